@@ -10,6 +10,11 @@ import click
 COMMANDS = {
     "init": "Make the hub's tables in a database, or bring them up to date.",
     "push": "Send what a commit of this memory changed.",
+    "status": "List the repositories: which commit of each, and how old.",
+    "verify": "Compare what the hub has of this memory with its commit.",
+    "rebuild": "Send all of this memory anew, in place of what the hub has.",
+    "rename": "Give a repository another name; the old one goes on working.",
+    "forget": "Drop what the hub has of a repository.",
     "grant": "Let a token or a database role see repositories, or wings.",
     "revoke": "Take back what a token or a role was granted.",
     "grants": "List who sees and who pushes what.",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem.cli.common import Decorated
+from mdmem.cli.completion import complete_revision
 
 if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection
@@ -18,6 +19,23 @@ if TYPE_CHECKING:
 def dsn_option(command: Decorated) -> Decorated:
     """Add `--dsn`."""
     return click.option("--dsn", metavar="DSN", help="Where the hub is.  [default: MDMEM_HUB_DSN]")(command)
+
+
+def repository_option(command: Decorated) -> Decorated:
+    """Add `--repository`, the name of this memory in the hub."""
+    named = "Its name in the hub.  [default: owner/name of the remote]"
+    return click.option("--repository", metavar="NAME", help=named)(command)
+
+
+def commit_options(command: Decorated) -> Decorated:
+    """Add what says which commit is sent, under which name, and whether it may take another's place."""
+    for option in (
+        click.option("--rewritten", is_flag=True, help="The history was rewritten: take the commit all the same."),
+        click.option("--commit", default="HEAD", show_default=True, metavar="REV", shell_complete=complete_revision),
+        repository_option,
+    ):
+        command = option(command)
+    return command
 
 
 @contextmanager

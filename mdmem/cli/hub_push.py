@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
-from mdmem.cli.completion import complete_revision
-from mdmem.cli.hub_common import dsn_option, open_hub
+from mdmem.cli.hub_common import commit_options, dsn_option, open_hub
+
+if TYPE_CHECKING:
+    from mdmem.hub.push import PushRequest
 
 
 @click.command("push")
-@click.option("--repository", metavar="NAME", help="Its name in the hub.  [default: owner/name of the remote]")
-@click.option("--commit", default="HEAD", show_default=True, metavar="REV", shell_complete=complete_revision)
-@click.option("--rewritten", is_flag=True, help="The history was rewritten: take the commit in place of the hub's.")
+@commit_options
 @click.option("--new", "is_new", is_flag=True, help="The hub has this history under another name, and this is another.")
 @dsn_option
 @format_option("text", "json")
@@ -32,12 +34,19 @@ def command(
     For CI, after a merge to the default branch. Nothing is sent by half, and the hub never goes back to an older
     commit.
     """
-    from mdmem.hub.push import PushRequest, push
+    from mdmem.hub.push import PushRequest
+
+    return pushed(given, PushRequest(repository, commit, rewritten, is_new), dsn=dsn, form=form)
+
+
+def pushed(given: Globals, request: PushRequest, *, dsn: str | None, form: str) -> int:
+    """Push what is asked for, print what became of it, and return the exit code."""
+    from mdmem.hub.push import push
     from mdmem.render.hub import push_json, push_text
 
     workspace = open_workspace(given)
     with open_hub(dsn) as connection:
-        result = push(workspace, connection, PushRequest(repository, commit, rewritten, is_new))
+        result = push(workspace, connection, request)
     for remark in result.missing if form == "text" else ():
         given.remark(remark)
     print_text(push_json(result) if form == "json" else push_text(result))

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import yaml
 
 from mdmem.dataclass import dataclass
+from mdmem.document.fields import Fields
 from mdmem.document.parse import Document
 from mdmem.document.split import split_text
-from mdmem.document.yaml_loader import Fields
 from mdmem.entry.fields import FIELDS, Kind, names_of
 from mdmem.errors import MdmemError
 from mdmem.finding import Edit

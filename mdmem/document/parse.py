@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from mdmem.dataclass import dataclass
+from mdmem.document.fields import Fields, plain_values
 from mdmem.document.split import FenceError, split_text
 from mdmem.finding import Finding, Place
 from mdmem.regex import regex
 
 if TYPE_CHECKING:
-    from mdmem.document.yaml_loader import Fields, Trouble
+    from mdmem.document.fields import Nodes
+    from mdmem.document.yaml_loader import Trouble
 
 
 def line_at(text: str, offset: int) -> int:
@@ -99,7 +101,7 @@ def parse_document(path: str, data: bytes) -> Document:
         broken = Finding(error.code, str(error), Place(path, error.line), error.help)
         # What a conflict entails is no fault of its own.
         return Document(path, data, text, None, text, 1, conflict or (broken,))
-    fields, troubles = _reader()(front)
+    fields, troubles = _read(front)
     body_line = text.count("\n", 0, len(text) - len(body)) + 1
     if conflict and conflict[0].place.line < body_line:
         return Document(path, data, text, None, body, body_line, conflict)
@@ -111,9 +113,22 @@ def parse_document(path: str, data: bytes) -> Document:
     return Document(path, data, text, fields, body, body_line, found)
 
 
+def _read(front: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
+    values = plain_values(front)
+    if values is None:
+        return _reader()(front)
+    # The places of values are asked for where one is at fault, or to be changed.
+    return Fields(values, lambda: _composed(front)), ()
+
+
+def _composed(front: str) -> Mapping[str, Nodes]:
+    fields, _ = _reader()(front)
+    return {name: fields.nodes(name) for name in fields} if fields is not None else {}
+
+
 @cache
 def _reader() -> Callable[[str], tuple[Fields | None, tuple[Trouble, ...]]]:
-    """Import YAML when the first front matter is read: what only asks for prose needs none."""
+    """Import YAML when the first front matter is read that is not plain, or changed: most questions need none."""
     from mdmem.document.yaml_loader import read_fields
 
     return read_fields

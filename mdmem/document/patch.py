@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from mdmem.document.fields import Fields
 from mdmem.document.layout import (
     KeyChange,
     Layout,
@@ -25,7 +26,6 @@ from mdmem.document.layout import (
 from mdmem.document.lists import Slot, change_items, change_scalar, fresh, joined, slots_for
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.scalars import restyled, scalar
-from mdmem.document.yaml_loader import Fields
 from mdmem.entry.fields import LISTS
 from mdmem.finding import Edit
 

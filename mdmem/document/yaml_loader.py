@@ -10,6 +10,7 @@ import yaml
 from frontmatter.default_handlers import BaseHandler
 
 from mdmem.dataclass import dataclass
+from mdmem.document.fields import Fields, is_empty, span_of
 from mdmem.document.split import FENCE, has_front_matter, split_text
 
 
@@ -58,7 +59,6 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufffe\uf
 # No block nests deeper than twice the column it starts in, and only these stand before it on its line.
 _DEEP_BLOCK = re.compile(rf"^[ \t?:-]{{{_DEPTH_LIMIT}}}", re.MULTILINE)
 _INDICATOR = re.compile(r"(?:^|[\s,\[{:])[&*!]", re.MULTILINE)
-_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _NESTING_FIELDS = frozenset({"relations", "ignore"})
 
 
@@ -72,34 +72,6 @@ class Trouble:
     line: int
     column: int
     width: int = 0
-
-
-class Fields(dict[str, Any]):
-    """Keys to text, list of text, nested values, or None where a value is empty; knows the place of each."""
-
-    def __init__(self) -> None:
-        """Start without a key."""
-        super().__init__()
-        self._nodes: dict[str, tuple[yaml.ScalarNode, yaml.Node]] = {}
-
-    def take(self, key: yaml.ScalarNode, value: yaml.Node) -> None:
-        """Add one key with its value."""
-        self[key.value] = _plain(value)
-        self._nodes[key.value] = (key, value)
-
-    def nodes(self, name: str) -> tuple[yaml.ScalarNode, yaml.Node]:
-        """Return the nodes of a key and of its value: their marks count characters of the front matter."""
-        return self._nodes[name]
-
-    def place(self, name: str, item: int | None = None, *, of_key: bool = False) -> tuple[int, int, int]:
-        """Return line, column and width of a key, its value, or one item; (1, 1, 0) for a key that is absent."""
-        if name not in self._nodes:
-            return (1, 1, 0)
-        key, value = self._nodes[name]
-        node = key if of_key or _is_empty(value) else value
-        if item is not None and isinstance(node, yaml.SequenceNode) and item < len(node.value):
-            node = node.value[item]
-        return _span(node)
 
 
 def read_fields(text: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
@@ -121,9 +93,9 @@ def read_fields(text: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
     except yaml.MarkedYAMLError as error:
         return None, (_syntax(text, error),)
     if root is None:
-        return Fields(), ()
+        return Fields({}, dict), ()
     if not isinstance(root, yaml.MappingNode):
-        line, column, width = _span(root)
+        line, column, width = span_of(root)
         help_ = "write one `key: value` a line"
         return None, (
             Trouble("not-a-mapping", "the front matter is not a mapping of keys", help_, line, column, width),
@@ -138,22 +110,24 @@ def _control(text: str, found: re.Match[str]) -> Trouble:
 
 
 def _mapping(root: yaml.MappingNode, text: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
-    fields, troubles = Fields(), []
+    nodes: dict[str, tuple[yaml.ScalarNode, yaml.Node]] = {}
+    troubles = []
     for key, value in root.value:
         if not isinstance(key, yaml.ScalarNode):
             troubles.append(_at(key, "non-text-key", "a key that is not plain text", "write the key as one word"))
-        elif key.value in fields:
-            troubles.append(_repeated(key, fields.place(key.value, of_key=True)[0]))
+        elif key.value in nodes:
+            troubles.append(_repeated(key, span_of(nodes[key.value][0])[0]))
         else:
-            fields.take(key, value)
+            nodes[key.value] = (key, value)
             if not isinstance(value, yaml.ScalarNode):
                 troubles += _value_troubles(key.value, value)
                 troubles += _repeated_inside(value)
     if " #" in text:
         troubles += _truncated(text, root)
     # Which of two equal keys was meant cannot be told, so neither is read.
-    doubtful = any(trouble.code in ("duplicate-key", "non-text-key") for trouble in troubles)
-    return (None if doubtful else fields), tuple(troubles)
+    if any(trouble.code in ("duplicate-key", "non-text-key") for trouble in troubles):
+        return None, tuple(troubles)
+    return Fields({name: _plain(value) for name, (_, value) in nodes.items()}, lambda: nodes), tuple(troubles)
 
 
 def _plain(node: yaml.Node) -> Any:
@@ -162,11 +136,7 @@ def _plain(node: yaml.Node) -> Any:
         return [_plain(_wiki_link(item) or item) for item in node.value]
     if isinstance(node, yaml.MappingNode):
         return {str(_plain(key)): _plain(value) for key, value in node.value}
-    return None if _is_empty(node) else node.value
-
-
-def _is_empty(node: yaml.Node) -> bool:
-    return isinstance(node, yaml.ScalarNode) and not node.style and node.value in _NULLS
+    return None if is_empty(node) else node.value
 
 
 def _value_troubles(name: str, value: yaml.Node) -> Iterator[Trouble]:
@@ -189,7 +159,7 @@ def _repeated_inside(node: yaml.Node) -> Iterator[Trouble]:
     for key, value in node.value:
         if str(key.value) in first:
             yield _repeated(key, first[str(key.value)])
-        first.setdefault(str(key.value), _span(key)[0])
+        first.setdefault(str(key.value), span_of(key)[0])
         yield from _repeated_inside(value)
 
 
@@ -265,12 +235,6 @@ def _syntax(text: str, error: yaml.MarkedYAMLError) -> Trouble:
     return Trouble("yaml-syntax", cause.message, cause.help, cause.line, cause.column)
 
 
-def _span(node: yaml.Node) -> tuple[int, int, int]:
-    start, end = node.start_mark, node.end_mark
-    width = end.column - start.column if end.line == start.line else 0
-    return start.line + 1, start.column + 1, max(width, 0)
-
-
 def _at(node: Any, code: str, message: str, help_: str) -> Trouble:
-    line, column, width = _span(node)
+    line, column, width = span_of(node)
     return Trouble(code, message, help_, line, column, width)

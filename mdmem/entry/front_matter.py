@@ -1,43 +1,63 @@
-"""The models that read a front matter, made from the table of fields: one a type of entry, and a manifest's."""
+"""The models that judge a front matter, made from the table of fields: one a type of entry, and a manifest's."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, create_model
+from pydantic_core import ErrorDetails
 
-from mdmem.entry.fields import FIELDS, Field, Holder, Kind
+from mdmem.entry.fields import Kind
 from mdmem.entry.model import EntryType, Status, WingKind
-from mdmem.entry.values import Globs, Links, Moment, Names, Pairs, Relations, Share, Text, Texts, Version
+from mdmem.entry.values import (
+    FIELDS_OF,
+    read_glob,
+    read_item,
+    read_link,
+    read_moment,
+    read_pairs,
+    read_relations,
+    read_share,
+    read_text,
+    read_version,
+    values_of,
+)
 
-# How the values of a kind are read, and what stands for a field that a file does not state; `type` is each model's own.
+_Several = BeforeValidator(values_of)
+# How the values of a kind are judged, and what stands for a field that a file does not state; `type` is each model's
+# own.
 _READ: Mapping[Kind, tuple[Any, Any]] = {
     Kind.STATUS: (Status, ...),
     Kind.WING_KIND: (WingKind, WingKind.PROJECT),
-    Kind.TEXT: (Text, None),
-    Kind.TEXTS: (Texts, ()),
-    Kind.NAMES: (Names, None),
-    Kind.LINKS: (Links, ()),
-    Kind.GLOBS: (Globs, ()),
-    Kind.MOMENT: (Moment, None),
-    Kind.VERSION: (Version, None),
-    Kind.SHARE: (Share, None),
-    Kind.PAIRS: (Pairs, ()),
-    Kind.RELATIONS: (Relations, ()),
+    Kind.TEXT: (Annotated[str | None, BeforeValidator(read_text)], None),
+    Kind.TEXTS: (Annotated[tuple[Annotated[str, BeforeValidator(read_item)], ...], _Several], ()),
+    Kind.NAMES: (Annotated[tuple[str, ...] | None, _Several], None),
+    Kind.LINKS: (Annotated[tuple[Annotated[str, BeforeValidator(read_link)], ...], _Several], ()),
+    Kind.GLOBS: (Annotated[tuple[Annotated[str, BeforeValidator(read_glob)], ...], _Several], ()),
+    Kind.MOMENT: (Annotated[Any, BeforeValidator(read_moment)], None),
+    Kind.VERSION: (Annotated[Any, BeforeValidator(read_version)], None),
+    Kind.SHARE: (Annotated[Any, BeforeValidator(read_share)], None),
+    Kind.PAIRS: (Annotated[Any, BeforeValidator(read_pairs)], ()),
+    Kind.RELATIONS: (Annotated[Any, BeforeValidator(read_relations)], ()),
 }
 
 
-def _model(name: str, fields: Iterable[Field], **more: Any) -> type[BaseModel]:
-    read: dict[str, Any] = {field.name: _READ[field.kind] for field in fields if field.kind in _READ}
-    return create_model(name, __config__=ConfigDict(extra="forbid", frozen=True), **read, **more)
+def _model_of(kind: EntryType | None) -> type[BaseModel]:
+    read: dict[str, Any] = {name: _READ[one] for name, one in FIELDS_OF[kind].items() if one in _READ}
+    if kind is not None:
+        read["type"] = (Literal[kind], ...)
+    return create_model(f"{kind or 'wing'}".title(), __config__=ConfigDict(extra="forbid", frozen=True), **read)
 
 
-def _model_of(kind: EntryType) -> type[BaseModel]:
-    fields = (field for field in FIELDS if field.holder is Holder.ENTRY or field.holder.type == kind)
-    return _model(f"{kind.value.title()}Fields", fields, type=(Literal[kind], ...))
-
-
-MODELS: Mapping[EntryType, type[BaseModel]] = {kind: _model_of(kind) for kind in EntryType}
+MODELS: Mapping[EntryType | None, type[BaseModel]] = {kind: _model_of(kind) for kind in FIELDS_OF}
 ADAPTERS = {kind: TypeAdapter(model) for kind, model in MODELS.items()}
-WING_ADAPTER = TypeAdapter(_model("WingFields", (field for field in FIELDS if field.is_of_wings)))
+
+
+def judge(kind: EntryType | None, stated: Mapping[str, Any]) -> tuple[list[ErrorDetails], dict[str, Any]]:
+    """Return what is wrong with the values of fields, and the values where nothing is; None means a manifest's."""
+    try:
+        read = ADAPTERS[kind].validate_python(stated)
+    except ValidationError as error:
+        return error.errors(include_url=False), {}
+    return [], {name: value for name, value in read.__dict__.items() if name in read.model_fields_set}

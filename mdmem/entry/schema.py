@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from mdmem.entry.fields import FIELDS, KNOWN_FIELDS, REQUIRED, WING_FIELDS, Holder
-from mdmem.entry.front_matter import ADAPTERS, WING_ADAPTER
 from mdmem.entry.model import Entry, EntryType, Flaw, Status, Wing, kind_of, title_of, visible
 from mdmem.entry.spelling import known_spelling, meant_field, meant_value, nearest
+from mdmem.entry.values import FIELDS_OF, UnreadableValueError, sound_values
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 
 def read_entry(
@@ -58,25 +58,35 @@ def _hidden_field(flaw: Flaw) -> str:
 def read_wing(name: str, front_matter: Mapping[str, Any]) -> tuple[Wing, tuple[Flaw, ...]]:
     """Return the wing that a manifest states, with defaults for what could not be read, and the flaws."""
     stated = {key: value for key, value in front_matter.items() if value is not None and not key.startswith("x-")}
-    details: list[ErrorDetails] = []
-    try:
-        fields = WING_ADAPTER.validate_python(stated)
-    except ValidationError as error:
-        details = error.errors(include_url=False)
+    known = {key: value for key, value in stated.items() if key in WING_FIELDS}
+    details, values = _judged(None, known)
+    if details:
         bad = {str(detail["loc"][0]) for detail in details}
-        fields = WING_ADAPTER.validate_python({key: value for key, value in stated.items() if key not in bad})
-    flaws = tuple(_wing_flaw(detail) for detail in details)
-    return Wing(name=name, has_manifest=True, **dict(fields)), flaws
+        _, values = _judged(None, {key: value for key, value in known.items() if key not in bad})
+    flaws = [_wing_flaw(detail) for detail in details]
+    flaws += [_wing_stranger(key) for key in stated if key not in known]
+    return Wing(name=name, has_manifest=True, **values), tuple(flaws)
+
+
+def _judged(kind: EntryType | None, stated: Mapping[str, Any]) -> tuple[list[ErrorDetails], dict[str, Any]]:
+    values = sound_values(kind, stated)
+    if values is not None:
+        return [], values
+    # Imported here: it takes a tenth of a second, and nearly every file is without a fault.
+    from mdmem.entry.front_matter import judge
+
+    return judge(kind, stated)
 
 
 def _wing_flaw(detail: ErrorDetails) -> Flaw:
     key = str(detail["loc"][0])
-    if detail["type"] == "extra_forbidden":
-        close = nearest(key, WING_FIELDS)
-        return Flaw(
-            "manifest-invalid", key, f"unknown key `{key}`", f"write `{close}`" if close else "remove it", on_key=True
-        )
-    return Flaw("manifest-invalid", key, f"`{key}`: {_sentence(detail)}", _wanted(key))
+    return Flaw("manifest-invalid", key, f"`{key}`: {_code_and_message(detail)[1]}", _wanted(key))
+
+
+def _wing_stranger(key: str) -> Flaw:
+    close = nearest(key, WING_FIELDS)
+    help_ = f"write `{close}`" if close else "remove it"
+    return Flaw("manifest-invalid", key, f"unknown key `{key}`", help_, on_key=True)
 
 
 def _wanted(key: str) -> str:
@@ -127,22 +137,13 @@ def _is_stated(front_matter: Mapping[str, Any], key: str) -> bool:
 
 
 def _validated(kind: EntryType, stated: Mapping[str, Any]) -> tuple[list[Flaw], dict[str, Any]]:
-    try:
-        return [], _values(ADAPTERS[kind].validate_python(stated))
-    except ValidationError as error:
-        details = error.errors(include_url=False)
-    flaws = [flaw for detail in details if (flaw := _flaw(kind, stated, detail)) is not None]
-    readable = _without(stated, details)
-    try:
-        return flaws, _values(ADAPTERS[kind].validate_python(readable))
-    except ValidationError:
-        # Only an unreadable type or status is left, and then the caller makes no entry.
-        return flaws, {}
-
-
-def _values(model: BaseModel) -> dict[str, Any]:
-    stated = model.model_fields_set
-    return {name: value for name, value in model.__dict__.items() if name in stated}
+    known = {key: value for key, value in stated.items() if key in FIELDS_OF[kind]}
+    details, values = _judged(kind, known)
+    if details:
+        # Where a type or status cannot be read either, nothing can, and the caller makes no entry.
+        _, values = _judged(kind, _without(known, details))
+    flaws = [*_flaws(known, details), *(_stranger(kind, key) for key in stated if key not in known)]
+    return flaws, values
 
 
 def _item_of(value: object, detail: ErrorDetails) -> int | None:
@@ -166,16 +167,14 @@ def _without(stated: Mapping[str, Any], details: list[ErrorDetails]) -> dict[str
     return readable
 
 
-def _flaw(kind: EntryType, stated: Mapping[str, Any], detail: ErrorDetails) -> Flaw | None:
-    key = str(detail["loc"][0])
-    item = _item_of(stated.get(key), detail)
-    code = detail["type"]
-    if code == "extra_forbidden":
-        return _stranger(kind, key)
-    if code == "missing" or key in ("type", "status"):
-        return None
-    code = code if "-" in code else "wrong-type"
-    return Flaw(code, key, f"`{key}`: {_sentence(detail)}", _HELP.get(code, f"correct the value of `{key}`"), item)
+def _flaws(stated: Mapping[str, Any], details: list[ErrorDetails]) -> Iterator[Flaw]:
+    for detail in details:
+        key = str(detail["loc"][0])
+        if detail["type"] == "missing" or key in ("type", "status"):
+            continue
+        code, message = _code_and_message(detail)
+        help_ = _HELP.get(code, f"correct the value of `{key}`")
+        yield Flaw(code, key, f"`{key}`: {message}", help_, _item_of(stated.get(key), detail))
 
 
 _HELP = {
@@ -187,9 +186,12 @@ _HELP = {
 }
 
 
-def _sentence(detail: ErrorDetails) -> str:
+def _code_and_message(detail: ErrorDetails) -> tuple[str, str]:
+    fault = detail.get("ctx", {}).get("error")
+    if isinstance(fault, UnreadableValueError):
+        return fault.code, str(fault)
     message = detail["msg"]
-    return message[:1].lower() + message[1:]
+    return "wrong-type", message[:1].lower() + message[1:]
 
 
 def _stranger(kind: EntryType, key: str) -> Flaw:

@@ -2,48 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BeforeValidator
-from pydantic_core import PydanticCustomError
-
-from mdmem.entry.model import NoSuchDayError, NotIsoError, Relation, kind_of, parse_moment, visible
+from mdmem.entry.fields import FIELDS, Kind
+from mdmem.entry.model import (
+    EntryType,
+    NoSuchDayError,
+    NotIsoError,
+    Relation,
+    Status,
+    WingKind,
+    kind_of,
+    parse_moment,
+    visible,
+)
 
 PLACEHOLDERS = frozenset({"n/a", "na", "none", "null", "nil", "tbd", "todo", "-", "--", "?", "unknown"})
 
 
-def _text(value: object) -> object:
+class UnreadableValueError(ValueError):
+    """A value that cannot be read; knows the code of its finding."""
+
+    def __init__(self, code: str, message: str) -> None:
+        """Keep the parts of the finding."""
+        super().__init__(message)
+        self.code = code
+
+
+def read_text(value: object) -> object:
+    """Return a text as it is; raises UnreadableValueError."""
     if isinstance(value, dict):
-        raise PydanticCustomError("nested-value", "expected text, found a mapping")
+        raise UnreadableValueError("nested-value", "expected text, found a mapping")
     if isinstance(value, list):
-        raise PydanticCustomError("wrong-type", "expected one value, found a list")
+        raise UnreadableValueError("wrong-type", "expected one value, found a list")
     return value
 
 
-def _texts(value: object) -> object:
+def values_of(value: object) -> tuple[object, ...]:
+    """Return the values of a field that may hold several, those that are empty left out."""
     items = value if isinstance(value, list) else [value]
     return tuple(item for item in items if item is not None)
 
 
-def _item(value: object) -> object:
+def read_item(value: object) -> object:
+    """Return one text of a list; raises UnreadableValueError."""
     if isinstance(value, (list, dict)):
-        raise PydanticCustomError(
-            "nested-value", "expected text, found a {kind} inside the list", {"kind": kind_of(value)}
-        )
+        raise UnreadableValueError("nested-value", f"expected text, found a {kind_of(value)} inside the list")
     return value
 
 
-def _moment(value: object) -> date:
+def read_moment(value: object) -> date:
+    """Return the date or date-time of a text; raises UnreadableValueError."""
     if not isinstance(value, str):
-        raise PydanticCustomError("wrong-type", "expected a date, found a {kind}", {"kind": kind_of(value)})
+        raise UnreadableValueError("wrong-type", f"expected a date, found a {kind_of(value)}")
     try:
         return parse_moment(value)
     except NotIsoError as error:
-        raise PydanticCustomError("not-iso", "`{text}` is no ISO 8601 date", {"text": value}) from error
+        raise UnreadableValueError("not-iso", f"`{value}` is no ISO 8601 date") from error
     except NoSuchDayError as error:
-        raise PydanticCustomError("invalid-date", "`{text}` is no day of the calendar", {"text": value}) from error
+        raise UnreadableValueError("invalid-date", f"`{value}` is no day of the calendar") from error
 
 
 def _number(convert: Callable[[str], float], low: float, high: float, wanted: str) -> Callable[[object], object]:
@@ -53,39 +72,40 @@ def _number(convert: Callable[[str], float], low: float, high: float, wanted: st
         except ValueError:
             number = None
         if number is None or not low <= number <= high:
-            raise PydanticCustomError(
-                "wrong-type", "expected {wanted}, found `{text}`", {"wanted": wanted, "text": value}
-            )
+            raise UnreadableValueError("wrong-type", f"expected {wanted}, found `{value}`")
         return number
 
     return read
 
 
-def _link(value: object) -> object:
-    _item(value)
+def read_link(value: object) -> object:
+    """Return an address as it is; raises UnreadableValueError."""
+    read_item(value)
     if isinstance(value, str) and not value.isprintable():
-        shown = {"text": visible(value)}
-        raise PydanticCustomError("invisible-characters", "`{text}` holds an invisible character", shown)
+        raise UnreadableValueError("invisible-characters", f"`{visible(value)}` holds an invisible character")
     if isinstance(value, str) and value.strip().lower() in PLACEHOLDERS:
-        raise PydanticCustomError("link-placeholder", "`{text}` stands where an address belongs", {"text": value})
+        raise UnreadableValueError("link-placeholder", f"`{value}` stands where an address belongs")
     return value
 
 
-def _glob(value: object) -> object:
-    _item(value)
+def read_glob(value: object) -> object:
+    """Return a glob as it is; raises UnreadableValueError."""
+    read_item(value)
     if isinstance(value, str) and value.startswith(":"):
-        raise PydanticCustomError("wrong-type", "`{text}` is git pathspec magic, not a glob", {"text": value})
+        raise UnreadableValueError("wrong-type", f"`{value}` is git pathspec magic, not a glob")
     return value
 
 
-def _pairs(value: object) -> object:
+def read_pairs(value: object) -> object:
+    """Return check codes with their reasons; raises UnreadableValueError."""
     if not isinstance(value, dict) or not all(reason is None or isinstance(reason, str) for reason in value.values()):
-        raise PydanticCustomError("wrong-type", "expected a mapping of check code to reason")
+        raise UnreadableValueError("wrong-type", "expected a mapping of check code to reason")
     # A code without a reason is for a check to name.
     return tuple((code, reason) for code, reason in value.items() if reason)
 
 
-def _relations(value: object) -> object:
+def read_relations(value: object) -> object:
+    """Return the relations of an entity; raises UnreadableValueError."""
     items: list[Any] = value if isinstance(value, list) else [value]
     for item in items:
         if (
@@ -93,17 +113,42 @@ def _relations(value: object) -> object:
             or set(item) != {"type", "to"}
             or not all(isinstance(v, str) for v in item.values())
         ):
-            raise PydanticCustomError("wrong-type", "expected a list of mappings with `type` and `to`")
+            raise UnreadableValueError("wrong-type", "expected a list of mappings with `type` and `to`")
     return tuple(Relation(item["type"], item["to"]) for item in items)
 
 
-Text = Annotated[str | None, BeforeValidator(_text)]
-Texts = Annotated[tuple[Annotated[str, BeforeValidator(_item)], ...], BeforeValidator(_texts)]
-Links = Annotated[tuple[Annotated[str, BeforeValidator(_link)], ...], BeforeValidator(_texts)]
-Globs = Annotated[tuple[Annotated[str, BeforeValidator(_glob)], ...], BeforeValidator(_texts)]
-Moment = Annotated[Any, BeforeValidator(_moment)]
-Version = Annotated[Any, BeforeValidator(_number(int, 1, 10**9, "a whole number from 1"))]
-Share = Annotated[Any, BeforeValidator(_number(float, 0, 1, "a number from 0 to 1"))]
-Pairs = Annotated[Any, BeforeValidator(_pairs)]
-Relations = Annotated[Any, BeforeValidator(_relations)]
-Names = Annotated[tuple[str, ...] | None, BeforeValidator(_texts)]
+def _several(read: Callable[[object], object]) -> Callable[[object], object]:
+    return lambda value: tuple(read(item) for item in values_of(value))
+
+
+read_version = _number(int, 1, 10**9, "a whole number from 1")
+read_share = _number(float, 0, 1, "a number from 0 to 1")
+_READERS: Mapping[Kind, Callable[[Any], object]] = {
+    Kind.TYPE: EntryType,
+    Kind.STATUS: Status,
+    Kind.WING_KIND: WingKind,
+    Kind.TEXT: read_text,
+    Kind.TEXTS: _several(read_item),
+    Kind.NAMES: _several(read_item),
+    Kind.LINKS: _several(read_link),
+    Kind.GLOBS: _several(read_glob),
+    Kind.MOMENT: read_moment,
+    Kind.VERSION: read_version,
+    Kind.SHARE: read_share,
+    Kind.PAIRS: read_pairs,
+    Kind.RELATIONS: read_relations,
+}
+# By type the fields of its entries, and under None those of a manifest.
+FIELDS_OF: Mapping[EntryType | None, Mapping[str, Kind]] = {
+    **{kind: {one.name: one.kind for one in FIELDS if one.holder.type in ("entry", kind)} for kind in EntryType},
+    None: {one.name: one.kind for one in FIELDS if one.is_of_wings},
+}
+
+
+def sound_values(kind: EntryType | None, stated: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the values of fields of a type of entry, or of a manifest; None where one of them cannot be read."""
+    kinds = FIELDS_OF[kind]
+    try:
+        return {name: _READERS[kinds[name]](value) for name, value in stated.items()}
+    except ValueError:
+        return None

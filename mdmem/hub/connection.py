@@ -23,6 +23,8 @@ CONNECT_SECONDS = 5
 LOCK_SECONDS = 50
 """So long is waited for another push of the same repository: less than any statement may take."""
 
+FORBIDDEN = "the hub lets this role, or this token, do nothing of the kind; `mdmem hub grant` gives rights"
+
 _Made = TypeVar("_Made")
 # Two transactions were in each other's way, and one was taken back.
 _CLASHES = ("40001", "40P01")
@@ -52,6 +54,7 @@ def connected(
         raise HubError("what is given as the hub's token is none; `mdmem hub token NAME` prints one")
     options = (
         f"-c search_path={SCHEMA},pg_catalog -c statement_timeout={statement_seconds}s -c lock_timeout={LOCK_SECONDS}s"
+        " -c default_transaction_isolation=read\\ committed"
     )
     with _told(psycopg):
         opened = psycopg.connect(
@@ -103,7 +106,7 @@ def one_row(cursor: Any) -> tuple[Any, ...]:
     """Return the row of a statement that has one; raises HubError where it is not to be seen."""
     row: tuple[Any, ...] | None = cursor.fetchone()
     if row is None:
-        raise HubError("the hub does not show what was just written; its rights are not those of `mdmem hub init`")
+        raise HubError(FORBIDDEN)
     return row
 
 
@@ -139,7 +142,7 @@ _SENTENCES = {
     "57014": f"the hub's server took longer than it may; {_GONE}, or look at what else it does",
     "57P01": f"the hub's server ended the connection; {_GONE}",
     "25006": "the hub's server only answers questions, as a replica does; write to the one that it follows",
-    "42501": "the hub lets this role, or this token, do nothing of the kind; `mdmem hub grant` gives rights",
+    "42501": FORBIDDEN,
 }
 
 

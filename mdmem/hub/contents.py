@@ -7,15 +7,16 @@ from functools import cached_property
 from hashlib import sha256
 
 from mdmem.access import EVERYTHING
-from mdmem.catalog import is_entry_place, part_of, settings_bytes
+from mdmem.catalog import Catalog, is_entry_place, part_of, settings_bytes
 from mdmem.catalog.addresses import MANIFEST, full_address, is_manifest, with_full_links
+from mdmem.catalog.content import ContentCache
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, read_manifest, unreadable
 from mdmem.catalog.links import reference_of
 from mdmem.catalog.redaction import known_addresses
 from mdmem.catalog.remote_wings import place_of, settings_of
-from mdmem.dataclass import dataclass
+from mdmem.dataclass import dataclass, replace
 from mdmem.document.links import body_links, may_have_links
-from mdmem.document.parse import Document, without_code
+from mdmem.document.parse import parse_document, without_code
 from mdmem.document.split import body_of
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import LINK_FIELDS, Entry
@@ -137,37 +138,47 @@ class Contents:
 
     def _portion(self, wing: HubWing, files: list[TreeFile]) -> Iterator[HubFile]:
         manifest = f"{wing.name}/{MANIFEST}"
-        held = [
-            one for one in files if one.kind is FileKind.FILE and (is_entry_place(one.path) or one.path == manifest)
-        ]
-        documents = {one.path: one for one in iter_documents(self.tree, [one.path for one in held])}
-        content = dict(self.tree.read(list(documents)))
-        loaded = {path: interpret(one) for path, one in documents.items() if path != manifest}
-        passages = self._passages(documents, loaded)
+        plain = [one.path for one in files if one.kind is FileKind.FILE]
+        content = dict(self.tree.read([path for path in plain if path == manifest or is_entry_place(path)]))
+        for path, found in content.items():
+            if isinstance(found, Unreadable):
+                raise EnvironmentFaultError(f"{path} cannot be read: {found.reason}")
+        loaded = self._loaded({file.path: file for file in files if file.path in content and file.path != manifest})
+        passages = self._passages(loaded)
         for file in files:
-            path, document = file.path.partition("/")[2], documents.get(file.path)
-            if document is None:
+            path, read = file.path.partition("/")[2], content.get(file.path)
+            if not isinstance(read, bytes):
                 meant = unreadable(file) if is_entry_place(file.path) else None
                 yield HubFile(path, file.kind, file.digest, loaded=meant)
-                continue
-            read = content[file.path]
-            if isinstance(read, Unreadable):
-                raise EnvironmentFaultError(f"{file.path} cannot be read: {read.reason}; nothing was pushed")
-            if file.path == manifest:
-                stated, faults = read_manifest(wing.name, document)
-                yield HubFile(path, file.kind, file.digest, read, wing=None if faults else stated)
-                continue
-            meant = loaded[file.path]
-            links, is_short = self.links(wing, meant, read)
-            terms = passages.get(file.path.removesuffix(".md"), ())
-            yield HubFile(path, file.kind, file.digest, read, meant, None, terms, links, is_short)
+            elif file.path == manifest:
+                stated, faults = read_manifest(wing.name, parse_document(file.path, read))
+                yield HubFile(path, file.kind, file.digest, read, wing=stated, is_sound=not faults)
+            else:
+                meant = loaded[file.path]
+                links, is_short = self.links(wing, meant, read)
+                terms = passages.get(file.path.removesuffix(".md"), ())
+                yield HubFile(path, file.kind, file.digest, read, meant, None, terms, links, is_short)
 
-    def _passages(
-        self, documents: Mapping[str, Document], loaded: Mapping[str, LoadedFile]
-    ) -> dict[str, tuple[Terms, ...]]:
-        entries = {path: documents[path] for path, one in loaded.items() if one.entry is not None}
-        part = self.workspace.with_catalog(part_of(self.tree, entries, loaded))
-        return {one.key: terms_of(one) for one in part.texts(list(part.catalog.entries))}
+    def _loaded(self, files: Mapping[str, TreeFile]) -> dict[str, LoadedFile]:
+        """Return what files in entries' places mean; what a check parsed before is not parsed again."""
+        known = {path: self._cache.file(file.digest, path) for path, file in files.items()}
+        found = {path: one for path, one in known.items() if one is not None}
+        unknown = [path for path in files if path not in found]
+        return found | {one.path: interpret(one) for one in iter_documents(self.tree, unknown)}
+
+    @cached_property
+    def _cache(self) -> ContentCache:
+        return ContentCache(self.workspace.cache_folder)
+
+    def _passages(self, loaded: Mapping[str, LoadedFile]) -> dict[str, tuple[Terms, ...]]:
+        """Return the terms of entries by address."""
+        entries = {one.entry.address: one.entry for one in loaded.values() if one.entry is not None}
+        part = self.workspace.with_catalog(replace(self._nothing, entries=entries))
+        return {one.key: terms_of(one) for one in part.texts(list(entries))}
+
+    @cached_property
+    def _nothing(self) -> Catalog:
+        return part_of(self.tree, {}, {})
 
     def links(self, wing: HubWing, loaded: LoadedFile, content: bytes) -> tuple[frozenset[Link], bool]:
         """Return what a file of a wing links, and whether that may depend on which other files are there."""

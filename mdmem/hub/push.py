@@ -80,10 +80,9 @@ def _pushed(cursor: Any, contents: Contents, request: PushRequest) -> PushResult
         return PushResult(held.name, commit, held.commit or commit, held.commit, how, TransferResult())
     if how is Succession.REWRITTEN:
         leave_others(cursor, git, held, commit)
-    is_whole = request.is_whole or held.format != FORMAT
-    brought = transfer(cursor, held.id, contents, is_whole=is_whole)
+    brought = transfer(cursor, held.id, contents, is_whole=request.is_whole)
     result = PushResult(held.name, commit, commit, held.commit, how, brought, missing)
-    if not result.is_unchanged:
+    if not result.is_unchanged or held.format != FORMAT:
         _note(cursor, held, contents)
     return result
 

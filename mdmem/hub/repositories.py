@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mdmem import SETTINGS_NAME
 from mdmem.dataclass import dataclass
-from mdmem.errors import UsageError
+from mdmem.errors import NotFoundError, UsageError
 from mdmem.git import Repository, list_revision
 from mdmem.git.ancestry import is_ancestor, root_commits
 from mdmem.git.fetch import has_commit
 from mdmem.git.merge import is_shallow
-from mdmem.hub.connection import one_row
-from mdmem.hub.names import checked_name, default_name
+from mdmem.hub.connection import FORBIDDEN, HubError, one_row, transaction
+from mdmem.hub.names import checked_name, own_names
 from mdmem.workspace.location import Location
+
+if TYPE_CHECKING:
+    from mdmem.hub.connection import HubConnection
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +61,28 @@ def _not_to_push(name: str) -> UsageError:
     return UsageError(f"there is no repository `{name}` in the hub that you may push; the hub's owner types `{line}`")
 
 
+def own_repository(cursor: Any, location: Location, *, given: str | None = None) -> HubRepository:
+    """Return what the hub has of a memory, under the name that is given or its own; raises NotFoundError."""
+    names = [given] if given is not None else own_names(location)
+    found = [one for name in names if (one := find_repository(cursor, name)) is not None and one.commit is not None]
+    if not found:
+        raise NotFoundError(f"the hub has nothing of `{names[0]}`; `mdmem hub push` sends it")
+    return min(found, key=lambda one: one.root != location.under)
+
+
 def take_repository(cursor: Any, location: Location, commit: str, *, given: str | None, is_new: bool) -> HubRepository:
     """Return the repository that a commit of a memory is pushed to, locked, made where it is new.
 
     `given` is the name that somebody asks for, `is_new` says that it is no other name of one that is there. Raises
     UsageError where the name is another memory's, or the history has another name.
     """
-    name = checked_name(given) if given is not None else default_name(location)
+    name = checked_name(given) if given is not None else own_names(location)[0]
     found = find_repository(cursor, name, is_locked=True)
     if found is not None and _is_beside(location, commit, found):
         if given is not None:
             where = found.root or "its top"
             raise UsageError(f"`{name}` is the memory at {where} of this repository; name this one with --repository")
-        name = checked_name(f"{name}:{location.under or '.'}")
+        name = checked_name(own_names(location)[1])
         found = find_repository(cursor, name, is_locked=True)
     if found is not None:
         return found
@@ -79,8 +91,12 @@ def take_repository(cursor: Any, location: Location, commit: str, *, given: str 
     if not one_row(cursor.execute("SELECT is_owner()"))[0]:
         raise _not_to_push(name)
     cursor.execute("INSERT INTO repository (name, root) VALUES (%s, %s) ON CONFLICT DO NOTHING", (name, location.under))
+    is_made = cursor.rowcount == 1
     made = find_repository(cursor, name, is_locked=True)
-    return made or take_repository(cursor, location, commit, given=name, is_new=is_new)
+    if made is None:
+        raise HubError(FORBIDDEN)
+    # Else somebody made one of that name at this moment, and it may be another memory.
+    return made if is_made else take_repository(cursor, location, commit, given=given, is_new=is_new)
 
 
 def _is_beside(location: Location, commit: str, found: HubRepository) -> bool:
@@ -97,8 +113,8 @@ def _refuse_known(cursor: Any, location: Location, commit: str, name: str) -> No
     if is_shallow(git):
         # Where a history is cut off it seems to begin.
         return
-    asked = f"SELECT {_COLUMNS} FROM repository WHERE roots && %s AND root = %s ORDER BY name"
-    cursor.execute(asked, (list(root_commits(git, commit)), location.under))
+    asked = f"SELECT {_COLUMNS} FROM repository WHERE roots && %s AND root = %s AND name <> %s ORDER BY name"
+    cursor.execute(asked, (list(root_commits(git, commit)), location.under, name))
     for row in cursor.fetchall():
         other = HubRepository(*row)
         if other.commit is not None and _is_one_line(git, other.commit, commit):
@@ -108,3 +124,45 @@ def _refuse_known(cursor: Any, location: Location, commit: str, name: str) -> No
 
 def _is_one_line(git: Repository, one: str, other: str) -> bool:
     return has_commit(git, one) and (is_ancestor(git, one, other) or is_ancestor(git, other, one))
+
+
+@dataclass(frozen=True, slots=True)
+class RenameResult:
+    """The names that a repository had and has; a push under either goes to it."""
+
+    before: str
+    name: str
+
+
+def rename(connection: HubConnection, old: str, new: str) -> RenameResult:
+    """Give a repository another name; the old one goes on working.
+
+    Raises NotFoundError where none has the old name, and UsageError where another has the new one, or had it before.
+    """
+    checked_name(new)
+    with transaction(connection) as cursor:
+        held = _get(cursor, old)
+        taken = find_repository(cursor, new)
+        if taken is not None and taken.id != held.id:
+            whose = f"is `{taken.name}` now" if taken.name != new else "is another repository"
+            raise UsageError(f"`{new}` {whose} in the hub; nothing was renamed")
+        if held.name != new:
+            cursor.execute("DELETE FROM former_name WHERE name = %s", (new,))
+            cursor.execute("INSERT INTO former_name (name, repository_id) VALUES (%s, %s)", (held.name, held.id))
+            cursor.execute("UPDATE repository SET name = %s WHERE id = %s", (new, held.id))
+    return RenameResult(held.name, new)
+
+
+def forget(connection: HubConnection, name: str) -> HubRepository:
+    """Drop what the hub has of a repository, and return what that was; git has it still. Raises NotFoundError."""
+    with transaction(connection) as cursor:
+        held = _get(cursor, name)
+        cursor.execute("DELETE FROM repository WHERE id = %s", (held.id,))
+    return held
+
+
+def _get(cursor: Any, name: str) -> HubRepository:
+    held = find_repository(cursor, name, is_locked=True)
+    if held is None:
+        raise NotFoundError(f"the hub has no repository `{name}`; `mdmem hub status` lists them")
+    return held

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 from zlib import crc32
 
-from mdmem.catalog.content import CACHE_VERSION, read_moments
+from mdmem.catalog.content import RECORD_VERSION, read_moments
 from mdmem.catalog.interpret import LoadedFile
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Wing
@@ -18,8 +18,8 @@ from mdmem.record import UNPACKABLE, pack, unpack
 from mdmem.regex import regex
 from mdmem.tree import FileKind
 
-FORMAT = f"{CACHE_VERSION} {VERSION}"
-"""What rows are packed in; those of another mdmem are read from their content, and pushed anew."""
+FORMAT = f"{RECORD_VERSION} {VERSION}"
+"""What rows are packed in, whichever Python packs them; those of another mdmem are read from their content."""
 
 LARGE = " *"
 """Stands, as a lexeme, for all the words that did not fit: whoever asks for any word asks for it, too."""
@@ -43,7 +43,8 @@ Link = tuple[str, str]
 class HubFile:
     """One file of a wing: `path` counts from the wing's folder, `loaded` is what it means in an entry's place.
 
-    `wing` is what a manifest states, `passages` are an entry's terms. One that is only listed has no content.
+    `wing` is what a manifest states, as far as it `is_sound`; `passages` are an entry's terms. One that is only listed
+    has no content.
     """
 
     path: str
@@ -55,6 +56,7 @@ class HubFile:
     passages: tuple[Terms, ...] = ()
     links: frozenset[Link] = frozenset()
     has_short_links: bool = False
+    is_sound: bool = True
 
 
 COLUMNS = (
@@ -72,7 +74,8 @@ def columns_of(file: HubFile) -> tuple[object, ...]:
         texts = (entry.title, entry.room, entry.label, entry.owner, entry.focus)
         tags = list(map(plain_text, entry.tags))
         stated = (entry.type.value, entry.status.value, *map(_plain_or_none, texts), tags)
-    record = file.loaded if file.loaded is not None else file.wing
+    # What is wrong with a manifest is told by whoever reads it.
+    record = file.loaded if file.loaded is not None else file.wing if file.is_sound else None
     return (
         stored_path(file.path),
         file.kind.value,
@@ -137,7 +140,7 @@ def words_of(file: HubFile, wing: int) -> str:
     sampled = (SAMPLED,) if file.passages and _is_sampled(file) else ()
     kept, size = list(map(lexeme, (wing_mark(wing), *sampled, *_marks(file)))), 0
     for term, weight in sorted(found.items(), key=lambda one: one[1]):
-        size += len(term.encode()) + 8
+        size += len(term.encode()) + (0 if weight == "D" else 6)
         if size > _MOST_WORDS:
             kept.append(lexeme(LARGE))
             break

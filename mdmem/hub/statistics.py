@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mdmem.hub.connection import HubError
+from mdmem.hub.rows import HubFile, lengths_in, scored_terms
 from mdmem.index.fields import SCORED
 
 
@@ -29,6 +30,11 @@ class WingFigures:
         # Each once, however many passages and fields hold it.
         for term in {term for passage in terms for field in passage.values() for term in field}:
             self.terms[term] += sign
+
+    def add_file(self, file: HubFile) -> None:
+        """Take a file in, if it is an entry."""
+        if file.passages:
+            self.add(scored_terms(file.passages), lengths_in(file.passages))
 
 
 def _signed(lengths: Sequence[Sequence[int]], sign: int) -> list[list[int]]:

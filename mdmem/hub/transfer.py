@@ -31,9 +31,12 @@ class TransferResult:
 
 
 def transfer(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) -> TransferResult:
-    """Make the rows of a repository those of a commit, all of them anew where `is_whole` is said."""
-    had = cursor.execute("SELECT name, id FROM wing WHERE repository_id = %s", (repository,)).fetchall()
-    ids = {path_of(name): id_ for name, id_ in had}
+    """Make the rows of a repository those of a commit, all of them anew where `is_whole` is said.
+
+    What is packed in another format is written anew, too.
+    """
+    had = cursor.execute("SELECT name, id, format FROM wing WHERE repository_id = %s", (repository,)).fetchall()
+    ids, formats = ({path_of(row[0]): row[place] for row in had} for place in (1, 2))
     own = {name: wing for name, wing in contents.wings.items() if wing.source is None}
     added = changed = removed = 0
     for name in ids.keys() - own.keys():
@@ -41,8 +44,9 @@ def transfer(cursor: Any, repository: int, contents: Contents, *, is_whole: bool
         cursor.execute("DELETE FROM wing WHERE id = %s", (ids[name],))
     for name, wing in own.items():
         rows = WingRows(cursor, ids[name] if name in ids else _made(cursor, repository, name))
-        listed = {} if is_whole else rows.listed()
-        if is_whole:
+        is_new = is_whole or formats.get(name) != FORMAT
+        listed = {} if is_new else rows.listed()
+        if is_new:
             rows.clear()
         other = {path for path, file in wing.files.items() if listed.get(path, ())[1:] != (file.kind, file.digest)}
         gone = listed.keys() - wing.files.keys()

@@ -13,10 +13,8 @@ from mdmem.hub.rows import (
     HubFile,
     Link,
     columns_of,
-    lengths_in,
     path_of,
     plain_text,
-    scored_terms,
     stored_path,
     unpacked_lengths,
     words_of,
@@ -92,8 +90,7 @@ class WingRows:
                 break
         self.link({id_: file.links for id_, file in zip(ids, files, strict=True)})
         for file in files:
-            if file.passages:
-                self._figures.add(scored_terms(file.passages), lengths_in(file.passages))
+            self._figures.add_file(file)
         return len(files)
 
     def link(self, links: Mapping[int, Iterable[Link]], *, is_again: bool = False) -> None:

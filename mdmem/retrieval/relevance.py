@@ -14,6 +14,7 @@ from mdmem.retrieval.ranks import Ranked, Retrieval
 # The best matches by score that come before all authority but that of invariants (the figures stand in
 # tests/bench/bench_packs.py: filled by type alone, packs lost 70 of 732 records asked for by their own title).
 _BEST = 10
+_NEXT = 3
 # Where little of a question's weight is held, or the best is far better, a line is enough.
 _TOUCHES, _FAR = 0.34, 0.5
 # Where the second is nearly as good as the best, it needs the room, too.
@@ -31,6 +32,24 @@ class Relevance:
     def standing(self) -> list[Ranked]:
         """Return the invariants that always stand."""
         return [item for item in self.found.ranks if always_stands(item)]
+
+    @cached_property
+    def bystanders(self) -> frozenset[str]:
+        """Return the invariants that stand though nothing of the question touches them, where these are only named."""
+        if not self.found.names_bystanders:
+            return frozenset()
+        matching = {item.entry.address for item in self.found.ranks if item.score > 0 and not self.is_touched(item)}
+        touched = matching.union(*(self.against.get(one, ()) for one in matching))
+        return frozenset(item.entry.address for item in self.standing) - touched
+
+    @cached_property
+    def against(self) -> dict[str, list[str]]:
+        """Return what is said to contradict each entry."""
+        found: dict[str, list[str]] = {}
+        for one in filter(lambda one: one.is_declared, self.found.basis.conflicts):
+            found.setdefault(one.a, []).append(one.b)
+            found.setdefault(one.b, []).append(one.a)
+        return found
 
     @cached_property
     def others(self) -> list[Ranked]:
@@ -58,8 +77,20 @@ class Relevance:
 
         Under pressure nothing is a mere line.
         """
+        if self.is_elsewhere:
+            return []
         is_line = self.found.is_brief or not self.is_pressed
         return [item for item in self.best[:1] if not (is_line and self.is_touched(item))]
+
+    @cached_property
+    def next_best(self) -> list[Ranked]:
+        """Return the best matches that have room before the others have a line."""
+        return [] if self.is_elsewhere else self.best[:_NEXT]
+
+    @cached_property
+    def is_elsewhere(self) -> bool:
+        """Say whether the answer lies in a wing that was not read: what only comes near is a line then."""
+        return bool(self.found.basis.unread) and not self.found.basis.covered
 
     @cached_property
     def on_path(self) -> list[Ranked]:
@@ -81,7 +112,7 @@ class Relevance:
         """Say whether an item is more than touched by the question; without one each is."""
         if item.on_path or not self.found.terms:
             return True
-        if item.score < _FAR * self.top:
+        if self.is_elsewhere or item.score < _FAR * self.top:
             return False
         if self.found.is_brief and (
             self.is_touched(item) or item not in self._rivals or item.score < _NEARLY * self.top

@@ -9,7 +9,7 @@ from msgspec.structs import fields
 
 from mdmem.document.parse import parse_document
 from mdmem.entry.fields import FIELDS, KNOWN_FIELDS, LISTS, WING_FIELDS, Field, Holder, Kind, version_of
-from mdmem.entry.front_matter import ADAPTERS, MODELS, WING_ADAPTER
+from mdmem.entry.front_matter import ADAPTERS, MODELS
 from mdmem.entry.model import Entry, EntryType, Wing
 from mdmem.entry.schema import read_entry, read_wing
 
@@ -29,8 +29,9 @@ def test_defaults_of_the_domain_types_are_those_of_the_models() -> None:
     assert {name: getattr(read, name) for name in MODELS[EntryType.NOTE].model_fields if name != "title"} == {
         name: getattr(entry, name) for name in MODELS[EntryType.NOTE].model_fields if name != "title"
     }
-    assert dict(WING_ADAPTER.validate_python({})) == {
-        name: getattr(Wing(name="w"), name) for name in WING_ADAPTER.validate_python({}).model_fields_set | WING_FIELDS
+    assert dict(ADAPTERS[None].validate_python({})) == {
+        name: getattr(Wing(name="w"), name)
+        for name in ADAPTERS[None].validate_python({}).model_fields_set | WING_FIELDS
     }
 
 

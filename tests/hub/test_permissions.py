@@ -11,6 +11,8 @@ import psycopg
 import pytest
 from builders import Ran, run_here
 
+from mdmem.hub.permissions import access_of
+
 Typed = Callable[..., Ran]
 # Two repositories that pin one wing of a third; `guest` sees a wing of the first, a token the second, to push it.
 SECRET = "zebra"
@@ -28,7 +30,8 @@ INSERT INTO pin VALUES (1, 4, 'platform'), (2, 4, '{SECRET}');
 INSERT INTO file (wing_id, path, type, title, owner, blob, content, words)
     SELECT w, 'room/e' || n || '.md', 'note', CASE w WHEN 2 THEN '{SECRET}' WHEN 3 THEN '{SECRET}' ELSE 'plain' END,
         CASE w WHEN 2 THEN '{SECRET}' END, CASE w WHEN 2 THEN '{SECRET}' END, 'text',
-        (CASE w WHEN 2 THEN '{SECRET}' WHEN 3 THEN '{SECRET}' ELSE 'plain' END || ' both')::tsvector
+        (CASE w WHEN 2 THEN '{SECRET}' WHEN 3 THEN '{SECRET}' ELSE 'plain' END
+            || format(' both %L', ' w' || w))::tsvector
     FROM generate_series(1, 4) AS w, generate_series(1, 300) AS n;
 UPDATE file SET path = 'vault/{SECRET}.md' WHERE wing_id = 2 AND path = 'room/e300.md';
 INSERT INTO link (wing_id, file_id, field, target)
@@ -225,3 +228,164 @@ def test_nobody_but_the_owner_grants(typed: Typed) -> None:
             "mdmem: only the hub's owner, or a member of that role, says who sees what; connect as one\n",
         )
     assert "whatever token it shows" in typed("grants", token=token).err
+
+
+# By the SQL state: what is not granted, what is not there or taken, which tells of the caller's own rows alone.
+DENIED, MISSING, TAKEN = "42501", "23503", "23505"
+WRITES = (
+    ("INSERT INTO wing (repository_id, name) VALUES (1, 'x')", DENIED),
+    ("INSERT INTO wing (repository_id, name) VALUES (1, 'pay')", DENIED),
+    ("INSERT INTO wing (id, repository_id, name) OVERRIDING SYSTEM VALUE VALUES (1, 2, 'x')", DENIED),
+    ("INSERT INTO wing (name, source, source_path, commit, tree) VALUES ('x', 's', 'p', 'c', 't')", DENIED),
+    ("UPDATE wing SET repository_id = 1", DENIED),
+    ("INSERT INTO file (wing_id, path) VALUES (1, 'room/e1.md')", DENIED),
+    ("INSERT INTO file (wing_id, path) VALUES (4, 'forged.md')", DENIED),
+    ("UPDATE file SET wing_id = 1", DENIED),
+    ("INSERT INTO link VALUES (3, 1, 'see', 'pay/room/e1')", MISSING),
+    ("INSERT INTO link VALUES (3, 99999, 'see', 'pay/room/e1')", MISSING),
+    ("INSERT INTO term VALUES (1, 'plain', 1)", DENIED),
+    ("INSERT INTO push (repository_id, serial, commit) VALUES (1, 1, 'c1')", DENIED),
+    ("INSERT INTO push (repository_id, serial, commit) VALUES (2, 1, 'c2')", TAKEN),
+    ("INSERT INTO pin VALUES (2, 1, 'pay')", DENIED),
+    ("INSERT INTO repository (name) VALUES ('acme/shop')", DENIED),
+    ("INSERT INTO former_name VALUES ('acme/shop', 2)", DENIED),
+    ("UPDATE repository SET name = 'acme/shop'", DENIED),
+    ("INSERT INTO permission VALUES (2, 1, NULL, true)", DENIED),
+    ("SELECT token_hash FROM principal", DENIED),
+    ("SELECT settings FROM repository", DENIED),
+    ("SELECT pinned_wing(1, 'x', 'host/platform', 'memory', 'c3', 'tree', '')", DENIED),
+    ("SELECT caller_principal()", DENIED),
+    ("SELECT nextval('file_id_seq')", DENIED),
+    ("CREATE FUNCTION mdmem_hub.visible_wing(text) RETURNS integer LANGUAGE sql AS 'SELECT 1'", DENIED),
+    ("SET ROLE postgres", DENIED),
+    ("SET LOCAL row_security = off; SELECT FROM file", DENIED),
+    ("TRUNCATE file", DENIED),
+    # What is not seen is not changed, and nothing says so.
+    ("UPDATE file SET title = 'x' WHERE wing_id IN (1, 2, 4)", None),
+    ("DELETE FROM file WHERE wing_id IN (1, 2, 4)", None),
+    ("DELETE FROM wing WHERE id IN (1, 2, 4)", None),
+    ("UPDATE repository SET commit = 'x' WHERE id = 1", None),
+    ("SELECT unpin(1, ARRAY['platform'])", None),
+)
+
+
+def test_who_pushes_one_repository_writes_nothing_else(hub: str) -> None:
+    rows = (
+        "SELECT md5(string_agg(one::text, '' ORDER BY one::text)) FROM"
+        " (SELECT row(r.*)::text FROM repository AS r UNION ALL SELECT row(w.*)::text FROM wing AS w"
+        " UNION ALL SELECT row(f.*)::text FROM file AS f UNION ALL SELECT row(p.*)::text FROM pin AS p) AS one"
+    )
+    with as_role(hub, "postgres") as owner, as_role(hub, "member", token="ci-token") as pusher:
+        before = only(owner, rows)
+        for statement, expected in WRITES:
+            state, said = refusal(pusher, statement)
+            # A key that is there already is named to nobody.
+            assert (state, "=(" in said) == (expected, False), statement
+        assert only(owner, rows) == before
+
+
+def refusal(connection: psycopg.Connection[Any], statement: str) -> tuple[str | None, str]:
+    """Return what PostgreSQL says to a statement: its SQL state and words, None where it does it."""
+    try:
+        connection.execute(statement)
+    except psycopg.Error as error:
+        return error.sqlstate, str(error)
+    return None, ""
+
+
+def test_a_pinned_wing_is_seen_by_whoever_has_its_files_and_written_once(hub: str) -> None:
+    named = "SELECT id, is_new FROM pinned_wing(2, 'platform', 'host/platform', 'memory', 'c3', %s, '')"
+    with as_role(hub, "member", token="ci-token") as pusher, pusher.transaction(force_rollback=True):
+        guessed = pusher.execute(named, ("guess",)).fetchone()
+        assert guessed is not None
+        assert guessed[1]
+        pusher.execute("INSERT INTO file (wing_id, path, title) VALUES (%s, 'a.md', 'forged')", (guessed[0],))
+        assert only(pusher, "SELECT title FROM file WHERE wing_id = %s", guessed[0]) == ["forged"]
+        assert pusher.execute(named, ("tree",)).fetchone() == (4, False)
+        assert only(pusher, "SELECT DISTINCT title FROM file WHERE wing_id = 4") == ["plain"]
+
+
+def test_a_function_of_a_question_is_not_shown_what_is_hidden(guest: psycopg.Connection[Any]) -> None:
+    told: set[str | None] = set()
+    guest.add_notice_handler(lambda said: told.add(said.message_primary))
+    guest.execute(
+        "CREATE FUNCTION pg_temp.leak(text) RETURNS boolean LANGUAGE plpgsql COST 0.0001"
+        " AS $$ BEGIN RAISE NOTICE '%', $1; RETURN true; END $$"
+    )
+    assert only(guest, "SELECT count(*) FROM file WHERE pg_temp.leak(title)") == [300]
+    assert told == {"plain"}
+    assert only(guest, "SELECT count(*) FROM file WHERE 1 / (wing_id - 2) < 9") == [300]
+
+
+def test_tables_and_settings_of_the_caller_mislead_no_function(guest: psycopg.Connection[Any]) -> None:
+    guest.execute("CREATE TEMP TABLE permission AS SELECT 1 AS principal_id, 2 AS repository_id, true AS may_push")
+    guest.execute("CREATE TEMP TABLE wing AS SELECT 2 AS id, 1 AS repository_id, 'pay' AS name")
+    guest.execute("CREATE FUNCTION pg_temp.is_owner() RETURNS boolean LANGUAGE sql AS 'SELECT true'")
+    guest.execute("SET search_path = pg_temp, mdmem_hub, pg_catalog")
+    assert only(guest, "SELECT mdmem_hub.visible_wing()") == [1]
+    guest.execute("SELECT set_config('mdmem.token', 'x'' OR true --', false)")
+    assert only(guest, "SELECT count(*) FROM mdmem_hub.file") == [300]
+
+
+def test_a_token_is_shown_to_no_other_session(hub: str) -> None:
+    with as_role(hub, token="ci-token") as guest, as_role(hub, "postgres") as owner:
+        assert only(guest, "SELECT current_setting('mdmem.token')") == ["ci-token"]
+        assert only(owner, "SELECT current_setting('mdmem.token', true)") == [None]
+        shown = "SELECT count(*) FROM pg_stat_activity AS one WHERE strpos(one::text, %s) > 0"
+        assert only(owner, shown, "ci-token") == [0]
+
+
+def test_an_owner_in_another_role_sees_what_that_role_sees(hub: str) -> None:
+    with as_role(hub, "postgres") as owner:
+        owner.execute("SET ROLE guest")
+        assert numbers(owner, READ) == [1, 1, 1, 1, 0, 300, 300, 2]
+
+
+def test_what_is_revoked_is_not_seen_from_the_next_question_on(typed: Typed, other: str) -> None:
+    typed("grant", "guest", "acme/shop")
+    with as_role(other) as guest:
+        assert only(guest, "SELECT count(*) FROM file") == [900]
+        assert only(guest, "SELECT settings_of(1)") == [f"[wings.{SECRET}]".encode()]
+        typed("revoke", "guest")
+        typed("grant", "guest", "acme/shop/pay")
+        assert only(guest, "SELECT count(*) FROM file") == [300]
+        assert only(guest, "SELECT settings_of(1)") == [b"narrow"]
+        typed("revoke", "guest")
+        assert numbers(guest, READ) == [0] * 8
+
+
+def test_access_is_that_of_the_caller(hub: str) -> None:
+    def seen(role: str, repository: int, token: str = "") -> frozenset[str] | None:
+        with as_role(hub, role, token=token) as connection:
+            return access_of(connection, repository).readable
+
+    assert (seen("guest", 1), seen("guest", 2), seen("postgres", 2)) == ({"pay"}, frozenset(), None)
+    assert seen("member", 2, "ci-token") is None
+
+
+def test_every_table_has_policies_and_every_function_its_own_path(hub: str) -> None:
+    here = "relnamespace = 'mdmem_hub'::regnamespace AND relkind = 'r'"
+    with as_role(hub, "postgres") as owner:
+        assert only(owner, f"SELECT relname FROM pg_class WHERE {here} AND NOT relrowsecurity") == ["migration"]
+        # What EXPLAIN estimates would follow from a sample of every row.
+        sampled = (
+            f"SELECT relname FROM pg_class JOIN pg_statistic ON starelid = pg_class.oid WHERE {here} AND relrowsecurity"
+            " AND has_any_column_privilege('guest', pg_class.oid, 'SELECT')"
+        )
+        assert only(owner, sampled) == []
+        path = "search_path=pg_catalog, mdmem_hub, pg_temp"
+        open_ones = "SELECT proname FROM pg_proc WHERE pronamespace = 'mdmem_hub'::regnamespace AND (NOT prosecdef"
+        assert only(owner, f"{open_ones} OR coalesce(proconfig[1], '') <> %s)", path) == []
+
+
+def test_candidates_come_from_the_index(hub: str) -> None:
+    with as_role(hub) as guest, guest.transaction():
+        levels = "ARRAY['plain & absent', 'plain', 'both']::tsquery[]"
+        found = guest.execute(f"SELECT level, count(*) FROM candidate({levels}, NULL, 200) GROUP BY 1").fetchall()
+        assert found == [(2, 200)]
+        assert only(guest, f"SELECT count(DISTINCT id) FROM candidate({levels}, ARRAY[1, 2, 3], 900)") == [300]
+        assert only(guest, "SELECT count(*) FROM candidate(ARRAY['both'::tsquery], ARRAY[2], 900)") == [0]
+        used = "SELECT pg_stat_get_xact_numscans(%s::regclass), pg_stat_get_xact_numscans('mdmem_hub.file'::regclass)"
+        row = guest.execute(used, ("mdmem_hub.file_words",)).fetchone()
+        assert row is not None
+        assert (row[0] > 0, row[1]) == (True, 0)

@@ -1,6 +1,7 @@
 """What a push sends: the memory at a commit, whole the first time, and then what changed."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -12,41 +13,13 @@ from builders import (
     write,
     write_entry,
 )
+from pushes import pushed, rows, state
 
-from mdmem.hub.connection import connected
-from mdmem.hub.push import PushRequest, PushResult, push
+from mdmem.hub.push import PushResult
 from mdmem.hub.rows import unpacked_file, unpacked_lengths, unpacked_wing
 from mdmem.hub.succession import Succession
 from mdmem.hub.terms import unpacked_terms
-
-# What every push of the same commit must leave, however it came there; ids and times differ.
-_STATE = {
-    "repository": "SELECT name, root, url, commit, format, settings FROM repository ORDER BY 1",
-    "wing": "SELECT name, source, source_path, commit, is_shared, owners, documents, passages, lengths FROM wing"
-    " ORDER BY 1, 2",
-    "pin": "SELECT repository.name, pin.name, source FROM pin JOIN repository ON repository.id = repository_id"
-    " JOIN wing ON wing.id = wing_id ORDER BY 1, 2",
-    "file": "SELECT name, path, kind, blob, content, type, status, title, room, label, owner, focus, tags,"
-    " has_short_links, record, terms, file.lengths, replace(words::text, ' w' || wing.id, ' w') FROM file"
-    " JOIN wing ON wing.id = wing_id ORDER BY 1, 2",
-    "link": "SELECT path, field, target, link.wing_id = file.wing_id FROM link JOIN file ON file.id = file_id"
-    " ORDER BY 1, 2, 3",
-    "term": "SELECT name, term, term.documents FROM term JOIN wing ON wing.id = wing_id ORDER BY 1, 2",
-}
-
-
-def rows(dsn: str, query: str) -> list[tuple[object, ...]]:
-    with psycopg.connect(dsn, options="-c search_path=mdmem_hub") as connection:
-        return connection.execute(query).fetchall()
-
-
-def state(dsn: str) -> dict[str, list[tuple[object, ...]]]:
-    return {name: rows(dsn, query) for name, query in _STATE.items()}
-
-
-def pushed(dsn: str, root: Path, **asked: object) -> PushResult:
-    with connected(dsn) as connection:
-        return push(open_root(root), connection, PushRequest(**asked))
+from mdmem.workspace.own_memory import make_own_memory
 
 
 def counts(result: PushResult) -> tuple[int, int, int]:
@@ -69,13 +42,19 @@ def test_a_first_push_sends_what_the_commit_holds_and_nothing_else(dsn: str, tmp
     write_entry(
         root, "nav/rules/see", "See [see: nav/rules/callbacks], [a](../architecture/gone.md).\n", see="[callbacks]"
     )
+    write(tmp_path, "shop/src/code.py", "# hidden\n")
+    write(root, ".hidden/rules/one.md", "hidden")
+    write(root, "nav/rules/notes.txt", "hidden, of which the name alone is sent")
     commit = commit_all(tmp_path / "shop")
-    # Neither what is not committed, nor anybody's own memory, nor what git keeps for us.
+    # Neither what is not committed, nor anybody's own memory, nor state, nor what lies elsewhere in the repository.
     write_entry(root, "nav/rules/uncommitted", "hidden\n")
     write_entry(root, "nav/rules/see", "hidden\n")
     git(tmp_path / "shop", "add", "-A")
+    own = make_own_memory(replace(open_root(root), environment={"XDG_DATA_HOME": str(tmp_path / "data")}))
+    write_entry(own.location.root, "private/rules/own", "hidden\n")
+    write(open_root(root).state_folder, "pending/one.json", "hidden")
     result = pushed(dsn, root)
-    assert (result.repository, result.commit, counts(result)) == ("shop", commit, (4, 0, 0))
+    assert (result.repository, result.commit, counts(result)) == ("shop", commit, (5, 0, 0))
     assert rows(dsn, "SELECT documents, passages, owners, is_shared FROM wing") == [(3, 3, ["Ada"], False)]
     assert rows(dsn, "SELECT field, target FROM link ORDER BY 1, 2") == [
         ("body", "nav/architecture/gone"),
@@ -86,9 +65,12 @@ def test_a_first_push_sends_what_the_commit_holds_and_nothing_else(dsn: str, tmp
         "README.md",
         "architecture/threads.md",
         "rules/callbacks.md",
+        "rules/notes.txt",
         "rules/see.md",
     ]
-    assert "hidden" not in str(state(dsn))
+    everything = [rows(dsn, f"SELECT * FROM {table}") for table in (*state(dsn), "push", "former_name", "migration")]
+    assert "A callback must not block" in str(everything)
+    assert "hidden" not in str(everything)
 
 
 def test_rows_say_what_the_files_mean(dsn: str, tmp_path: Path) -> None:

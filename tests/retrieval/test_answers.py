@@ -101,6 +101,36 @@ def test_help_fits_a_glance(tmp_path: Path, capsys: Capture) -> None:
     assert (len(said) < 1200, "--ask QUESTION" in said, "--include-deprecated" in said) == (True, True, True)
 
 
+def test_invariant_that_nothing_touches_is_named_once_and_given_with_the_work(folder: Path, capsys: Capture) -> None:
+    def said(*asked: str) -> str:
+        return run_here(capsys, "retrieve", "--session", "one", *asked, cwd=folder).out
+
+    first, second = said(*ASKED[2:]), said(*ASKED[2:])
+    assert (f"{RULE}: Callbacks do not block\n[decision]" in first, RULE in second) == (True, False)
+    # Who names a wing asks what binds there.
+    assert "must not block" in said(*ASKED[2:], "--wing", "nav")
+    assert "must not block" in run_here(capsys, "retrieve", "--ask", "what do callbacks block?", cwd=folder).out
+    assert "must not block" in run_here(capsys, "retrieve", "which speed?", cwd=folder).out
+
+
+@pytest.mark.parametrize("how", [(), ("--ask",)])
+def test_nearer_entry_of_a_wing_that_was_not_read_is_named(folder: Path, capsys: Capture, how: tuple[str, ...]) -> None:
+    write_entry(folder / "memory", "arm/rules/grip", "The claw grips gently.\n", title="Grip")
+    write_entry(folder / "memory", LIMIT, "Gently raise it to 1.2 m/s.\n", title="A speed limit")
+    (folder / "memory/mdmem.toml").write_text('default_wing = "nav"\n')
+    commit_all(folder)
+
+    def said(asked: str, *more: str) -> str:
+        return run_here(capsys, "retrieve", *how, asked, *more, cwd=folder).out
+
+    line = "Not read, and nearer to this: arm/rules/grip: Grip (--wing arm)\n"
+    answer = said("how gently does the claw grip?")
+    assert (line in answer, "must not block" in answer, "1.2 m/s" in answer) == (True, False, False)
+    assert RULE in answer
+    named = [("how gently does the claw grip?", "--wing", "nav"), ("which speed limit?",)]
+    assert [line in said(*one) for one in named] == [False, False]
+
+
 def test_other_projects_that_were_not_asked_are_named(folder: Path, capsys: Capture) -> None:
     write_entry(folder / "memory", "arm/rules/grip", "Grip gently.\n", title="Grip")
     (folder / "memory/mdmem.toml").write_text('default_wing = "nav"\n')
