@@ -80,16 +80,18 @@ def _named(reader: Reader, name: str) -> SeenRepository:
 
 
 def _own(reader: Reader, clone: Workspace | None) -> SeenRepository | None:
-    """Return what the hub has of the clone's repository, under its name."""
-    found = (reader.find_repository(name) for name in (_names_of(clone) if clone is not None else ()))
-    return next((one for one in found if one is not None), None)
+    """Return what the hub has of the clone's own memory: a repository may hold several."""
+    if clone is None:
+        return None
+    found = map(reader.find_repository, _names_of(clone))
+    return next((one for one in found if one is not None and one.root == clone.location.under), None)
 
 
 def _names_of(clone: Workspace) -> tuple[str, ...]:
-    from mdmem.hub.names import default_name
+    from mdmem.hub.names import own_names
 
     try:
-        return (default_name(clone.location),)
+        return own_names(clone.location)
     except MdmemError:
         # Without git, or in a folder whose name is none.
         return ()

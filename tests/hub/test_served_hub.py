@@ -6,7 +6,7 @@ from typing import Any
 
 import anyio
 import pytest
-from builders import commit_all, environment, memory, open_root, write, write_entry
+from builders import commit_all, environment, memory, open_root, write_entry
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from processes import python
@@ -23,14 +23,12 @@ def pushed(dsn: str, root: Path, name: str | None = None) -> None:
 @pytest.fixture
 def clone(tmp_path: Path, dsn: str) -> Path:
     """Return a clone of which the hub has the first commit, beside another repository."""
-    other = memory(tmp_path / "other")
-    write(other, "mdmem.toml")
+    other = memory(tmp_path / "other") / "memory"
     write_entry(other, "nav/architecture/ferry", "A ferry carries the threads.\n", title="Ferry")
-    commit_all(other)
+    commit_all(other.parent)
     pushed(dsn, other, "org/other")
-    clone = memory(tmp_path / "here")
-    write(clone, "mdmem.toml")
-    commit_all(clone)
+    clone = memory(tmp_path / "here") / "memory"
+    commit_all(clone.parent)
     pushed(dsn, clone)
     return clone
 
