@@ -6,11 +6,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from mdmem.dataclass import replace
 from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, RootNotFoundError, UsageError
 from mdmem.git.status import clean_commit
 from mdmem.mcp.arguments import shown
 from mdmem.mcp.dispatch import remarked
 from mdmem.mcp.page import Page
+from mdmem.mcp.tools.across import ACROSS
 from mdmem.mcp.tools.shape import AT, EVERYWHERE, REPOSITORY, Facts, Told
 
 if TYPE_CHECKING:
@@ -62,14 +64,30 @@ class HubAnswers:
     def _page(self, asked: ToolCall, named: str | None, clone: Workspace | None) -> Page | None:
         """Return the hub's answer; None where the clone's is the better one."""
         with self._hub.reading() as reader:
-            if named == EVERYWHERE or (named is None and clone is None):
-                raise NotImplementedError
+            asked, named = _in_repository(reader, asked, named, has_clone=clone is not None)
+            if named == EVERYWHERE:
+                given = {"given": asked.given} if asked.tool.remembers else {}
+                # What is told is read from the hub on the way to the page.
+                return asked.page(ACROSS[asked.tool.name](reader, self._provider.today(), **asked.of_tool, **given))
             repository = _named(reader, named) if named is not None else _own(reader, clone)
             if repository is None or (named is None and _is_ahead(reader, repository, clone)):
                 return None
             copy = self._hub.copy(reader, repository, today=self._provider.today())
-            # What is told is read from the hub on the way to the page.
             return asked.page(remarked(asked.carried_out(copy.workspace), *_age(copy.repository)))
+
+
+def _in_repository(
+    reader: Reader, asked: ToolCall, named: str | None, *, has_clone: bool
+) -> tuple[ToolCall, str | None]:
+    """Return a call and which repository it means, None for the clone's own: an address may say it, too."""
+    is_everywhere = named == EVERYWHERE or (named is None and not has_clone)
+    addresses = asked.arguments.get("addresses")
+    if addresses is None or not (is_everywhere or any(":" in one for one in addresses)):
+        return asked, EVERYWHERE if is_everywhere else named
+    from mdmem.hub.owners import repository_of
+
+    name, plain = repository_of(reader, addresses, named=None if is_everywhere else named)
+    return replace(asked, arguments={**asked.arguments, "addresses": list(plain)}), name
 
 
 def _named(reader: Reader, name: str) -> SeenRepository:
