@@ -122,6 +122,10 @@ class Reader:
         )
         return SeenRepository(*found[0]) if found else None
 
+    def had(self, repository: int, commit: str) -> bool:
+        """Say whether the hub has a commit of a repository, or had it."""
+        return bool(self.rows("SELECT FROM push WHERE repository_id = %s AND commit = %s", repository, commit))
+
     def repositories(self, ids: Collection[int] | None = None) -> dict[int, SeenRepository]:
         """Return repositories by their ids, all that are seen where none are named."""
         which, values = ("", ()) if ids is None else (" AND id = ANY(%s)", (list(ids),))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
+from zlib import crc32
 
 from mdmem.catalog.content import RECORD_VERSION, read_moments
 from mdmem.catalog.interpret import LoadedFile
@@ -136,7 +137,8 @@ def words_of(file: HubFile, wing: int) -> str:
         for terms in file.passages:
             for term in terms.get(name, ()):
                 found[term] = min(found.get(term, "D"), _WEIGHTS[name] or "D")
-    kept, size = list(map(lexeme, (wing_mark(wing), *_marks(file)))), 0
+    sampled = (SAMPLED,) if file.passages and _is_sampled(file) else ()
+    kept, size = list(map(lexeme, (wing_mark(wing), *sampled, *_marks(file)))), 0
     for term, weight in sorted(found.items(), key=lambda one: one[1]):
         size += len(term.encode()) + (0 if weight == "D" else 6)
         if size > _MOST_WORDS:
@@ -164,6 +166,14 @@ MARKED = ("type", "status", "room", "label", "owner", "focus")
 
 ENTRY, BROKEN = " entry", " broken"
 """The lexemes of an entry that can be read, and of a file in an entry's place that holds none."""
+
+
+SAMPLED, SAMPLE_SHARE = " sample", 64
+"""The lexeme of one entry of so many, from which it is told how common a word is."""
+
+
+def _is_sampled(file: HubFile) -> bool:
+    return crc32(f"{file.path} {file.blob}".encode("utf-8", "surrogateescape")) % SAMPLE_SHARE == 0
 
 
 def mark(name: str, value: str) -> str:
