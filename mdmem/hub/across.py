@@ -10,9 +10,9 @@ from typing import Generic, TypeVar
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.errors import UsageError
 from mdmem.hub.candidates import all_of, any_of, candidates, within
-from mdmem.hub.levels import ENOUGH, levels_of
 from mdmem.hub.match_text import FoundText, Matches
 from mdmem.hub.origins import Origins
+from mdmem.hub.rarity import holders, likely, terms_beginning
 from mdmem.hub.reader import HeldTerms, Reader
 from mdmem.hub.rows import BROKEN, ENTRY, mark
 from mdmem.hub.text import corpus_of
@@ -31,7 +31,6 @@ _Result = TypeVar("_Result")
 _BROKEN = 5
 # Of the matches those are looked at more closely that may come first; what a lineage takes away leaves room for others.
 _CLOSER = 40
-_PREFIXES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,41 +194,33 @@ class _Finding:
 
     def _begun(self, without: Matches) -> Matches:
         """Return what holds words that begin with those of the question, which nothing holds."""
-        stems = {text: text for text in without.query.typed}
         grown = {
             more: typed
-            for text, typed in stems.items()
-            for more in self.reader.terms_beginning(text, self._all_wings, most=_PREFIXES)
+            for typed in without.query.typed
+            for more in terms_beginning(self.reader, typed, self.wings, narrow=self.narrowed)
         }
         leaves = tuple(Leaf(term(more), (typed,), text=more) for more, typed in grown.items())
         query = Query(leaves, without.query.typed, frozenset(grown))
         begun = tuple(dict.fromkeys(without.query.typed[typed] for typed in grown.values()))
         return replace(self._ranked(query), begun=begun) if leaves else without
 
-    @cached_property
-    def _all_wings(self) -> frozenset[int]:
-        return self.wings if self.wings is not None else self.reader.wing_ids()
-
     def _ranked(self, query: Query) -> Matches:
-        wanted = query.wanted or frozenset()
+        wanted = sorted(query.wanted or ())
         if not wanted:
             return Matches(query, (), {}, is_all=True)
-        holders = self.reader.holders(wanted, self._all_wings)
-        typed = [leaf.text for leaf in query.leaves if leaf.text is not None]
-        terms = [text for text in typed if text in query.typed] or typed
-        levels = levels_of(terms, sorted(wanted.difference(terms)), holders, self.narrowed)
-        most = 1 << 30 if levels.is_all else ENOUGH
-        ids = candidates(self.reader, levels.texts, self.wings, most=most)
+        wings = self.wings if self.wings is not None else self.reader.wing_ids()
+        documents, passages, lengths = self.reader.totals(wings)
+        known = holders(self.reader, wanted, self.wings)
+        ids, is_cut = likely(self.reader, known, self.wings, documents=documents, narrow=self.narrowed)
         held = list(self.reader.terms(ids, wanted))
         origins = Origins(self.reader, {one.wing_id for one in held})
         keyed = {origins.address(one.wing_id, one.path): one for one in held}
-        documents, passages, lengths = self.reader.totals(self._all_wings)
-        totals = Totals(documents, passages, dict(zip(SCORED, lengths, strict=True)), holders)
-        known = sorted((key, one.passages) for key, one in keyed.items() if one.passages is not None)
-        ranked = rank(query, corpus_of([(key, passages or ()) for key, passages in known], totals), lambda _: ())
-        copies, is_all = _copies(origins, keyed), levels.is_all or len(ids) < most
+        totals = Totals(documents, passages, dict(zip(SCORED, lengths, strict=True)), known)
+        read = sorted((key, one.passages) for key, one in keyed.items() if one.passages is not None)
+        ranked = rank(query, corpus_of([(key, passages or ()) for key, passages in read], totals), lambda _: ())
+        copies = _copies(origins, keyed)
         best = tuple(match for match in ranked if match.key in copies)
-        return Matches(query, best, {key: one.id for key, one in keyed.items()}, is_all=is_all, copies=copies)
+        return Matches(query, best, {key: one.id for key, one in keyed.items()}, is_all=not is_cut, copies=copies)
 
     def closer(self, most: int, *, today: date) -> tuple[UnionWorkspace, Origins]:
         """Return the best matches with all that decides how they stand, and files that cannot be read."""

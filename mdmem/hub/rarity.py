@@ -8,7 +8,7 @@ from itertools import product
 
 from mdmem.hub.candidates import all_of, candidates
 from mdmem.hub.reader import Reader
-from mdmem.hub.rows import SAMPLE_SHARE, SAMPLED, lexeme, title_mark
+from mdmem.hub.rows import LARGE, SAMPLE_SHARE, SAMPLED, lexeme, title_mark
 
 # So many are counted; of what more hold, a sample tells it well enough for a logarithm.
 _COUNTED = 2_000
@@ -19,6 +19,8 @@ _TITLE_SHARE = 0.03
 _MOST_WORDS = 5
 _EXPECTED = (1_500, 6_000)
 _ENOUGH, _MOST = 100, 8_000
+# Entries in which words that begin as one does are looked for, and such words.
+_GROWN_IN, _GROWN = 200, 12
 
 
 def holders(reader: Reader, terms: Sequence[str], wings: Collection[int] | None) -> dict[str, int]:
@@ -88,8 +90,10 @@ def levels(known: Mapping[str, int], documents: int, *, share: float = 1.0) -> l
                 break
             expected += number
             taken.append(places)
+        if len(taken) == len(kinds) and len(terms) == len(known):
+            break
         found.append(_any_kind(terms, taken))
-    return [*dict.fromkeys(found), " | ".join(map(lexeme, known))]
+    return [*dict.fromkeys(found), " | ".join(map(lexeme, (*known, LARGE)))]
 
 
 def _kind(places: tuple[int, ...], counts: Sequence[int], documents: int) -> tuple[float, float, tuple[int, ...]]:
@@ -110,3 +114,9 @@ def _any_kind(terms: Sequence[str], taken: Sequence[tuple[int, ...]]) -> str:
 def _held(terms: Sequence[str], places: Sequence[int]) -> str:
     held = zip(terms, places, strict=True)
     return all_of(lexeme(term if place == 1 else title_mark(term)) for term, place in held if place)
+
+
+def terms_beginning(reader: Reader, begun: str, wings: Collection[int] | None, *, narrow: str = "") -> list[str]:
+    """Return the terms that begin so in some entries of those that hold any, the commonest first."""
+    ids = candidates(reader, [all_of((narrow, f"{lexeme(begun)}:*"))], wings, most=_GROWN_IN)
+    return reader.terms_beginning(begun, ids, most=_GROWN) if ids else []
