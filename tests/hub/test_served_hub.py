@@ -1,0 +1,77 @@
+"""`mdmem mcp --hub`: a hub's copies answer a real client over pipes, and the clone where the hub is gone."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from builders import commit_all, environment, memory, open_root, write_entry
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+from processes import python
+
+from mdmem.hub.connection import connected
+from mdmem.hub.push import PushRequest, push
+
+
+def pushed(dsn: str, root: Path, name: str | None = None) -> None:
+    with connected(dsn) as connection:
+        push(open_root(root), connection, PushRequest(repository=name))
+
+
+@pytest.fixture
+def clone(tmp_path: Path, dsn: str) -> Path:
+    """Return a clone of which the hub has the first commit, beside another repository."""
+    other = memory(tmp_path / "other") / "memory"
+    write_entry(other, "nav/architecture/ferry", "A ferry carries the threads.\n", title="Ferry")
+    commit_all(other.parent)
+    pushed(dsn, other, "org/other")
+    clone = memory(tmp_path / "here") / "memory"
+    commit_all(clone.parent)
+    pushed(dsn, clone)
+    return clone
+
+
+def asking(folder: Path, dsn: str, work: Callable[[Client], Awaitable[Any]], *arguments: str) -> Any:
+    """Return what some work with a client of a server of its own comes to."""
+    said = environment(XDG_DATA_HOME=str(folder.parent / "data"), MDMEM_HUB_DSN=dsn)
+    command = ["-m", "mdmem", "mcp", "--hub", *arguments]
+    server = StdioServerParameters(command=python(), args=command, cwd=str(folder), env=said)
+
+    async def run() -> Any:
+        with anyio.fail_after(60):
+            async with Client(server) as client:
+                return await work(client)
+
+    return anyio.run(run)
+
+
+async def told(client: Client, tool: str, **arguments: Any) -> str:
+    """Return the text of an answer."""
+    answer = await client.call_tool(tool, arguments)
+    (block,) = answer.content
+    return block.text
+
+
+def test_the_clone_answers_while_the_hub_is_gone_and_the_hub_when_it_is_back(
+    clone: Path, dsn: str, server: Any
+) -> None:
+    async def work(client: Client) -> tuple[str, str, str]:
+        before = await told(client, "search", query="threads")
+        server.stop("fast")
+        try:
+            without = await told(client, "search", query="threads")
+        finally:
+            server.start()
+        return before, without, await told(client, "search", query="threads")
+
+    before, without, after = asking(clone, dsn, work)
+    assert "nav/architecture/threads" in before
+    assert "From the hub: `here` at " in before
+    assert "nav/architecture/threads" in without
+    assert "From the hub" not in without
+    (said,) = [line for line in without.splitlines() if line.startswith("Degraded: ")]
+    assert said.startswith("Degraded: the hub does not answer: ")
+    assert said.endswith("; this answer comes from the clone alone.")
+    assert after == before
