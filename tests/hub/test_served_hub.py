@@ -75,3 +75,66 @@ def test_the_clone_answers_while_the_hub_is_gone_and_the_hub_when_it_is_back(
     assert said.startswith("Degraded: the hub does not answer: ")
     assert said.endswith("; this answer comes from the clone alone.")
     assert after == before
+
+
+def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: str) -> None:
+    async def work(client: Client) -> dict[str, str]:
+        listed = {tool.name: tool.input_schema["properties"] for tool in (await client.list_tools()).tools}
+        assert {name for name, takes in listed.items() if "repository" in takes} == {"retrieve", "search", "get_entry"}
+        ferry = {"addresses": ["org/other:nav/architecture/ferry"]}
+        return {
+            "here": await told(client, "search", query="ferry"),
+            "there": await told(client, "search", query="ferry", repository="org/other"),
+            "all": await told(client, "search", query="ferry", repository="*"),
+            "binds": await told(client, "retrieve", query="who carries the threads", repository="*"),
+            "whole": await told(client, "get_entry", **ferry),
+            "found": await told(client, "get_entry", addresses=["nav/architecture/ferry"], repository="*"),
+            "nowhere": await told(client, "search", query="ferry", repository="org/none"),
+        }
+
+    said = asking(clone, dsn, work)
+    assert "Ferry" not in said["here"]
+    assert "nav/architecture/ferry" in said["there"]
+    assert "From the hub: `org/other` at " in said["there"]
+    for answer in ("all", "binds"):
+        assert "org/other:nav/architecture/ferry" in said[answer]
+        assert "copy of " in said[answer]
+    assert "here:nav/architecture/threads" in said["binds"]
+    assert "A ferry carries the threads." in said["whole"]
+    assert said["found"] == said["whole"]
+    assert said["nowhere"].startswith("the hub has no repository `org/none`")
+
+
+def test_what_the_clone_has_and_the_hub_never_had_is_found_in_the_clone(clone: Path, dsn: str) -> None:
+    async def work(client: Client) -> tuple[str, str, str]:
+        write_entry(clone, "nav/architecture/zeppelin", "A zeppelin carries the threads.\n")
+        edited = await told(client, "search", query="zeppelin")
+        commit_all(clone.parent)
+        committed = await told(client, "search", query="zeppelin")
+        pushed(dsn, clone)
+        return edited, committed, await told(client, "search", query="zeppelin")
+
+    edited, committed, pushed_too = asking(clone, dsn, work)
+    assert "nav/architecture/zeppelin" in edited
+    assert "From the hub" not in edited
+    assert committed == edited
+    assert "nav/architecture/zeppelin" in pushed_too
+    assert "From the hub: `here`" in pushed_too
+
+
+def test_without_a_root_all_are_asked_and_without_a_hub_there_is_a_sentence(clone: Path, dsn: str, server: Any) -> None:
+    nowhere = clone.parent.parent / "nowhere"
+    nowhere.mkdir()
+
+    async def work(client: Client) -> tuple[str, str]:
+        found = await told(client, "search", query="ferry")
+        server.stop("fast")
+        try:
+            return found, await told(client, "search", query="ferry")
+        finally:
+            server.start()
+
+    found, without = asking(nowhere, dsn, work)
+    assert "org/other:nav/architecture/ferry" in found
+    assert "the hub does not answer: " in without
+    assert len(without.strip().splitlines()) == 1
