@@ -10,6 +10,12 @@ import click
 COMMANDS = {
     "init": "Make the hub's tables in a database, or bring them up to date.",
     "push": "Send what a commit of this memory changed.",
+    "search": "Find entries of all repositories by words.",
+    "retrieve": "Answer what binds, in one repository or in all.",
+    "list": "List entries, narrowed by filters.",
+    "show": "Show entries in full.",
+    "why": "Show how an entry came to bind or was replaced.",
+    "who": "Show who answers for an entry, and what depends on it.",
     "status": "List the repositories: which commit of each, and how old.",
     "verify": "Compare what the hub has of this memory with its commit.",
     "rebuild": "Send all of this memory anew, in place of what the hub has.",

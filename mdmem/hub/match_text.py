@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from mdmem.dataclass import dataclass
+from mdmem.dataclass import dataclass, field
 from mdmem.hub.reader import Reader, SeenRow
 from mdmem.hub.text import CopyText, corpus_of
 from mdmem.index.protocol import Match, Read, TextAnswer
@@ -13,13 +13,17 @@ from mdmem.index.scoring import Query, plain, rank
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """What was found for a question, best first, with the ids of the rows; `begun` are words that only begin others."""
+    """What was found for a question, best first, with the ids of the rows; `begun` are words that only begin others.
+
+    `copies` are, by address, the wings that hold the same entry of the same place at another commit.
+    """
 
     query: Query
     ranked: tuple[Match, ...]
     ids: Mapping[str, int]
     is_all: bool
     begun: tuple[str, ...] = ()
+    copies: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
 
 class FoundText(CopyText):

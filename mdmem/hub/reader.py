@@ -71,12 +71,36 @@ HeldPassage = tuple[Terms, tuple[int, ...]]
 """What a passage holds of some terms, and how many words its scored fields have."""
 
 
+class HubStated(NamedTuple):
+    """What an entry states of itself."""
+
+    wing_id: int
+    path: str
+    type: str
+    status: str
+    title: str
+    owner: str | None
+
+
+class HubDependent(NamedTuple):
+    """An entry that links another, and in which field."""
+
+    wing_id: int
+    path: str
+    field: str
+    type: str
+    status: str
+    title: str
+    owner: str | None
+
+
 class HeldTerms(NamedTuple):
     """What an entry holds of some terms, by passage; None where the hub has it in another format."""
 
     id: int
     wing_id: int
     path: str
+    blob: str | None
     passages: tuple[HeldPassage, ...] | None
 
 
@@ -126,6 +150,10 @@ class Reader:
     def wing_ids(self) -> frozenset[int]:
         """Return the ids of all wings that are seen."""
         return frozenset(row[0] for row in self.rows("SELECT id FROM wing"))
+
+    def wings_from(self, source: str, folder: str) -> list[SeenWing]:
+        """Return the wings that are pinned of one place, at whatever commit."""
+        return self._wings("repository_id IS NULL AND source = %s AND source_path = %s", source, folder)
 
     def wings_named(self, names: Collection[str]) -> list[SeenWing]:
         """Return the wings of some names, wherever they are."""
@@ -178,20 +206,20 @@ class Reader:
         terms = sorted(wanted)
         # Unpacked once, and not for each term; `||` makes it a value of the memory's.
         inner = (
-            "SELECT id, wing_id, path, lengths, terms || '{}'::jsonb AS held FROM file"
+            "SELECT id, wing_id, path, blob, lengths, terms || '{}'::jsonb AS held FROM file"
             " WHERE id = ANY(%s) AND type IS NOT NULL OFFSET 0"
         )
         taken = "".join([", held ->> %s"] * len(terms))
         for row in self.rows(
-            f"SELECT id, wing_id, path, lengths, held ->> %s{taken} FROM ({inner}) AS one",
+            f"SELECT id, wing_id, path, blob, lengths, held ->> %s{taken} FROM ({inner}) AS one",
             *(FORMAT_KEY, *terms, list(ids)),
         ):
-            lengths = unpacked_lengths(row[3]) if row[4] == FORMAT else None
+            lengths = unpacked_lengths(row[4]) if row[5] == FORMAT else None
             passages = None
             if lengths is not None:
-                held = unpacked_terms(dict(zip(terms, row[5:], strict=True)), len(lengths))
+                held = unpacked_terms(dict(zip(terms, row[6:], strict=True)), len(lengths))
                 passages = tuple(zip(held, lengths, strict=True))
-            yield HeldTerms(row[0], row[1], path_of(row[2]), passages)
+            yield HeldTerms(row[0], row[1], path_of(row[2]), row[3], passages)
 
     def links_from(self, ids: Collection[int], fields: Sequence[str]) -> list[tuple[int, str]]:
         """Return what some fields of files link, each with the wing that the file is of."""
@@ -210,6 +238,21 @@ class Reader:
             *([wing for wing, _ in wanted], [stored_path(target) for _, target in wanted], list(fields)),
         )
         return {row[0] for row in found}
+
+    def dependents(self, target: str, wings: Collection[int]) -> list[HubDependent]:
+        """Return what entries of some wings link an address as it is counted there."""
+        found = self.rows(
+            "SELECT file.wing_id, file.path, field, file.type, file.status, file.title, file.owner FROM link"
+            " JOIN file ON file.id = link.file_id"
+            " WHERE link.wing_id = ANY(%s) AND target = %s ORDER BY 1, 2, 3",
+            *(list(wings), stored_path(target)),
+        )
+        return [HubDependent(row[0], path_of(row[1]), *row[2:]) for row in found]
+
+    def stated(self, ids: Collection[int]) -> dict[int, HubStated]:
+        """Return what entries state of themselves, by the ids of their rows."""
+        asked = "SELECT id, wing_id, path, type, status, title, owner FROM file WHERE id = ANY(%s) AND type IS NOT NULL"
+        return {row[0]: HubStated(row[1], path_of(row[2]), *row[3:]) for row in self.rows(asked, list(ids))}
 
     def totals(self, wings: Collection[int]) -> tuple[int, int, list[int]]:
         """Return how many entries and passages some wings have, and how long these are."""

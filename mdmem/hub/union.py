@@ -6,73 +6,23 @@ Nothing of the policy is known here: what links what is brought together, and th
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
 from mdmem.catalog import LoadedFile, interpret
 from mdmem.dataclass import dataclass, replace
 from mdmem.document.parse import parse_document
 from mdmem.entry.model import LINK_FIELDS, Entry, Wing, WingKind
-from mdmem.hub.reader import Reader, SeenRepository, SeenRow, SeenWing
+from mdmem.hub.origins import Origins
+from mdmem.hub.reader import Reader, SeenRow, SeenWing
 from mdmem.hub.repository_copy import CopiedFiles, CopyWorkspace, RecordCache, is_entry_row, workspace_over
 from mdmem.hub.rows import unpacked_file
 from mdmem.index.protocol import FullText
 from mdmem.workspace.workspace import IndexSlot
 
-SLASH = "\u2215"
-"""Stands in a wing's name for the slash of its repository's: an address has two of its own."""
-
 # What decides how an entry stands; what it only names is not brought.
 _DECIDING = ("supersedes", "superseded_by", "amends", "overrides", "conflicts_with")
 _MOST_FILES, _MOST_STEPS = 2_000, 40
-
-
-@dataclass(frozen=True, slots=True)
-class WingOrigin:
-    """Where a wing comes from: the repository by name, or the place of one, its commit, and the wing's folder there.
-
-    `pushed_at` is when the hub got it, None of a wing that others pin.
-    """
-
-    repository: str
-    commit: str
-    folder: str
-    wing: str
-    repository_id: int | None
-    pushed_at: datetime | None = None
-
-    @property
-    def label(self) -> str:
-        """Return the name under which the wing stands among all."""
-        at = f"@{self.commit[:10]}" if self.repository_id is None else ""
-        return f"{self.repository}{at}:{self.wing}".replace("/", SLASH)
-
-    def path(self, address: str) -> str:
-        """Return the file of an entry of the wing, counted from the top of the repository."""
-        return f"{self.folder}/{address.partition('/')[2]}.md".removeprefix("/")
-
-
-class Origins:
-    """The wings that one answer is about, with where each comes from."""
-
-    def __init__(self, reader: Reader, wings: Collection[int]) -> None:
-        """Ask for the wings and their repositories."""
-        self.wings: Mapping[int, SeenWing] = reader.wings(wings)
-        owners = {wing.repository_id for wing in self.wings.values() if wing.repository_id is not None}
-        self.repositories: Mapping[int, SeenRepository] = reader.repositories(owners) if owners else {}
-        self.of = {key: self._origin(wing) for key, wing in self.wings.items()}
-        self.by_label = {one.label: one for one in self.of.values()}
-
-    def _origin(self, wing: SeenWing) -> WingOrigin:
-        owner = self.repositories.get(wing.repository_id or 0)
-        if owner is None:
-            return WingOrigin(wing.source or "", wing.commit or "", wing.source_path or "", wing.name, None)
-        folder = f"{owner.root}/{wing.name}".removeprefix("/")
-        return WingOrigin(owner.name, owner.commit, folder, wing.name, owner.id, owner.pushed_at)
-
-    def address(self, wing: int, path: str) -> str:
-        """Return the address among all of a file of a wing."""
-        return f"{self.of[wing].label}/{path.removesuffix('.md')}"
 
 
 class Company:

@@ -254,7 +254,6 @@ WRITES = (
     ("SELECT token_hash FROM principal", DENIED),
     ("SELECT settings FROM repository", DENIED),
     ("SELECT pinned_wing(1, 'x', 'host/platform', 'memory', 'c3', 'tree', '')", DENIED),
-    ("SELECT caller_principal()", DENIED),
     ("SELECT nextval('file_id_seq')", DENIED),
     ("CREATE FUNCTION mdmem_hub.visible_wing(text) RETURNS integer LANGUAGE sql AS 'SELECT 1'", DENIED),
     ("SET ROLE postgres", DENIED),

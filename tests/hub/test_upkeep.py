@@ -5,12 +5,16 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from builders import commit_all, memory, open_root, run_here, write_entry
+from builders import commit_all, git, memory, open_root, run_here, write_entry
 from pushes import pushed, rows, state
 
 from mdmem.errors import EnvironmentFaultError, NotFoundError, UsageError
 from mdmem.hub.connection import connected
+from mdmem.hub.permissions import add_token, grant
+from mdmem.hub.push import PushRequest, push
 from mdmem.hub.repositories import forget, rename
+from mdmem.hub.status import status
+from mdmem.hub.succession import Succession
 from mdmem.hub.verify import verify
 
 
@@ -116,3 +120,23 @@ def test_status_shows_what_there_is(
     change(dsn, "UPDATE repository SET pushed_at = now() + interval '1 day'")
     said = json.loads(run_here(capsys, "hub", "status", "--format", "json", cwd=folder).out)
     assert [one["age_seconds"] for one in said["repositories"]] == [0, 0]
+
+
+@pytest.mark.usefixtures("roles")
+def test_who_pushes_verifies_and_rewrites_and_leaves_the_rest_to_the_owner(dsn: str, tmp_path: Path) -> None:
+    folder = memory(tmp_path / "shop")
+    pushed(dsn, folder / "memory")
+    pushed(dsn, folder / "memory", repository="other", is_new=True)
+    with connected(dsn) as owner:
+        token = add_token(owner, "ci")
+        grant(owner, "ci", ["shop"], may_push=True)
+    with connected(dsn.replace("user=postgres", "user=guest"), token=token) as connection:
+        git(folder, "commit", "-q", "--amend", "-m", "rewritten")
+        request = PushRequest(is_rewritten=True)
+        assert push(open_root(folder / "memory"), connection, request).succession is Succession.REWRITTEN
+        assert verify(open_root(folder / "memory"), connection).findings == ()
+        report = status(connection)
+        assert ([one.name for one in report.repositories], report.bytes) == (["shop"], None)
+        for act in (lambda: rename(connection, "shop", "mine"), lambda: forget(connection, "shop")):
+            with connection.transaction(), pytest.raises(psycopg.errors.InsufficientPrivilege):
+                act()
