@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import date
 from functools import cached_property
 from typing import Generic, TypeVar
@@ -10,11 +10,11 @@ from typing import Generic, TypeVar
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.errors import UsageError
 from mdmem.hub.candidates import all_of, any_of, candidates, within
-from mdmem.hub.levels import ENOUGH, levels_of
 from mdmem.hub.match_text import FoundText, Matches
 from mdmem.hub.origins import Origins
+from mdmem.hub.rarity import holders, likely
 from mdmem.hub.reader import HeldTerms, Reader
-from mdmem.hub.rows import BROKEN, ENTRY, mark
+from mdmem.hub.rows import BROKEN, ENTRY, lexeme, mark
 from mdmem.hub.text import corpus_of
 from mdmem.hub.union import UnionWorkspace, union_of
 from mdmem.index.fields import SCORED
@@ -31,7 +31,8 @@ _Result = TypeVar("_Result")
 _BROKEN = 5
 # Of the matches those are looked at more closely that may come first; what a lineage takes away leaves room for others.
 _CLOSER = 40
-_PREFIXES = 12
+# Words that a beginning stands for, and entries that they are looked for in.
+_PREFIXES, _BEGINNING = 12, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,12 +200,16 @@ class _Finding:
         grown = {
             more: typed
             for text, typed in stems.items()
-            for more in self.reader.terms_beginning(text, self._all_wings, most=_PREFIXES)
+            for more in self.reader.terms_beginning(text, self._beginning(text), most=_PREFIXES)
         }
         leaves = tuple(Leaf(term(more), (typed,), text=more) for more, typed in grown.items())
         query = Query(leaves, without.query.typed, frozenset(grown))
         begun = tuple(dict.fromkeys(without.query.typed[typed] for typed in grown.values()))
         return replace(self._ranked(query), begun=begun) if leaves else without
+
+    def _beginning(self, text: str) -> Collection[int]:
+        level = all_of((self.narrowed, f"{lexeme(text)}:*"))
+        return candidates(self.reader, [level], self.wings, most=_BEGINNING)
 
     @cached_property
     def _all_wings(self) -> frozenset[int]:
@@ -214,20 +219,25 @@ class _Finding:
         wanted = query.wanted or frozenset()
         if not wanted:
             return Matches(query, (), {}, is_all=True)
-        holders = self.reader.holders(wanted, self._all_wings)
+        documents, passages, lengths = self.reader.totals(self._all_wings)
+        known = holders(self.reader, sorted(wanted), self.wings)
         typed = [leaf.text for leaf in query.leaves if leaf.text is not None]
         terms = [text for text in typed if text in query.typed] or typed
-        levels = levels_of(terms, sorted(wanted.difference(terms)), holders, self.narrowed)
-        most = 1 << 30 if levels.is_all else ENOUGH
-        ids = candidates(self.reader, levels.texts, self.wings, most=most)
+        ids, is_all = likely(
+            self.reader,
+            {text: known[text] for text in terms},
+            wanted.difference(terms),
+            self.wings,
+            documents=documents,
+            narrow=self.narrowed,
+        )
         held = list(self.reader.terms(ids, wanted))
         origins = Origins(self.reader, {one.wing_id for one in held})
         keyed = {origins.address(one.wing_id, one.path): one for one in held}
-        documents, passages, lengths = self.reader.totals(self._all_wings)
-        totals = Totals(documents, passages, dict(zip(SCORED, lengths, strict=True)), holders)
-        known = sorted((key, one.passages) for key, one in keyed.items() if one.passages is not None)
-        ranked = rank(query, corpus_of([(key, passages or ()) for key, passages in known], totals), lambda _: ())
-        copies, is_all = _copies(origins, keyed), levels.is_all or len(ids) < most
+        totals = Totals(documents, passages, dict(zip(SCORED, lengths, strict=True)), known)
+        held_by = sorted((key, one.passages) for key, one in keyed.items() if one.passages is not None)
+        ranked = rank(query, corpus_of([(key, parts or ()) for key, parts in held_by], totals), lambda _: ())
+        copies = _copies(origins, keyed)
         best = tuple(match for match in ranked if match.key in copies)
         return Matches(query, best, {key: one.id for key, one in keyed.items()}, is_all=is_all, copies=copies)
 

@@ -264,20 +264,12 @@ class Reader:
         )[0]
         return row[0], row[1], list(row[2:])
 
-    def holders(self, terms: Collection[str], wings: Collection[int]) -> dict[str, int]:
-        """Return how many entries of some wings hold each of some terms."""
+    def terms_beginning(self, begun: str, ids: Collection[int], *, most: int) -> list[str]:
+        """Return the terms of some entries that begin so, the commonest first."""
         found = self.rows(
-            "SELECT term, sum(documents)::bigint FROM term WHERE wing_id = ANY(%s) AND term = ANY(%s) GROUP BY term",
-            *(list(wings), list(terms)),
-        )
-        return dict(found)
-
-    def terms_beginning(self, begun: str, wings: Collection[int], *, most: int) -> list[str]:
-        """Return the terms of some wings that begin so, the commonest first."""
-        found = self.rows(
-            "SELECT term FROM term WHERE wing_id = ANY(%s) AND term >= %s AND term < %s GROUP BY term"
-            " ORDER BY sum(documents) DESC, term LIMIT %s",
-            *(list(wings), begun, f"{begun}\U0010ffff", most),
+            "SELECT term FROM file, jsonb_object_keys(terms) AS term WHERE id = ANY(%s) AND starts_with(term, %s)"
+            " GROUP BY term ORDER BY count(*) DESC, term LIMIT %s",
+            *(list(ids), begun, most),
         )
         return [row[0] for row in found]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import dataclass, replace
 from mdmem.hub.connection import HubError, connected, is_open, transaction
+from mdmem.hub.reader import Reader, SeenRepository
 from mdmem.hub.repository_copy import RepositoryCopy, copy_of
-from mdmem.hub.reader import SeenRepository, Reader
 from mdmem.hub.schema import require
 
 if TYPE_CHECKING:
