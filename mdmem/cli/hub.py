@@ -37,7 +37,9 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"mdmem.cli.hub_{cmd_name}").command
+        # A module is named by what it shows.
+        name = "owners" if cmd_name == "who" else cmd_name
+        command: click.Command = import_module(f"mdmem.cli.hub_{name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from datetime import date
 from functools import cached_property
 from typing import Generic, TypeVar
@@ -12,9 +12,9 @@ from mdmem.errors import UsageError
 from mdmem.hub.candidates import all_of, any_of, candidates, within
 from mdmem.hub.match_text import FoundText, Matches
 from mdmem.hub.origins import Origins
-from mdmem.hub.rarity import holders, likely
+from mdmem.hub.rarity import holders, likely, terms_beginning
 from mdmem.hub.reader import HeldTerms, Reader
-from mdmem.hub.rows import BROKEN, ENTRY, lexeme, mark
+from mdmem.hub.rows import BROKEN, ENTRY, mark
 from mdmem.hub.text import corpus_of
 from mdmem.hub.union import UnionWorkspace, union_of
 from mdmem.index.fields import SCORED
@@ -31,8 +31,6 @@ _Result = TypeVar("_Result")
 _BROKEN = 5
 # Of the matches those are looked at more closely that may come first; what a lineage takes away leaves room for others.
 _CLOSER = 40
-# Words that a beginning stands for, and entries that they are looked for in.
-_PREFIXES, _BEGINNING = 12, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,50 +194,33 @@ class _Finding:
 
     def _begun(self, without: Matches) -> Matches:
         """Return what holds words that begin with those of the question, which nothing holds."""
-        stems = {text: text for text in without.query.typed}
         grown = {
             more: typed
-            for text, typed in stems.items()
-            for more in self.reader.terms_beginning(text, self._beginning(text), most=_PREFIXES)
+            for typed in without.query.typed
+            for more in terms_beginning(self.reader, typed, self.wings, narrow=self.narrowed)
         }
         leaves = tuple(Leaf(term(more), (typed,), text=more) for more, typed in grown.items())
         query = Query(leaves, without.query.typed, frozenset(grown))
         begun = tuple(dict.fromkeys(without.query.typed[typed] for typed in grown.values()))
         return replace(self._ranked(query), begun=begun) if leaves else without
 
-    def _beginning(self, text: str) -> Collection[int]:
-        level = all_of((self.narrowed, f"{lexeme(text)}:*"))
-        return candidates(self.reader, [level], self.wings, most=_BEGINNING)
-
-    @cached_property
-    def _all_wings(self) -> frozenset[int]:
-        return self.wings if self.wings is not None else self.reader.wing_ids()
-
     def _ranked(self, query: Query) -> Matches:
-        wanted = query.wanted or frozenset()
+        wanted = sorted(query.wanted or ())
         if not wanted:
             return Matches(query, (), {}, is_all=True)
-        documents, passages, lengths = self.reader.totals(self._all_wings)
-        known = holders(self.reader, sorted(wanted), self.wings)
-        typed = [leaf.text for leaf in query.leaves if leaf.text is not None]
-        terms = [text for text in typed if text in query.typed] or typed
-        ids, is_all = likely(
-            self.reader,
-            {text: known[text] for text in terms},
-            wanted.difference(terms),
-            self.wings,
-            documents=documents,
-            narrow=self.narrowed,
-        )
+        wings = self.wings if self.wings is not None else self.reader.wing_ids()
+        documents, passages, lengths = self.reader.totals(wings)
+        known = holders(self.reader, wanted, self.wings)
+        ids, is_cut = likely(self.reader, known, self.wings, documents=documents, narrow=self.narrowed)
         held = list(self.reader.terms(ids, wanted))
         origins = Origins(self.reader, {one.wing_id for one in held})
         keyed = {origins.address(one.wing_id, one.path): one for one in held}
         totals = Totals(documents, passages, dict(zip(SCORED, lengths, strict=True)), known)
-        held_by = sorted((key, one.passages) for key, one in keyed.items() if one.passages is not None)
-        ranked = rank(query, corpus_of([(key, parts or ()) for key, parts in held_by], totals), lambda _: ())
+        read = sorted((key, one.passages) for key, one in keyed.items() if one.passages is not None)
+        ranked = rank(query, corpus_of([(key, passages or ()) for key, passages in read], totals), lambda _: ())
         copies = _copies(origins, keyed)
         best = tuple(match for match in ranked if match.key in copies)
-        return Matches(query, best, {key: one.id for key, one in keyed.items()}, is_all=is_all, copies=copies)
+        return Matches(query, best, {key: one.id for key, one in keyed.items()}, is_all=not is_cut, copies=copies)
 
     def closer(self, most: int, *, today: date) -> tuple[UnionWorkspace, Origins]:
         """Return the best matches with all that decides how they stand, and files that cannot be read."""

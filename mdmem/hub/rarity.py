@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from itertools import product
 
-from mdmem.hub.candidates import all_of, any_of, candidates
+from mdmem.hub.candidates import all_of, candidates
 from mdmem.hub.reader import Reader
 from mdmem.hub.rows import LARGE, SAMPLE_SHARE, SAMPLED, lexeme, title_mark
 
@@ -18,7 +18,9 @@ _GAINS = (0.0, 0.33, 0.72)
 _TITLE_SHARE = 0.03
 _MOST_WORDS = 5
 _EXPECTED = (1_500, 6_000)
-_ENOUGH, _MOST = 200, 8_000
+_ENOUGH, _MOST = 100, 8_000
+# Entries in which words that begin as one does are looked for, and such words.
+_GROWN_IN, _GROWN = 200, 12
 
 
 def holders(reader: Reader, terms: Sequence[str], wings: Collection[int] | None) -> dict[str, int]:
@@ -45,45 +47,33 @@ def _counted(
 
 
 def likely(
-    reader: Reader,
-    terms: Mapping[str, int],
-    wholes: Collection[str],
-    wings: Collection[int] | None,
-    *,
-    documents: int,
-    narrow: str = "",
-) -> tuple[list[int], bool]:
-    """Return the ids of the entries that may score best, and whether they are all that hold any of the terms.
+    reader: Reader, known: Mapping[str, int], wings: Collection[int] | None, *, documents: int, narrow: str = ""
+) -> tuple[set[int], bool]:
+    """Return the ids of the entries that may score best, and whether there are more that hold some of the terms.
 
-    `terms` come with how many entries of the wings hold each; `wholes` are identifiers, whose parts are among them.
-    `narrow` is the text of a `tsquery` that every entry must meet.
+    `known` says how many entries of the wings hold each term, `narrow` is the text of a `tsquery` that all must meet.
     """
-    known = {term: count for term, count in terms.items() if count}
-    anything = any_of((*terms, *wholes, LARGE))
-    few = sum(known.values()) <= _ENOUGH
-    share = 1.0 if few or not narrow else _share(reader, narrow, wings, documents)
-    asked = [] if few else [f"({level} | {lexeme(LARGE)})" for level in levels(known, documents, share=share)]
-    for level in asked:
-        found = candidates(reader, [all_of((narrow, level))], wings, most=_MOST)
-        if len(found) >= _ENOUGH:
-            return list(found), False
-    found = candidates(reader, [all_of((narrow, anything))], wings, most=_MOST)
-    return list(found), len(found) < _MOST
-
-
-def _share(reader: Reader, narrow: str, wings: Collection[int] | None, documents: int) -> float:
-    """Return which share of the entries meets the filters, about."""
-    ((_, sampled),) = _counted(reader, {narrow: all_of((lexeme(SAMPLED), narrow))}, wings, most=documents + 1)
-    return min(1.0, SAMPLE_SHARE * max(sampled, 1) / max(documents, 1))
+    passing = documents
+    if narrow:
+        sampled = _counted(reader, {narrow: all_of((lexeme(SAMPLED), narrow))}, wings, most=documents)
+        passing = SAMPLE_SHARE * sampled[0][1]
+    asked = levels(known, documents, share=passing / documents if documents else 1.0)
+    for number, level in enumerate(asked, start=1):
+        found = candidates(reader, [all_of((narrow, f"({level})"))], wings, most=_MOST)
+        if len(found) >= _ENOUGH or number == len(asked):
+            return set(found), number < len(asked) or len(found) == _MOST
+    return set(), False
 
 
 def levels(known: Mapping[str, int], documents: int, *, share: float = 1.0) -> list[str]:
-    """Return the texts of a `tsquery` for the entries that may score best, and for more of them.
+    """Return the texts of a `tsquery` for the entries that may score best, for more of them, and for all.
 
     What an entry's score is about follows from which of the terms it holds, and which in its title; a level is all that
     reach a score which so many entries are expected to reach, of that share of them that meets the filters.
     """
     terms = sorted(known, key=lambda term: (known[term], term))[:_MOST_WORDS]
+    if not terms:
+        return []
     kinds = sorted(
         (
             _kind(places, [known[one] for one in terms], documents)
@@ -100,8 +90,10 @@ def levels(known: Mapping[str, int], documents: int, *, share: float = 1.0) -> l
                 break
             expected += number
             taken.append(places)
+        if len(taken) == len(kinds) and len(terms) == len(known):
+            break
         found.append(_any_kind(terms, taken))
-    return list(dict.fromkeys(found))
+    return [*dict.fromkeys(found), " | ".join(map(lexeme, (*known, LARGE)))]
 
 
 def _kind(places: tuple[int, ...], counts: Sequence[int], documents: int) -> tuple[float, float, tuple[int, ...]]:
@@ -122,3 +114,9 @@ def _any_kind(terms: Sequence[str], taken: Sequence[tuple[int, ...]]) -> str:
 def _held(terms: Sequence[str], places: Sequence[int]) -> str:
     held = zip(terms, places, strict=True)
     return all_of(lexeme(term if place == 1 else title_mark(term)) for term, place in held if place)
+
+
+def terms_beginning(reader: Reader, begun: str, wings: Collection[int] | None, *, narrow: str = "") -> list[str]:
+    """Return the terms that begin so in some entries of those that hold any, the commonest first."""
+    ids = candidates(reader, [all_of((narrow, f"{lexeme(begun)}:*"))], wings, most=_GROWN_IN)
+    return reader.terms_beginning(begun, ids, most=_GROWN) if ids else []
