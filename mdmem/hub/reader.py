@@ -215,11 +215,13 @@ class Reader:
             held = {term: places for term, places in zip(terms, row[6:], strict=True) if places}
             yield HeldTerms(row[0], row[1], path_of(row[2]), row[3], lengths, held)
 
-    def links_from(self, ids: Collection[int], fields: Sequence[str]) -> list[tuple[int, str]]:
+    def links_from(self, rows: Collection[SeenRow], fields: Sequence[str]) -> list[tuple[int, str]]:
         """Return what some fields of files link, each with the wing that the file is of."""
+        # An index tells of hidden rows, unless it begins with the wing.
         found = self.rows(
-            "SELECT DISTINCT wing_id, target FROM link WHERE file_id = ANY(%s) AND field = ANY(%s)",
-            *(list(ids), list(fields)),
+            "SELECT DISTINCT wing_id, target FROM link"
+            " WHERE (wing_id, file_id) IN (SELECT * FROM unnest(%s::int[], %s::bigint[])) AND field = ANY(%s)",
+            *([row.wing_id for row in rows], [row.id for row in rows], list(fields)),
         )
         return [(wing, path_of(target)) for wing, target in found]
 
@@ -228,7 +230,7 @@ class Reader:
         wanted = list(targets)
         found = self.rows(
             "SELECT DISTINCT file_id FROM link JOIN unnest(%s::int[], %s::text[]) AS one (wing, address)"
-            " ON link.target = address AND link.wing_id = wing WHERE field = ANY(%s)",
+            " ON link.wing_id = wing AND link.target = address WHERE field = ANY(%s)",
             *([wing for wing, _ in wanted], [stored_path(target) for _, target in wanted], list(fields)),
         )
         return {row[0] for row in found}
