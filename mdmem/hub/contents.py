@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from mdmem.access import EVERYTHING
 from mdmem.catalog import Catalog, is_entry_place, part_of, settings_bytes
-from mdmem.catalog.addresses import MANIFEST, full_address, with_full_links
+from mdmem.catalog.addresses import MANIFEST, full_address, is_manifest, with_full_links
 from mdmem.catalog.content import ContentCache
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, read_manifest, unreadable
 from mdmem.catalog.links import reference_of
@@ -18,8 +18,10 @@ from mdmem.dataclass import dataclass, replace
 from mdmem.document.links import body_links, may_have_links
 from mdmem.document.parse import parse_document, without_code
 from mdmem.document.split import body_of
+from mdmem.entry.globs import any_match
 from mdmem.entry.model import LINK_FIELDS, Entry
 from mdmem.errors import EnvironmentFaultError, UsageError
+from mdmem.git.status import list_revision
 from mdmem.hub.names import place_name
 from mdmem.hub.rows import LONGEST, HubFile, Link
 from mdmem.index.fields import Terms
@@ -75,6 +77,19 @@ class Contents:
         """Return the settings' file."""
         content = settings_bytes(self.tree)
         return b"" if isinstance(content, Unreadable) else content
+
+    @cached_property
+    def tracked(self) -> tuple[str, ...]:
+        """Return files of the commit that tell which shared wings are about its code: the first that each meets."""
+        manifests = [file.path for file in self.tree.files() if is_manifest(file)]
+        read = (read_manifest(one.path.partition("/")[0], one)[0] for one in iter_documents(self.tree, manifests))
+        about = [wing.applies_to for wing in read if wing is not None and wing.is_shared and wing.applies_to]
+        if not about:
+            return ()
+        files = [blob.path for blob in list_revision(self.workspace.location.get_repository(), self.commit, "")]
+        met = (any_match(globs, files) for globs in about)
+        # Of no file at all nothing could be told.
+        return tuple(dict.fromkeys([*files[:1], *(path for path in met if path is not None)]))
 
     @property
     def missing(self) -> tuple[MissingWing, ...]:

@@ -13,7 +13,7 @@ from mdmem.hub.contents import Contents
 from mdmem.hub.names import remote_place
 from mdmem.hub.narrow_settings import narrow_settings
 from mdmem.hub.repositories import HubRepository, take_repository
-from mdmem.hub.rows import FORMAT
+from mdmem.hub.rows import FORMAT, plain_text
 from mdmem.hub.succession import Succession, leave_others, succession
 from mdmem.hub.transfer import TransferResult, transfer
 from mdmem.workspace.workspace import Workspace
@@ -102,6 +102,7 @@ def _note(cursor: Any, held: HubRepository, contents: Contents) -> None:
         "committed": committed_at(git, commit),
         "format": FORMAT,
         "settings": contents.settings,
+        "tracked": list(map(plain_text, contents.tracked)),
         "narrow": narrow_settings(contents.settings),
     }
     cursor.execute(_NOTE, stated)
@@ -111,6 +112,6 @@ def _note(cursor: Any, held: HubRepository, contents: Contents) -> None:
 _NOTE = (
     "UPDATE repository SET root = %(root)s, url = %(url)s, roots = coalesce(%(roots)s, roots), commit = %(commit)s,"
     " committed_at = %(committed)s, pushed_at = now(), serial = serial + 1, format = %(format)s,"
-    " settings = %(settings)b, narrow_settings = %(narrow)b WHERE id = %(id)s"
+    " settings = %(settings)b, narrow_settings = %(narrow)b, tracked = %(tracked)s WHERE id = %(id)s"
 )
 _PUSH = "INSERT INTO push (repository_id, serial, commit) SELECT id, serial, commit FROM repository WHERE id = %(id)s"

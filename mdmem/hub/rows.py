@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from mdmem.catalog.content import RECORD_VERSION, read_moments
 from mdmem.catalog.interpret import LoadedFile
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Wing
+from mdmem.hub.terms import packed_terms
 from mdmem.index.analysis import VERSION
 from mdmem.index.fields import SCORED, TAGS, TITLES, Terms
 from mdmem.index.terms import lengths_of
@@ -25,13 +26,13 @@ LARGE = " *"
 # PostgreSQL takes 1 MB of lexemes for a text, and 2 KB of a name in an index.
 _MOST_WORDS = 1_000_000
 LONGEST = 2_000
+_LONGEST_MARK = 200
 _WEIGHTS = dict.fromkeys(TITLES, "A") | {"headings": "B", "identifiers": "C"} | dict.fromkeys(TAGS, "C") | {"body": ""}
 _MARK = "\x1a"
 _UNSTORED = regex("[\ud800-\udfff]")
 _MARKED = regex(f"{_MARK}(?:{_MARK}|([0-9a-f]{{2}}))")
 
 _Value = TypeVar("_Value")
-Passages = tuple[dict[str, dict[str, int]], ...]
 Lengths = tuple[tuple[int, ...], ...]
 Link = tuple[str, str]
 """A field, or `body`, and the address that it links."""
@@ -82,11 +83,7 @@ def columns_of(file: HubFile) -> tuple[object, ...]:
         *stated,
         file.has_short_links,
         _packed(record) if record is not None else None,
-        *(
-            (_packed(scored_terms(file.passages)), _packed(lengths_in(file.passages)))
-            if file.passages
-            else (None, None)
-        ),
+        *((packed_terms(file.passages, FORMAT), _packed(lengths_in(file.passages))) if file.passages else (None, None)),
     )
 
 
@@ -120,11 +117,6 @@ def unpacked_wing(record: bytes | None) -> Wing | None:
     return wing if wing is not None and read_moments((), [wing]) else None
 
 
-def unpacked_passages(terms: bytes | None) -> Passages | None:
-    """Return the scored terms of each passage of an entry, None where its row does not tell in our format."""
-    return _unpacked(terms, Passages)
-
-
 def unpacked_lengths(lengths: bytes | None) -> Lengths | None:
     """Return how many words the scored fields of each passage hold, None where the row does not tell in our format."""
     return _unpacked(lengths, Lengths)
@@ -134,31 +126,54 @@ def _unpacked(content: bytes | None, kind: type[_Value]) -> _Value | None:
     return unpack(content, FORMAT, kind) if content is not None else None
 
 
-def words_of(passages: Sequence[Terms], wing: int) -> str | None:
-    """Return the text of a `tsvector` that holds an entry's terms, by the weight of their best field, and its wing.
+def words_of(file: HubFile, wing: int) -> str:
+    """Return the text of a `tsvector` that holds an entry's terms, by the weight of their best field, and its marks.
 
     What is in a body alone has no position, which takes a third of the space.
     """
-    if not passages:
-        return None
     found: dict[str, str] = {}
     for name in SCORED:
-        for terms in passages:
+        for terms in file.passages:
             for term in terms.get(name, ()):
                 found[term] = min(found.get(term, "D"), _WEIGHTS[name] or "D")
-    kept, size = [_lexeme(wing_mark(wing))], 0
+    kept, size = list(map(lexeme, (wing_mark(wing), *_marks(file)))), 0
     for term, weight in sorted(found.items(), key=lambda one: one[1]):
         size += len(term.encode()) + (0 if weight == "D" else 6)
         if size > _MOST_WORDS:
-            kept.append(_lexeme(LARGE))
+            kept.append(lexeme(LARGE))
             break
-        kept.append(_lexeme(term) + ("" if weight == "D" else f":1{weight}"))
+        kept.append(lexeme(term) + ("" if weight == "D" else f":1{weight}"))
     return " ".join(kept)
 
 
-def question_of(terms: Iterable[str]) -> str:
-    """Return the text of a `tsquery` that finds the rows which hold any of some terms, or more words than fit."""
-    return " | ".join(map(_lexeme, (*terms, LARGE)))
+def _marks(file: HubFile) -> Iterator[str]:
+    """Yield the lexemes that stand for what an entry states, and for one that cannot be read."""
+    entry = file.loaded.entry if file.loaded is not None else None
+    if entry is None:
+        yield from (BROKEN,) if file.loaded is not None else ()
+        return
+    yield ENTRY
+    stated = {name: (getattr(entry, name),) for name in MARKED} | {"tag": entry.tags}
+    yield from dict.fromkeys(mark(name, value) for name, values in stated.items() for value in values if value)
+    titles = (file.passages[0].get(name, {}) for name in TITLES) if file.passages else ()
+    yield from dict.fromkeys(title_mark(term) for terms in titles for term in terms)
+
+
+MARKED = ("type", "status", "room", "label", "owner", "focus")
+"""The fields of an entry that have a mark for their value; `tag` has one for each tag."""
+
+ENTRY, BROKEN = " entry", " broken"
+"""The lexemes of an entry that can be read, and of a file in an entry's place that holds none."""
+
+
+def mark(name: str, value: str) -> str:
+    """Return the lexeme of each entry whose field has a value; the blank keeps it from being a word of a text."""
+    return f" {name}:{plain_text(str(value))[:_LONGEST_MARK]}"
+
+
+def title_mark(term: str) -> str:
+    """Return the lexeme of each entry whose title holds a term."""
+    return f" ={term}"
 
 
 def wing_mark(wing: int) -> str:
@@ -166,7 +181,8 @@ def wing_mark(wing: int) -> str:
     return f" w{wing}"
 
 
-def _lexeme(term: str) -> str:
+def lexeme(term: str) -> str:
+    """Return a term as the text of a `tsvector` or a `tsquery` has it."""
     escaped = term.replace("\\", "\\\\").replace("'", "''")
     return f"'{escaped}'"
 

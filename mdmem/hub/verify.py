@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -98,7 +99,7 @@ class _Comparison:
 
     def _files(self, name: str, id_: int, files: Sequence[HubFile]) -> Iterator[Finding]:
         paths = [stored_path(file.path) for file in files]
-        words = [words_of(file.passages, id_) for file in files]
+        words = [words_of(file, id_) for file in files]
         held = {path: rest for path, *rest in self._rows(_FILES, paths, words, id_)}
         for file, path in zip(files, paths, strict=True):
             place = f"{name}/{file.path}"
@@ -107,7 +108,7 @@ class _Comparison:
                 continue
             has_words, links, *columns = held[path]
             pairs = zip(COLUMNS, columns, columns_of(file), strict=True)
-            differing = [column for column, had, wanted in pairs if had != wanted]
+            differing = [column for column, had, wanted in pairs if had != _as_read(column, wanted)]
             linked = {(field, target) for field, target in links or ()}
             wanted_links = {(field, plain_text(stored_path(target))) for field, target in file.links}
             differing += [] if has_words else ["words"]
@@ -118,6 +119,11 @@ class _Comparison:
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] = self._cursor.execute(query, values).fetchall()
         return found
+
+
+def _as_read(column: str, value: object) -> object:
+    """Return what reading a column gives where a value was written."""
+    return json.loads(value) if column == "terms" and isinstance(value, str) else value
 
 
 def _finding(code: str, path: str, message: str, help_: str = _HELP) -> Finding:

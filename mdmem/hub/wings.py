@@ -17,10 +17,10 @@ from mdmem.hub.rows import (
     plain_text,
     stored_path,
     unpacked_lengths,
-    unpacked_passages,
     words_of,
 )
 from mdmem.hub.statistics import WingFigures, count_in
+from mdmem.hub.terms import terms_in
 
 # So many rows are sent at once.
 _PORTION = 200
@@ -62,10 +62,10 @@ class WingRows:
         gone = "DELETE FROM file WHERE id = ANY(%s) RETURNING type IS NOT NULL, terms, lengths"
         for is_entry, terms, lengths in self._cursor.execute(gone, (ids,), binary=True):
             if is_entry:
-                held, long = unpacked_passages(terms), unpacked_lengths(lengths)
-                if held is None or long is None:
+                long = unpacked_lengths(lengths)
+                if terms is None or long is None:
                     raise HubError("a row of the hub is damaged; `mdmem hub rebuild` makes the repository anew")
-                self._figures.add(held, long, sign=-1)
+                self._figures.add([{"": terms_in(terms)}], long, sign=-1)
 
     def add(self, files: Iterable[HubFile]) -> int:
         """Put files in and return their number."""
@@ -82,7 +82,7 @@ class WingRows:
         if not files:
             return 0
         ids = []
-        rows = [(self.id, *columns_of(file), words_of(file.passages, self.id)) for file in files]
+        rows = [(self.id, *columns_of(file), words_of(file, self.id)) for file in files]
         self._cursor.executemany(_INSERT, rows, returning=True)
         while True:
             ids.append(self._cursor.fetchone()[0])
@@ -114,7 +114,7 @@ class WingRows:
         count_in(self._cursor, self.id, self._figures)
 
 
-_BINARY = ("content", "record", "terms", "lengths")
+_BINARY = ("content", "record", "lengths")
 _INSERT = (
     f"INSERT INTO file (wing_id, {', '.join(COLUMNS)}, words)"
     f" VALUES (%s, {', '.join('%b' if name in _BINARY else '%s' for name in COLUMNS)}, %s::tsvector) RETURNING id"

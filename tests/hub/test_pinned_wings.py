@@ -64,7 +64,7 @@ def test_a_wing_packed_in_another_format_is_written_anew_with_all_the_rest(dsn: 
     rows_changed = rows(
         dsn,
         "WITH one AS (UPDATE repository SET format = 'older' RETURNING 1), two AS (UPDATE wing SET format = 'older'"
-        " RETURNING 1), three AS (UPDATE file SET record = NULL, terms = 'x', lengths = 'x' RETURNING 1)"
+        " RETURNING 1), three AS (UPDATE file SET record = NULL, terms = '{}', lengths = 'x' RETURNING 1)"
         " SELECT count(*) FROM three",
     )
     again = pushed(dsn, two.root)

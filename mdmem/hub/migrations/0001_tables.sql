@@ -1,9 +1,11 @@
 -- One row for each memory that is pushed. `serial` counts its pushes; `roots` are the commits without a parent that its
 -- history begins with, by which a renamed repository is told. `root` is the memory's folder from the repository's top.
+-- `tracked` are files that tell which shared wings are about its code.
 CREATE TABLE repository (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL,
     root text NOT NULL DEFAULT '',
+    tracked text[] NOT NULL DEFAULT '{}',
     url text,
     roots text[] NOT NULL DEFAULT '{}',
     commit text,
@@ -92,12 +94,14 @@ CREATE TABLE file (
     tags text[],
     has_short_links boolean NOT NULL DEFAULT false,
     record bytea,
-    terms bytea,
+    terms jsonb,
     lengths bytea,
     words tsvector,
     UNIQUE (wing_id, path),
     UNIQUE (wing_id, id)
 );
+-- A question takes a few terms of hundreds out of it, and would otherwise unpack them all.
+ALTER TABLE file ALTER terms SET STORAGE EXTERNAL;
 CREATE INDEX file_words ON file USING gin (words);
 CREATE INDEX file_short_links ON file (wing_id) WHERE has_short_links;
 

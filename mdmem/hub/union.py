@@ -1,0 +1,199 @@
+"""Entries of many repositories as one catalog, each wing under a name that tells whose it is.
+
+Nothing of the policy is known here: what links what is brought together, and the features answer as in one root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import date, datetime
+from typing import Any
+
+from mdmem.catalog import LoadedFile, interpret
+from mdmem.dataclass import dataclass, replace
+from mdmem.document.parse import parse_document
+from mdmem.entry.model import LINK_FIELDS, Entry, Wing, WingKind
+from mdmem.hub.reader import Reader, SeenRepository, SeenRow, SeenWing
+from mdmem.hub.repository_copy import CopiedFiles, CopyWorkspace, RecordCache, is_entry_row, workspace_over
+from mdmem.hub.rows import unpacked_file
+from mdmem.index.protocol import FullText
+from mdmem.workspace.workspace import IndexSlot
+
+SLASH = "\u2215"
+"""Stands in a wing's name for the slash of its repository's: an address has two of its own."""
+
+# What decides how an entry stands; what it only names is not brought.
+_DECIDING = ("supersedes", "superseded_by", "amends", "overrides", "conflicts_with")
+_MOST_FILES, _MOST_STEPS = 2_000, 40
+
+
+@dataclass(frozen=True, slots=True)
+class WingOrigin:
+    """Where a wing comes from: the repository by name, or the place of one, its commit, and the wing's folder there.
+
+    `pushed_at` is when the hub got it, None of a wing that others pin.
+    """
+
+    repository: str
+    commit: str
+    folder: str
+    wing: str
+    repository_id: int | None
+    pushed_at: datetime | None = None
+
+    @property
+    def label(self) -> str:
+        """Return the name under which the wing stands among all."""
+        at = f"@{self.commit[:10]}" if self.repository_id is None else ""
+        return f"{self.repository}{at}:{self.wing}".replace("/", SLASH)
+
+    def path(self, address: str) -> str:
+        """Return the file of an entry of the wing, counted from the top of the repository."""
+        return f"{self.folder}/{address.partition('/')[2]}.md".removeprefix("/")
+
+
+class Origins:
+    """The wings that one answer is about, with where each comes from."""
+
+    def __init__(self, reader: Reader, wings: Collection[int]) -> None:
+        """Ask for the wings and their repositories."""
+        self.wings: Mapping[int, SeenWing] = reader.wings(wings)
+        owners = {wing.repository_id for wing in self.wings.values() if wing.repository_id is not None}
+        self.repositories: Mapping[int, SeenRepository] = reader.repositories(owners) if owners else {}
+        self.of = {key: self._origin(wing) for key, wing in self.wings.items()}
+        self.by_label = {one.label: one for one in self.of.values()}
+
+    def _origin(self, wing: SeenWing) -> WingOrigin:
+        owner = self.repositories.get(wing.repository_id or 0)
+        if owner is None:
+            return WingOrigin(wing.source or "", wing.commit or "", wing.source_path or "", wing.name, None)
+        folder = f"{owner.root}/{wing.name}".removeprefix("/")
+        return WingOrigin(owner.name, owner.commit, folder, wing.name, owner.id, owner.pushed_at)
+
+    def address(self, wing: int, path: str) -> str:
+        """Return the address among all of a file of a wing."""
+        return f"{self.of[wing].label}/{path.removesuffix('.md')}"
+
+
+class Company:
+    """Some files and all that decides how they stand: what replaces, amends, overrides or contradicts which."""
+
+    def __init__(self, reader: Reader, seeds: Iterable[int]) -> None:
+        """Look until nothing more is found, in both directions; each repository speaks of its own wings alone."""
+        self._reader = reader
+        self._named: dict[tuple[int, str], int] = {}
+        self._known: set[int] = set()
+        self._own: dict[int, list[int]] = {}
+        self._wings: dict[int, SeenWing] = {}
+        self.rows: dict[int, SeenRow] = {}
+        found = reader.files(set(seeds))
+        for _ in range(_MOST_STEPS):
+            self.rows |= {row.id: row for row in found}
+            if not found or len(self.rows) > _MOST_FILES:
+                break
+            self._learn({row.wing_id for row in found})
+            named = reader.files_at(self._linked_by(found))
+            linking = reader.files(self._linking(found))
+            found = [row for row in {one.id: one for one in (*named, *linking)}.values() if row.id not in self.rows]
+
+    def _learn(self, wings: Collection[int]) -> None:
+        """Learn which wings the repositories of some wings read, by the names that they have there."""
+        self._wings |= self._reader.wings(set(wings) - self._wings.keys())
+        owners = {self._wings[one].repository_id for one in wings} - self._known - {None}
+        repositories = [one for one in owners if one is not None]
+        self._known.update(repositories)
+        for wing in self._reader.wings_of(repositories) if repositories else ():
+            self._wings[wing.id] = wing
+            self._named[wing.repository_id or 0, wing.name] = wing.id
+            self._own.setdefault(wing.repository_id or 0, []).append(wing.id)
+        for pin in self._reader.pins_of(repositories) if repositories else ():
+            self._named.setdefault((pin.repository_id, pin.name), pin.wing_id)
+
+    def wing_named(self, wing: int, name: str) -> int | None:
+        """Return the wing that a name means in a wing's repository; one that is only pinned knows itself alone."""
+        reader = self._wings[wing].repository_id
+        if reader is None:
+            return wing if self._wings[wing].name == name else None
+        return self._named.get((reader, name))
+
+    def _linked_by(self, rows: Iterable[SeenRow]) -> list[tuple[int, str]]:
+        links = self._reader.links_from([row.id for row in rows], _DECIDING)
+        places = ((self.wing_named(wing, to.partition("/")[0]), to.partition("/")[2]) for wing, to in links)
+        return [(wing, f"{path}.md") for wing, path in places if wing is not None]
+
+    def _linking(self, rows: Iterable[SeenRow]) -> set[int]:
+        by_readers: dict[tuple[int, ...], list[str]] = {}
+        for row in rows:
+            wing = self._wings[row.wing_id]
+            readers = (wing.id,) if wing.repository_id is None else tuple(self._own[wing.repository_id])
+            by_readers.setdefault(readers, []).append(f"{wing.name}/{row.path.removesuffix('.md')}")
+        targets = [(wing, target) for wings, held in by_readers.items() for wing in wings for target in held]
+        return self._reader.links_to(targets, _DECIDING) if targets else set()
+
+
+@dataclass(frozen=True)
+class UnionWorkspace(CopyWorkspace):
+    """Entries of many repositories as if they lay in one root."""
+
+    stated: Mapping[str, Wing] | None = None
+
+    def _loaded(self) -> Any:
+        return replace(super()._loaded(), wings=dict(sorted((self.stated or {}).items())))
+
+
+def union_of(
+    reader: Reader, seeds: Collection[int], text: Callable[[Mapping[str, SeenRow]], FullText], *, today: date
+) -> tuple[UnionWorkspace, Origins]:
+    """Return some files, and what decides how they stand, as one workspace; `text` is told which files those are."""
+    company = Company(reader, seeds)
+    origins = Origins(reader, {row.wing_id for row in company.rows.values()})
+    rows = {f"{origins.of[row.wing_id].label}/{row.path}": row for row in company.rows.values()}
+    files = {path: _counted(one, path, company, origins, rows[path]) for path, one in _meant(reader, rows).items()}
+    cache = RecordCache(files, {})
+    tree = CopiedFiles("the hub", rows, reader)
+    base = workspace_over(tree, cache, today=today, said="many repositories", commit="HEAD")
+    stated = {
+        one.label: Wing(
+            name=one.label,
+            kind=WingKind.SHARED if origins.wings[key].is_shared else WingKind.PROJECT,
+            owners=origins.wings[key].owners,
+            has_manifest=True,
+        )
+        for key, one in origins.of.items()
+    }
+    parts = replace(base.parts, index=IndexSlot(text({path.removesuffix(".md"): row for path, row in rows.items()})))
+    values = {name: getattr(base, name) for name in ("location", "environment", "cwd", "today", "snapshot", "records")}
+    return UnionWorkspace(**values, parts=parts, stated=stated), origins
+
+
+def _meant(reader: Reader, rows: Mapping[str, SeenRow]) -> dict[str, LoadedFile]:
+    """Return what the files in entries' places mean, those of another format parsed."""
+    found = {path: unpacked_file(row.record) for path, row in rows.items() if is_entry_row(row)}
+    unread = {path: rows[path].id for path, one in found.items() if one is None and rows[path].kind == "file"}
+    contents = reader.contents(list(unread.values())) if unread else {}
+    read = {path: interpret(parse_document(path, contents[key])) for path, key in unread.items() if key in contents}
+    return {path: one for path, one in found.items() if one is not None} | read
+
+
+def _counted(loaded: LoadedFile, path: str, company: Company, origins: Origins, row: SeenRow) -> LoadedFile:
+    """Return what a file means with every address in it as it is among all."""
+    placed = loaded.at(path)
+    entry = placed.entry
+    if entry is None:
+        return placed
+
+    def among_all(link: str) -> str:
+        name, slash, rest = link.partition("/")
+        wing = company.wing_named(row.wing_id, name) if rest.count("/") == 1 else None
+        return f"{origins.of[wing].label}{slash}{rest}" if wing in origins.of else link
+
+    return placed.with_changes(entry=_with_links(entry, among_all))
+
+
+def _with_links(entry: Entry, among_all: Callable[[str], str]) -> Entry:
+    changes: dict[str, Any] = {
+        name: tuple(map(among_all, entry.links(name))) for name in LINK_FIELDS if entry.links(name)
+    }
+    if entry.relations:
+        changes["relations"] = tuple(one.with_changes(to=among_all(one.to)) for one in entry.relations)
+    return entry.with_changes(**changes) if changes else entry
