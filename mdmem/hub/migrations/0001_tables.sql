@@ -59,6 +59,7 @@ CREATE TABLE wing (
         source IS NOT NULL AND source_path IS NOT NULL AND commit IS NOT NULL AND tree IS NOT NULL))
 );
 CREATE UNIQUE INDEX wing_own ON wing (md5(repository_id::text || '/' || name)) WHERE repository_id IS NOT NULL;
+CREATE INDEX wing_repository ON wing (abs(repository_id));
 CREATE UNIQUE INDEX wing_pinned ON wing (
     md5(source || chr(10) || source_path || chr(10) || commit || chr(10) || tree || chr(10) || format)
 ) WHERE repository_id IS NULL;

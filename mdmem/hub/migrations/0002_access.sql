@@ -7,48 +7,62 @@ CREATE TABLE principal (
     CHECK (num_nonnulls(role, name) = 1 AND (name IS NULL) = (token_hash IS NULL))
 );
 
--- What each of them sees: a repository with all that it pins (`wing` is null), or one wing of it, by its name there.
+-- What each of them sees: every repository, those to come as well (`repository_id` is null), a repository with all that
+-- it pins (`wing` is null), or one wing of it, by its name there.
 CREATE TABLE permission (
     principal_id integer NOT NULL REFERENCES principal ON DELETE CASCADE,
-    repository_id integer NOT NULL REFERENCES repository ON DELETE CASCADE,
+    repository_id integer REFERENCES repository ON DELETE CASCADE,
     wing text,
     may_push boolean NOT NULL DEFAULT false,
-    CHECK (wing IS NULL OR NOT may_push)
+    CHECK (wing IS NULL OR NOT may_push AND repository_id IS NOT NULL),
+    CHECK (repository_id IS NOT NULL OR NOT may_push)
 );
+CREATE UNIQUE INDEX permission_all ON permission (principal_id) WHERE repository_id IS NULL;
 CREATE UNIQUE INDEX permission_whole ON permission (principal_id, repository_id) WHERE wing IS NULL;
 CREATE UNIQUE INDEX permission_wing ON permission (principal_id, repository_id, wing) WHERE wing IS NOT NULL;
 
--- The functions below run as the hub's owner, who has no policies; each says only what the caller may know. The setting
--- `role` is `none` until SET ROLE, which asks for the membership.
-CREATE FUNCTION caller() RETURNS name LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
-SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
-    SELECT CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role')::name END
-$$;
+-- The functions below run as the hub's owner, who has no policies; each says only what the caller may know. Who calls is
+-- the session's role, or the one of SET ROLE (`role` is `none` before), which asks for the membership. Those that each
+-- policy asks are in PL/pgSQL, which keeps its plans.
 
 -- Whether the caller owns the hub, so that PostgreSQL asks no policies either.
-CREATE FUNCTION is_owner() RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+CREATE FUNCTION is_owner() RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
-    SELECT rolbypassrls OR pg_has_role(pg_roles.oid, nspowner, 'USAGE')
-    FROM pg_roles, pg_namespace WHERE rolname = caller() AND nspname = 'mdmem_hub'
-$$;
+BEGIN
+    RETURN (
+        SELECT rolbypassrls OR pg_has_role(pg_roles.oid, nspowner, 'USAGE') FROM pg_roles, pg_namespace
+        WHERE rolname = coalesce(nullif(current_setting('role'), 'none'), session_user) AND nspname = 'mdmem_hub'
+    );
+END $$;
 
--- A setting can be forged, what it has to hash to cannot.
-CREATE FUNCTION caller_principal() RETURNS SETOF integer LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+-- Which of those that are granted something the caller is. A token can be set to anything; what it has to hash to cannot.
+CREATE FUNCTION caller_principal() RETURNS SETOF integer LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
-    SELECT id FROM principal WHERE token_hash = sha256(convert_to(current_setting('mdmem.token', true), 'UTF8'))
-    UNION ALL
-    SELECT id FROM principal WHERE role IS NOT NULL AND pg_has_role(caller(), role::oid, 'USAGE')
-$$;
+DECLARE
+    asking name := coalesce(nullif(current_setting('role'), 'none'), session_user);
+BEGIN
+    RETURN QUERY
+        SELECT id FROM principal WHERE token_hash = sha256(convert_to(current_setting('mdmem.token', true), 'UTF8'))
+        UNION ALL
+        SELECT id FROM principal WHERE role IS NOT NULL AND pg_has_role(asking, role::oid, 'USAGE');
+END $$;
+
+CREATE FUNCTION sees_all() RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
+SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+BEGIN
+    RETURN is_owner() OR EXISTS (
+        SELECT FROM permission WHERE repository_id IS NULL AND principal_id IN (SELECT caller_principal())
+    );
+END $$;
 
 CREATE FUNCTION visible_scope() RETURNS TABLE (repository_id integer, wing text, may_push boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
 BEGIN
-    IF is_owner() THEN
-        RETURN QUERY SELECT r.id, NULL::text, true FROM repository r;
-    ELSE
-        RETURN QUERY SELECT p.repository_id, p.wing, p.may_push FROM permission p
-            WHERE p.principal_id = ANY (ARRAY(SELECT caller_principal()));
+    IF sees_all() THEN
+        RETURN QUERY SELECT id, NULL::text, is_owner() FROM repository;
     END IF;
+    RETURN QUERY SELECT one.repository_id, one.wing, one.may_push FROM permission AS one
+        WHERE one.repository_id IS NOT NULL AND principal_id IN (SELECT caller_principal());
 END $$;
 
 CREATE FUNCTION visible_repository() RETURNS SETOF integer LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
@@ -70,22 +84,28 @@ $$;
 -- In place of the table, whose rows of a wing that several pin tell of all of them.
 CREATE FUNCTION visible_pin() RETURNS TABLE (repository_id integer, wing_id integer, name text)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
-    SELECT DISTINCT pin.repository_id, pin.wing_id, pin.name FROM pin
-    JOIN visible_scope() AS seen ON seen.repository_id = pin.repository_id AND coalesce(seen.wing, pin.name) = pin.name
+    SELECT repository_id, wing_id, name FROM pin
+    WHERE repository_id IN (SELECT repository_id FROM visible_scope() WHERE wing IS NULL)
+        OR (repository_id, name) IN (SELECT repository_id, wing FROM visible_scope() WHERE wing IS NOT NULL)
 $$;
 
 CREATE FUNCTION visible_wing() RETURNS SETOF integer LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+DECLARE
+    whole integer[];
+    part text[];
 BEGIN
-    IF is_owner() THEN
+    IF sees_all() THEN
         RETURN QUERY SELECT id FROM wing;
-    ELSE
-        RETURN QUERY
-            SELECT wing.id FROM wing
-            JOIN visible_scope() AS seen
-                ON seen.repository_id = wing.repository_id AND coalesce(seen.wing, wing.name) = wing.name
-            UNION SELECT wing_id FROM visible_pin();
+        RETURN;
     END IF;
+    SELECT array_agg(repository_id) FILTER (WHERE wing IS NULL),
+        array_agg(md5(repository_id::text || '/' || wing)) FILTER (WHERE wing IS NOT NULL)
+        INTO whole, part FROM visible_scope();
+    RETURN QUERY SELECT id FROM wing WHERE abs(repository_id) = ANY (whole);
+    RETURN QUERY SELECT id FROM wing WHERE repository_id IS NOT NULL AND md5(repository_id::text || '/' || name) = ANY (part)
+        AND abs(repository_id) <> ALL (coalesce(whole, '{}'));
+    RETURN QUERY SELECT DISTINCT wing_id FROM visible_pin();
 END $$;
 
 -- A wing of another repository is written by the transaction that makes it, and never again: others read it, too.
