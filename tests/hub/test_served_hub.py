@@ -14,8 +14,8 @@ from processes import python
 
 from mdmem.hub import served
 from mdmem.hub.connection import HubError, connected, transaction
+from mdmem.hub.kept_copies import ServedHub
 from mdmem.hub.push import PushRequest, push
-from mdmem.hub.served import ServedHub
 
 
 def pushed(dsn: str, root: Path, name: str | None = None) -> None:
