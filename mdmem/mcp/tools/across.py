@@ -37,12 +37,11 @@ def _search(
     shown = {"include_deprecated": include_deprecated, "include_drafts": include_drafts}
     answer = search_across(reader, AcrossRequest(question_of(query, filters, **shown), limit=limit), today=today)
     result, snippet_of = answer.result, snippets(answer.workspace, answer.result)
-    said = {"limit": limit, "snippet_of": snippet_of}
     status = {"retrieval_status": "succeeded" if result.hits else "empty"}
     addresses = [hit.entry.address for hit in result.hits[:limit]]
     return Told(
-        text=lambda: _placed(hits_text(result, **said), [(answer, addresses)]),
-        facts=lambda: status | json.loads(across_search_json(answer, **said, now=_now())),
+        text=lambda: _placed(hits_text(result, limit=limit, snippet_of=snippet_of), [(answer, addresses)]),
+        facts=lambda: status | json.loads(across_search_json(answer, limit=limit, snippet_of=snippet_of, now=_now())),
     )
 
 

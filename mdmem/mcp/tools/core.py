@@ -133,7 +133,7 @@ def _retrieve(
         main = with_code_paths(workspace, question_of(query, filters), from_top(workspace, paths))
     sizes = {"printed": markdown_size, "printed_short": short_markdown_size}
     answers = answer_each(workspace, main, asked, budget=budget, given=given, **sizes)
-    return told_of(answers, retrieval_status="succeeded" if any(map(_says, answers.packs)) else "empty")
+    return _told_of(answers, retrieval_status="succeeded" if any(map(_says, answers.packs)) else "empty")
 
 
 def _says(pack: Pack) -> bool:
@@ -148,10 +148,10 @@ def _retrieve_elsewhere(
 
     words = " ".join(filter(None, (query, *(queries or ()))))
     pack = retrieve_without_root(cwd, question_of(words, filters), why=why, budget=budget)
-    return told_of(Answers(pack, ()), retrieval_status="failed", message=why)
+    return _told_of(Answers(pack, ()), retrieval_status="failed", message=why)
 
 
-def told_of(answers: Answers, **standing: str) -> Told:
+def _told_of(answers: Answers, **standing: str) -> Told:
     from mdmem.render.answers import answers_json, answers_markdown
     from mdmem.render.json import agents_json
 

@@ -25,8 +25,9 @@ QUESTION_SECONDS = 2
 KEPT_FILES = 50_000
 """The copies that stay loaded hold so many files at most, of some 3 KB each."""
 
-_SLOW_SECONDS = 1.0
-_PAUSE_SECONDS = 10.0
+SLOW_SECONDS, PAUSE_SECONDS = 1.0, 10.0
+"""Who was waited for so long in vain is not asked for a while."""
+
 _Key = tuple[int, int, date, tuple[int, ...]]
 
 
@@ -116,8 +117,8 @@ class ServedHub:
 
     def _note(self, error: HubError, seconds: float) -> None:
         """Let the next questions not wait for a server that was waited for in vain a moment ago."""
-        if seconds > _SLOW_SECONDS:
-            self._paused = (monotonic() + _PAUSE_SECONDS, error)
+        if seconds > SLOW_SECONDS:
+            self._paused = (monotonic() + PAUSE_SECONDS, error)
 
 
 def _files_in(copy: RepositoryCopy) -> int:
