@@ -53,16 +53,31 @@ class Postings(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What is known of all documents where a corpus holds those alone that a question may find.
+
+    `lengths` are the words by field, `holders` how many documents hold a term, where the corpus may lack some of them.
+    """
+
+    documents: int
+    passages: int
+    lengths: Mapping[str, int]
+    holders: Mapping[str, int]
+
+
 @dataclass(frozen=True)
 class Corpus:
     """The live passages by number; a number without a key is none, and its lengths are 0.
 
-    The passages of a document follow one another; what is said of all of it stands with the first.
+    The passages of a document follow one another; what is said of all of it stands with the first. `totals` are those
+    of all documents, where not all are here.
     """
 
     keys: Sequence[str | None]
     lengths: Mapping[str, Sequence[int]]
     sources: tuple[Postings, ...]
+    totals: Totals | None = None
 
     @cached_property
     def firsts(self) -> Sequence[int]:
@@ -78,12 +93,12 @@ class Corpus:
     @cached_property
     def passages(self) -> int:
         """How many passages live."""
-        return len(self.keys) - self.keys.count(None)
+        return len(self.keys) - self.keys.count(None) if self.totals is None else self.totals.passages
 
     @cached_property
     def count(self) -> int:
         """How many documents live."""
-        return len(set(self.keys)) - (None in self.keys)
+        return len(set(self.keys)) - (None in self.keys) if self.totals is None else self.totals.documents
 
     @property
     def is_flat(self) -> bool:
@@ -93,14 +108,17 @@ class Corpus:
     def norm(self, name: str) -> Norm:
         """Return what divides the frequencies of a field of a document, by the number of its first passage."""
         if name not in self._norms:
-            self._norms[name] = _norm(name, self._whole(name), sum(self.lengths[name]), self.count)
+            self._norms[name] = _norm(name, self._whole(name), self._total(name), self.count)
         return self._norms[name]
 
     def part_norm(self, name: str) -> Norm:
         """Return what divides the frequencies of a field that passages have, by number."""
         if name not in self._part_norms:
-            self._part_norms[name] = _norm(name, self.lengths[name], sum(self.lengths[name]), self.passages)
+            self._part_norms[name] = _norm(name, self.lengths[name], self._total(name), self.passages)
         return self._part_norms[name]
+
+    def _total(self, name: str) -> int:
+        return sum(self.lengths[name]) if self.totals is None else self.totals.lengths[name]
 
     @cached_property
     def weighed(self) -> dict[tuple[object, Sequence[str]], "Weights"]:
@@ -235,12 +253,12 @@ class Scores:
         self._titles: dict[int, float] = {}
         self._terms: list[tuple[float, Weights]] = []
 
-    def add(self, weights: Weights, boost: float = 1.0) -> Set[int]:
-        """Take in a term, and return the documents that hold it."""
-        stated, wholes = weights.stated, weights.wholes
+    def add(self, weights: Weights, boost: float = 1.0, text: str | None = None) -> Set[int]:
+        """Take in a term, and return the documents that hold it; `text` is what others may hold of it, too."""
+        stated, wholes, totals = weights.stated, weights.wholes, self._corpus.totals
         both = {first: weight + wholes.get(first, 0.0) for first, weight in stated.items()} if wholes else stated
         weighed = {**wholes, **both} if wholes and both else wholes or both
-        held = len(weighed)
+        held = max(len(weighed), totals.holders.get(text or "", 0)) if totals is not None else len(weighed)
         rarity = boost * math.log1p((self._corpus.count - held + 0.5) / (held + 0.5))
         self._terms.append((rarity, weights))
         gains = {first: rarity * weight / (K1 + weight) for first, weight in weighed.items()}
@@ -298,12 +316,16 @@ class Scores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leaf:
-    """One thing that is looked for in some fields; whoever holds it holds `terms` of the question."""
+    """One thing that is looked for in some fields; whoever holds it holds `terms` of the question.
+
+    `text` is the one term that it is, where it is one of plain words.
+    """
 
     frequencies: Frequencies
     terms: tuple[str, ...]
     fields: tuple[str, ...] = SCORED
     boost: float = 1.0
+    text: str | None = None
 
 
 Accept = Callable[[Corpus, Read], Set[int]]
@@ -328,8 +350,8 @@ class Query:
 def plain(question: str) -> Query:
     """Return what a question in plain words looks for: any of its words."""
     asked = ask(question)
-    leaves = [Leaf(term(text), (text,)) for text in asked.terms]
-    leaves += [Leaf(term(whole), tuple(held)) for whole, held in asked.wholes.items()]
+    leaves = [Leaf(term(text), (text,), text=text) for text in asked.terms]
+    leaves += [Leaf(term(whole), tuple(held), text=whole) for whole, held in asked.wholes.items()]
     return Query(tuple(leaves), asked.typed, frozenset(asked.terms).union(asked.wholes))
 
 
@@ -341,7 +363,7 @@ def rank(query: Query, corpus: Corpus, read: Read, *, among: Set[str] | None = N
     held: dict[int, int] = {}
     for leaf in query.leaves:
         mask = sum(bits[text] for text in set(leaf.terms))
-        numbers = scored.add(weigh(corpus, leaf.frequencies, fields=leaf.fields), leaf.boost)
+        numbers = scored.add(weigh(corpus, leaf.frequencies, fields=leaf.fields), leaf.boost, leaf.text)
         held = _joined(held, dict.fromkeys(numbers, mask), or_)
     scores = scored.result()
     if query.accept is not None:
