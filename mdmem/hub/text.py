@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from mdmem.hub.candidates import EVERYTHING, candidates, holding
 from mdmem.hub.reader import HeldTerms, Reader, SeenWing
 from mdmem.hub.terms import places_in
+from mdmem.index.corpus import Corpus, Totals
 from mdmem.index.fields import SCORED
 from mdmem.index.overlay import scanned
 from mdmem.index.postings import Columns
 from mdmem.index.protocol import IndexState, IndexWriteError, Progress, Read, RefreshResult, TextAnswer
-from mdmem.index.scoring import Corpus, Totals, plain, rank
+from mdmem.index.scoring import plain, rank
 
 _WHY = "the hub's copy has its own"
 
