@@ -157,7 +157,7 @@ class Subject:
         """Return the SHA-256 of title and rationale, NFKC, case-folded, without the marks that end or enclose words."""
         import hashlib
 
-        text = unicodedata.normalize("NFKC", f"{self.title}\n{self.rationale}").casefold()
+        text = unicodedata.normalize("NFKC", self.text).casefold()
         plain = (word.lstrip(_OPENING).rstrip(_CLOSING) for word in text.split())
         words = (word for word in plain if word.strip(_DASHES))
         return hashlib.sha256(" ".join(words).encode("utf-8", "surrogatepass")).hexdigest()
@@ -165,7 +165,12 @@ class Subject:
     @property
     def words(self) -> frozenset[str]:
         """Return the set of NFKC case-folded words of title and rationale."""
-        return words_of(f"{self.title}\n{self.rationale}")
+        return words_of(self.text)
+
+    @property
+    def text(self) -> str:
+        """Return title and rationale."""
+        return f"{self.title}\n{self.rationale}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from mdmem.authoring.approve import refuse_unfilled
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.create import Draft, address_of, compose, create
 from mdmem.authoring.patch import Value
-from mdmem.authoring.supersede import links_with, refuse_unfit, stated, superseding
+from mdmem.authoring.supersede import inherited, links_with, refuse_unfit, stated, superseding
 from mdmem.authoring.write import WriteOptions, WriteResult, catalog_after, write
 from mdmem.catalog import Catalog, full_address, interpret
 from mdmem.checks.case import written_links
@@ -28,6 +28,7 @@ _INSTEAD = "nothing was written: replace that one with `mdmem supersede {head}`,
 def successor_text(catalog: Catalog, address: str, draft: Draft, *, reason: str, today: date) -> tuple[str, str]:
     """Return the address and the text of the entry that is to supersede another, for somebody to edit or to keep.
 
+    It is about the same code and for the same people as the older one, unless the draft says of which files it is.
     Raises what `plan_succession` raises, so far as it can be told by then.
     """
     old, why = catalog.entries[address], stated(reason)
@@ -37,7 +38,12 @@ def successor_text(catalog: Catalog, address: str, draft: Draft, *, reason: str,
     _refuse_taken(catalog, new)
     meant = Entry(address=new, type=draft.type, status=draft.status, title=draft.title)
     refuse_unfit(catalog, old, meant, instead=_INSTEAD)
-    return new, _linked(catalog, _parsed(new, compose(draft, today=today)), address, why).decode()
+    document = _parsed(new, compose(draft, today=today))
+    taken_over = inherited(old, draft.type)
+    if draft.applies_to:
+        taken_over.pop("applies_to", None)
+    document = parse_document(document.path, apply_edits(document.data, set_fields(document, taken_over)))
+    return new, _linked(catalog, document, address, why).decode()
 
 
 def plan_succession(catalog: Catalog, address: str, *, new: str, text: str, reason: str, today: date) -> ChangeSet:

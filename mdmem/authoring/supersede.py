@@ -16,6 +16,7 @@ from mdmem.checks.fixes.base import REVIEW_REASON, fields_of
 from mdmem.checks.rules.supersession_across_types import CODE as ACROSS_TYPES
 from mdmem.dataclass import replace
 from mdmem.document.parse import Document
+from mdmem.entry.fields import INHERITED
 from mdmem.entry.model import Entry, EntryType, Status, Wing
 from mdmem.errors import LostRaceError, UsageError
 from mdmem.workspace.addresses import resolve_name
@@ -164,6 +165,16 @@ def stated(reason: str) -> str:
     if not reason.strip():
         raise UsageError("say why it is superseded: --reason TEXT")
     return " ".join(reason.split())
+
+
+def inherited(old: Entry, type_: EntryType) -> dict[str, Value]:
+    """Return the fields that a new entry takes over from the one it replaces: whom and which code it is for.
+
+    Without them a rule would silently stop binding what it was about.
+    """
+    # A label says what kind of its type an entry is.
+    names = (name for name in INHERITED if name != "label" or old.type is type_)
+    return {name: value for name in names if (value := getattr(old, name))}
 
 
 def links_with(catalog: Catalog, document: Document, old: str) -> list[str]:

@@ -24,6 +24,7 @@ def command(given: Globals, paths: tuple[str, ...], more: tuple[str, ...], sessi
     """
     from mdmem.errors import MdmemError, RootNotFoundError
     from mdmem.retrieval.brief import brief, unreadable
+    from mdmem.retrieval.code_paths import remark_on
     from mdmem.state.sessions import Sessions, briefed
 
     paths = (*paths, *more)
@@ -40,6 +41,9 @@ def command(given: Globals, paths: tuple[str, ...], more: tuple[str, ...], sessi
     except (MdmemError, OSError) as error:
         answer = unreadable(str(error), before)
     print_text(answer.text)
+    read = remark_on(workspace, paths)
+    if read is not None:
+        given.remark(read)
     # A program is told nothing where nothing applies; a person wonders.
     if not answer.text and session is None and sys.stdout.isatty():
         given.remark(f"no `applies_to` of a rule in force meets it; `mdmem retrieve --path {paths[0]}` looks further")

@@ -212,11 +212,14 @@ def run(arguments: Sequence[str]) -> int:
 def _with_usage(error: click.ClickException) -> str:
     """Return what click says, and what to type where an argument is missing or is one too many."""
     said, context = error.format_message(), getattr(error, "ctx", None)
-    if context is None or not (isinstance(error, click.MissingParameter) or "unexpected extra argument" in said):
+    is_extra = "unexpected extra argument" in said
+    if context is None or not (isinstance(error, click.MissingParameter) or is_extra):
         return said
-    needed = [one for one in context.command.params if isinstance(one, click.Option) and one.required]
-    options = [f"{one.opts[0]} {one.make_metavar(context)}" for one in needed]
-    line = " ".join([context.command_path, *context.command.collect_usage_pieces(context)[1:], *options])
+    options = [one for one in context.command.params if isinstance(one, click.Option)]
+    # A path too many is most often the place to write to.
+    needed = [one for one in options if one.required or (is_extra and "--out" in one.opts)]
+    stated = [f"{one.opts[0]} {one.make_metavar(context)}" for one in needed]
+    line = " ".join([context.command_path, *context.command.collect_usage_pieces(context)[1:], *stated])
     return f"{said.rstrip('.')}; type `{line}`, and `{context.command_path} --help` tells the rest"
 
 

@@ -124,10 +124,12 @@ def _answer(
     session: _Session,
 ) -> Answers:
     from mdmem.retrieval.answers import answer_each
+    from mdmem.retrieval.code_paths import remark_on
     from mdmem.retrieval.retrieve import with_code_paths
     from mdmem.workspace.remote_wings import aged_wings
 
-    for remark in (*aged_wings(workspace), *_misspelt(workspace, paths)):
+    read = _misspelt(workspace, paths) or remark_on(workspace, paths)
+    for remark in (*aged_wings(workspace), *filter(None, [read])):
         given.remark(remark)
     work = with_code_paths(workspace, main, paths) if main is not None else None
     printed, short = _printed(form)
@@ -139,7 +141,7 @@ def _answer(
     )
 
 
-def _misspelt(workspace: Workspace, paths: tuple[str, ...]) -> list[str]:
+def _misspelt(workspace: Workspace, paths: tuple[str, ...]) -> str | None:
     """Return, for the first path that is no file, what there is of a like name beside it; a file may be yet to come."""
     for path in paths:
         here = workspace.cwd / path
@@ -153,8 +155,8 @@ def _misspelt(workspace: Workspace, paths: tuple[str, ...]) -> list[str]:
         with suppress(OSError, ValueError):
             near = get_close_matches(place.name, [one.name for one in place.parent.iterdir()], n=1, cutoff=_LIKE)
             if near:
-                return [f"there is no `{path}`; did you mean `{Path(path).with_name(near[0])}`?"]
-    return []
+                return f"there is no `{path}`; did you mean `{Path(path).with_name(near[0])}`?"
+    return None
 
 
 def _printed(form: str) -> tuple[Printed, Printed]:

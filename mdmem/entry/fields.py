@@ -349,6 +349,8 @@ def searched_as(*ways: Searched) -> tuple[str, ...]:
 WING_FIELDS = frozenset(field.name for field in FIELDS if field.is_of_wings)
 KNOWN_FIELDS = frozenset(field.name for field in FIELDS if field.holder is not Holder.WING)
 REQUIRED = tuple(field.name for field in FIELDS if field.required)
+# What replaces an entry has these, too, where it states none itself: whom it is for, and what it is about.
+INHERITED = ("label", "owner", "topic", "focus", "tags", "applies_to")
 LISTS = frozenset(field.name for field in FIELDS if field.is_list)
 
 

@@ -12,11 +12,11 @@ from mdmem.dataclass import dataclass
 from mdmem.entry.labels import label_of
 from mdmem.entry.model import LINK_FIELDS, Entry, EntryType, Status, Wing
 from mdmem.finding import Finding, Place
-from mdmem.hygiene.near_duplicates import NearPair, alike, near_ones, near_pairs, numbered
+from mdmem.hygiene.near_duplicates import NearPair, alike, near_ones, near_pairs, numbered, without_template
 from mdmem.hygiene.outgrown import outgrown
 from mdmem.hygiene.report import Groups, HygieneFindings, StaleItem
 from mdmem.saving.plan import subject_of
-from mdmem.similarity import REVIEW_FROM, words_once
+from mdmem.similarity import REVIEW_FROM, jaccard, words_once
 from mdmem.state.pending_writes import Blocked, PendingWrite
 from mdmem.workspace.freshness import age_of, freshness_of
 
@@ -197,7 +197,10 @@ def _duplicates(held: Iterable[Entry], text: Mapping[str, str]) -> Groups:
 
 
 def _near(held: Iterable[Entry], text: Mapping[str, str], duplicates: Groups) -> tuple[NearPair, ...]:
-    """Return the pairs of decisions of a wing that saving would hold to be alike, of which neither names the other."""
+    """Return the pairs of decisions of a wing that saving would hold to be alike, of which neither names the other.
+
+    What they share has to be their own: entries made from one template are not alike for that.
+    """
     by_wing: dict[str, dict[str, Entry]] = {}
     for entry in held:
         if entry.type is EntryType.DECISION:
@@ -205,9 +208,13 @@ def _near(held: Iterable[Entry], text: Mapping[str, str], duplicates: Groups) ->
     told = {pair for group in duplicates for pair in combinations(group, 2)}
     found = []
     for entries in by_wing.values():
-        said = ((name, subject_of(one, text.get(name, "")).words) for name, one in entries.items())
-        pairs = (one for one in near_pairs(numbered(said), share=REVIEW_FROM) if (one.a, one.b) not in told)
-        found += [one for one in pairs if not _are_linked(entries[one.a], entries[one.b])]
+        subjects = {name: subject_of(one, text.get(name, "")) for name, one in entries.items()}
+        own = without_template({name: one.text for name, one in subjects.items()})
+        pairs = near_pairs(numbered((name, words_once(one)) for name, one in own.items()), share=REVIEW_FROM)
+        for one in pairs:
+            share = jaccard(subjects[one.a].words, subjects[one.b].words)
+            if share >= REVIEW_FROM and (one.a, one.b) not in told and not _are_linked(entries[one.a], entries[one.b]):
+                found.append(NearPair(one.a, one.b, share))
     return tuple(sorted(found, key=lambda pair: (-pair.share, pair.a, pair.b)))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import count
 from math import ceil
@@ -24,6 +24,9 @@ _BIT = tuple(1 << number for number in range(_BITS))
 _ODD, _WIDTH = 0x9E3779B97F4A7C15, 60
 # In a memory of copies all are alike: so many are looked at for the nearest.
 _ENOUGH = 50
+# Of 630 records of which most follow one template, 4,017 pairs share half of their words, and 35 half of their own; at
+# any least number from 10 to 100 it is 31 to 39, and few things that are one have ten copies.
+_TEMPLATE_LEAST, _TEMPLATE_SHARE = 10, 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +64,20 @@ def _spread(number: int) -> int:
 
 def _parity(words: Iterable[int]) -> int:
     return reduce(xor, (_BIT[word % _BITS] for word in words), 0)
+
+
+def without_template(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return texts, by name, without the lines that a twentieth of them have, and ten at least.
+
+    Such lines are headings and prompts of what the texts were made from, and say nothing about two of them.
+    """
+    held = Counter(line for text in texts.values() for line in {line.strip() for line in text.splitlines()})
+    least = max(_TEMPLATE_LEAST, ceil(_TEMPLATE_SHARE * len(texts)))
+    common = frozenset(line for line, times in held.items() if times >= least)
+    return {
+        name: "\n".join(line for line in text.splitlines() if line.strip() not in common)
+        for name, text in texts.items()
+    }
 
 
 def alike(texts: Iterable[NumberedText], *, above: float) -> list[tuple[str, ...]]:

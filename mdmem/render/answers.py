@@ -21,6 +21,7 @@ from mdmem.render.retrieval import (
     item_text,
     pack_markdown,
     pack_text,
+    unread_text,
 )
 from mdmem.render.words import count, unheld
 from mdmem.retrieval.question import AnswerBasis, Coverage
@@ -114,6 +115,7 @@ def _lacks(pack: Pack) -> Iterator[str]:
     elif basis.coverage is Coverage.NONE:
         near = "; below is what comes near" if any(item.item.score > 0 for item in pack.items) else ""
         yield f"Nothing {'that could be read' if basis.problems else 'binding'} covers this{near}."
+    yield from unread_text(pack)
     if basis.unmatched_terms:
         yield unheld(basis.unmatched_terms, pack.scope.wings)
     given = {packed.item.entry.address for packed in pack.items}

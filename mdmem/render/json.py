@@ -79,7 +79,7 @@ def pack_json(pack: Pack) -> dict[str, Any]:
         "tokens": pack.tokens,
         "budget": pack.budget,
         "over_budget": pack.over_budget,
-        **basis.as_json("coverage", "covered", "uncovered_terms", "unmatched_terms", "elsewhere"),
+        **basis.as_json("coverage", "covered", "uncovered_terms", "unmatched_terms", "elsewhere", "unread"),
         "searched": list(pack.searched),
         "likely_room": pack.likely_room,
         **basis.as_json("degraded", "source"),

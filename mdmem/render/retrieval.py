@@ -25,6 +25,7 @@ def pack_text(pack: Pack, *, ink: Ink) -> str:
     blocks = [
         *_doubts(pack),
         _verdict(pack),
+        *unread_text(pack),
         *ended_text(pack.basis),
         *blocks_of(pack.items, lambda packed: item_text(packed, ink)),
     ]
@@ -38,7 +39,8 @@ def pack_text(pack: Pack, *, ink: Ink) -> str:
 
 def pack_markdown(pack: Pack) -> str:
     """Return the pack as Markdown; every entry is a section whose body stands in a quote, so that it stays material."""
-    blocks = [*_doubts(pack), _verdict(pack), *ended_text(pack.basis), *blocks_of(pack.items, item_markdown)]
+    said = (*unread_text(pack), *ended_text(pack.basis))
+    blocks = [*_doubts(pack), _verdict(pack), *said, *blocks_of(pack.items, item_markdown)]
     if pack.proposed:
         blocks += ["## Proposed (not binding)", *blocks_of(pack.proposed, item_markdown)]
     blocks += [
@@ -146,6 +148,12 @@ def elsewhere_text(pack: Pack) -> Iterator[str]:
         yield f"In {one.wing} {apply} to this path: --wing {one.wing}"
 
 
+def unread_text(pack: Pack) -> Iterator[str]:
+    """Yield a line for what matches best and lies in a wing that was not read."""
+    for one in pack.basis.unread:
+        yield f"Not read, and nearer to this: {one.address}: {one_line(one.title)} (--wing {one.wing})"
+
+
 def item_text(packed: PackedEntry, ink: Ink = NO_INK) -> str:
     """Return an entry with what stands beneath it."""
     entry = packed.item.entry
@@ -189,7 +197,7 @@ def _marks(packed: PackedEntry) -> str:
     marks += [_FORMS[packed.form]] if packed.form in _FORMS else []
     if packed.form is not Form.GIVEN:
         # What holds more of the question than this is no mere touch: the words say nothing.
-        is_touched = packed.form is Form.LINE and len(item.terms) <= _FEW_WORDS
+        is_touched = packed.form is Form.LINE and 0 < len(item.terms) <= _FEW_WORDS
         marks += [part for part in item.reason.split("; ") if is_touched or not part.startswith(_COMMONPLACE)]
     marks += [mark for mark in marked(item.stance) if not any(mark in other for other in marks)]
     return f" ({'; '.join(marks)})" if marks else ""

@@ -35,8 +35,6 @@ _MOST, _HEAD = 0.8, 400
 _TITLES, _TITLED, _BESIDE_BRIEF = 3, 300, 560
 # Newer entries that cite one and stand under it: under a long one, and under one that is shortened.
 _MUCH, _FEWER, _FEWEST = 1000, 2, 1
-# The first of the best have room before the others have a line.
-_NEXT = 3
 # Of the budget, for what only words ask for: twenty lookups over PEPs and KEPs are then 4 KB at most each.
 _UNASKED_SHARE = 0.48
 _TRIES = 4
@@ -47,6 +45,8 @@ _SMALLEST, _GIVE_UP_AFTER = 100, 3
 _DRAFTS = 20
 # What covers a file at hand is named first where it is left out: so many at most, in a text's line of counts always.
 _COVERING = 12
+# No digest is like it: an invariant was named and not given.
+_NAMED = "-"
 
 
 def pack(
@@ -94,7 +94,8 @@ class _Packing:
         """
         plan, part = Plan(room=room), int(room * self._unasked_share)
         for item in self._relevance.standing:
-            plan.taken[item.entry.address], cost = self._shape(item, Form.FULL)
+            form = Form.LINE if item.entry.address in self._relevance.bystanders else Form.FULL
+            plan.taken[item.entry.address], cost = self._shape(item, form)
             plan.beside += cost
         self._fill(plan, self._relevance.on_path, room // 2, Form.FULL)
         self._fill(plan, self._relevance.on_path, room)
@@ -105,7 +106,7 @@ class _Packing:
         if self.found.is_brief:
             self._fill_drafts(plan, room, part)
         if not self._is_pressed:
-            self._fill(plan, self._relevance.best[:_NEXT], part, Form.SUMMARY)
+            self._fill(plan, self._relevance.next_best, part, Form.SUMMARY)
             self._fill(plan, self._disputed(plan), part)
             self._fill(plan, (*self._relevance.on_path, *self._relevance.best), room, Form.LINE)
         self._fill(plan, self._with_opponents((*self._relevance.best, *self._relevance.others)), part)
@@ -149,24 +150,17 @@ class _Packing:
 
     def _with_opponents(self, items: Iterable[Ranked]) -> Iterator[Ranked]:
         """Yield items, each with what is said to contradict it right behind it."""
-        others = self._relevance.others if self._against else ()
+        others = self._relevance.others if self._relevance.against else ()
         by_address = {item.entry.address: item for item in others if item.current}
         for item in items:
             yield item
-            yield from (by_address[one] for one in self._against.get(item.entry.address, ()) if one in by_address)
-
-    @cached_property
-    def _against(self) -> dict[str, list[str]]:
-        """Return what is said to contradict each entry."""
-        found: dict[str, list[str]] = {}
-        for one in filter(lambda one: one.is_declared, self.found.basis.conflicts):
-            found.setdefault(one.a, []).append(one.b)
-            found.setdefault(one.b, []).append(one.a)
-        return found
+            yield from (
+                by_address[one] for one in self._relevance.against.get(item.entry.address, ()) if one in by_address
+            )
 
     def _opposes(self, plan: Plan, item: Ranked) -> bool:
         """Say whether an item contradicts one whose content is given."""
-        others = (plan.taken.get(one) for one in self._against.get(item.entry.address, ()))
+        others = (plan.taken.get(one) for one in self._relevance.against.get(item.entry.address, ()))
         return any(other is not None and not other.form.is_line for other in others)
 
     def _is_worth(self, draft: Ranked) -> bool:
@@ -242,10 +236,13 @@ class _Packing:
     def _made(self, item: Retrieved, form: Form, texts: Texts) -> PackedEntry:
         address, entry = item.entry.address, item.entry
         before = self.given.get(address)
-        if before is not None and before == texts.digest(address):
+        # A call of several questions names it once; where it binds later, it is still to be given.
+        is_named = before == _NAMED and form is Form.LINE and self.found.is_brief
+        if before is not None and (is_named or before == texts.digest(address)):
             return PackedEntry(item, Form.GIVEN, "")
         if form is Form.LINE:
-            return PackedEntry(item, Form.LINE, "", beneath=tuple(claims_on(item)))
+            digest = _NAMED if address in self._relevance.bystanders else ""
+            return PackedEntry(item, form, "", beneath=tuple(claims_on(item)), digest=digest)
         body = texts.body(address)
         whole = content_of(entry, body)
         size = size_of(whole)
@@ -297,6 +294,9 @@ class _Packing:
 
     def answer(self, plan: Plan) -> Pack:
         """Return the pack of a plan, with the contradictions that touch what it gives."""
+        # Several questions name much by its title: nobody has read what contradicts that.
+        unread = (Form.GIVEN, Form.LINE) if self.found.is_brief else (Form.GIVEN,)
+        told = {address for address, one in plan.taken.items() if one.form not in unread}
         return Pack(
             scope=self.found.scope,
             items=tuple(plan.taken[one.entry.address] for one in self.found.ranks if one.entry.address in plan.taken),
@@ -306,9 +306,7 @@ class _Packing:
             budget=self.budget,
             basis=replace(
                 self.found.basis,
-                conflicts=self.found.basis.contradictions_of(
-                    {address for address, one in plan.taken.items() if one.form is not Form.GIVEN}
-                ),
+                conflicts=self.found.basis.contradictions_of(told - self._relevance.bystanders),
                 omitted=(),
                 omitted_counts=(),
             ),

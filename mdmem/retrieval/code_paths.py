@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from mdmem.workspace.workspace import Workspace
@@ -31,3 +32,20 @@ def _is_meant_from(top: Path, path: str, here: Path) -> bool:
     if here.exists() or (top / path).exists():
         return not here.exists()
     return (top / path).parent.is_dir() and not here.parent.is_dir()
+
+
+def remark_on(workspace: Workspace, paths: Iterable[str]) -> str | None:
+    """Return how the first of some paths was read that may be meant otherwise; None where each is plain.
+
+    Plain is what there is in one place alone, counted from the working folder or from the top.
+    """
+    top = workspace.location.base.resolve()
+    for path in paths:
+        here, there = (Path(os.path.normpath(place / path)) for place in (workspace.cwd.resolve(), top))
+        read = code_path(workspace, path)
+        if here == there or here.exists() != there.exists() or "\\" in path:
+            continue
+        if here.exists():
+            return f"`{path}` is read from the working folder, as `{read}`; there is one at the top, too"
+        return f"`{path}` is not there yet; it is read as `{read}`"
+    return None

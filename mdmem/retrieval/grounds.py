@@ -17,7 +17,7 @@ from mdmem.retrieval.question import Question, Tier
 from mdmem.workspace.scope import Scope
 
 # What holds half of the question's words is no mere neighbour of it.
-_MATCHING_SHARE = 0.5
+MATCHING_SHARE = 0.5
 _NO_TERMS = frozenset[str]()
 
 
@@ -95,7 +95,7 @@ class Grounds:
         """Say whether an entry itself applies to a path, or holds half of the question's words."""
         match, terms = self.matches.get(entry.address), self.answer.terms if self.answer else ()
         holds = len(match.terms) if match is not None else 0
-        return self.covers_path(entry) or (bool(terms) and holds / len(terms) >= _MATCHING_SHARE)
+        return self.covers_path(entry) or (bool(terms) and holds / len(terms) >= MATCHING_SHARE)
 
     def suits(self, entry: Entry) -> bool:
         """Say whether an entry, or one it replaced, answers for the question itself; without a question each does."""

@@ -41,6 +41,11 @@ class Question:
     filters: Filters = field(default_factory=Filters)
     syntax: bool = False
 
+    @property
+    def is_plain(self) -> bool:
+        """Say whether words alone ask, of whatever wing: nobody named a file or a filter."""
+        return bool(self.words.strip()) and not self.paths and not self.beside and self.filters == Filters()
+
     def lies_aside(self, entry: Entry) -> bool:
         """Say whether an entry applies to other files than those of the work at hand."""
         return bool(self.beside and entry.applies_to) and any_match(entry.applies_to, self.beside) is None
@@ -179,6 +184,15 @@ class Elsewhere:
     count: int
 
 
+@dataclass(frozen=True, slots=True)
+class UnreadMatch:
+    """An entry of a wing that was not read, which matches better than all that was."""
+
+    wing: str
+    address: str
+    title: str
+
+
 def count_omitted(omitted: Iterable[Omission]) -> tuple[OmittedCount, ...]:
     """Return how many were left out of each type for each reason, by type and reason."""
     return count_reasons((one.type, one.why) for one in omitted)
@@ -223,6 +237,7 @@ class AnswerBasis:
     uncovered_terms: tuple[str, ...] = ()
     unmatched_terms: tuple[str, ...] = ()
     elsewhere: tuple[Elsewhere, ...] = ()
+    unread: tuple[UnreadMatch, ...] = ()
     degraded: bool = False
     why_degraded: str | None = None
     source: str = "scan"
@@ -252,7 +267,7 @@ def _json(value: object) -> Any:
     return asdict(value) if isinstance(value, _VALUES) else value
 
 
-_VALUES = (Contradiction, Elsewhere, EndedMatch, Omission, OmittedCount, Passage)
+_VALUES = (Contradiction, Elsewhere, EndedMatch, Omission, OmittedCount, Passage, UnreadMatch)
 
 
 class Described(Sequence[_Made]):

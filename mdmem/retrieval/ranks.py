@@ -97,7 +97,8 @@ class Retrieval:
 
     `likely_room` holds most of the best matches; `terms` are those of the question, `common` those of them that say
     little, and `files` counts its paths.
-    `is_brief`: it is one of several questions, and its answer is short.
+    `is_brief`: it is one of several questions, and its answer is short. `names_bystanders`: no work is at hand that an
+    invariant could bind, so that one which nothing of the question touches is only named.
     """
 
     scope: Scope
@@ -109,6 +110,7 @@ class Retrieval:
     likely_room: str | None = None
     files: int = 0
     is_brief: bool = False
+    names_bystanders: bool = False
     basis: AnswerBasis = field(default_factory=AnswerBasis)
 
     @property

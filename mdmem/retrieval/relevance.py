@@ -14,6 +14,7 @@ from mdmem.retrieval.ranks import Ranked, Retrieval
 # The best matches by score that come before all authority but that of invariants (the figures stand in
 # tests/bench/bench_packs.py: filled by type alone, packs lost 70 of 732 records asked for by their own title).
 _BEST = 10
+_NEXT = 3
 # Where little of a question's weight is held, or the best is far better, a line is enough.
 _TOUCHES, _FAR = 0.34, 0.5
 # Where the second is nearly as good as the best, it needs the room, too.
@@ -33,6 +34,24 @@ class Relevance:
         return [item for item in self.found.ranks if always_stands(item)]
 
     @cached_property
+    def bystanders(self) -> frozenset[str]:
+        """Return the invariants that stand though nothing of the question touches them, where these are only named."""
+        if not self.found.names_bystanders:
+            return frozenset()
+        matching = {item.entry.address for item in self.found.ranks if item.score > 0 and not self.is_touched(item)}
+        touched = matching.union(*(self.against.get(one, ()) for one in matching))
+        return frozenset(item.entry.address for item in self.standing) - touched
+
+    @cached_property
+    def against(self) -> dict[str, list[str]]:
+        """Return what is said to contradict each entry."""
+        found: dict[str, list[str]] = {}
+        for one in filter(lambda one: one.is_declared, self.found.basis.conflicts):
+            found.setdefault(one.a, []).append(one.b)
+            found.setdefault(one.b, []).append(one.a)
+        return found
+
+    @cached_property
     def others(self) -> list[Ranked]:
         """Return everything but the invariants that always stand, in the order of authority, what ended last."""
         others = [item for item in self.found.ranks if not always_stands(item)]
@@ -44,7 +63,7 @@ class Relevance:
         """Return the best matches by score, of any type that is in force."""
         matches = [item for item in self.others if item.score > 0 and item.current and not item.is_proposal]
         best = nlargest(_BEST, matches, key=lambda item: item.score)
-        if self.is_pressed:
+        if self.is_pressed and not self.found.is_brief:
             best.sort(key=lambda item: item.entry.type is EntryType.NOTE)
         return best
 
@@ -58,8 +77,21 @@ class Relevance:
 
         Under pressure nothing is a mere line.
         """
+        if self.is_elsewhere:
+            return []
         is_line = self.found.is_brief or not self.is_pressed
-        return [item for item in self.best[:1] if not (is_line and self.is_touched(item))]
+        told = [item for item in self.best[:1] if not (is_line and self.is_touched(item))]
+        return [item for item in told if not self.found.is_brief or self._holds_enough(item)]
+
+    @cached_property
+    def next_best(self) -> list[Ranked]:
+        """Return the best matches that have room before the others have a line."""
+        return [] if self.is_elsewhere else self.best[:_NEXT]
+
+    @cached_property
+    def is_elsewhere(self) -> bool:
+        """Say whether the answer lies in a wing that was not read: what only comes near is a line then."""
+        return bool(self.found.basis.unread) and not self.found.basis.covered
 
     @cached_property
     def on_path(self) -> list[Ranked]:
@@ -81,13 +113,22 @@ class Relevance:
         """Say whether an item is more than touched by the question; without one each is."""
         if item.on_path or not self.found.terms:
             return True
-        if item.score < _FAR * self.top:
+        if self.is_elsewhere or item.score < _FAR * self.top:
             return False
         if self.found.is_brief and (
             self.is_touched(item) or item not in self._rivals or item.score < _NEARLY * self.top
         ):
             return False
-        return self._share(item.terms) >= _TOUCHES
+        return self._holds_enough(item)
+
+    def _holds_enough(self, item: Ranked) -> bool:
+        """Say whether an item holds a third of the question.
+
+        In a short answer words that no entry holds count as the rarest, unless it holds half of all words.
+        """
+        unheld = len(self.found.terms) - len(self.weights) if self.found.is_brief and not item.matches else 0
+        beside = unheld * log(1 + 2 * len(self.found.items))
+        return self._weight_of(item.terms) >= _TOUCHES * (self._whole + beside)
 
     def is_touched(self, item: Ranked) -> bool:
         """Say whether an item holds one common word of the question alone: a line is enough."""
@@ -117,14 +158,17 @@ class Relevance:
             held.update(dict.fromkeys(terms, times))
         return {term: log(1 + len(self.found.items) / held[term]) for term in self.found.terms if held[term]}
 
-    def _share(self, terms: frozenset[str]) -> float:
-        if terms not in self._shares:
-            whole = fsum(self.weights.values())
-            self._shares[terms] = fsum(self.weights.get(term, 0.0) for term in terms) / whole if whole else 1.0
-        return self._shares[terms]
+    def _weight_of(self, terms: frozenset[str]) -> float:
+        if terms not in self._weighed:
+            self._weighed[terms] = fsum(self.weights.get(term, 0.0) for term in terms)
+        return self._weighed[terms]
 
     @cached_property
-    def _shares(self) -> dict[frozenset[str], float]:
+    def _whole(self) -> float:
+        return fsum(self.weights.values())
+
+    @cached_property
+    def _weighed(self) -> dict[frozenset[str], float]:
         return {}
 
 

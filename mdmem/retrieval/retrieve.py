@@ -290,9 +290,9 @@ def with_fallback(basis: AnswerBasis, workspace: Workspace, words: str, *, why: 
 def with_outside(basis: AnswerBasis, workspace: Workspace, words: str) -> AnswerBasis:
     """Return the basis of an answer with a few lines from outside the memory, where nothing binding covers it.
 
-    Rules of another wing that apply to a given path are the better answer, and that they are there is said.
+    What another wing says, on a given path or in the words, is the better answer, and that it is there is said.
     """
-    if basis.covered or basis.elsewhere or basis.fallback or not words.strip():
+    if basis.covered or basis.elsewhere or basis.unread or basis.fallback or not words.strip():
         return basis
     from mdmem.retrieval.fallback import outside
 
@@ -337,6 +337,7 @@ def retrieve_from(
     """Return what is binding for a question in a root as one answer reads it; a brief one looks nowhere else."""
     from mdmem.retrieval.budget import pack
     from mdmem.retrieval.mentions import texts_of
+    from mdmem.retrieval.unread import best_unread
 
     catalog, workspace, view = reading.catalog, reading.workspace, reading.view
     scope = resolve_scope(
@@ -346,7 +347,14 @@ def retrieve_from(
         paths=question.paths or question.beside,
         tracked=workspace.tracked_files,
     )
-    found = replace(reading.retrieve(scope, question), is_brief=is_brief)
+    found = reading.retrieve(scope, question)
+    unread = best_unread(view.effective, question, found)
+    found = replace(
+        found,
+        is_brief=is_brief,
+        names_bystanders=bool(unread) or (is_brief and question.is_plain),
+        basis=replace(found.basis, unread=unread),
+    )
     limit = reading.settings.budget if budget is None else budget
     texts = texts_of(view.effective, found)
     proposed = texts if view.checkout is view.effective else texts_of(view.checkout, found)

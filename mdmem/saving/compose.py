@@ -42,7 +42,8 @@ def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> Co
     if isinstance(record, PatternRecord) and _is_older(record.last_validated_at, given["created_at"]):
         # What was tried before it was written down is no younger than its trial.
         stated["created_at"] = stated["verified_at"]
-    fields = {"type": record.type.value, "title": title, **given, **stated}
+    said = {name: value for name, value in stated.items() if value}
+    fields = {"type": record.type.value, "title": title, **given, **said}
     return read_back(address, entry_text(fields, body).encode(), "entry")
 
 

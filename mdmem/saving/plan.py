@@ -10,7 +10,7 @@ from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.governance import status_for_agent
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.patch import added, patched
-from mdmem.authoring.supersede import ended, refuse_unfit
+from mdmem.authoring.supersede import ended, inherited, refuse_unfit
 from mdmem.catalog import Catalog
 from mdmem.dataclass import dataclass, replace
 from mdmem.document.layout import UnpatchableError
@@ -170,7 +170,7 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 def composed_for(saving: SaveContext, record: Record, **given: object) -> ComposedEntry:
     """Return the file of a record's new entry, at an address that nobody has; raises UsageError.
 
-    `given` are the fields that it has besides those of every new entry.
+    `given` are the fields that it has besides those of every new entry, where the request does not state them.
     """
     request, entries = saving.request, saving.catalog.entries
     address = free_address(saving.workspace, saving.target.wing, saving.room, kind=record.kind, title=record.title)
@@ -181,7 +181,7 @@ def composed_for(saving: SaveContext, record: Record, **given: object) -> Compos
         "agent": request.text("agent"),
         "produced": tuple(one for one in request.arguments.get(PRODUCED, ()) if one in entries),
     }
-    return compose_record(record, address, fields | given)
+    return compose_record(record, address, given | {name: value for name, value in fields.items() if value})
 
 
 def _plan_decision(saving: SaveContext, record: DecisionRecord, composed: ComposedEntry) -> PlannedSave:
@@ -259,7 +259,8 @@ def _plan_supersession(
     saving: SaveContext, record: DecisionRecord, verdict: DedupVerdict, fingerprint: str
 ) -> PlannedSave:
     catalog, candidate = saving.catalog, verdict.candidate or ""
-    old, new = catalog.entries[candidate], composed_for(saving, record, supersedes=(candidate,))
+    old = catalog.entries[candidate]
+    new = composed_for(saving, record, **inherited(old, record.type), supersedes=(candidate,))
     try:
         # As it will be once somebody approves it: what cannot be approved is better refused now.
         refuse_unfit(catalog, old, new.entry.with_changes(status=Status.ACTIVE), instead="supersede that one")

@@ -3,6 +3,7 @@
 from mdmem import SETTINGS_NAME
 from mdmem.tree.filtered import NarrowedTree, access_to, narrowed
 from mdmem.tree.git import GitTree
+from mdmem.tree.look import Looks
 from mdmem.tree.model import (
     Digests,
     FileKind,
@@ -30,6 +31,7 @@ __all__ = [
     "Forgetful",
     "GitTree",
     "JoinedTree",
+    "Looks",
     "MissingWing",
     "NarrowedTree",
     "OverlaidTree",

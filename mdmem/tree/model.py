@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from operator import attrgetter
 from typing import Protocol
@@ -75,9 +75,8 @@ Stat = tuple[int, int, int, int]
 """When a file's content changed and when anything of it did, in nanoseconds, its size, and its inode."""
 
 
-def stat_of(found: os.stat_result) -> Stat:
-    """Return what of a file's stat changes whenever the file does."""
-    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
+# What of a file's stat changes whenever the file does; a call in Python for each of ten thousand files would be felt.
+stat_of: Callable[[os.stat_result], Stat] = attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino")
 
 
 class Digests(Protocol):

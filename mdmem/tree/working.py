@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from stat import S_ISREG
@@ -12,6 +13,7 @@ from mdmem.dataclass import dataclass, field
 from mdmem.disk import read_regular, read_with_stat
 from mdmem.git import Repository, has_sparse_checkout, list_ignored
 from mdmem.tree.git import GitTree, left_out_of
+from mdmem.tree.look import FolderLook, Looks
 from mdmem.tree.model import (
     Digests,
     FileKind,
@@ -31,6 +33,7 @@ class WorkingTree:
     """The files on disk, untracked and ignored ones included.
 
     What a sparse checkout of `repository` leaves out is read from git's index: it is there, though not on disk.
+    `looks` are those of trees before this one at the same folder, and of those behind it.
     """
 
     root: Path
@@ -38,9 +41,11 @@ class WorkingTree:
     stats: Digests = field(default_factory=Forgetful)
     name: str = "working tree"
     repository: Repository | None = None
+    looks: Looks = field(default_factory=dict)
     _listed: tuple[TreeFile, ...] | None = None
     _stats: dict[str, Stat] = field(default_factory=dict)
     _digests: dict[str, str] = field(default_factory=dict)
+    _looked: list[FolderLook] = field(default_factory=list)
     _left_out: GitTree | None = None
     _in_index: dict[str, TreeFile] = field(default_factory=dict)
 
@@ -51,7 +56,7 @@ class WorkingTree:
             found: list[TreeFile] = []
             if not self._in_index or self.root.exists():
                 self._scan(self.root, "", found)
-            for file in found:
+            for file in found if self._in_index else ():
                 self._in_index.pop(file.path, None)
             self._listed = tuple(sorted([*found, *self._in_index.values()], key=path_of))
         return self._listed
@@ -65,6 +70,13 @@ class WorkingTree:
             self._in_index = {file.path: file for file in self._left_out.files()}
 
     def _scan(self, folder: Path | str, prefix: str, found: list[TreeFile]) -> None:
+        look = self.looks.get(prefix)
+        if look is not None and look.is_of(folder):
+            found += look.files
+            self._stats |= look.stats
+            self._digests |= look.digests
+            return
+        now = time.time_ns()
         try:
             with os.scandir(folder) as listing:
                 items = list(listing)
@@ -72,7 +84,7 @@ class WorkingTree:
             reason = error.strerror or str(error)
             found.append(TreeFile(prefix.rstrip("/") or ".", FileKind.UNREADABLE, reason=reason))
             return
-        is_first = self.is_top and not prefix
+        is_first, stats = self.is_top and not prefix, dict[str, Stat]()
         for item in items:
             name = item.name
             if name[0] == "." or (is_first and name != SETTINGS_NAME and not self._is_wing(item.path)):
@@ -83,10 +95,16 @@ class WorkingTree:
                 continue
             found.append(TreeFile(path))
             try:
-                self._stats[path] = stat_of(item.stat(follow_symlinks=False))
+                stats[path] = stat_of(item.stat(follow_symlinks=False))
             except OSError:
                 # Gone since it was listed: whoever reads it is told.
                 continue
+        self._stats |= stats
+        if len(stats) == sum(item.name[0] != "." for item in items):
+            files = sorted(found[len(found) - len(stats) :], key=path_of)
+            look = FolderLook(now, [item.name for item in items], files, stats)
+            self.looks[prefix] = look
+            self._looked.append(look)
 
     def _scan_other(self, item: os.DirEntry[str], path: str, found: list[TreeFile]) -> None:
         if item.is_symlink():
@@ -160,10 +178,13 @@ class WorkingTree:
         self.files()
         stats, found = self._stats, self._digests
         new = [file for file in files if file.path not in found]
-        found |= self.stats.known({file.path: stats[file.path] for file in new if file.path in stats})
+        if new:
+            found |= self.stats.known({file.path: stats[file.path] for file in new if file.path in stats})
         for file in new:
             if file.path not in found and (digest := file.digest or self._learn(file.path)) is not None:
                 found[file.path] = digest
+        for look in self._looked if new else ():
+            look.digests.update((path, found[path]) for path in look.stats if path in found)
         return {file.path: found[file.path] for file in files if file.path in found}
 
     def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # a git tree needs the path

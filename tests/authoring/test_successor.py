@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import entry_text, open_root, write_entry
+from builders import entry_text, make_root, open_root, write_entry
 from lives import NEW, OLD, RULE, two_entries
 
 from mdmem.authoring.change_set import ChangeSet
@@ -40,6 +40,21 @@ def test_new_entry_stands_beside_the_old_one_with_its_type_as_a_draft(tmp_path: 
             f"supersedes: [{OLD}]\nreason: two are too few\n---\n\n{TEXT}"
         ),
     )
+
+
+SCOPE = {"label": "contract", "owner": "nav-team", "topic": "threads", "focus": "docking", "tags": ["executor"]}
+GLOBS = 'applies_to: ["src/nav/**"]\n'
+
+
+def test_new_entry_is_about_what_the_old_one_is_about(tmp_path: Path) -> None:
+    root = make_root(tmp_path)
+    write_entry(root, OLD, applies_to=["src/nav/**"], confidence=0.5, see=[NEW], **SCOPE)
+    held = "label: contract\nowner: nav-team\ntopic: threads\nfocus: docking\ntags: [executor]\n"
+    assert f"{held}{GLOBS}supersedes: " in composed(root)[1]
+    stated = composed(root, applies_to=("src/dock/**",), type=EntryType.INVARIANT)[1]
+    assert (GLOBS in stated, 'applies_to: ["src/dock/**"]\n' in stated, "label:" in stated) == (False, True, False)
+    # An empty glob says that it is about no files in particular.
+    assert "applies_to" not in composed(root, applies_to=("",))[1]
 
 
 def test_place_type_and_status_are_as_stated(tmp_path: Path) -> None:

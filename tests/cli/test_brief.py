@@ -17,7 +17,7 @@ def top(tmp_path: Path) -> Path:
     top = make_repository(tmp_path / "shop")
     root = make_root(top / "memory")
     write_entry(root, "shop/contracts/amounts", "Never.\n", type="invariant", title="No floats", applies_to=["src/**"])
-    (top / "src").mkdir()
+    write(top, "src/pay.py", "")
     commit_all(top)
     return top
 

@@ -49,6 +49,11 @@ def test_help_and_version_import_nothing_heavy(argument: str, tmp_path: Path) ->
     assert {"pydantic", "whoosh", "git", "mcp", "yaml"}.isdisjoint(ran.stderr.split())
 
 
+def test_path_too_many_leads_to_the_option_that_takes_one(tmp_path: Path, capsys: Capture) -> None:
+    said = run_here(capsys, "site", "build", "../site", cwd=tmp_path).err
+    assert "(../site); type `mdmem site build --out DIR`, and" in said
+
+
 def test_unknown_command_names_the_nearest(tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "retreive", cwd=tmp_path)
     assert (ran.code, ran.out, ran.err) == (

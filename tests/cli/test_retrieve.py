@@ -70,6 +70,7 @@ def test_json_has_the_whole_answer(tmp_path: Path, capsys: Capture) -> None:
         "uncovered_terms": [],
         "unmatched_terms": [],
         "elsewhere": [],
+        "unread": [],
         "searched": ["nav/architecture", "nav/rules"],
         "likely_room": None,
         "degraded": False,
@@ -201,6 +202,24 @@ def test_path_that_is_no_file_gets_the_near_name(tmp_path: Path, capsys: Capture
 
     assert "there is no `src/paymnt.py`; did you mean `src/payment.py`?" in remarked("src/paymnt.py")
     assert remarked("src/payment.py") == remarked("src/new.py") == remarked("lib/x.py") == remarked("src/") == ""
+
+
+@pytest.mark.parametrize("command", [("retrieve", "--path"), ("brief",)])
+def test_path_that_may_mean_two_files_is_told_as_it_was_read(
+    command: tuple[str, ...], tmp_path: Path, capsys: Capture
+) -> None:
+    folder = memory(tmp_path)
+    for path in ("a.py", "src/a.py", "src/b.py", "c.py"):
+        write(folder, path, "")
+
+    def remarked(path: str, cwd: str) -> str:
+        return run_here(capsys, *command, path, cwd=folder / cwd).err
+
+    both = "`a.py` is read from the working folder, as `src/a.py`; there is one at the top, too\n"
+    assert remarked("a.py", "src") == both
+    assert remarked("docs/new.md", "src") == "`docs/new.md` is not there yet; it is read as `src/docs/new.md`\n"
+    plain = [("b.py", "src"), ("c.py", "src"), ("../a.py", "src"), ("new.py", "."), (f"{folder}/new.py", "src")]
+    assert [remarked(*one) for one in plain] == [""] * len(plain)
 
 
 def test_code_path_elsewhere_leaves_out_what_applies_elsewhere(tmp_path: Path, capsys: Capture) -> None:

@@ -124,6 +124,15 @@ def test_decisions_that_saving_would_hold_to_be_alike_come_with_their_pair(
     assert [one["similarity"] for one in hygiene_fields(examined(root)).get("near_duplicates", ())] == [0.5] * is_near
 
 
+def test_what_many_share_of_a_template_makes_none_alike(root: Path) -> None:
+    template = "\n".join(f"What of step {number} in the way of release?" for number in range(20))
+    for number in range(12):
+        own = " ".join(f"own{number}{letter}" for letter in "abcdefgh")
+        write_entry(root, f"app/rules/r{number}", f"{template}\n\n{own}\n", title=f"Own {number}")
+    write_entry(root, "app/rules/twin", f"{template}\n\n{own[:-5]} else other new\n", title="Own 11 again")
+    assert [(one.a, one.b) for one in examined(root).near] == [("app/rules/r11", "app/rules/twin")]
+
+
 def test_patterns_that_differ_in_their_steps_are_no_duplicates(root: Path) -> None:
     write_entry(root, "app/rules/a", "", type="pattern", title="Release", repeatable_steps=["tag", "build", "sign"])
     write_entry(root, "app/rules/b", "", type="pattern", title="Release", repeatable_steps=["announce", "thank"])

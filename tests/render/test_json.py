@@ -70,7 +70,7 @@ def test_search_that_finds_nothing_is_a_document_too(root: Path, capsys: Capture
 
 RETRIEVE = (
     "scope items proposed conflicts omitted omitted_counts problems fallback tokens budget over_budget covered"
-    " coverage uncovered_terms unmatched_terms elsewhere searched likely_room degraded source"
+    " coverage uncovered_terms unmatched_terms elsewhere unread searched likely_room degraded source"
 )
 ITEM = "address type status title scope content form score reason overrides"
 

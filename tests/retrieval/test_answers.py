@@ -96,9 +96,68 @@ def test_short_answer_keeps_to_its_budget_and_names_the_next_by_title(tmp_path: 
     assert said.count("(shortened") <= 2
 
 
+def test_short_answer_tells_the_best_match_of_any_type_and_names_what_holds_little(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    root = memory(tmp_path) / "memory"
+    write_entry(root, "nav/log/docks", "The beacon failed, so docking was tried twice.\n", type="note", title="Twice")
+    write_entry(root, "nav/architecture/lamp", "Each lamp is switched off once.\n", title="Docking lamps")
+    commit_all(tmp_path)
+    asked = ("--ask", "why was docking tried twice, beacon?", "--ask", "lamp voltage gauge fuse?")
+    first, second = run_here(capsys, "retrieve", *asked, cwd=tmp_path).out.split("\n\n2. ")
+    assert ("The beacon failed" in first, "switched off" in first) == (True, False)
+    assert "[decision] nav/architecture/lamp: Docking lamps (holds lamp)\n" in second
+
+
+def test_title_and_contradiction_are_told_once_where_they_count(tmp_path: Path, capsys: Capture) -> None:
+    root, (on, off) = memory(tmp_path) / "memory", ("nav/architecture/lamp-on", "nav/architecture/lamp-off")
+    write_entry(root, on, "Each lamp stays lit, docking or not.\n", title="Lamps on", conflicts_with=[off])
+    write_entry(root, off, "Each lamp is put out.\n", title="Lamps off")
+    for number in range(3):
+        text = f"Docking is tried part{number} with a beacon, the beacon first.\n"
+        write_entry(root, f"nav/log/d{number}", text, type="note", title=f"Docking {number}")
+    commit_all(tmp_path)
+    asked = ("--ask", "docking beacon part0?", "--ask", "docking beacon part1?", "--ask", "lamp lit or put out?")
+    said = run_here(capsys, "retrieve", *asked, cwd=tmp_path).out
+    first, second, third = said.split("\n\n")[:3]
+    assert f"[decision] {on}: Lamps on (holds docking)" in first
+    assert ["Contradictions" in one for one in (first, second, third)] == [False, False, True]
+    assert [one.count("nav/log/d2") for one in (first, second)] == [1, 0]
+
+
 def test_help_fits_a_glance(tmp_path: Path, capsys: Capture) -> None:
     said = run_here(capsys, "retrieve", "--help", cwd=tmp_path).out
     assert (len(said) < 1200, "--ask QUESTION" in said, "--include-deprecated" in said) == (True, True, True)
+
+
+def test_invariant_that_nothing_touches_is_named_once_and_given_with_the_work(folder: Path, capsys: Capture) -> None:
+    def said(*asked: str) -> str:
+        return run_here(capsys, "retrieve", "--session", "one", *asked, cwd=folder).out
+
+    first, second = said(*ASKED[2:]), said(*ASKED[2:])
+    assert (f"{RULE}: Callbacks do not block\n[decision]" in first, RULE in second) == (True, False)
+    # Who names a wing asks what binds there.
+    assert "must not block" in said(*ASKED[2:], "--wing", "nav")
+    assert "must not block" in run_here(capsys, "retrieve", "--ask", "what do callbacks block?", cwd=folder).out
+    assert "must not block" in run_here(capsys, "retrieve", "which speed?", cwd=folder).out
+
+
+@pytest.mark.parametrize("how", [(), ("--ask",)])
+def test_nearer_entry_of_a_wing_that_was_not_read_is_named(folder: Path, capsys: Capture, how: tuple[str, ...]) -> None:
+    write_entry(folder / "memory", "arm/rules/grip", "The claw grips gently.\n", title="Grip")
+    write_entry(folder / "memory", LIMIT, "Gently raise it to 1.2 m/s.\n", title="A speed limit")
+    (folder / "memory/mdmem.toml").write_text('default_wing = "nav"\n')
+    commit_all(folder)
+
+    def said(asked: str, *more: str) -> str:
+        return run_here(capsys, "retrieve", *how, asked, *more, cwd=folder).out
+
+    line = "Not read, and nearer to this: arm/rules/grip: Grip (--wing arm)\n"
+    answer = said("how gently does the claw grip?")
+    assert (line in answer, "must not block" in answer, "1.2 m/s" in answer) == (True, False, False)
+    assert RULE in answer
+    named = [("how gently does the claw grip?", "--wing", "nav"), ("which speed limit?",)]
+    assert [line in said(*one) for one in named] == [False, False]
 
 
 def test_other_projects_that_were_not_asked_are_named(folder: Path, capsys: Capture) -> None:

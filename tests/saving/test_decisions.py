@@ -297,6 +297,22 @@ def test_supersession_ends_the_older_one_where_agents_decide(tmp_path: Path) -> 
     assert "superseded_by: [nav/architecture/worda]\n" in older
 
 
+def test_successor_is_about_what_the_older_one_is_about(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    scope = {"applies_to": ["src/nav/**"], "owner": "nav-team", "focus": "docking", "tags": ["clocks"]}
+    known = with_words(root, 5, **scope)
+    agent(root).save_decision(decision(supersedes=known), "nav")
+    agent(root).save_decision(decision("Other", supersedes=known, owner="Ada"), "nav", focus="maps")
+    first, second = (open_root(root).catalog.entries[f"nav/architecture/{one}"] for one in ("use-utc", "other"))
+    assert (first.applies_to, first.owner, first.focus, first.tags) == (
+        ("src/nav/**",),
+        "nav-team",
+        "docking",
+        ("clocks",),
+    )
+    assert (second.applies_to, second.owner, second.focus) == (("src/nav/**",), "Ada", "maps")
+
+
 def test_second_successor_fails_with_the_address_of_the_first(tmp_path: Path) -> None:
     root = project(tmp_path, ACTIVE)
     known = with_words(root, 5)

