@@ -15,7 +15,8 @@ from mdmem.state import read_packed, write_packed
 
 # The number is raised whenever what is stored of a file changes; the table of fields has a version of its own. Another
 # release words its findings otherwise, and another Python has other letters.
-CACHE_VERSION = f"8.{VERSION} {__version__} {sys.version_info.major}.{sys.version_info.minor}"
+RECORD_VERSION = f"8.{VERSION} {__version__}"
+CACHE_VERSION = f"{RECORD_VERSION} {sys.version_info.major}.{sys.version_info.minor}"
 # So much that nothing uses is kept in each part: what a branch or two hold.
 _SPARE = 250
 

@@ -56,14 +56,15 @@ def load(tree: Tree, *, parsed: ParsedFiles | None = None) -> Catalog:
 
 
 def load_cached(
-    tree: Tree, cache: Path, *, parsed: ParsedFiles | None = None, reading: Reading | None = None
+    tree: Tree, cache: Path | ContentCache, *, parsed: ParsedFiles | None = None, reading: Reading | None = None
 ) -> Catalog:
     """Load a tree through the cache of parsed entries, reading only content that was never parsed before.
 
     What this process has loaded before is taken from `parsed`. Entries have no links into wings that a narrowed tree
-    does not show. `reading` reads what is in no cache.
+    does not show. `reading` reads what is in no cache; the cache may be a folder.
     """
-    return _Loading(tree, reading).through(ContentCache(cache), parsed or ParsedFiles())
+    kept = cache if isinstance(cache, ContentCache) else ContentCache(cache)
+    return _Loading(tree, reading).through(kept, parsed or ParsedFiles())
 
 
 def part_of(tree: Tree, documents: Mapping[str, Document], loaded: Mapping[str, LoadedFile]) -> Catalog:

@@ -53,6 +53,7 @@ GROUPS = {
     "Team": {
         "sync": "Pull with rebase, check, push; fetch wings from elsewhere.",
         "site": "Show the memory as pages: a folder for any browser.",
+        "hub": "Ask all memories of an organisation: their copy on PostgreSQL.",
         "hooks": "Guard commits, merges and pushes by git's own hooks.",
     },
     "Agents and editors": {

@@ -2,54 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from mdmem.errors import EnvironmentFaultError
+from mdmem.errors import EnvironmentFaultError, LostRaceError
+from mdmem.regex import regex
 
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor
 
+    HubConnection = Connection[Any]
+
 SCHEMA = "mdmem_hub"
+_TOKEN = regex(r"[A-Za-z0-9_-]{1,200}\Z")
 CONNECT_SECONDS = 5
 """So long is waited for a server that does not answer."""
+
+
+LOCK_SECONDS = 50
+"""So long is waited for another push of the same repository: less than any statement may take."""
+
+FORBIDDEN = "the hub lets this role, or this token, do nothing of the kind; `mdmem hub grant` gives rights"
+
+_Made = TypeVar("_Made")
+# Two transactions were in each other's way, and one was taken back.
+_CLASHES = ("40001", "40P01")
+_TRIES = 4
 
 
 class HubError(EnvironmentFaultError):
     """The hub cannot be asked, or did not do what it was asked; nothing of it was done by half."""
 
 
+class HubRaceError(LostRaceError):
+    """Another process was in the way; nothing was done, and a later try may pass."""
+
+
 @contextmanager
-def connected(dsn: str, *, token: str | None = None, statement_seconds: int = 60) -> Iterator[Connection[Any]]:
+def connected(
+    dsn: str, *, token: str | None = None, statement_seconds: int = 60, connect_seconds: int = CONNECT_SECONDS
+) -> Iterator[HubConnection]:
     """Open a connection whose statements see the hub's tables; a token says who asks, where the role does not.
 
-    Nothing is committed but by `transaction`. Raises HubError for whatever the server or the way to it refuses.
+    The token goes with the first packet, so that no statement, and no log of statements, has it, and no pool of
+    connections hands it on to somebody else. Nothing is committed but by `transaction`. Raises HubError for
+    whatever the server or the way to it refuses.
     """
     psycopg = _psycopg()
+    if token is not None and not _TOKEN.match(token):
+        raise HubError("what is given as the hub's token is none; `mdmem hub token NAME` prints one")
+    options = (
+        f"-c search_path={SCHEMA},pg_catalog -c statement_timeout={statement_seconds}s -c lock_timeout={LOCK_SECONDS}s"
+        " -c default_transaction_isolation=read\\ committed"
+    )
     with _told(psycopg):
         opened = psycopg.connect(
             dsn,
             autocommit=True,
-            connect_timeout=CONNECT_SECONDS,
+            connect_timeout=connect_seconds,
             application_name="mdmem",
-            options=f"-c search_path={SCHEMA},pg_catalog -c statement_timeout={statement_seconds}s",
+            client_encoding="UTF8",
+            options=options if token is None else f"{options} -c mdmem.token={token}",
         )
         try:
-            if token is not None:
-                opened.execute("SELECT set_config('mdmem.token', %s, false)", (token,))
             yield opened
         finally:
             opened.close()
 
 
+def is_open(connection: HubConnection) -> bool:
+    """Say whether the server still answers on a connection: it may have been started again since."""
+    try:
+        connection.execute("SELECT")
+    except _psycopg().Error:
+        return False
+    return True
+
+
 @contextmanager
-def transaction(connection: Connection[Any], *, is_snapshot: bool = False) -> Iterator[Cursor[Any]]:
+def transaction(connection: HubConnection, *, is_snapshot: bool = False) -> Iterator[Cursor[Any]]:
     """Do what is within wholly or not at all; a snapshot reads one state of all tables, and writes none."""
     with connection.transaction(), connection.cursor() as cursor:
         if is_snapshot:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         yield cursor
+
+
+def in_turn(connection: HubConnection, do: Callable[[Cursor[Any]], _Made]) -> _Made:
+    """Do something in a transaction, and again where another transaction was in its way."""
+    psycopg = _psycopg()
+    for left in reversed(range(_TRIES)):
+        try:
+            with transaction(connection) as cursor:
+                return do(cursor)
+        except psycopg.OperationalError as error:
+            if not left or error.sqlstate not in _CLASHES:
+                raise
+    raise AssertionError
+
+
+def one_row(cursor: Any) -> tuple[Any, ...]:
+    """Return the row of a statement that has one; raises HubError where it is not to be seen."""
+    row: tuple[Any, ...] | None = cursor.fetchone()
+    if row is None:
+        raise HubError(FORBIDDEN)
+    return row
 
 
 @contextmanager
@@ -58,14 +116,34 @@ def _told(psycopg: Any) -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        raise HubError(_sentence(psycopg, error)) from error
+        raise _fault(psycopg, error) from error
 
 
-def _sentence(psycopg: Any, error: Exception) -> str:
-    said = " ".join(str(error).split()) or type(error).__name__
-    if isinstance(error, psycopg.OperationalError) and getattr(error, "sqlstate", None) is None:
-        return f"the hub does not answer: {said}"
-    return f"the hub refuses: {said}"
+def _fault(psycopg: Any, error: Any) -> HubError | HubRaceError:
+    state: str | None = error.sqlstate
+    if state in (*_CLASHES, "55P03"):
+        return HubRaceError("another process writes the same of the hub; nothing was changed, try again")
+    if state is None and isinstance(error, psycopg.ProgrammingError):
+        # It may repeat all that was given, the password, too.
+        return HubError("what names the hub cannot be read; write it as `postgresql://USER@HOST/DATABASE`")
+    said = _SENTENCES.get(state or "")
+    if said is not None:
+        return HubError(said)
+    words = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, psycopg.OperationalError) and (state is None or state.startswith(("08", "57P"))):
+        return HubError(f"the hub does not answer: {words}")
+    return HubError(f"the hub refuses: {words}")
+
+
+_GONE = "nothing is there by half, and what was done once is not done again: try again"
+_SENTENCES = {
+    "53100": f"the hub's server has no room left on its disk; {_GONE} when it has",
+    "53200": f"the hub's server has no memory left; {_GONE} later",
+    "57014": f"the hub's server took longer than it may; {_GONE}, or look at what else it does",
+    "57P01": f"the hub's server ended the connection; {_GONE}",
+    "25006": "the hub's server only answers questions, as a replica does; write to the one that it follows",
+    "42501": FORBIDDEN,
+}
 
 
 def _psycopg() -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import dataclass
-from mdmem.hub.connection import SCHEMA, HubError, transaction
+from mdmem.hub.connection import SCHEMA, HubError, one_row, transaction
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -33,11 +33,13 @@ def expected() -> int:
 def init(connection: Connection[Any]) -> SchemaResult:
     """Make the tables, or bring them up to this program's version, wholly or not at all.
 
-    Raises HubError where they are newer.
+    Raises HubError where they are newer, or somebody else's: what owns the schema could run in the caller's name.
     """
     with transaction(connection) as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        _refuse_encoding(cursor)
         cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        _require_own(cursor)
         cursor.execute(
             "CREATE TABLE IF NOT EXISTS migration"
             " (number integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())"
@@ -60,6 +62,19 @@ def require(connection: Connection[Any]) -> None:
     version = _version(connection)
     if version != expected():
         raise HubError(_differs(version))
+
+
+def _require_own(cursor: Any) -> None:
+    asked = "SELECT current_user, pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = %s"
+    caller, owner = one_row(cursor.execute(asked, (SCHEMA,)))
+    if caller != owner:
+        raise HubError(f"the schema {SCHEMA} belongs to `{owner}`, and only that role makes its tables")
+
+
+def _refuse_encoding(cursor: Any) -> None:
+    (found,) = one_row(cursor.execute("SHOW server_encoding"))
+    if found != "UTF8":
+        raise HubError(f"this database keeps texts as {found}; make one for the hub with `ENCODING 'UTF8'`")
 
 
 def _differs(version: int) -> str:

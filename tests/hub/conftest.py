@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from uuid import uuid4
@@ -87,10 +87,23 @@ def _template(server: Server) -> str:
     return "hub_template"
 
 
+@pytest.fixture(scope="session")
+def new_hub(server: Server, _template: str) -> Callable[[], str]:
+    """Return what makes a hub without repositories, and says where it is."""
+    return lambda: _database(server, f"TEMPLATE {_template} STRATEGY FILE_COPY")
+
+
 @pytest.fixture
-def dsn(server: Server, _template: str) -> str:
+def dsn(new_hub: Callable[[], str]) -> str:
     """Return where a hub without repositories is."""
-    return _database(server, f"TEMPLATE {_template} STRATEGY FILE_COPY")
+    return new_hub()
+
+
+@pytest.fixture(scope="session")
+def roles(server: Server) -> None:
+    """Make who is nobody in particular, a member of a team, and its team: roles are the server's, not a database's."""
+    for statement in ("ROLE guest LOGIN", "ROLE platform_team", "ROLE member LOGIN IN ROLE platform_team"):
+        _create(server, f"CREATE {statement}")
 
 
 @pytest.fixture
@@ -108,3 +121,9 @@ def _database(server: Server, how: str) -> str:
 def _create(server: Server, statement: str) -> None:
     with psycopg.connect(server.dsn("postgres"), autocommit=True) as connection:
         connection.execute(statement)
+
+
+@pytest.fixture(scope="module")
+def module_dsn(server: Server, _template: str) -> str:
+    """Return where a hub is that the tests of a module only read."""
+    return _database(server, f"TEMPLATE {_template} STRATEGY FILE_COPY")

@@ -1,11 +1,15 @@
 """The tables of a hub: made once, brought up to date, refused where they are another program's."""
 
 import threading
+from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
+from builders import run_here
 
 from mdmem.hub.connection import HubError, connected
+from mdmem.hub.permissions import grant, grants
 from mdmem.hub.schema import expected, init, require
 
 
@@ -48,8 +52,61 @@ def test_no_hub_is_said(empty_dsn: str) -> None:
         require(connection)
 
 
-def test_no_server_is_a_sentence_without_the_password() -> None:
-    with pytest.raises(HubError) as raised, connected("host=/nowhere user=me password=hunter2"):
+@pytest.mark.usefixtures("roles")
+def test_a_schema_of_somebody_else_is_left_alone(empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as raw:
+        raw.execute("CREATE SCHEMA mdmem_hub AUTHORIZATION guest")
+    with pytest.raises(HubError, match="belongs to `guest`"), connected(empty_dsn) as connection:
+        init(connection)
+
+
+@pytest.mark.usefixtures("roles")
+def test_they_are_made_by_a_role_that_may_make_a_schema_and_no_more(empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as raw:
+        database = raw.info.dbname
+        raw.execute(f"GRANT CREATE ON DATABASE {database} TO guest")
+    with connected(empty_dsn.replace("user=postgres", "user=guest")) as connection:
+        init(connection)
+        grant(connection, "member", ["acme/shop"], may_push=True)
+        assert [one.permissions[0].place for one in grants(connection)] == ["acme/shop"]
+    with connected(empty_dsn.replace("user=postgres", "user=member")) as connection:
+        assert [one.permissions[0].place for one in grants(connection)] == ["acme/shop"]
+
+
+def test_what_cannot_be_a_token_is_not_sent() -> None:
+    with pytest.raises(HubError, match="is none"), connected("host=/nowhere", token="a -c role=postgres"):
         pass
-    assert str(raised.value).startswith("the hub does not answer")
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("host=/nowhere user=me password=hunter2", "the hub does not answer"),
+        ("postgresql//me:hunter2@host/hub", "what names the hub cannot be read"),
+        ("postgresql://me:hunter2@host/hub?odd=1", "what names the hub cannot be read"),
+    ],
+)
+def test_no_server_is_a_sentence_without_the_password(place: str, said: str) -> None:
+    with pytest.raises(HubError) as raised, connected(place):
+        pass
+    assert str(raised.value).startswith(said)
     assert "hunter2" not in str(raised.value)
+
+
+def test_a_database_of_another_encoding_is_refused(server: Any, empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as raw:
+        raw.execute("DROP DATABASE IF EXISTS latin")
+        raw.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0")
+    with pytest.raises(HubError, match="keeps texts as LATIN1"), connected(server.dsn("latin")) as connection:
+        init(connection)
+
+
+def test_no_place_is_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    ran = run_here(capsys, "hub", "status", cwd=tmp_path)
+    assert (ran.code, "give --dsn, or set MDMEM_HUB_DSN" in ran.err) == (2, True)
+    assert "push" in run_here(capsys, "hub", "--help", cwd=tmp_path).out
+
+
+def test_the_command_makes_them(empty_dsn: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    said = [run_here(capsys, "hub", "init", "--dsn", empty_dsn, cwd=tmp_path).out for _ in range(2)]
+    assert said == [f"the hub's tables are {word} of version {expected()}\n" for word in ("now", "already")]

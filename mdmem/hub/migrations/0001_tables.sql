@@ -1,9 +1,11 @@
 -- One row for each memory that is pushed. `serial` counts its pushes; `roots` are the commits without a parent that its
 -- history begins with, by which a renamed repository is told. `root` is the memory's folder from the repository's top.
+-- `tracked` are files that tell which shared wings are about its code.
 CREATE TABLE repository (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    name text NOT NULL UNIQUE,
+    name text NOT NULL,
     root text NOT NULL DEFAULT '',
+    tracked text[] NOT NULL DEFAULT '{}',
     url text,
     roots text[] NOT NULL DEFAULT '{}',
     commit text,
@@ -11,26 +13,34 @@ CREATE TABLE repository (
     pushed_at timestamptz,
     serial bigint NOT NULL DEFAULT 0,
     format text NOT NULL DEFAULT '',
-    settings bytea NOT NULL DEFAULT ''
+    settings bytea NOT NULL DEFAULT '',
+    narrow_settings bytea NOT NULL DEFAULT ''
 );
+-- What is unique by its name is so by the name's hash, here and below: an index that a question with a name can use
+-- tells by its work (EXPLAIN ANALYZE) whether there is a hidden row, and through a function no question uses it.
+CREATE UNIQUE INDEX repository_name ON repository (md5(name));
 
 -- Names that a repository had before.
 CREATE TABLE former_name (
-    name text PRIMARY KEY,
+    name text NOT NULL,
     repository_id integer NOT NULL REFERENCES repository ON DELETE CASCADE
 );
+CREATE UNIQUE INDEX former_name_name ON former_name (md5(name));
 
--- The commits that the hub had of a repository, so that it never goes back to one.
+-- The commits that the hub had of a repository, so that it never goes back to one; `is_left` are those that its history
+-- was rewritten without.
 CREATE TABLE push (
     repository_id integer NOT NULL REFERENCES repository ON DELETE CASCADE,
     serial bigint NOT NULL,
     commit text NOT NULL,
+    is_left boolean NOT NULL DEFAULT false,
     pushed_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (repository_id, serial)
 );
 
 -- A wing of a repository, or one of another repository at the commit that some pin: then `repository_id` is null, and
--- `source`, `source_path` and `commit` say where it lives. `lengths` are the sums of its passages' words, by scored field.
+-- `source`, `source_path` and `commit` say where it lives, `tree` is git's name for what it holds, and `format` says how
+-- its files are packed. `lengths` are the sums of its passages' words, by scored field.
 CREATE TABLE wing (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     repository_id integer REFERENCES repository ON DELETE CASCADE,
@@ -38,15 +48,21 @@ CREATE TABLE wing (
     source text,
     source_path text,
     commit text,
+    tree text,
+    format text NOT NULL DEFAULT '',
     is_shared boolean NOT NULL DEFAULT false,
     owners text[] NOT NULL DEFAULT '{}',
     documents integer NOT NULL DEFAULT 0,
     passages integer NOT NULL DEFAULT 0,
     lengths bigint[] NOT NULL DEFAULT '{}',
-    CHECK ((repository_id IS NULL) = (source IS NOT NULL AND source_path IS NOT NULL AND commit IS NOT NULL))
+    CHECK ((repository_id IS NULL) = (
+        source IS NOT NULL AND source_path IS NOT NULL AND commit IS NOT NULL AND tree IS NOT NULL))
 );
-CREATE UNIQUE INDEX wing_own ON wing (repository_id, name) WHERE repository_id IS NOT NULL;
-CREATE UNIQUE INDEX wing_pinned ON wing (source, source_path, commit) WHERE repository_id IS NULL;
+CREATE UNIQUE INDEX wing_own ON wing (md5(repository_id::text || '/' || name)) WHERE repository_id IS NOT NULL;
+CREATE INDEX wing_repository ON wing (abs(repository_id));
+CREATE UNIQUE INDEX wing_pinned ON wing (
+    md5(source || chr(10) || source_path || chr(10) || commit || chr(10) || tree || chr(10) || format)
+) WHERE repository_id IS NULL;
 
 -- Which repositories read which wing of another, and under which name.
 CREATE TABLE pin (
@@ -59,8 +75,9 @@ CREATE INDEX pin_wing ON pin (wing_id);
 
 -- A file of a wing: an entry, a manifest, one that holds no readable entry, or one that is only listed (`content` is
 -- null). `path` counts from the wing's folder. `record` is what was read of it, `terms` its analysed passages, `lengths`
--- their words by scored field, all packed in the format that the repository names; `words` finds it. What of an entry is
--- filtered on is null where the file is none.
+-- their words by scored field, all packed in the format that the repository names, or the wing where it has none; `words`
+-- finds it. What of an entry is filtered on is null where the file is none. `has_short_links` says that what a link of it
+-- means may depend on which other files are there.
 CREATE TABLE file (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     wing_id integer NOT NULL REFERENCES wing ON DELETE CASCADE,
@@ -76,29 +93,38 @@ CREATE TABLE file (
     owner text,
     focus text,
     tags text[],
+    has_short_links boolean NOT NULL DEFAULT false,
     record bytea,
-    terms bytea,
+    terms jsonb,
     lengths bytea,
     words tsvector,
-    UNIQUE (wing_id, path)
+    UNIQUE (wing_id, path),
+    UNIQUE (wing_id, id)
 );
-CREATE INDEX file_words ON file USING gin (words);
+-- A question takes a few terms of hundreds out of it, and would otherwise unpack them all.
+ALTER TABLE file ALTER terms SET STORAGE EXTERNAL;
+-- A question walks through thousands of rows of which it reads a few: what is long lies beside them.
+ALTER TABLE file SET (toast_tuple_target = 128);
+-- Without a list of what is still to come, which each question would walk through.
+CREATE INDEX file_words ON file USING gin (words) WITH (fastupdate = off);
+CREATE INDEX file_short_links ON file (wing_id) WHERE has_short_links;
 
--- What entries link: `target` is an address as the repository counts it, `field` the front matter's field.
+-- What entries link: `target` is an address as the repository counts it, `field` the front matter's field, or `body`.
+-- They go with the file, whose wing is theirs.
 CREATE TABLE link (
-    file_id bigint NOT NULL REFERENCES file ON DELETE CASCADE,
-    wing_id integer NOT NULL REFERENCES wing ON DELETE CASCADE,
+    wing_id integer NOT NULL,
+    file_id bigint NOT NULL,
     field text NOT NULL,
     target text NOT NULL,
-    PRIMARY KEY (file_id, field, target)
+    PRIMARY KEY (wing_id, file_id, field, target),
+    FOREIGN KEY (wing_id, file_id) REFERENCES file (wing_id, id) ON DELETE CASCADE
 );
-CREATE INDEX link_target ON link (target, wing_id);
+CREATE INDEX link_target ON link (wing_id, target);
 
 -- How many entries of a wing hold a term: the rarity of a word follows from the wings that are seen alone.
 CREATE TABLE term (
     wing_id integer NOT NULL REFERENCES wing ON DELETE CASCADE,
     term text COLLATE "C" NOT NULL,
     documents integer NOT NULL CHECK (documents > 0),
-    PRIMARY KEY (term, wing_id)
+    PRIMARY KEY (wing_id, term)
 );
-CREATE INDEX term_wing ON term (wing_id);

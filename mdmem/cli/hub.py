@@ -1,0 +1,52 @@
+"""`mdmem hub`: the organisation's copy of many memories, on PostgreSQL; each of its commands is a module of its own."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+# One line a command, its sentence in the help, so that the help imports none of them.
+COMMANDS = {
+    "init": "Make the hub's tables in a database, or bring them up to date.",
+    "push": "Send what a commit of this memory changed.",
+    "search": "Find entries of all repositories by words.",
+    "retrieve": "Answer what binds, in one repository or in all.",
+    "list": "List entries, narrowed by filters.",
+    "show": "Show entries in full.",
+    "why": "Show how an entry came to bind or was replaced.",
+    "who": "Show who answers for an entry, and what depends on it.",
+    "status": "List the repositories: which commit of each, and how old.",
+    "verify": "Compare what the hub has of this memory with its commit.",
+    "rebuild": "Send all of this memory anew, in place of what the hub has.",
+    "rename": "Give a repository another name; the old one goes on working.",
+    "forget": "Drop what the hub has of a repository.",
+    "grant": "Let a token or a database role see repositories, or wings.",
+    "revoke": "Take back what a token or a role was granted.",
+    "grants": "List who sees and who pushes what.",
+    "token": "Make a token, print it once; replace it, or end it.",
+}
+
+
+class _LazyGroup(click.Group):
+    """Imports a command's module only when that command is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # click's names
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        # A module is named by what it shows.
+        name = "owners" if cmd_name == "who" else cmd_name
+        command: click.Command = import_module(f"mdmem.cli.hub_{name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group("hub", cls=_LazyGroup)
+def command() -> None:
+    """Ask all memories of an organisation at once: their copy on PostgreSQL, which git can always make again."""

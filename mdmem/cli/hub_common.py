@@ -1,0 +1,60 @@
+"""What the commands of a hub share: where it is, who asks, and the connection."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from mdmem.cli.common import Decorated
+from mdmem.cli.completion import complete_revision
+
+if TYPE_CHECKING:
+    from mdmem.hub.connection import HubConnection
+
+
+def dsn_option(command: Decorated) -> Decorated:
+    """Add `--dsn`."""
+    return click.option("--dsn", metavar="DSN", help="Where the hub is.  [default: MDMEM_HUB_DSN]")(command)
+
+
+def repository_option(command: Decorated) -> Decorated:
+    """Add `--repository`, the name of this memory in the hub."""
+    named = "Its name in the hub.  [default: owner/name of the remote]"
+    return click.option("--repository", metavar="NAME", help=named)(command)
+
+
+def commit_options(command: Decorated) -> Decorated:
+    """Add what says which commit is sent, under which name, and whether it may take another's place."""
+    for option in (
+        click.option("--rewritten", is_flag=True, help="The history was rewritten: take the commit all the same."),
+        click.option("--commit", default="HEAD", show_default=True, metavar="REV", shell_complete=complete_revision),
+        repository_option,
+    ):
+        command = option(command)
+    return command
+
+
+@contextmanager
+def open_hub(dsn: str | None, *, may_lack: bool = False) -> Iterator[HubConnection]:
+    """Open the hub that is named, or that the environment names; one without tables only where it `may_lack` them.
+
+    Neither a file of the repository nor its settings have a say: a clone must not decide where to send what.
+    """
+    from mdmem.hub.connection import connected
+    from mdmem.hub.permissions import require_known
+    from mdmem.hub.schema import require
+
+    place = dsn or os.environ.get("MDMEM_HUB_DSN")
+    if not place:
+        raise click.UsageError("no hub is named: give --dsn, or set MDMEM_HUB_DSN, as `postgresql://HOST/DATABASE`")
+    token = os.environ.get("MDMEM_HUB_TOKEN") or None
+    with connected(place, token=token) as connection:
+        if not may_lack:
+            require(connection)
+            if token is not None:
+                require_known(connection)
+        yield connection

@@ -1,0 +1,53 @@
+"""`mdmem hub push`: a commit of this memory to the hub."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
+from mdmem.cli.hub_common import commit_options, dsn_option, open_hub
+
+if TYPE_CHECKING:
+    from mdmem.hub.push import PushRequest
+
+
+@click.command("push")
+@commit_options
+@click.option("--new", "is_new", is_flag=True, help="The hub has this history under another name, and this is another.")
+@dsn_option
+@format_option("text", "json")
+@global_options
+def command(
+    given: Globals,
+    *,
+    repository: str | None,
+    commit: str,
+    rewritten: bool,
+    is_new: bool,
+    dsn: str | None,
+    form: str,
+) -> int:
+    """Send what a commit changed since the one that the hub has; what is not committed is never sent.
+
+    For CI, after a merge to the default branch. Nothing is sent by half, and the hub never goes back to an older
+    commit.
+    """
+    from mdmem.hub.push import PushRequest
+
+    return pushed(given, PushRequest(repository, commit, rewritten, is_new), dsn=dsn, form=form)
+
+
+def pushed(given: Globals, request: PushRequest, *, dsn: str | None, form: str) -> int:
+    """Push what is asked for, print what became of it, and return the exit code."""
+    from mdmem.hub.push import push
+    from mdmem.render.hub import push_json, push_text
+
+    workspace = open_workspace(given)
+    with open_hub(dsn) as connection:
+        result = push(workspace, connection, request)
+    for remark in result.missing if form == "text" else ():
+        given.remark(remark)
+    print_text(push_json(result) if form == "json" else push_text(result))
+    return 0

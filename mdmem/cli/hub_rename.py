@@ -1,0 +1,23 @@
+"""`mdmem hub rename`: another name for a repository."""
+
+from __future__ import annotations
+
+import click
+
+from mdmem.cli.common import Globals, global_options, print_text
+from mdmem.cli.hub_common import dsn_option, open_hub
+
+
+@click.command("rename")
+@click.argument("old")
+@click.argument("new")
+@dsn_option
+@global_options
+def command(_: Globals, *, old: str, new: str, dsn: str | None) -> int:
+    """Give a repository of the hub another name; pushes and questions under the old one go on working."""
+    from mdmem.hub.repositories import rename
+    from mdmem.render.hub import rename_text
+
+    with open_hub(dsn) as connection:
+        print_text(rename_text(rename(connection, old, new)))
+    return 0

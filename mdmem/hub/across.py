@@ -1,0 +1,278 @@
+"""One question put to all repositories that are seen: what may answer is found first, then the features answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cached_property
+from typing import Generic, NamedTuple, TypeVar
+
+from mdmem.dataclass import dataclass, field, replace
+from mdmem.errors import UsageError
+from mdmem.hub.candidates import all_of, any_of, candidates, within
+from mdmem.hub.match_text import FoundText, Matches
+from mdmem.hub.origins import Origins
+from mdmem.hub.rarity import holders, likely, terms_beginning
+from mdmem.hub.reader import HeldTerms, Reader
+from mdmem.hub.rows import BROKEN, ENTRY, mark
+from mdmem.hub.text import corpus_of
+from mdmem.hub.union import UnionWorkspace, union_of
+from mdmem.index.corpus import Totals
+from mdmem.index.fields import SCORED
+from mdmem.index.scoring import Leaf, Query, plain, rank, term
+from mdmem.retrieval.entries import ShownEntry, in_full, list_entries
+from mdmem.retrieval.pack import PLAIN, Pack, Printed
+from mdmem.retrieval.question import Question, SearchResult
+from mdmem.retrieval.search import search_in
+from mdmem.settings import Settings
+from mdmem.workspace.scope import Filters, Scope, ScopeState
+
+_Result = TypeVar("_Result")
+# Files that cannot be read and are named: each may be an invariant.
+_BROKEN = 5
+# Of the matches those are looked at more closely that may come first; what a lineage takes away leaves room for others.
+_CLOSER = 40
+
+
+@dataclass(frozen=True, slots=True)
+class AcrossRequest:
+    """A question, the repositories that it is put to, all where none are named, and how many answers are wanted."""
+
+    question: Question
+    repositories: tuple[str, ...] = ()
+    limit: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far an answer reaches: how many entries match, at least where not all were looked at.
+
+    `begun` are the words that nothing holds, and that stand for what begins with them.
+    """
+
+    matches: int
+    is_all: bool
+    begun: tuple[str, ...] = ()
+
+
+class Pinned(NamedTuple):
+    """A repository that reads an entry of another place, and at which commit."""
+
+    repository: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class AcrossAnswer(Generic[_Result]):
+    """What a question to many repositories found: a result of a feature, and where each of its wings comes from."""
+
+    result: _Result
+    workspace: UnionWorkspace
+    origins: Origins
+    reach: Reach
+    pins: Mapping[str, tuple[Pinned, ...]] = field(default_factory=dict)
+
+
+def search_across(reader: Reader, request: AcrossRequest, *, today: date) -> AcrossAnswer[SearchResult]:
+    """Return the hits of many repositories, best first, superseded ones resolved to their heads."""
+    finding = _Finding(reader, request)
+    closer = request.limit + _CLOSER
+    while True:
+        union, origins = finding.closer(closer, today=today)
+        asked = replace(request.question, filters=finding.filters)
+        result = search_in(union, finding.scope(origins), asked)
+        if len(result.hits) >= request.limit or closer >= len(finding.matches.ranked):
+            return AcrossAnswer(result, union, origins, finding.reach, finding.pins)
+        closer *= 4
+
+
+def retrieve_across(
+    reader: Reader, request: AcrossRequest, *, today: date, budget: int | None = None, printed: Printed = PLAIN
+) -> AcrossAnswer[Pack]:
+    """Return what of many repositories binds for some words, within a budget; invariants come first."""
+    from mdmem.retrieval.budget import pack
+    from mdmem.retrieval.mentions import texts_of
+    from mdmem.retrieval.retrieve import retrieve_in
+
+    if request.question.paths:
+        raise UsageError("a path is one of a repository; name that with --repository")
+    finding = _Finding(reader, request)
+    union, origins = finding.closer(_CLOSER, today=today)
+    asked = replace(request.question, filters=finding.filters)
+    found = retrieve_in(union, finding.scope(origins), asked)
+    limit = Settings().budget if budget is None else budget
+    packed = pack(found, limit, texts=texts_of(union, found), printed=printed)
+    return AcrossAnswer(packed, union, origins, finding.reach, finding.pins)
+
+
+def list_across(reader: Reader, request: AcrossRequest, *, today: date) -> AcrossAnswer[tuple[ShownEntry, ...]]:
+    """Return the entries of many repositories that pass the filters, as many as are wanted, and whether that is all."""
+    finding = _Finding(reader, request)
+    filters = request.question.filters
+    level = all_of((finding.narrowed, any_of([mark("status", one) for one in _stated(filters)]), any_of([ENTRY])))
+    ids = candidates(reader, [level], finding.wings, most=request.limit + 1)
+    union, origins = union_of(reader, ids, lambda rows: FoundText(reader, rows), today=today)
+    scope = finding.scope(origins)
+    listed = [one for one in list_entries(union, finding.filters) if scope.holds(one.address)]
+    reach = Reach(len(ids), len(ids) <= request.limit)
+    return AcrossAnswer(in_full(union, listed[: request.limit]), union, origins, reach)
+
+
+def _stated(filters: Filters) -> list[str]:
+    """Return the statuses that an entry may state which passes filters on the day."""
+    if filters.statuses:
+        expiring = ["active"] if "under_review" in filters.statuses else []
+        return [*map(str, filters.statuses), *expiring]
+    return [
+        *("active", "under_review"),
+        *(["draft"] if filters.include_drafts else []),
+        *(["deprecated"] if filters.include_deprecated else []),
+    ]
+
+
+class _Finding:
+    """What may answer one question: the wings, the words, the rows."""
+
+    def __init__(self, reader: Reader, request: AcrossRequest) -> None:
+        self.reader, self.request = reader, request
+        if request.question.syntax:
+            raise UsageError("the query language is for one repository; name it with --repository")
+
+    @property
+    def _filters(self) -> Filters:
+        return self.request.question.filters
+
+    @cached_property
+    def filters(self) -> Filters:
+        """The filters but wings and rooms, which the scope has."""
+        return replace(self._filters, wings=(), rooms=())
+
+    @cached_property
+    def wings(self) -> frozenset[int] | None:
+        """The wings that the question is put to; None for all."""
+        named = self.request.repositories
+        if not named and not self._filters.wings:
+            return None
+        of: frozenset[int] | None = None
+        if named:
+            found = [self._repository(name) for name in named]
+            own = {wing.id for wing in self.reader.wings_of(found)}
+            of = frozenset(own | {pin.wing_id for pin in self.reader.pins_of(found)})
+        if not self._filters.wings:
+            return of
+        called = frozenset(wing.id for wing in self.reader.wings_named(self._filters.wings))
+        if not called:
+            raise UsageError(f"no repository that you may read has a wing {' or '.join(self._filters.wings)}")
+        return called if of is None else called & of
+
+    def _repository(self, name: str) -> int:
+        found = self.reader.find_repository(name)
+        if found is None:
+            raise UsageError(f"the hub has no repository `{name}`; `mdmem hub status` names those that you may read")
+        return found.id
+
+    @cached_property
+    def narrowed(self) -> str:
+        """What of a `tsquery` the filters are."""
+        stated = {
+            "type": self._filters.types,
+            "room": self._filters.rooms,
+            "label": self._filters.labels,
+            "owner": self._filters.owners,
+            "focus": self._filters.focuses,
+            "tag": self._filters.tags,
+        }
+        marks = (any_of([mark(name, str(value)) for value in values]) for name, values in stated.items() if values)
+        return all_of((within(self.wings), *marks))
+
+    @cached_property
+    def matches(self) -> Matches:
+        """What holds words of the question, best first."""
+        words = self.request.question.words
+        found = self._ranked(plain(words))
+        return found if found.ranked or not found.query.leaves else self._begun(found)
+
+    def _begun(self, without: Matches) -> Matches:
+        """Return what holds words that begin with those of the question, which nothing holds."""
+        grown = {
+            more: typed
+            for typed in without.query.typed
+            for more in terms_beginning(self.reader, typed, self.wings, narrow=self.narrowed)
+        }
+        leaves = tuple(Leaf(term(more), (typed,), text=more) for more, typed in grown.items())
+        query = Query(leaves, without.query.typed, frozenset(grown))
+        begun = tuple(dict.fromkeys(without.query.typed[typed] for typed in grown.values()))
+        return replace(self._ranked(query), begun=begun) if leaves else without
+
+    def _ranked(self, query: Query) -> Matches:
+        wanted = sorted(query.wanted or ())
+        if not wanted:
+            return Matches(query, (), {}, is_all=True)
+        wings = self.wings if self.wings is not None else self.reader.wing_ids()
+        documents, passages, lengths = self.reader.totals(wings)
+        known = holders(self.reader, wanted, self.wings)
+        ids, is_cut = likely(self.reader, known, self.wings, documents=documents, narrow=self.narrowed)
+        held = list(self.reader.terms(ids, wanted))
+        origins = Origins(self.reader, {one.wing_id for one in held})
+        keyed = {origins.address(one.wing_id, one.path): one for one in held}
+        totals = Totals(documents, passages, dict(zip(SCORED, lengths, strict=True)), known)
+        read = [(key, keyed[key]) for key in sorted(keyed) if keyed[key].lengths is not None]
+        ranked = rank(query, corpus_of(read, totals), lambda _: ())
+        copies = _copies(origins, keyed)
+        best = tuple(match for match in ranked if match.key in copies)
+        return Matches(query, best, {key: one.id for key, one in keyed.items()}, is_all=not is_cut, copies=copies)
+
+    def closer(self, most: int, *, today: date) -> tuple[UnionWorkspace, Origins]:
+        """Return the best matches with all that decides how they stand, and files that cannot be read."""
+        matches = self.matches
+        seeds = [matches.ids[match.key] for match in matches.ranked[:most]]
+        broken = candidates(self.reader, [all_of((within(self.wings), any_of([BROKEN])))], self.wings, most=_BROKEN)
+        return union_of(
+            self.reader,
+            [*seeds, *broken],
+            lambda rows: FoundText(self.reader, rows, self.request.question.words, matches),
+            today=today,
+        )
+
+    def scope(self, origins: Origins) -> Scope:
+        """Return the scope of the wings that are asked: nothing of them comes unasked."""
+        asked = [one.label for key, one in origins.of.items() if self.wings is None or key in self.wings]
+        return Scope(wing=None, wings=tuple(sorted(asked)), rooms=self._filters.rooms, state=ScopeState.UNRESOLVED)
+
+    @property
+    def reach(self) -> Reach:
+        """Return how far the answer reaches."""
+        matches = self.matches
+        return Reach(len(matches.ranked), matches.is_all, matches.begun)
+
+    @cached_property
+    def pins(self) -> dict[str, tuple[Pinned, ...]]:
+        """Who pins an entry, by address, of those that are of a wing that others pin."""
+        wings = self.reader.wings(frozenset[int]().union(*self.matches.copies.values()))
+        on = self.reader.pins_on([key for key, wing in wings.items() if wing.repository_id is None])
+        names = self.reader.repositories({pin.repository_id for pin in on}) if on else {}
+        by_wing: dict[int, list[Pinned]] = {}
+        for pin in on:
+            if pin.repository_id in names:
+                pinned = Pinned(names[pin.repository_id].name, wings[pin.wing_id].commit or "")
+                by_wing.setdefault(pin.wing_id, []).append(pinned)
+        found = {
+            address: tuple(one for key in sorted(held) for one in by_wing.get(key, ()))
+            for address, held in self.matches.copies.items()
+        }
+        return {address: tuple(sorted(pins)) for address, pins in found.items() if pins}
+
+
+def _copies(origins: Origins, held: Mapping[str, HeldTerms]) -> dict[str, frozenset[int]]:
+    """Return, for one address of each entry, the wings that hold it: it may be pinned, and its own repository here.
+
+    That of its own repository goes before those that are pinned.
+    """
+    alike: dict[object, list[str]] = {}
+    for address, one in held.items():
+        alike.setdefault((*origins.place(one.wing_id), one.path, one.blob), []).append(address)
+    found = {}
+    for addresses in alike.values():
+        first = min(addresses, key=lambda one: (origins.wings[held[one].wing_id].repository_id is None, one))
+        found[first] = frozenset(held[one].wing_id for one in addresses)
+    return found

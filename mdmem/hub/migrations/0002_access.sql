@@ -1,0 +1,289 @@
+-- Who asks is told by the database role of the session, or by a token that it shows; of a token only the hash is kept.
+CREATE TABLE principal (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    role regrole UNIQUE,
+    name text UNIQUE,
+    token_hash bytea UNIQUE CHECK (length(token_hash) = 32),
+    CHECK (num_nonnulls(role, name) = 1 AND (name IS NULL) = (token_hash IS NULL))
+);
+
+-- What each of them sees: every repository, those to come as well (`repository_id` is null), a repository with all that
+-- it pins (`wing` is null), or one wing of it, by its name there.
+CREATE TABLE permission (
+    principal_id integer NOT NULL REFERENCES principal ON DELETE CASCADE,
+    repository_id integer REFERENCES repository ON DELETE CASCADE,
+    wing text,
+    may_push boolean NOT NULL DEFAULT false,
+    CHECK (wing IS NULL OR NOT may_push AND repository_id IS NOT NULL),
+    CHECK (repository_id IS NOT NULL OR NOT may_push)
+);
+CREATE UNIQUE INDEX permission_all ON permission (principal_id) WHERE repository_id IS NULL;
+CREATE UNIQUE INDEX permission_whole ON permission (principal_id, repository_id) WHERE wing IS NULL;
+CREATE UNIQUE INDEX permission_wing ON permission (principal_id, repository_id, wing) WHERE wing IS NOT NULL;
+
+-- The functions below run as the hub's owner, who has no policies; each says only what the caller may know. Who calls is
+-- the session's role, or the one of SET ROLE (`role` is `none` before), which asks for the membership. Those that each
+-- policy asks are in PL/pgSQL, which keeps its plans.
+
+-- Whether the caller owns the hub, so that PostgreSQL asks no policies either.
+CREATE FUNCTION is_owner() RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
+SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+BEGIN
+    RETURN (
+        SELECT rolbypassrls OR pg_has_role(pg_roles.oid, nspowner, 'USAGE') FROM pg_roles, pg_namespace
+        WHERE rolname = coalesce(nullif(current_setting('role'), 'none'), session_user) AND nspname = 'mdmem_hub'
+    );
+END $$;
+
+-- Which of those that are granted something the caller is. A token can be set to anything; what it has to hash to cannot.
+CREATE FUNCTION caller_principal() RETURNS SETOF integer LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
+SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+DECLARE
+    asking name := coalesce(nullif(current_setting('role'), 'none'), session_user);
+BEGIN
+    RETURN QUERY
+        SELECT id FROM principal WHERE token_hash = sha256(convert_to(current_setting('mdmem.token', true), 'UTF8'))
+        UNION ALL
+        SELECT id FROM principal WHERE role IS NOT NULL AND pg_has_role(asking, role::oid, 'USAGE');
+END $$;
+
+CREATE FUNCTION sees_all() RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
+SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+BEGIN
+    RETURN is_owner() OR EXISTS (
+        SELECT FROM permission WHERE repository_id IS NULL AND principal_id IN (SELECT caller_principal())
+    );
+END $$;
+
+CREATE FUNCTION visible_scope() RETURNS TABLE (repository_id integer, wing text, may_push boolean)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+BEGIN
+    IF sees_all() THEN
+        RETURN QUERY SELECT id, NULL::text, is_owner() FROM repository;
+    END IF;
+    RETURN QUERY SELECT one.repository_id, one.wing, one.may_push FROM permission AS one
+        WHERE one.repository_id IS NOT NULL AND principal_id IN (SELECT caller_principal());
+END $$;
+
+CREATE FUNCTION visible_repository() RETURNS SETOF integer LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+    SELECT DISTINCT repository_id FROM visible_scope()
+$$;
+
+CREATE FUNCTION pushable_repository() RETURNS SETOF integer LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+    SELECT repository_id FROM visible_scope() WHERE may_push
+$$;
+
+-- Whether the caller sees every wing of a repository: else links into the others are taken out of what is shown.
+CREATE FUNCTION reads_whole(repository integer) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+    SELECT EXISTS (SELECT FROM visible_scope() WHERE repository_id = repository AND wing IS NULL)
+$$;
+
+-- In place of the table, whose rows of a wing that several pin tell of all of them.
+CREATE FUNCTION visible_pin() RETURNS TABLE (repository_id integer, wing_id integer, name text)
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+    SELECT repository_id, wing_id, name FROM pin
+    WHERE repository_id IN (SELECT repository_id FROM visible_scope() WHERE wing IS NULL)
+        OR (repository_id, name) IN (SELECT repository_id, wing FROM visible_scope() WHERE wing IS NOT NULL)
+$$;
+
+CREATE FUNCTION visible_wing() RETURNS SETOF integer LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
+SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+DECLARE
+    whole integer[];
+    part text[];
+BEGIN
+    IF sees_all() THEN
+        RETURN QUERY SELECT id FROM wing;
+        RETURN;
+    END IF;
+    SELECT array_agg(repository_id) FILTER (WHERE wing IS NULL),
+        array_agg(md5(repository_id::text || '/' || wing)) FILTER (WHERE wing IS NOT NULL)
+        INTO whole, part FROM visible_scope();
+    RETURN QUERY SELECT id FROM wing WHERE abs(repository_id) = ANY (whole);
+    RETURN QUERY SELECT id FROM wing WHERE repository_id IS NOT NULL AND md5(repository_id::text || '/' || name) = ANY (part)
+        AND abs(repository_id) <> ALL (coalesce(whole, '{}'));
+    RETURN QUERY SELECT DISTINCT wing_id FROM visible_pin();
+END $$;
+
+-- A wing of another repository is written by the transaction that makes it, and never again: others read it, too.
+CREATE FUNCTION pushable_wing() RETURNS SETOF integer LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+    SELECT id FROM wing WHERE repository_id = ANY (ARRAY(SELECT pushable_repository()))
+    UNION ALL
+    SELECT id FROM wing WHERE repository_id IS NULL AND xmin = pg_current_xact_id_if_assigned()::xid
+$$;
+
+-- The repository that has a name, or had it, if the caller sees it.
+CREATE FUNCTION repository_named(called text) RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+    SELECT id FROM (
+        SELECT id, 1 AS place FROM repository WHERE md5(name) = md5(called)
+        UNION ALL
+        SELECT repository_id, 2 FROM former_name WHERE md5(name) = md5(called)
+    ) AS found WHERE id IN (SELECT visible_repository()) ORDER BY place LIMIT 1
+$$;
+
+-- The settings name wings, and where they live: whoever does not see all of them gets the rest of the file.
+CREATE FUNCTION settings_of(repository integer) RETURNS bytea LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+    SELECT CASE WHEN reads_whole(repository) THEN settings ELSE narrow_settings END FROM repository AS one
+    WHERE id = repository AND id IN (SELECT visible_repository())
+$$;
+
+-- Whether the token that the session shows is known, or it shows none.
+CREATE FUNCTION is_known_token() RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+    SELECT coalesce(current_setting('mdmem.token', true), '') = '' OR EXISTS (
+        SELECT FROM principal WHERE token_hash = sha256(convert_to(current_setting('mdmem.token', true), 'UTF8'))
+    )
+$$;
+
+-- Entries that hold what the levels ask for, the first level first, each once. PostgreSQL would look at every row under
+-- a policy, since `@@` might tell of those that are hidden; here it uses the index (`+ 0`: that of the words, not that of
+-- the wings) and leaves them out itself. A few wings are a part of what the index is asked for, by their marks.
+CREATE FUNCTION candidate(levels tsquery[], wings integer[], most integer)
+RETURNS TABLE (id bigint, level integer) LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, mdmem_hub, pg_temp
+SET enable_seqscan = off SET plan_cache_mode = force_custom_plan AS $$
+DECLARE
+    seen integer[] := ARRAY(SELECT one FROM visible_wing() AS one WHERE wings IS NULL OR one = ANY (wings));
+    marks tsquery;
+    before tsquery;
+    asked tsquery;
+    given bigint;
+    remaining integer := most;
+BEGIN
+    IF cardinality(seen) <= 32 THEN
+        marks := (SELECT string_agg(quote_literal(' w' || one), ' | ') FROM unnest(seen) AS one)::tsquery;
+    END IF;
+    FOR place IN 1 .. coalesce(cardinality(levels), 0) LOOP
+        EXIT WHEN remaining <= 0 OR cardinality(seen) = 0;
+        CONTINUE WHEN levels[place] IS NULL OR numnode(levels[place]) = 0;
+        asked := CASE WHEN before IS NULL THEN levels[place] ELSE levels[place] && !!before END;
+        asked := CASE WHEN marks IS NULL THEN asked ELSE asked && marks END;
+        RETURN QUERY SELECT file.id, place FROM file JOIN unnest(seen) AS one ON one = file.wing_id + 0
+            WHERE words @@ asked LIMIT remaining;
+        GET DIAGNOSTICS given = ROW_COUNT;
+        remaining := remaining - given;
+        before := CASE WHEN before IS NULL THEN levels[place] ELSE before || levels[place] END;
+    END LOOP;
+END $$;
+
+-- Notes that a repository reads a wing of another one, and returns it; where it is new, its rows are still to come.
+-- Whoever knows what the folder holds, by git's name for its content, has it: nobody comes to see a wing by naming it,
+-- and nobody's forgery takes the place of the true one.
+CREATE FUNCTION pinned_wing(
+    reader integer, called text, origin text, folder text, at text, content text, packed text
+) RETURNS TABLE (id integer, is_new boolean) LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+BEGIN
+    IF reader IS NULL OR NOT reader = ANY (ARRAY(SELECT pushable_repository())) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'permission denied for this repository';
+    END IF;
+    LOOP
+        is_new := false;
+        SELECT wing.id INTO id FROM wing WHERE repository_id IS NULL
+            AND md5(source || chr(10) || source_path || chr(10) || commit || chr(10) || tree || chr(10) || format)
+                = md5(origin || chr(10) || folder || chr(10) || at || chr(10) || content || chr(10) || packed)
+            FOR KEY SHARE;
+        EXIT WHEN id IS NOT NULL;
+        is_new := true;
+        INSERT INTO wing (name, source, source_path, commit, tree, format)
+            VALUES (called, origin, folder, at, content, packed) ON CONFLICT DO NOTHING RETURNING wing.id INTO id;
+        EXIT WHEN id IS NOT NULL;
+    END LOOP;
+    DELETE FROM pin WHERE pin.repository_id = reader AND pin.name = called AND pin.wing_id <> pinned_wing.id;
+    INSERT INTO pin (repository_id, wing_id, name) VALUES (reader, id, called) ON CONFLICT DO NOTHING;
+    RETURN NEXT;
+END $$;
+
+-- A wing of another repository goes with the last that pins it: first the row is locked, so that whoever pins it at this
+-- moment is either seen or waits and finds it gone.
+CREATE FUNCTION drop_unpinned() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+BEGIN
+    PERFORM FROM wing WHERE id = OLD.wing_id FOR UPDATE;
+    DELETE FROM wing WHERE id = OLD.wing_id AND NOT EXISTS (SELECT FROM pin WHERE wing_id = OLD.wing_id);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER pin_gone AFTER DELETE ON pin FOR EACH ROW EXECUTE FUNCTION drop_unpinned();
+
+-- Takes back that a repository reads wings of others.
+CREATE FUNCTION unpin(reader integer, called text[]) RETURNS void LANGUAGE sql SECURITY DEFINER
+SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+    DELETE FROM pin WHERE repository_id = reader AND name = ANY (called)
+        AND repository_id IN (SELECT pushable_repository())
+$$;
+
+-- A policy says twice what is seen: once as a set, which PostgreSQL asks of each row before any condition of a question,
+-- and once as an array, which an index takes as its own condition (each begins with the wing). Either way a hidden row
+-- is passed over before anything of it is looked at, and EXPLAIN ANALYZE counts the same whatever it holds.
+ALTER TABLE principal ENABLE ROW LEVEL SECURITY;
+ALTER TABLE permission ENABLE ROW LEVEL SECURITY;
+ALTER TABLE pin ENABLE ROW LEVEL SECURITY;
+ALTER TABLE repository ENABLE ROW LEVEL SECURITY;
+ALTER TABLE former_name ENABLE ROW LEVEL SECURITY;
+ALTER TABLE push ENABLE ROW LEVEL SECURITY;
+ALTER TABLE wing ENABLE ROW LEVEL SECURITY;
+ALTER TABLE file ENABLE ROW LEVEL SECURITY;
+ALTER TABLE link ENABLE ROW LEVEL SECURITY;
+ALTER TABLE term ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY seen ON repository FOR SELECT USING (id IN (SELECT visible_repository()));
+CREATE POLICY changed ON repository FOR UPDATE USING (id IN (SELECT pushable_repository()));
+CREATE POLICY seen ON former_name FOR SELECT USING (repository_id IN (SELECT visible_repository()));
+CREATE POLICY seen ON push FOR SELECT USING (repository_id IN (SELECT visible_repository())
+    AND repository_id = ANY (ARRAY(SELECT visible_repository())));
+CREATE POLICY put ON push FOR INSERT WITH CHECK (repository_id = ANY (ARRAY(SELECT pushable_repository())));
+CREATE POLICY changed ON push FOR UPDATE USING (repository_id = ANY (ARRAY(SELECT pushable_repository())));
+CREATE POLICY seen ON wing FOR SELECT USING (id IN (SELECT visible_wing()));
+CREATE POLICY put ON wing FOR INSERT WITH CHECK (repository_id IN (SELECT pushable_repository()));
+CREATE POLICY changed ON wing FOR UPDATE USING (id IN (SELECT pushable_wing()));
+CREATE POLICY taken ON wing FOR DELETE USING (id IN (SELECT pushable_wing()));
+
+DO $$
+DECLARE
+    one text;
+    columns text;
+BEGIN
+    FOREACH one IN ARRAY ARRAY['file', 'link', 'term'] LOOP
+        EXECUTE format('CREATE POLICY seen ON %I FOR SELECT USING (wing_id IN (SELECT visible_wing())'
+            ' AND wing_id = ANY (ARRAY(SELECT visible_wing())))', one);
+        EXECUTE format('CREATE POLICY put ON %I FOR INSERT WITH CHECK (wing_id = ANY (ARRAY(SELECT pushable_wing())))', one);
+        EXECUTE format('CREATE POLICY changed ON %I FOR UPDATE USING (wing_id = ANY (ARRAY(SELECT pushable_wing())))', one);
+        EXECUTE format('CREATE POLICY taken ON %I FOR DELETE USING (wing_id = ANY (ARRAY(SELECT pushable_wing())))', one);
+    END LOOP;
+    -- What the database numbers itself is nobody's to give, and where a row belongs nobody's to change.
+    FOREACH one IN ARRAY ARRAY['wing', 'file', 'link', 'term'] LOOP
+        SELECT string_agg(quote_ident(attname), ', ') INTO columns FROM pg_attribute
+            WHERE attrelid = one::regclass AND attnum > 0 AND attidentity = '';
+        EXECUTE format('GRANT SELECT, DELETE, INSERT (%s) ON %I TO PUBLIC', columns, one);
+        SELECT string_agg(quote_ident(attname), ', ') INTO columns FROM pg_attribute
+            WHERE attrelid = one::regclass AND attnum > 0 AND attidentity = '' AND attname <> ALL (
+                ARRAY['wing_id', 'file_id', 'repository_id', 'source', 'source_path', 'commit', 'tree']);
+        EXECUTE format('GRANT UPDATE (%s) ON %I TO PUBLIC', columns, one);
+    END LOOP;
+    SELECT string_agg(quote_ident(attname), ', ') INTO columns FROM pg_attribute
+        WHERE attrelid = 'repository'::regclass AND attnum > 0 AND attname <> ALL (ARRAY['settings', 'narrow_settings']);
+    EXECUTE format('GRANT SELECT (%s) ON repository TO PUBLIC', columns);
+    SELECT string_agg(quote_ident(attname), ', ') INTO columns FROM pg_attribute
+        WHERE attrelid = 'repository'::regclass AND attnum > 0 AND attname <> ALL (ARRAY['id', 'name']);
+    EXECUTE format('GRANT UPDATE (%s) ON repository TO PUBLIC', columns);
+    -- The planner estimates from a sample of all rows, and EXPLAIN tells what it estimates.
+    FOR one, columns IN SELECT attrelid::regclass, attname FROM pg_attribute
+        WHERE attrelid = ANY (ARRAY['repository', 'former_name', 'push', 'wing', 'file', 'link', 'term']::regclass[])
+            AND attnum > 0
+    LOOP
+        EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS 0', one, columns);
+    END LOOP;
+END $$;
+
+GRANT SELECT ON former_name, push, migration TO PUBLIC;
+GRANT INSERT, UPDATE (is_left) ON push TO PUBLIC;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA mdmem_hub FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION visible_scope, visible_repository, pushable_repository, reads_whole, visible_pin, visible_wing,
+    pushable_wing, repository_named, settings_of, is_known_token, is_owner, candidate, pinned_wing, unpin TO PUBLIC;
+GRANT USAGE ON SCHEMA mdmem_hub TO PUBLIC;

@@ -1,0 +1,57 @@
+"""What a repository is called in the hub, and where it is, said the same way by everybody who clones it."""
+
+from __future__ import annotations
+
+from mdmem.errors import UsageError
+from mdmem.git.process import Repository, setting
+from mdmem.regex import regex
+from mdmem.settings.remotes import is_path
+from mdmem.workspace.location import Location
+
+_NAME = regex(r"[\w.@+~-]+(?:/[\w.@+~-]+)*(?::[\w.@+~-]+(?:/[\w.@+~-]+)*)?\Z")
+_PORT = regex(r":\d*\Z")
+_LONGEST = 200
+
+
+def checked_name(name: str) -> str:
+    """Return what may be the name of a repository; raises UsageError for what may not."""
+    if len(name) > _LONGEST or not _NAME.match(name):
+        raise UsageError(f"`{name}` is no name for a repository; give one without blanks, as `owner/name`")
+    return name
+
+
+def place_name(url: str) -> str:
+    """Return where a repository is, the same whichever protocol and user a clone reached it by: `host/owner/name`."""
+    if is_path(url):
+        return url
+    if "://" in url:
+        scheme, _, rest = url.partition("://")
+        authority, _, path = rest.partition("/")
+        host = authority.rpartition("@")[2]
+        # The port of ssh says how one gets in, not which repository is meant.
+        host = _PORT.sub("", host) if scheme.lower() == "ssh" else host
+    else:
+        host, _, path = url.partition(":")
+        host = host.rpartition("@")[2]
+    return f"{host.lower()}/{path.strip('/').removesuffix('.git')}"
+
+
+def remote_place(repository: Repository) -> str | None:
+    """Return where the repository's remote is, None where it has none or that is a folder of this machine."""
+    remote = setting(repository, "remote.origin.url")
+    return place_name(remote) if remote is not None and not is_path(remote) else None
+
+
+def own_names(location: Location) -> tuple[str, str]:
+    """Return what a memory is called where nobody says: `owner/name` of its remote, else its folder's name.
+
+    The second is for one whose repository holds another memory that has the first already.
+    """
+    repository = location.get_repository()
+    remote = setting(repository, "remote.origin.url")
+    if remote is not None:
+        parts = [part for part in place_name(remote).removesuffix(".git").split("/") if part]
+        name = "/".join(parts[-1:] if is_path(remote) else parts[1:][-2:] or parts[-1:])
+    else:
+        name = repository.top.name.removesuffix(".git")
+    return checked_name(name), f"{name}:{location.under or '.'}"

@@ -1,0 +1,185 @@
+"""A repository's copy as a workspace: its rows are the tree, their records the catalog, the server the full text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+
+from mdmem.access import Access
+from mdmem.catalog import Catalog, LoadedFile, load_cached
+from mdmem.catalog.content import ContentCache
+from mdmem.catalog.remote_wings import NotHere, with_remote_wings
+from mdmem.dataclass import dataclass, field, replace
+from mdmem.entry.model import Wing
+from mdmem.errors import NotFoundError
+from mdmem.hub.origins import Origins, WingOrigin
+from mdmem.hub.reader import Reader, SeenRepository, SeenRow
+from mdmem.hub.rows import unpacked_file, unpacked_wing
+from mdmem.hub.text import CopyText
+from mdmem.settings.model import WingSettings
+from mdmem.tree import SETTINGS_NAME, FileKind, Tree, TreeFile, Unreadable, digest_of, path_of
+from mdmem.workspace.location import Location
+from mdmem.workspace.snapshot import Snapshot
+from mdmem.workspace.workspace import IndexSlot, Parts, Workspace
+
+NOWHERE = Path(os.devnull)
+"""Where no file is, nor can be: a copy lies in no folder."""
+
+_NOT_COPIED = "is not in the hub, or not for you"
+
+
+class CopiedFiles:
+    """The files of some rows, by their paths as the tree counts them, and the settings; bytes are asked for late."""
+
+    def __init__(self, name: str, rows: Mapping[str, SeenRow], reader: Reader, *, settings: bytes = b"") -> None:
+        """Take the rows, and what reads their bytes."""
+        self.name, self._rows, self._reader, self._settings = name, rows, reader, settings
+
+    def files(self) -> tuple[TreeFile, ...]:
+        """Return everything that was pushed, sorted by path."""
+        return self._listed
+
+    @cached_property
+    def _listed(self) -> tuple[TreeFile, ...]:
+        files = [TreeFile(path, FileKind(row.kind), row.blob) for path, row in self._rows.items()]
+        stated = [TreeFile(SETTINGS_NAME, FileKind.FILE, digest_of(self._settings))] if self._settings else []
+        return tuple(sorted([*files, *stated], key=path_of))
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        """Yield each path with its bytes, in the order asked, the server being asked once."""
+        wanted = [self._rows[path].id for path in paths if path in self._rows]
+        found = self._reader.contents(wanted) if wanted else {}
+        for path in paths:
+            row = self._rows.get(path)
+            content = self._settings if path == SETTINGS_NAME else found.get(row.id) if row is not None else None
+            yield path, Unreadable("No such file or directory") if content is None else content
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        """Return the blob of each file."""
+        return {file.path: file.digest for file in files if file.digest is not None}
+
+    def identity(self, path: str, content: bytes) -> str:
+        """Return the blob of a row, whose bytes never change while it is asked."""
+        row = self._rows.get(path)
+        return digest_of(content) if row is None or row.blob is None else row.blob
+
+
+class RecordCache(ContentCache):
+    """What files mean, by path, and what manifests state, by digest, as their rows hold it; nothing is kept."""
+
+    def __init__(self, files: Mapping[str, LoadedFile], wings: Mapping[str, Wing | None]) -> None:
+        """Take what the rows hold in our format; the others are parsed."""
+        super().__init__(NOWHERE)
+        self._files, self._stated = files, wings
+
+    def file(self, digest: str | None, path: str) -> LoadedFile | None:  # noqa: ARG002  # the port's names
+        """Return what a file means, None where its row does not tell."""
+        return self._files.get(path)
+
+    @property
+    def wings(self) -> Mapping[str, Wing | None]:
+        """Return the wings of manifests by their digests."""
+        return self._stated
+
+    def keep(self, learned: Mapping[str, LoadedFile], used: Collection[str] | None) -> None:
+        """Do nothing."""
+
+    def keep_wings(self, learned: Mapping[str, Wing | None]) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True)
+class CopyWorkspace(Workspace):
+    """What a hub has of one or more repositories, opened as if it were a root: everything in it is agreed upon."""
+
+    records: RecordCache = field(default_factory=lambda: RecordCache({}, {}), repr=False, compare=False)
+    tracked: frozenset[str] = frozenset()
+
+    def _loaded(self) -> Catalog:
+        """Return the entries, of which none is only proposed: what is pushed is the default branch's."""
+        return replace(load_cached(self.tree, self.records, parsed=self.parsed), stances={})
+
+    def tracked_files(self) -> frozenset[str]:
+        """Return those of the tracked files that say which shared wings bind."""
+        return self.tracked
+
+
+@dataclass(frozen=True)
+class RepositoryCopy:
+    """A repository as the hub has it, the workspace that answers for it, and where its wings come from, by name."""
+
+    repository: SeenRepository
+    workspace: CopyWorkspace
+    origins: Mapping[str, WingOrigin]
+
+
+def open_copy(reader: Reader, name: str, *, today: date) -> RepositoryCopy:
+    """Return the copy of a repository; raises NotFoundError for one that the hub does not have, or does not show."""
+    repository = reader.find_repository(name)
+    if repository is None:
+        raise NotFoundError(f"the hub has no repository `{name}`; `mdmem hub status` names those that you may read")
+    return copy_of(reader, repository, today=today)
+
+
+def copy_of(reader: Reader, repository: SeenRepository, *, today: date) -> RepositoryCopy:
+    """Return the copy of a repository that was found."""
+    settings, tracked = reader.settings(repository.id)
+    own = {wing.id: wing for wing in reader.wings_of([repository.id])}
+    pins = {pin.name: pin.wing_id for pin in reader.pins_of([repository.id])}
+    wings = own | reader.wings(pins.values())
+    rows = {f"{wings[row.wing_id].name}/{row.path}": row for row in reader.files_of(wings)}
+    said = f"{repository.name} ({repository.commit[:10]})"
+    inner = {path: row for path, row in rows.items() if row.wing_id in own}
+
+    def find(named: str, stated: WingSettings) -> Tree | NotHere:
+        wing = wings.get(pins.get(named, 0))
+        if wing is None or wing.commit != stated.commit:
+            return NotHere(_NOT_COPIED, "a push of this repository brings it")
+        files = {row.path: row for row in rows.values() if row.wing_id == wing.id}
+        return CopiedFiles(f"{named} ({(wing.commit or '')[:10]})", files, reader)
+
+    tree = with_remote_wings(CopiedFiles(said, inner, reader, settings=settings), find)
+    names = {wing.name for wing in wings.values()}
+    workspace = workspace_over(tree, records_of(rows), today=today, said=said, commit=repository.commit)
+    workspace = replace(
+        workspace,
+        tracked=frozenset(tracked),
+        access=Access() if reader.reads_whole(repository.id) else Access.to_wings(names, may_write=False),
+        parts=replace(workspace.parts, index=IndexSlot(CopyText(reader, wings))),
+    )
+    origins = {one.wing: one for one in Origins(reader, wings).of.values()}
+    return RepositoryCopy(repository, workspace, origins)
+
+
+def workspace_over(tree: Tree, records: RecordCache, *, today: date, said: str, commit: str) -> CopyWorkspace:
+    """Return a workspace over files of a hub."""
+    return CopyWorkspace(
+        location=Location(NOWHERE / "hub" / "memory", f"the hub's copy of {said}"),
+        environment={},
+        cwd=NOWHERE,
+        today=today,
+        snapshot=Snapshot(revision=commit),
+        parts=Parts(tree),
+        records=records,
+    )
+
+
+def records_of(rows: Mapping[str, SeenRow]) -> RecordCache:
+    """Return what rows hold of what their files mean, by their paths."""
+    files: dict[str, LoadedFile] = {}
+    wings: dict[str, Wing | None] = {}
+    for path, row in rows.items():
+        if is_entry_row(row):
+            if (loaded := unpacked_file(row.record)) is not None:
+                files[path] = loaded.at(path)
+        elif row.blob is not None and (wing := unpacked_wing(row.record)) is not None:
+            wings[row.blob] = wing
+    return RecordCache(files, wings)
+
+
+def is_entry_row(row: SeenRow) -> bool:
+    """Say whether a row is a file in an entry's place."""
+    return row.path.count("/") == 1

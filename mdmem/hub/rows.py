@@ -1,0 +1,236 @@
+"""A file of a wing as the hub keeps it: what is packed into its row, and how a server that ranks nothing finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeVar
+from zlib import crc32
+
+from mdmem.catalog.content import RECORD_VERSION, read_moments
+from mdmem.catalog.interpret import LoadedFile
+from mdmem.dataclass import dataclass
+from mdmem.entry.model import Wing
+from mdmem.hub.terms import packed_terms
+from mdmem.index.analysis import VERSION
+from mdmem.index.fields import SCORED, TAGS, TITLES, Terms
+from mdmem.index.terms import lengths_of
+from mdmem.record import UNPACKABLE, pack, unpack
+from mdmem.regex import regex
+from mdmem.tree import FileKind
+
+FORMAT = f"{RECORD_VERSION} {VERSION}"
+"""What rows are packed in, whichever Python packs them; those of another mdmem are read from their content."""
+
+LARGE = " *"
+"""Stands, as a lexeme, for all the words that did not fit: whoever asks for any word asks for it, too."""
+
+# PostgreSQL takes 1 MB of lexemes for a text, and 2 KB of a name in an index.
+_MOST_WORDS = 1_000_000
+LONGEST = 2_000
+_LONGEST_MARK = 200
+# A position and its weight, by field; that of a body's word is the least, which needs no position.
+_WEIGHTS = {
+    "body": "",
+    **dict.fromkeys(("identifiers", *TAGS), ":1C"),
+    "headings": ":1B",
+    **dict.fromkeys(TITLES, ":1A"),
+}
+_LIGHTEST_FIRST = tuple(_WEIGHTS)
+_MARK = "\x1a"
+_UNSTORED = regex("[\ud800-\udfff]")
+_MARKED = regex(f"{_MARK}(?:{_MARK}|([0-9a-f]{{2}}))")
+
+_Value = TypeVar("_Value")
+Lengths = tuple[tuple[int, ...], ...]
+Link = tuple[str, str]
+"""A field, or `body`, and the address that it links."""
+
+
+@dataclass(frozen=True, slots=True)
+class HubFile:
+    """One file of a wing: `path` counts from the wing's folder, `loaded` is what it means in an entry's place.
+
+    `wing` is what a manifest states, as far as it `is_sound`; `passages` are an entry's terms. One that is only listed
+    has no content.
+    """
+
+    path: str
+    kind: FileKind = FileKind.FILE
+    blob: str | None = None
+    content: bytes | None = None
+    loaded: LoadedFile | None = None
+    wing: Wing | None = None
+    passages: tuple[Terms, ...] = ()
+    links: frozenset[Link] = frozenset()
+    has_short_links: bool = False
+    is_sound: bool = True
+
+
+COLUMNS = (
+    *("path", "kind", "blob", "content", "type", "status", "title", "room", "label", "owner", "focus", "tags"),
+    *("has_short_links", "record", "terms", "lengths"),
+)
+"""The columns of a file's row that `columns_of` gives, in order; `words` follows from the terms and the wing's id."""
+
+
+def columns_of(file: HubFile) -> tuple[object, ...]:
+    """Return the values of a file's row."""
+    entry = file.loaded.entry if file.loaded is not None else None
+    stated: tuple[object, ...] = (None,) * 8
+    if entry is not None:
+        texts = (entry.title, entry.room, entry.label, entry.owner, entry.focus)
+        tags = list(map(plain_text, entry.tags))
+        stated = (entry.type.value, entry.status.value, *map(_plain_or_none, texts), tags)
+    # What is wrong with a manifest is told by whoever reads it.
+    record = file.loaded if file.loaded is not None else file.wing if file.is_sound else None
+    return (
+        stored_path(file.path),
+        file.kind.value,
+        file.blob,
+        file.content,
+        *stated,
+        file.has_short_links,
+        _packed(record) if record is not None else None,
+        *((packed_terms(file.passages, FORMAT), _packed(lengths_in(file.passages))) if file.passages else (None, None)),
+    )
+
+
+def scored_terms(passages: Iterable[Terms]) -> list[dict[str, Mapping[str, int]]]:
+    """Return what the scored fields of each passage hold: the others are filtered on, and never weighed."""
+    return [{name: terms[name] for name in SCORED if name in terms} for terms in passages]
+
+
+def lengths_in(passages: Iterable[Terms]) -> list[tuple[int, ...]]:
+    """Return how many words the scored fields of each passage hold."""
+    return list(map(lengths_of, passages))
+
+
+def _packed(value: object) -> bytes | None:
+    try:
+        return pack(FORMAT, value)
+    except UNPACKABLE:
+        # Whoever asks reads it from the content.
+        return None
+
+
+def unpacked_file(record: bytes | None) -> LoadedFile | None:
+    """Return what a file in an entry's place means, None where its row does not tell in our format."""
+    loaded = _unpacked(record, LoadedFile)
+    return loaded if loaded is not None and read_moments([loaded], ()) else None
+
+
+def unpacked_wing(record: bytes | None) -> Wing | None:
+    """Return the wing of a manifest, None where its row does not tell in our format."""
+    wing = _unpacked(record, Wing)
+    return wing if wing is not None and read_moments((), [wing]) else None
+
+
+def unpacked_lengths(lengths: bytes | None) -> Lengths | None:
+    """Return how many words the scored fields of each passage hold, None where the row does not tell in our format."""
+    return _unpacked(lengths, Lengths)
+
+
+def _unpacked(content: bytes | None, kind: type[_Value]) -> _Value | None:
+    return unpack(content, FORMAT, kind) if content is not None else None
+
+
+def words_of(file: HubFile, wing: int) -> str:
+    """Return the text of a `tsvector` that holds an entry's terms, by the weight of their best field, and its marks.
+
+    What is in a body alone has no position, which takes a third of the space.
+    """
+    found: dict[str, str] = {}
+    for name in _LIGHTEST_FIRST:
+        for terms in file.passages:
+            found.update(dict.fromkeys(terms.get(name, ()), _WEIGHTS[name]))
+    # A sign has at most four bytes, and a position six.
+    if 10 * sum(map(len, found)) > _MOST_WORDS:
+        found = _fitting(found)
+    words = [f"{lexeme(term)}{weight}" for term, weight in found.items()]
+    return " ".join([*map(lexeme, (wing_mark(wing), *_marks(file))), *words])
+
+
+def _fitting(words: Mapping[str, str]) -> dict[str, str]:
+    """Return as many words as fit, the weightiest first, with what stands for the others."""
+    kept, size = dict[str, str](), 0
+    for term, weight in sorted(words.items(), key=lambda one: one[1] or "~"):
+        size += len(term.encode()) + 3 * len(weight)
+        if size > _MOST_WORDS:
+            return kept | {LARGE: ""}
+        kept[term] = weight
+    return kept
+
+
+def _marks(file: HubFile) -> Iterator[str]:
+    """Yield the lexemes that stand for what an entry states, and for one that cannot be read."""
+    entry = file.loaded.entry if file.loaded is not None else None
+    if entry is None:
+        yield from (BROKEN,) if file.loaded is not None else ()
+        return
+    yield ENTRY
+    yield from (SAMPLED,) if _is_sampled(file) else ()
+    stated = {name: (getattr(entry, name),) for name in MARKED} | {"tag": entry.tags}
+    yield from dict.fromkeys(mark(name, value) for name, values in stated.items() for value in values if value)
+    titles = (file.passages[0].get(name, {}) for name in TITLES) if file.passages else ()
+    yield from dict.fromkeys(title_mark(term) for terms in titles for term in terms)
+
+
+MARKED = ("type", "status", "room", "label", "owner", "focus")
+"""The fields of an entry that have a mark for their value; `tag` has one for each tag."""
+
+ENTRY, BROKEN = " entry", " broken"
+"""The lexemes of an entry that can be read, and of a file in an entry's place that holds none."""
+
+
+SAMPLED, SAMPLE_SHARE = " sample", 64
+"""The lexeme of one entry of so many, from which it is told how common a word is."""
+
+
+def _is_sampled(file: HubFile) -> bool:
+    return crc32(f"{file.path} {file.blob}".encode("utf-8", "surrogateescape")) % SAMPLE_SHARE == 0
+
+
+def mark(name: str, value: str) -> str:
+    """Return the lexeme of each entry whose field has a value; the blank keeps it from being a word of a text."""
+    return f" {name}:{plain_text(str(value))[:_LONGEST_MARK]}"
+
+
+def title_mark(term: str) -> str:
+    """Return the lexeme of each entry whose title holds a term."""
+    return f" ={term}"
+
+
+def wing_mark(wing: int) -> str:
+    """Return the lexeme that each entry of a wing holds; the blank keeps it from being a word of a text."""
+    return f" w{wing}"
+
+
+def lexeme(term: str) -> str:
+    """Return a term as the text of a `tsvector` or a `tsquery` has it."""
+    if "'" in term or "\\" in term:
+        term = term.replace("\\", "\\\\").replace("'", "''")
+    return f"'{term}'"
+
+
+def plain_text(text: str) -> str:
+    """Return a text without what PostgreSQL keeps in none: zeros, and half characters."""
+    return _UNSTORED.sub("\ufffd", text.replace("\0", "\ufffd"))
+
+
+def _plain_or_none(text: str | None) -> str | None:
+    return plain_text(text) if text is not None else None
+
+
+def stored_path(path: str) -> str:
+    """Return a path or an address as a column keeps it: bytes that are no UTF-8 are written with a mark."""
+    if _MARK not in path and path.isprintable():
+        return path
+    marked = path.replace(_MARK, _MARK * 2)
+    return _UNSTORED.sub(lambda found: f"{_MARK}{ord(found[0]) & 0xFF:02x}", marked.replace("\0", "\ufffd"))
+
+
+def path_of(stored: str) -> str:
+    """Return the path or address of which `stored_path` made a text."""
+    if _MARK not in stored:
+        return stored
+    return _MARKED.sub(lambda found: chr(0xDC00 + int(found[1], 16)) if found[1] else _MARK, stored)

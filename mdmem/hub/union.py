@@ -1,0 +1,168 @@
+"""Entries of many repositories as one catalog, each wing under a name that tells whose it is.
+
+Nothing of the policy is known here: what links what is brought together, and the features answer as in one root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import date
+from typing import Any
+
+from mdmem.access import EVERYTHING, Access
+from mdmem.catalog import LoadedFile, interpret
+from mdmem.dataclass import dataclass, replace
+from mdmem.document.parse import parse_document
+from mdmem.entry.model import LINK_FIELDS, Entry, Wing, WingKind
+from mdmem.hub.origins import Origins
+from mdmem.hub.reader import Reader, SeenRow, SeenWing
+from mdmem.hub.repository_copy import CopiedFiles, CopyWorkspace, RecordCache, is_entry_row, workspace_over
+from mdmem.hub.rows import unpacked_file
+from mdmem.index.protocol import FullText
+from mdmem.workspace.workspace import IndexSlot
+
+# What decides how an entry stands; what it only names is not brought.
+_DECIDING = ("supersedes", "superseded_by", "amends", "overrides", "conflicts_with")
+_MOST_FILES, _MOST_STEPS = 2_000, 40
+
+
+class Company:
+    """Some files and all that decides how they stand: what replaces, amends, overrides or contradicts which."""
+
+    def __init__(self, reader: Reader, seeds: Iterable[int]) -> None:
+        """Look until nothing more is found, in both directions; each repository speaks of its own wings alone."""
+        self._reader = reader
+        self._named: dict[tuple[int, str], int] = {}
+        self._known: set[int] = set()
+        self._own: dict[int, list[int]] = {}
+        self._wings: dict[int, SeenWing] = {}
+        self.rows: dict[int, SeenRow] = {}
+        found = reader.files(set(seeds))
+        for _ in range(_MOST_STEPS):
+            self.rows |= {row.id: row for row in found}
+            if not found or len(self.rows) > _MOST_FILES:
+                break
+            self._learn({row.wing_id for row in found})
+            named = reader.files_at(self._linked_by(found))
+            linking = reader.files(self._linking(found))
+            found = [row for row in {one.id: one for one in (*named, *linking)}.values() if row.id not in self.rows]
+
+    def _learn(self, wings: Collection[int]) -> None:
+        """Learn which wings the repositories of some wings read, by the names that they have there."""
+        self._wings |= self._reader.wings(set(wings) - self._wings.keys())
+        owners = {self._wings[one].repository_id for one in wings} - self._known - {None}
+        repositories = [one for one in owners if one is not None]
+        self._known.update(repositories)
+        for wing in self._reader.wings_of(repositories) if repositories else ():
+            self._wings[wing.id] = wing
+            self._named[wing.repository_id or 0, wing.name] = wing.id
+            self._own.setdefault(wing.repository_id or 0, []).append(wing.id)
+        for pin in self._reader.pins_of(repositories) if repositories else ():
+            self._named.setdefault((pin.repository_id, pin.name), pin.wing_id)
+
+    def wing_named(self, wing: int, name: str) -> int | None:
+        """Return the wing that a name means in a wing's repository; one that is only pinned knows itself alone."""
+        reader = self._wings[wing].repository_id
+        if reader is None:
+            return wing if self._wings[wing].name == name else None
+        return self._named.get((reader, name))
+
+    def _linked_by(self, rows: Collection[SeenRow]) -> list[tuple[int, str]]:
+        links = self._reader.links_from(rows, _DECIDING)
+        places = ((self.wing_named(wing, to.partition("/")[0]), to.partition("/")[2]) for wing, to in links)
+        return [(wing, f"{path}.md") for wing, path in places if wing is not None]
+
+    def _linking(self, rows: Iterable[SeenRow]) -> set[int]:
+        by_readers: dict[tuple[int, ...], list[str]] = {}
+        for row in rows:
+            wing = self._wings[row.wing_id]
+            readers = (wing.id,) if wing.repository_id is None else tuple(self._own[wing.repository_id])
+            by_readers.setdefault(readers, []).append(f"{wing.name}/{row.path.removesuffix('.md')}")
+        targets = [(wing, target) for wings, held in by_readers.items() for wing in wings for target in held]
+        return self._reader.links_to(targets, _DECIDING) if targets else set()
+
+
+@dataclass(frozen=True)
+class UnionWorkspace(CopyWorkspace):
+    """Entries of many repositories as if they lay in one root."""
+
+    stated: Mapping[str, Wing] | None = None
+
+    def _loaded(self) -> Any:
+        return replace(super()._loaded(), wings=dict(sorted((self.stated or {}).items())))
+
+
+def union_of(
+    reader: Reader, seeds: Collection[int], text: Callable[[Mapping[str, SeenRow]], FullText], *, today: date
+) -> tuple[UnionWorkspace, Origins]:
+    """Return some files, and what decides how they stand, as one workspace; `text` is told which files those are."""
+    company = Company(reader, seeds)
+    origins = Origins(reader, {row.wing_id for row in company.rows.values()})
+    rows = {f"{origins.of[row.wing_id].label}/{row.path}": row for row in company.rows.values()}
+    whole = reader.read_whole(origins.repositories)
+    files = {
+        path: _counted(one, path, company, origins, rows[path], whole) for path, one in _meant(reader, rows).items()
+    }
+    cache = RecordCache(files, {})
+    tree = CopiedFiles("the hub", rows, reader)
+    base = workspace_over(tree, cache, today=today, said="many repositories", commit="HEAD")
+    stated = {
+        one.label: Wing(
+            name=one.label,
+            kind=WingKind.SHARED if origins.wings[key].is_shared else WingKind.PROJECT,
+            owners=origins.wings[key].owners,
+            has_manifest=True,
+        )
+        for key, one in origins.of.items()
+    }
+    parts = replace(base.parts, index=IndexSlot(text({path.removesuffix(".md"): row for path, row in rows.items()})))
+    values = {name: getattr(base, name) for name in ("location", "environment", "cwd", "today", "snapshot", "records")}
+    # What a body names is redacted as in a narrowed clone, where a wing of any of them is not seen.
+    access = EVERYTHING if whole == origins.repositories.keys() else Access.to_wings(stated, may_write=False)
+    return UnionWorkspace(**values, parts=parts, stated=stated, access=access), origins
+
+
+def _meant(reader: Reader, rows: Mapping[str, SeenRow]) -> dict[str, LoadedFile]:
+    """Return what the files in entries' places mean, those of another format parsed."""
+    found = {path: unpacked_file(row.record) for path, row in rows.items() if is_entry_row(row)}
+    unread = {path: rows[path].id for path, one in found.items() if one is None and rows[path].kind == "file"}
+    contents = reader.contents(list(unread.values())) if unread else {}
+    read = {path: interpret(parse_document(path, contents[key])) for path, key in unread.items() if key in contents}
+    return {path: one for path, one in found.items() if one is not None} | read
+
+
+def _counted(
+    loaded: LoadedFile, path: str, company: Company, origins: Origins, row: SeenRow, whole: Collection[int]
+) -> LoadedFile:
+    """Return what a file means with every address in it as it is among all.
+
+    What an entry names is of its own repository: the name that another wing has among all is nobody's to link, and a
+    link into a wing that is not seen is left out.
+    """
+    placed = loaded.at(path)
+    entry = placed.entry
+    if entry is None:
+        return placed
+    owner = origins.of[row.wing_id].repository_id
+    is_seen = owner is None or owner in whole
+
+    def among_all(link: str) -> str | None:
+        name, slash, rest = link.partition("/")
+        wing = company.wing_named(row.wing_id, name) if rest.count("/") == 1 else None
+        if wing in origins.of:
+            return f"{origins.of[wing].label}{slash}{rest}"
+        return link if (is_seen or wing is not None) and name not in origins.by_label else None
+
+    return placed.with_changes(entry=_with_links(entry, among_all))
+
+
+def _with_links(entry: Entry, among_all: Callable[[str], str | None]) -> Entry:
+    changes: dict[str, Any] = {
+        name: tuple(one for one in map(among_all, entry.links(name)) if one is not None)
+        for name in LINK_FIELDS
+        if entry.links(name)
+    }
+    if entry.relations:
+        targets = [(one, among_all(one.to)) for one in entry.relations]
+        changes["relations"] = tuple(one.with_changes(to=to) for one, to in targets if to is not None)
+    return entry.with_changes(**changes) if changes else entry

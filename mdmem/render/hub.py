@@ -1,0 +1,133 @@
+"""What the commands that keep a hub did, as text and JSON."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from mdmem.dataclass import asdict
+from mdmem.hub.succession import Succession
+from mdmem.render.json import dump
+
+if TYPE_CHECKING:
+    from mdmem.hub.push import PushResult
+    from mdmem.hub.repositories import HubRepository, RenameResult
+    from mdmem.hub.schema import SchemaResult
+    from mdmem.hub.status import HubReport, RepositoryState
+    from mdmem.hub.verify import VerifyReport
+
+
+def schema_text(result: SchemaResult) -> str:
+    """Return which version the hub's tables have now."""
+    word = "already" if result.before == result.after else "now"
+    return f"the hub's tables are {word} of version {result.after}"
+
+
+def push_text(result: PushResult) -> str:
+    """Return what became of a push."""
+    name, had, brought = result.repository, (result.before or "")[:10], result.brought
+    if result.succession is Succession.OLDER:
+        return f"{name}: the hub is at {had} already, which came later than {result.pushed[:10]}; nothing was sent"
+    if result.is_unchanged:
+        return f"{name}: the hub is at {had} already"
+    counted = (("added", brought.added), ("changed", brought.changed), ("removed", brought.removed))
+    said = [f"{number} {word}" for word, number in counted if number] or ["no file changed"]
+    if brought.pins:
+        said.append(f"{brought.pins} {'pin' if brought.pins == 1 else 'pins'} changed")
+    since = f" (was {had})" if had and had != result.commit[:10] else ""
+    return f"{name}: the hub is at {result.commit[:10]} now{since}: {', '.join(said)}"
+
+
+def push_json(result: PushResult) -> str:
+    """Return what became of a push."""
+    brought = result.brought
+    return dump(
+        {
+            "repository": result.repository,
+            "commit": result.commit,
+            "before": result.before,
+            "pushed": result.pushed,
+            "succession": result.succession,
+            "unchanged": result.is_unchanged,
+            "added": brought.added,
+            "changed": brought.changed,
+            "removed": brought.removed,
+            "pins": brought.pins,
+            "missing": list(result.missing),
+        }
+    )
+
+
+def status_text(report: HubReport) -> str:
+    """Return a line for each repository, and how much the hub is in all."""
+    lines = [_repository_line(one) for one in report.repositories] or ["the hub has no repository that you may see"]
+    size = f", {report.bytes / 1_000_000:.1f} MB" if report.bytes is not None else ""
+    entries = sum(one.entries for one in report.repositories)
+    lines.append(
+        f"{len(report.repositories)} repositories, {entries} entries{size}, tables of version {report.version}"
+    )
+    return "\n".join(lines)
+
+
+def _repository_line(one: RepositoryState) -> str:
+    if one.commit is None or one.age_seconds is None:
+        return f"{one.name}  nothing was pushed yet"
+    said = [f"{one.entries} {'entry' if one.entries == 1 else 'entries'}"]
+    said += [f"pins {', '.join(one.pins)}"] if one.pins else []
+    said += [f"was {', '.join(one.former_names)}"] if one.former_names else []
+    said += [] if one.is_ours else ["packed by another mdmem"]
+    return f"{one.name}  {one.commit[:10]}, pushed {age_text(one.age_seconds)} ago: {'; '.join(said)}"
+
+
+def age_text(seconds: int) -> str:
+    """Return how old something is, in the largest unit of which it has two."""
+    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds // length} {unit}s"
+    return f"{seconds} s"
+
+
+def status_json(report: HubReport) -> str:
+    """Return what the hub has."""
+    rows = [asdict(one) for one in report.repositories]
+    repositories = [
+        {key: value.isoformat() if isinstance(value, datetime) else value for key, value in row.items()} for row in rows
+    ]
+    return dump({"version": report.version, "repositories": repositories, "bytes": report.bytes})
+
+
+def verify_text(report: VerifyReport) -> str:
+    """Return what differs, a line each."""
+    checked = f"{report.checked} {'file' if report.checked == 1 else 'files'} of {report.repository}"
+    if not report.findings:
+        return f"{checked} are in the hub as {report.commit[:10]} has them"
+    lines = [f"{one.place.path}: {one.code} {one.message}" for one in report.findings]
+    helps = sorted({one.help for one in report.findings})
+    return "\n".join([*lines, f"{checked} compared at {report.commit[:10]}, {len(lines)} findings; {'; '.join(helps)}"])
+
+
+def verify_json(report: VerifyReport) -> str:
+    """Return what differs."""
+    findings = [
+        {"code": one.code, "path": one.place.path, "message": one.message, "help": one.help} for one in report.findings
+    ]
+    return dump(
+        {
+            "repository": report.repository,
+            "commit": report.commit,
+            "checked": report.checked,
+            "findings": findings,
+        }
+    )
+
+
+def rename_text(result: RenameResult) -> str:
+    """Return what a repository is called now."""
+    if result.before == result.name:
+        return f"{result.name} is called so already"
+    return f"{result.before} is {result.name} now; the old name goes on working"
+
+
+def forget_text(forgotten: HubRepository) -> str:
+    """Return what is in the hub no more."""
+    return f"the hub has nothing of {forgotten.name} any more; `mdmem hub push` sends it again"

@@ -1,0 +1,114 @@
+"""A server that fails: nothing is lost or there by half, and each fault is one clear sentence."""
+
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from builders import commit_all, memory, run_here, write_entry
+from pushes import pushed, rows, state
+
+from mdmem.hub.connection import HubError, HubRaceError
+from mdmem.hub.wings import WingRows
+
+
+@pytest.fixture
+def changed(dsn: str, tmp_path: Path) -> Path:
+    """Return a memory that was pushed, and changed since."""
+    root = memory(tmp_path / "shop") / "memory"
+    pushed(dsn, root)
+    for number in range(3):
+        write_entry(root, f"nav/rules/number{number}")
+    commit_all(root)
+    return root
+
+
+def during_inserts(dsn: str, statement: str) -> None:
+    """Have the server do something in the middle of a push: when the second row of a file is written."""
+    with psycopg.connect(dsn, autocommit=True, options="-c search_path=mdmem_hub") as connection:
+        connection.execute(
+            "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+            f" IF NEW.path LIKE '%number1%' THEN {statement} END IF; RETURN NEW; END $$"
+        )
+        connection.execute("CREATE TRIGGER fail BEFORE INSERT ON file FOR EACH ROW EXECUTE FUNCTION fail()")
+
+
+def mended(dsn: str) -> None:
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("DROP FUNCTION mdmem_hub.fail CASCADE")
+
+
+_RAISED = "RAISE EXCEPTION 'low \x1b[31m on it' USING ERRCODE = "
+_FAULTS = {
+    f"{_RAISED}'53100';": "no room left on its disk",
+    f"{_RAISED}'53200';": "no memory left",
+    f"{_RAISED}'42501';": "hub grant",
+    "PERFORM pg_terminate_backend(pg_backend_pid());": "ended the connection",
+    "PERFORM pg_cancel_backend(pg_backend_pid()); PERFORM pg_sleep(1);": "took longer than it may",
+}
+
+
+def test_a_fault_in_the_middle_leaves_the_hub_as_it_was(dsn: str, changed: Path) -> None:
+    before = state(dsn)
+    for statement, said in _FAULTS.items():
+        during_inserts(dsn, statement)
+        with pytest.raises(HubError, match=said):
+            pushed(dsn, changed)
+        assert state(dsn) == before, statement
+        mended(dsn)
+    assert (pushed(dsn, changed).brought.added, rows(dsn, "SELECT serial FROM repository")) == (3, [(2,)])
+
+
+def test_words_of_the_server_do_not_act_on_a_terminal(
+    dsn: str, changed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    during_inserts(dsn, "RAISE EXCEPTION E'odd \\x1b[31m\\u202e words' USING ERRCODE = 'P0001';")
+    ran = run_here(capsys, "hub", "push", "--dsn", dsn, cwd=changed)
+    assert (ran.code, "the hub refuses: odd" in ran.err) == (3, True)
+    assert not any(sign in ran.err for sign in "\x1b\u202e")
+
+
+def test_a_clash_is_tried_again_and_then_another_may(dsn: str, changed: Path) -> None:
+    with psycopg.connect(dsn, autocommit=True, options="-c search_path=mdmem_hub") as connection:
+        connection.execute("CREATE SEQUENCE tries")
+    during_inserts(dsn, "IF nextval('tries') < 3 THEN RAISE EXCEPTION 'x' USING ERRCODE = '40P01'; END IF;")
+    assert pushed(dsn, changed).brought.added == 3
+    assert rows(dsn, "SELECT last_value FROM tries") == [(3,)]
+    write_entry(changed, "nav/rules/number10")
+    commit_all(changed)
+    mended(dsn)
+    during_inserts(dsn, "RAISE EXCEPTION 'x' USING ERRCODE = '40001';")
+    with pytest.raises(HubRaceError, match="try again"):
+        pushed(dsn, changed)
+
+
+def test_whoever_waits_too_long_for_another_push_is_told(dsn: str, changed: Path) -> None:
+    with psycopg.connect(dsn, options="-c search_path=mdmem_hub") as other:
+        other.execute("SELECT FROM repository FOR UPDATE")
+        with pytest.raises(HubRaceError, match="another process"):
+            pushed(dsn, changed, lock_seconds=0.05)
+
+
+def test_a_server_that_stops_in_the_middle_has_all_or_nothing(
+    dsn: str, changed: Path, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, finish = state(dsn), WingRows.finish
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        # The tests' server says that something is kept before it is.
+        connection.execute("CHECKPOINT")
+
+    def finish_without(rows: WingRows) -> None:
+        server.stop()
+        finish(rows)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(WingRows, "finish", finish_without)
+        with pytest.raises(HubError, match=r"the hub does not answer|ended the connection"):
+            pushed(dsn, changed)
+    try:
+        with pytest.raises(HubError, match="the hub does not answer"):
+            pushed(dsn, changed)
+    finally:
+        server.start()
+    assert state(dsn) == before
+    assert pushed(dsn, changed).brought.added == 3

@@ -1,0 +1,93 @@
+"""What files may hold and be called: nothing of it stops a push, or is lost by it."""
+
+import os
+from pathlib import Path
+
+import pytest
+from builders import commit_all, entry_text, git, make_repository, make_root, open_root, write, write_entry
+from pushes import pushed, rows
+
+from mdmem.errors import UsageError
+from mdmem.hub.candidates import holding
+from mdmem.hub.rows import path_of, stored_path, unpacked_file
+
+_LONG = "x" * 5000
+_BYTES = os.fsdecode(b"rules/bytes-\xff\x1a.md")
+
+
+def odd(folder: Path, *, words: int) -> Path:
+    root = make_root(make_repository(folder) / "memory")
+    write_entry(
+        root, "nav/rules/quotes", "O'Neil's c:\\\\path\\to and it's C++ \\'x' 'y' ::regclass.\n", title="It's \\ odd"
+    )
+    write_entry(root, "nav/rules/zeros", "a\0b zeros\n", title='"n\\0ul"', tags='["\\0"]')
+    write_entry(root, "nav/rules/halves", title='"\\ud800 half"')
+    write_entry(
+        root, "nav/rules/links", f"[see: a/b/{_LONG}]\n", see=f'["a/b/{_LONG}", "a/b/\\0", "none"]', owner=_LONG
+    )
+    many = " ".join(f"word{number:06}_{'y' * 50}" for number in range(words))
+    write_entry(root, "nav/rules/many", f"{many}\n", title="Unusual heading")
+    write(root, "nav/rules/broken.md", b"---\ntype: [\n\xff\0")
+    write(root, "nav/rules/empty.md")
+    write(root, f"nav/{_BYTES}", entry_text("Raw bytes in a name.\n"))
+    write(root, "nav/README.md", "---\nkind: [project\n---\n")
+    write(root, "deep/a/b/c.md", "x")
+    (root / "nav/rules/link.md").symlink_to("quotes.md")
+    return root
+
+
+@pytest.mark.parametrize("words", [150, pytest.param(15_000, marks=pytest.mark.long)])
+def test_odd_files_are_pushed_and_come_back_as_they_are(
+    dsn: str, tmp_path: Path, words: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As many as there are at once: the server's own limit takes longer to reach.
+    monkeypatch.setattr("mdmem.hub.rows._MOST_WORDS", 1_000_000 * words // 15_000)
+    root = odd(tmp_path / "shop", words=words)
+    git(root, "add", "-A")
+    git(root, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},memory/nav/rules/module.md")
+    git(root, "commit", "-q", "-m", "odd")
+    pushed(dsn, root)
+    catalog = open_root(root).at(open_root(root).snapshot).catalog
+    held = {
+        path_of(str(path)): (kind, content) for path, kind, content in rows(dsn, "SELECT path, kind, content FROM file")
+    }
+    for path in ("rules/zeros.md", "rules/broken.md", "rules/many.md", _BYTES):
+        assert held[path] == ("file", (root / "nav" / path).read_bytes())
+    titles = dict(rows(dsn, "SELECT path, title FROM file"))
+    assert (titles["rules/zeros.md"], titles["rules/quotes.md"]) == ("n\ufffdul", "It's \\ odd")
+    assert {held[f"rules/{name}.md"][0] for name in ("link", "module")} == {"symlink", "submodule"}
+    records = rows(dsn, "SELECT path, record FROM file WHERE type IS NOT NULL AND record IS NOT NULL")
+    for path, record in records:
+        assert unpacked_file(record).entry == catalog.entries[f"nav/{path_of(path).removesuffix('.md')}"]
+    # Half a character is in no packed text, and such a file is read from its content.
+    assert {
+        path_of(str(path)) for (path,) in rows(dsn, "SELECT path FROM file WHERE type IS NOT NULL AND record IS NULL")
+    }
+    # Each word is found, however it is written, and those of a file that has too many for the server.
+    odd_terms = {str(term) for (term,) in rows(dsn, "SELECT term FROM term WHERE term !~ '^[[:alnum:]]+$'")}
+    assert odd_terms >= {"c++", "path\\to"}
+    for term in ("c++", "path\\to", "word000000", f"word{words - 1:06}", max(odd_terms)):
+        found = rows(dsn, f"SELECT path FROM file WHERE words @@ $t${holding([term], ())}$t$::tsquery")
+        assert ("rules/many.md",) in found, term
+        assert (("rules/quotes.md",) in found) == (term in ("c++", "path\\to")), term
+    assert len(rows(dsn, f"SELECT path FROM file WHERE words @@ $t${holding(['zero'], ())}$t$::tsquery")) == 2
+    assert rows(dsn, "SELECT count(*) FROM link WHERE length(target) > 700") == [(0,)]
+    assert pushed(dsn, root).is_unchanged
+
+
+@pytest.mark.parametrize("path", ["a/b", "a\x1ab\x1a\x1a", os.fsdecode(b"\xff\xfe/\x1aff"), "ü/\n"])
+def test_a_path_comes_back_as_it_was(path: str) -> None:
+    assert path_of(stored_path(path)) == path
+    stored_path(path).encode()
+
+
+def test_a_memory_without_entries_and_none_at_all(dsn: str, tmp_path: Path) -> None:
+    root = make_root(make_repository(tmp_path / "shop") / "memory")
+    commit_all(tmp_path / "shop")
+    assert pushed(dsn, root).brought.added == 0
+    (root / "mdmem.toml").unlink()
+    commit_all(tmp_path / "shop")
+    make_root(root)
+    with pytest.raises(UsageError, match=r"holds no memory at memory: there is no mdmem.toml"):
+        pushed(dsn, root)
+    assert rows(dsn, "SELECT name, serial FROM repository") == [("shop", 1)]

@@ -1,0 +1,407 @@
+"""What a role or a token sees of a hub, and by which ways it comes to know of nothing else."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from builders import Ran, run_here
+
+from mdmem.hub.permissions import access_of
+
+Typed = Callable[..., Ran]
+# Two repositories that pin one wing of a third; `guest` sees a wing of the first, a token the second, to push it.
+SECRET = "zebra"
+ROWS = f"""
+SET search_path = mdmem_hub;
+INSERT INTO repository (name, url, commit, settings, narrow_settings)
+    VALUES ('acme/shop', 'host/acme/shop', 'c1', '[wings.{SECRET}]', 'narrow'),
+        ('acme/{SECRET}', '{SECRET}', 'c2', '', '');
+INSERT INTO former_name VALUES ('acme/old', 1), ('acme/old-{SECRET}', 2);
+INSERT INTO push VALUES (1, 1, 'c1'), (2, 1, 'c2');
+INSERT INTO wing (repository_id, name, owners) VALUES
+    (1, 'pay', '{{team}}'), (1, '{SECRET}', '{{{SECRET}}}'), (2, '{SECRET}', '{{{SECRET}}}');
+INSERT INTO wing (name, source, source_path, commit, tree) VALUES ('platform', 'host/platform', 'memory', 'c3', 'tree');
+INSERT INTO pin VALUES (1, 4, 'platform'), (2, 4, '{SECRET}');
+INSERT INTO file (wing_id, path, type, title, owner, blob, content, words)
+    SELECT w, 'room/e' || n || '.md', 'note', CASE w WHEN 2 THEN '{SECRET}' WHEN 3 THEN '{SECRET}' ELSE 'plain' END,
+        CASE w WHEN 2 THEN '{SECRET}' END, CASE w WHEN 2 THEN '{SECRET}' END, 'text',
+        (CASE w WHEN 2 THEN '{SECRET}' WHEN 3 THEN '{SECRET}' ELSE 'plain' END
+            || format(' both %L', ' w' || w))::tsvector
+    FROM generate_series(1, 4) AS w, generate_series(1, 300) AS n;
+UPDATE file SET path = 'vault/{SECRET}.md' WHERE wing_id = 2 AND path = 'room/e300.md';
+INSERT INTO link (wing_id, file_id, field, target)
+    SELECT wing_id, id, 'see', CASE wing_id WHEN 1 THEN 'pay/room/e1' ELSE 'pay/{SECRET}/e1' END FROM file;
+INSERT INTO term VALUES (1, 'plain', 300), (1, 'both', 300), (2, '{SECRET}', 300), (2, 'both', 300),
+    (3, '{SECRET}', 300), (4, 'plain', 300);
+INSERT INTO principal (role) VALUES ('guest');
+INSERT INTO principal (name, token_hash) VALUES ('ci', sha256('ci-token'));
+INSERT INTO permission VALUES (1, 1, 'pay', false), (2, 2, NULL, true);
+ANALYZE;
+"""
+
+
+def filled(where: str) -> str:
+    with psycopg.connect(where, autocommit=True) as owner:
+        owner.execute(ROWS)
+    return where
+
+
+@pytest.fixture(scope="module")
+def hub(new_hub: Callable[[], str], roles: None) -> str:
+    """Return where a hub is whose rows no test changes."""
+    return filled(new_hub())
+
+
+def as_role(where: str, role: str = "guest", *, token: str = "") -> psycopg.Connection[Any]:
+    options = "-c search_path=mdmem_hub,pg_catalog" + (f" -c mdmem.token={token}" if token else "")
+    return psycopg.connect(where.replace("user=postgres", f"user={role}"), options=options, autocommit=True)
+
+
+@pytest.fixture
+def guest(hub: str) -> Iterator[psycopg.Connection[Any]]:
+    with as_role(hub) as connection:
+        yield connection
+
+
+def only(connection: psycopg.Connection[Any], question: str, *arguments: object) -> list[Any]:
+    """Return the first column of an answer."""
+    return [row[0] for row in connection.execute(question, arguments)]
+
+
+def numbers(connection: psycopg.Connection[Any], tables: tuple[str, ...]) -> list[int]:
+    return [only(connection, f"SELECT count(*) FROM {table}")[0] for table in tables]
+
+
+READ = ("repository", "former_name", "push", "wing", "visible_pin()", "file", "link", "term")
+
+
+@pytest.mark.parametrize(
+    ("role", "token", "seen"),
+    [
+        ("guest", "", [1, 1, 1, 1, 0, 300, 300, 2]),
+        ("guest", "ci-token", [2, 2, 2, 3, 1, 900, 900, 4]),
+        ("member", "ci-token", [1, 1, 1, 2, 1, 600, 600, 2]),
+        ("member", "", [0] * 8),
+        ("member", sha256(b"ci-token").hexdigest(), [0] * 8),
+        ("postgres", "", [2, 2, 2, 4, 2, 1200, 1200, 6]),
+    ],
+    ids=["role", "role and token", "token", "nobody", "hash in place of the token", "owner"],
+)
+def test_each_sees_what_was_granted(hub: str, role: str, token: str, seen: list[int]) -> None:
+    with as_role(hub, role, token=token) as connection:
+        assert numbers(connection, READ) == seen
+        assert only(connection, "SELECT count(*) FROM candidate(ARRAY['both'::tsquery], NULL, 5000)") == [seen[5]]
+
+
+EXPLAINED = (
+    ("SELECT FROM repository WHERE name = %s", "acme/zebra", "acme/zibra"),
+    ("SELECT FROM former_name WHERE name = %s", "acme/old-zebra", "acme/old-zibra"),
+    ("SELECT FROM wing WHERE repository_id = 1 AND name = %s", SECRET, "zibra"),
+    ("SELECT FROM wing WHERE owners = %s::text[]", "{zebra}", "{zibra}"),
+    ("SELECT FROM wing WHERE repository_id = %s", "2", "9"),
+    ("SELECT FROM push WHERE repository_id = %s", "2", "9"),
+    ("SELECT FROM file WHERE wing_id = %s", "2", "9"),
+    ("SELECT FROM file WHERE wing_id = 2 AND path = %s", "room/e1.md", "room/e0.md"),
+    ("SELECT FROM file WHERE wing_id = 2 OR path = %s", "vault/zebra.md", "vault/zibra.md"),
+    ("SELECT FROM file WHERE title = %s", SECRET, "zibra"),
+    ("SELECT FROM file WHERE title > %s", "zeb", "zib"),
+    ("SELECT FROM file WHERE owner = %s", SECRET, "zibra"),
+    ("SELECT FROM file WHERE blob = %s", SECRET, "zibra"),
+    ("SELECT FROM file WHERE words @@ %s::tsquery", SECRET, "zibra"),
+    ("SELECT FROM link WHERE target = %s", "pay/zebra/e1", "pay/zibra/e1"),
+    ("SELECT FROM link WHERE wing_id = 2 AND target = %s", "pay/zebra/e1", "pay/zibra/e1"),
+    ("SELECT FROM link WHERE file_id = %s", "301", "9301"),
+    ("SELECT FROM term WHERE term = %s", SECRET, "zibra"),
+    ("SELECT FROM term WHERE term >= %s ORDER BY term", SECRET, "zibra"),
+    ("SELECT FROM term WHERE wing_id = %s", "3", "9"),
+    ("SELECT FROM candidate(ARRAY[%s::tsquery], NULL, 9)", SECRET, "zibra"),
+    ("SELECT repository_named(%s)", "acme/zebra", "acme/zibra"),
+    ("SELECT settings_of(%s)", "2", "9"),
+)
+
+
+@pytest.mark.parametrize(
+    "settings", ["", "SET enable_seqscan = off", "SET enable_sort = off; SET enable_seqscan = off"]
+)
+def test_the_work_for_what_is_hidden_is_that_for_what_is_not_there(
+    guest: psycopg.Connection[Any], settings: str
+) -> None:
+    if settings:
+        guest.execute(settings)
+    told = [question for question, *values in EXPLAINED if len({plan_of(guest, question, one) for one in values}) > 1]
+    assert told == []
+
+
+def plan_of(connection: psycopg.Connection[Any], question: str, value: str) -> str:
+    """Return how a question was answered, and with how much work, without the value that it asked for."""
+    asked = question.replace("%s", f"'{value}'")
+    lines = only(connection, f"EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF) {asked}")
+    return re.sub(rf"'{value}'| = '?{value}\b", "…", "\n".join(lines))
+
+
+@pytest.fixture(scope="module")
+def other(new_hub: Callable[[], str], roles: None) -> str:
+    """Return where a hub with the same rows is, for tests that change who sees what."""
+    return filled(new_hub())
+
+
+@pytest.fixture
+def typed(other: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Typed:
+    """Return what types a command about a hub where nobody sees anything: as its owner, a role, or with a token."""
+
+    def types(*arguments: str, role: str = "postgres", token: str = "") -> Ran:
+        monkeypatch.setenv("MDMEM_HUB_DSN", other.replace("user=postgres", f"user={role}"))
+        monkeypatch.setenv("MDMEM_HUB_TOKEN", token)
+        return run_here(capsys, "hub", *arguments, cwd=tmp_path)
+
+    with psycopg.connect(other, autocommit=True) as owner:
+        owner.execute("DELETE FROM mdmem_hub.principal")
+    return types
+
+
+def test_a_token_is_made_granted_rotated_revoked_and_dropped(typed: Typed) -> None:
+    made = typed("token", "robot")
+    token, said = made.out.splitlines()
+    assert (made.code, len(token), said[:7]) == (0, 43, "robot: ")
+    assert typed("grants", role="guest", token=token).out == "you: nothing\n"
+    assert typed("grant", "robot", "acme/old/pay").out == "robot (token): reads acme/shop/pay\n"
+    assert typed("grants", role="guest", token=token).out == "you: reads acme/shop/pay\n"
+    assert typed("grant", "robot", f"acme/{SECRET}", "--push").out == (
+        f"robot (token): pushes acme/{SECRET}; reads acme/shop/pay\n"
+    )
+    # The whole holds the wing, and a wing that was granted beside it changes nothing.
+    assert typed("grant", "robot", "acme/shop").out == f"robot (token): pushes acme/{SECRET}; reads acme/shop\n"
+    assert typed("grant", "robot", "acme/shop/pay", f"acme/{SECRET}").out == typed("grants").out
+    other = typed("token", "robot", "--rotate").out.splitlines()[0]
+    assert typed("grants", role="guest", token=token).code == 3
+    assert typed("grants", role="guest", token=other).out == f"you: pushes acme/{SECRET}; reads acme/shop\n"
+    assert typed("revoke", "robot", "acme/shop").out == f"robot (token): pushes acme/{SECRET}\n"
+    assert typed("revoke", "robot").out == "robot (token): nothing\n"
+    assert typed("token", "robot", "--drop").out == "`robot` is good no more\n"
+    assert typed("grants", role="guest", token=other).err == (
+        "mdmem: the hub does not know this token; its owner makes one with `mdmem hub token NAME`\n"
+    )
+
+
+def test_a_role_is_granted_with_its_members_until_it_is_revoked(typed: Typed) -> None:
+    assert typed("grant", "platform_team", "acme/shop/platform", "acme/new", "--push").code == 2
+    typed("grant", "platform_team", "acme/shop/platform")
+    said = typed("grants", "platform_team", "--format", "json").out
+    sees = [{"repository": "acme/shop", "wing": "platform", "may_push": False}]
+    assert json.loads(said)["grants"] == [{"name": "platform_team", "kind": "role", "sees": sees}]
+    assert typed("grants", role="member").out == "you: reads acme/shop/platform\n"
+    assert typed("revoke", "platform_team", "acme/shop/platform").out == "platform_team (role): nothing\n"
+    assert (typed("grants", role="member").out, typed("grants").out) == ("you: nothing\n", "")
+
+
+def test_who_sees_every_repository_sees_those_to_come(typed: Typed, other: str) -> None:
+    assert typed("grant", "guest", "--all", "acme/shop", "--push").out == (
+        "guest (role): pushes acme/shop; reads every repository\n"
+    )
+    with as_role(other) as guest, as_role(other, "postgres") as owner:
+        assert numbers(guest, READ) == numbers(owner, READ)
+        with owner.transaction(force_rollback=True):
+            owner.execute("INSERT INTO repository (name) VALUES ('acme/new')")
+            owner.execute("SET ROLE guest")
+            assert only(owner, "SELECT reads_whole(repository_named('acme/new'))") == [True]
+            assert only(owner, "SELECT pushable_repository()") == [1]
+    assert typed("grants", role="guest").out == f"you: pushes acme/shop; reads acme/{SECRET}\n"
+    assert typed("revoke", "guest", "--all").out == "guest (role): pushes acme/shop\n"
+
+
+SLIPS = (
+    (("grant", "guest"), 2, "say what is granted"),
+    (("grant", "guest", "--all", "--push"), 2, "say what is granted"),
+    (("grant", "gust", "acme/shop"), 1, "no token and no database role `gust`"),
+    (("grant", "guest", "acme/shap"), 1, "no repository `acme/shap`; did you mean `acme/shop`?"),
+    (("grant", "guest", "acme/shop/pya"), 1, "no wing `pya` of acme/shop; did you mean `pay`?"),
+    (("grant", "guest", "acme/shop/pay", "--push"), 2, "grant `acme/shop --push`, without `/pay`"),
+    (("grant", "guest", "a b", "--push"), 2, "is no name for a repository"),
+    (("revoke", "guest", "acme/shop"), 1, "`guest` sees nothing of this hub"),
+    (("token", "guest"), 2, "is a role of the database"),
+    (("token", "A B"), 2, "cannot name a token"),
+    (("token", "nobody", "--drop"), 1, "there is no token `nobody`"),
+    (("token", "nobody", "--drop", "--rotate"), 2, "give one of them"),
+)
+
+
+def test_a_slip_is_a_sentence(typed: Typed) -> None:
+    for arguments, code, said in SLIPS:
+        ran = typed(*arguments)
+        assert (ran.code, ran.err.count("\n"), said in ran.err) == (code, 1, True), ran.err
+
+
+def test_nobody_but_the_owner_grants(typed: Typed) -> None:
+    token = typed("token", "robot").out.splitlines()[0]
+    for arguments in (("grant", "guest", "acme/shop"), ("revoke", "robot"), ("token", "x"), ("grants", "robot")):
+        ran = typed(*arguments, role="guest")
+        assert (ran.code, ran.err) == (
+            2,
+            "mdmem: only the hub's owner, or a member of that role, says who sees what; connect as one\n",
+        )
+    assert "whatever token it shows" in typed("grants", token=token).err
+
+
+# By the SQL state: what is not granted, what is not there or taken, which tells of the caller's own rows alone.
+DENIED, MISSING, TAKEN = "42501", "23503", "23505"
+WRITES = (
+    ("INSERT INTO wing (repository_id, name) VALUES (1, 'x')", DENIED),
+    ("INSERT INTO wing (repository_id, name) VALUES (1, 'pay')", DENIED),
+    ("INSERT INTO wing (id, repository_id, name) OVERRIDING SYSTEM VALUE VALUES (1, 2, 'x')", DENIED),
+    ("INSERT INTO wing (name, source, source_path, commit, tree) VALUES ('x', 's', 'p', 'c', 't')", DENIED),
+    ("UPDATE wing SET repository_id = 1", DENIED),
+    ("INSERT INTO file (wing_id, path) VALUES (1, 'room/e1.md')", DENIED),
+    ("INSERT INTO file (wing_id, path) VALUES (4, 'forged.md')", DENIED),
+    ("UPDATE file SET wing_id = 1", DENIED),
+    ("INSERT INTO link VALUES (3, 1, 'see', 'pay/room/e1')", MISSING),
+    ("INSERT INTO link VALUES (3, 99999, 'see', 'pay/room/e1')", MISSING),
+    ("INSERT INTO term VALUES (1, 'plain', 1)", DENIED),
+    ("INSERT INTO push (repository_id, serial, commit) VALUES (1, 1, 'c1')", DENIED),
+    ("INSERT INTO push (repository_id, serial, commit) VALUES (2, 1, 'c2')", TAKEN),
+    ("INSERT INTO pin VALUES (2, 1, 'pay')", DENIED),
+    ("INSERT INTO repository (name) VALUES ('acme/shop')", DENIED),
+    ("INSERT INTO former_name VALUES ('acme/shop', 2)", DENIED),
+    ("UPDATE repository SET name = 'acme/shop'", DENIED),
+    ("INSERT INTO permission VALUES (2, 1, NULL, true)", DENIED),
+    ("SELECT token_hash FROM principal", DENIED),
+    ("SELECT settings FROM repository", DENIED),
+    ("SELECT pinned_wing(1, 'x', 'host/platform', 'memory', 'c3', 'tree', '')", DENIED),
+    ("SELECT nextval('file_id_seq')", DENIED),
+    ("CREATE FUNCTION mdmem_hub.visible_wing(text) RETURNS integer LANGUAGE sql AS 'SELECT 1'", DENIED),
+    ("SET ROLE postgres", DENIED),
+    ("SET LOCAL row_security = off; SELECT FROM file", DENIED),
+    ("TRUNCATE file", DENIED),
+    # What is not seen is not changed, and nothing says so.
+    ("UPDATE file SET title = 'x' WHERE wing_id IN (1, 2, 4)", None),
+    ("DELETE FROM file WHERE wing_id IN (1, 2, 4)", None),
+    ("DELETE FROM wing WHERE id IN (1, 2, 4)", None),
+    ("UPDATE repository SET commit = 'x' WHERE id = 1", None),
+    ("SELECT unpin(1, ARRAY['platform'])", None),
+)
+
+
+def test_who_pushes_one_repository_writes_nothing_else(hub: str) -> None:
+    rows = (
+        "SELECT md5(string_agg(one::text, '' ORDER BY one::text)) FROM"
+        " (SELECT row(r.*)::text FROM repository AS r UNION ALL SELECT row(w.*)::text FROM wing AS w"
+        " UNION ALL SELECT row(f.*)::text FROM file AS f UNION ALL SELECT row(p.*)::text FROM pin AS p) AS one"
+    )
+    with as_role(hub, "postgres") as owner, as_role(hub, "member", token="ci-token") as pusher:
+        before = only(owner, rows)
+        for statement, expected in WRITES:
+            state, said = refusal(pusher, statement)
+            # A key that is there already is named to nobody.
+            assert (state, "=(" in said) == (expected, False), statement
+        assert only(owner, rows) == before
+
+
+def refusal(connection: psycopg.Connection[Any], statement: str) -> tuple[str | None, str]:
+    """Return what PostgreSQL says to a statement: its SQL state and words, None where it does it."""
+    try:
+        connection.execute(statement)
+    except psycopg.Error as error:
+        return error.sqlstate, str(error)
+    return None, ""
+
+
+def test_a_pinned_wing_is_seen_by_whoever_has_its_files_and_written_once(hub: str) -> None:
+    named = "SELECT id, is_new FROM pinned_wing(2, 'platform', 'host/platform', 'memory', 'c3', %s, '')"
+    with as_role(hub, "member", token="ci-token") as pusher, pusher.transaction(force_rollback=True):
+        guessed = pusher.execute(named, ("guess",)).fetchone()
+        assert guessed is not None
+        assert guessed[1]
+        pusher.execute("INSERT INTO file (wing_id, path, title) VALUES (%s, 'a.md', 'forged')", (guessed[0],))
+        assert only(pusher, "SELECT title FROM file WHERE wing_id = %s", guessed[0]) == ["forged"]
+        assert pusher.execute(named, ("tree",)).fetchone() == (4, False)
+        assert only(pusher, "SELECT DISTINCT title FROM file WHERE wing_id = 4") == ["plain"]
+
+
+def test_a_function_of_a_question_is_not_shown_what_is_hidden(guest: psycopg.Connection[Any]) -> None:
+    told: set[str | None] = set()
+    guest.add_notice_handler(lambda said: told.add(said.message_primary))
+    guest.execute(
+        "CREATE FUNCTION pg_temp.leak(text) RETURNS boolean LANGUAGE plpgsql COST 0.0001"
+        " AS $$ BEGIN RAISE NOTICE '%', $1; RETURN true; END $$"
+    )
+    assert only(guest, "SELECT count(*) FROM file WHERE pg_temp.leak(title)") == [300]
+    assert told == {"plain"}
+    assert only(guest, "SELECT count(*) FROM file WHERE 1 / (wing_id - 2) < 9") == [300]
+
+
+def test_tables_and_settings_of_the_caller_mislead_no_function(guest: psycopg.Connection[Any]) -> None:
+    guest.execute("CREATE TEMP TABLE permission AS SELECT 1 AS principal_id, 2 AS repository_id, true AS may_push")
+    guest.execute("CREATE TEMP TABLE wing AS SELECT 2 AS id, 1 AS repository_id, 'pay' AS name")
+    guest.execute("CREATE FUNCTION pg_temp.is_owner() RETURNS boolean LANGUAGE sql AS 'SELECT true'")
+    guest.execute("SET search_path = pg_temp, mdmem_hub, pg_catalog")
+    assert only(guest, "SELECT mdmem_hub.visible_wing()") == [1]
+    guest.execute("SELECT set_config('mdmem.token', 'x'' OR true --', false)")
+    assert only(guest, "SELECT count(*) FROM mdmem_hub.file") == [300]
+
+
+def test_a_token_is_shown_to_no_other_session(hub: str) -> None:
+    with as_role(hub, token="ci-token") as guest, as_role(hub, "postgres") as owner:
+        assert only(guest, "SELECT current_setting('mdmem.token')") == ["ci-token"]
+        assert only(owner, "SELECT current_setting('mdmem.token', true)") == [None]
+        shown = "SELECT count(*) FROM pg_stat_activity AS one WHERE strpos(one::text, %s) > 0"
+        assert only(owner, shown, "ci-token") == [0]
+
+
+def test_an_owner_in_another_role_sees_what_that_role_sees(hub: str) -> None:
+    with as_role(hub, "postgres") as owner:
+        owner.execute("SET ROLE guest")
+        assert numbers(owner, READ) == [1, 1, 1, 1, 0, 300, 300, 2]
+
+
+def test_what_is_revoked_is_not_seen_from_the_next_question_on(typed: Typed, other: str) -> None:
+    typed("grant", "guest", "acme/shop")
+    with as_role(other) as guest:
+        assert only(guest, "SELECT count(*) FROM file") == [900]
+        assert only(guest, "SELECT settings_of(1)") == [f"[wings.{SECRET}]".encode()]
+        typed("revoke", "guest")
+        typed("grant", "guest", "acme/shop/pay")
+        assert only(guest, "SELECT count(*) FROM file") == [300]
+        assert only(guest, "SELECT settings_of(1)") == [b"narrow"]
+        typed("revoke", "guest")
+        assert numbers(guest, READ) == [0] * 8
+
+
+def test_access_is_that_of_the_caller(hub: str) -> None:
+    def seen(role: str, repository: int, token: str = "") -> frozenset[str] | None:
+        with as_role(hub, role, token=token) as connection:
+            return access_of(connection, repository).readable
+
+    assert (seen("guest", 1), seen("guest", 2), seen("postgres", 2)) == ({"pay"}, frozenset(), None)
+    assert seen("member", 2, "ci-token") is None
+
+
+def test_every_table_has_policies_and_every_function_its_own_path(hub: str) -> None:
+    here = "relnamespace = 'mdmem_hub'::regnamespace AND relkind = 'r'"
+    with as_role(hub, "postgres") as owner:
+        assert only(owner, f"SELECT relname FROM pg_class WHERE {here} AND NOT relrowsecurity") == ["migration"]
+        # What EXPLAIN estimates would follow from a sample of every row.
+        sampled = (
+            f"SELECT relname FROM pg_class JOIN pg_statistic ON starelid = pg_class.oid WHERE {here} AND relrowsecurity"
+            " AND has_any_column_privilege('guest', pg_class.oid, 'SELECT')"
+        )
+        assert only(owner, sampled) == []
+        path = "search_path=pg_catalog, mdmem_hub, pg_temp"
+        open_ones = "SELECT proname FROM pg_proc WHERE pronamespace = 'mdmem_hub'::regnamespace AND (NOT prosecdef"
+        assert only(owner, f"{open_ones} OR coalesce(proconfig[1], '') <> %s)", path) == []
+
+
+def test_candidates_come_from_the_index(hub: str) -> None:
+    with as_role(hub) as guest, guest.transaction():
+        levels = "ARRAY['plain & absent', 'plain', 'both']::tsquery[]"
+        found = guest.execute(f"SELECT level, count(*) FROM candidate({levels}, NULL, 200) GROUP BY 1").fetchall()
+        assert found == [(2, 200)]
+        assert only(guest, f"SELECT count(DISTINCT id) FROM candidate({levels}, ARRAY[1, 2, 3], 900)") == [300]
+        assert only(guest, "SELECT count(*) FROM candidate(ARRAY['both'::tsquery], ARRAY[2], 900)") == [0]
+        used = "SELECT pg_stat_get_xact_numscans(%s::regclass), pg_stat_get_xact_numscans('mdmem_hub.file'::regclass)"
+        row = guest.execute(used, ("mdmem_hub.file_words",)).fetchone()
+        assert row is not None
+        assert (row[0] > 0, row[1]) == (True, 0)

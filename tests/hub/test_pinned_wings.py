@@ -1,0 +1,73 @@
+"""Wings of other repositories: kept once for all who pin the same commit, and no longer than somebody does."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from builders import write
+from pushes import pushed, rows, state
+from sync.pair import Two, two_repositories
+
+from mdmem.sync.fetch_wings import fetch_wings
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Two:
+    pair = two_repositories(tmp_path)
+    fetch_wings(pair.opened(), commit=True)
+    return pair
+
+
+def pins(dsn: str) -> list[tuple[object, ...]]:
+    return rows(
+        dsn,
+        "SELECT repository.name, wing.name, source_path, left(wing.commit, 10), documents FROM pin JOIN wing"
+        " ON wing.id = wing_id JOIN repository ON repository.id = pin.repository_id ORDER BY 1",
+    )
+
+
+def test_a_wing_that_two_pin_is_kept_once(dsn: str, two: Two) -> None:
+    other = Two(two.lib, Path(shutil.copytree(two.app, two.app.with_name("other"))))
+    first = two.opened().settings.wings["ros2"].commit or ""
+    assert pushed(dsn, two.root).brought.pins == 1
+    held = "SELECT file.id FROM file JOIN wing ON wing.id = wing_id WHERE source IS NOT NULL ORDER BY 1"
+    ids = rows(dsn, held)
+    pushed(dsn, other.root, repository="other", is_new=True)
+    assert rows(dsn, held) == ids
+    assert pins(dsn) == [(name, "ros2", "memory/ros2", first[:10], 2) for name in ("app", "other")]
+    # One goes on, the other stays: two wings; then it goes on, too, and nobody reads the first.
+    two.share("ros2/rules/new", see="[ros2/rules/callbacks]")
+    fetch_wings(two.opened(), commit=True)
+    assert pushed(dsn, two.root).brought.pins == 1
+    assert [documents for *_, documents in pins(dsn)] == [3, 2]
+    fetch_wings(other.opened(), commit=True)
+    pushed(dsn, other.root, repository="other")
+    assert rows(dsn, "SELECT documents FROM wing WHERE source IS NOT NULL") == [(3,)]
+    assert rows(
+        dsn, "SELECT path FROM link JOIN file ON file.id = file_id WHERE target = 'ros2/rules/callbacks' ORDER BY 1"
+    ) == [("rules/new.md",), ("rules/threads.md",), ("rules/threads.md",)]
+
+
+def test_a_wing_that_is_not_at_hand_stays_as_it_was_pinned(dsn: str, two: Two) -> None:
+    pushed(dsn, two.root)
+    before = state(dsn)
+    shutil.rmtree(two.opened().cache_folder / "wings")
+    again = pushed(dsn, two.root)
+    assert (again.is_unchanged, len(again.missing), "sync --wings" in again.missing[0]) == (True, 1, True)
+    assert state(dsn) == before
+
+
+def test_a_wing_packed_in_another_format_is_written_anew_with_all_the_rest(dsn: str, two: Two) -> None:
+    write(two.root, "nav/rules/notes.txt")
+    pushed(dsn, two.root)
+    before = state(dsn)
+    rows_changed = rows(
+        dsn,
+        "WITH one AS (UPDATE repository SET format = 'older' RETURNING 1), two AS (UPDATE wing SET format = 'older'"
+        " RETURNING 1), three AS (UPDATE file SET record = NULL, terms = '{}', lengths = 'x' RETURNING 1)"
+        " SELECT count(*) FROM three",
+    )
+    again = pushed(dsn, two.root)
+    assert (again.is_unchanged, rows_changed[0][0] > 0) == (False, True)
+    assert state(dsn) == before
+    assert rows(dsn, "SELECT count(DISTINCT format) FROM wing") == [(1,)]

@@ -1,0 +1,128 @@
+"""What a push sends: the memory at a commit, whole the first time, and then what changed."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+from builders import (
+    commit_all,
+    git,
+    memory,
+    open_root,
+    write,
+    write_entry,
+)
+from pushes import pushed, rows, state
+
+from mdmem.hub.push import PushResult
+from mdmem.hub.rows import unpacked_file, unpacked_lengths, unpacked_wing
+from mdmem.hub.succession import Succession
+from mdmem.hub.terms import places_in
+from mdmem.workspace.own_memory import make_own_memory
+
+
+def counts(result: PushResult) -> tuple[int, int, int]:
+    return result.brought.added, result.brought.changed, result.brought.removed
+
+
+def anew(dsn: str, root: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Return what a first push of the commit leaves."""
+    rows_before = state(dsn)
+    with psycopg.connect(dsn) as connection:
+        connection.execute("DELETE FROM mdmem_hub.repository")
+    assert state(dsn)["term"] == state(dsn)["wing"] == []
+    pushed(dsn, root)
+    assert rows_before is not None
+    return state(dsn)
+
+
+def test_a_first_push_sends_what_the_commit_holds_and_nothing_else(dsn: str, tmp_path: Path) -> None:
+    root = memory(tmp_path / "shop") / "memory"
+    write_entry(
+        root, "nav/rules/see", "See [see: nav/rules/callbacks], [a](../architecture/gone.md).\n", see="[callbacks]"
+    )
+    write(tmp_path, "shop/src/code.py", "# hidden\n")
+    write(root, ".hidden/rules/one.md", "hidden")
+    write(root, "nav/rules/notes.txt", "hidden, of which the name alone is sent")
+    commit = commit_all(tmp_path / "shop")
+    # Neither what is not committed, nor anybody's own memory, nor state, nor what lies elsewhere in the repository.
+    write_entry(root, "nav/rules/uncommitted", "hidden\n")
+    write_entry(root, "nav/rules/see", "hidden\n")
+    git(tmp_path / "shop", "add", "-A")
+    own = make_own_memory(replace(open_root(root), environment={"XDG_DATA_HOME": str(tmp_path / "data")}))
+    write_entry(own.location.root, "private/rules/own", "hidden\n")
+    write(open_root(root).state_folder, "pending/one.json", "hidden")
+    result = pushed(dsn, root)
+    assert (result.repository, result.commit, counts(result)) == ("shop", commit, (5, 0, 0))
+    assert rows(dsn, "SELECT documents, passages, owners, is_shared FROM wing") == [(3, 3, ["Ada"], False)]
+    assert rows(dsn, "SELECT field, target FROM link ORDER BY 1, 2") == [
+        ("body", "nav/architecture/gone"),
+        ("body", "nav/rules/callbacks"),
+        ("see", "nav/rules/callbacks"),
+    ]
+    assert [path for (path,) in rows(dsn, "SELECT path FROM file ORDER BY 1")] == [
+        "README.md",
+        "architecture/threads.md",
+        "rules/callbacks.md",
+        "rules/notes.txt",
+        "rules/see.md",
+    ]
+    everything = [rows(dsn, f"SELECT * FROM {table}") for table in (*state(dsn), "push", "former_name", "migration")]
+    assert "A callback must not block" in str(everything)
+    assert "hidden" not in str(everything)
+
+
+def test_rows_say_what_the_files_mean(dsn: str, tmp_path: Path) -> None:
+    root = memory(tmp_path / "shop") / "memory"
+    pushed(dsn, root)
+    catalog = open_root(root).catalog
+    packed = rows(dsn, "SELECT path, record, terms, lengths FROM file WHERE type IS NOT NULL")
+    assert {unpacked_file(record).entry for _, record, _, _ in packed} == set(catalog.entries.values())
+    (manifest,) = rows(dsn, "SELECT record FROM file WHERE path = 'README.md'")
+    assert unpacked_wing(manifest[0]) == catalog.wings["nav"]
+    terms = {path: (terms, unpacked_lengths(lengths)) for path, _, terms, lengths in packed}
+    passages, lengths = terms["architecture/threads.md"]
+    assert list(places_in(passages["use"])) == [(0, "title", 1), (0, "body", 1)]
+    assert lengths == ((3, 0, 0, 0, 6),)
+    assert rows(dsn, "SELECT path FROM file WHERE words @@ $$'thread':A & 'measur'$$::tsquery") == [
+        ("architecture/threads.md",)
+    ]
+
+
+def changes(root: Path) -> None:
+    """Change, add, move and remove, so that links mean others and figures fall to nothing."""
+    write_entry(root, "nav/rules/see", "See [see: threads] and [see: others].\n", see="[callbacks, fresh]", tags="[x]")
+    write_entry(root, "nav/rules/fresh", "Zebra crossing.\n")
+    write_entry(root, "nav/rules/others", "Others.\n")
+    (root / "nav/rules/callbacks.md").rename(root / "nav/architecture/callbacks.md")
+    (root / "nav/architecture/threads.md").unlink()
+    write(root, "nav/README.md", "---\nkind: shared\nowners: [Bo]\n---\n")
+    write_entry(root, "dock/rules/beacon", "A beacon.\n", supersedes="[nav/rules/fresh]")
+    write(root, "nav/rules/broken.md", "---\ntype: [\n---\n")
+    write(root, "nav/picture.png", b"\x89PNG\0")
+    shutil.rmtree(root / "old")
+
+
+def test_the_difference_leaves_what_a_first_push_leaves(dsn: str, tmp_path: Path) -> None:
+    folder, root = tmp_path / "shop", memory(tmp_path / "shop") / "memory"
+    write_entry(root, "nav/rules/see", "See [see: fresh] and [see: callbacks].\n", see="[callbacks, fresh]")
+    write_entry(root, "old/rules/gone", "Gone.\n")
+    first = commit_all(folder)
+    pushed(dsn, root)
+    before = state(dsn)
+    changes(root)
+    commit_all(folder)
+    result = pushed(dsn, root)
+    assert (result.succession, result.before, counts(result)) == (Succession.NEWER, first, (6, 2, 3))
+    after = state(dsn)
+    again = pushed(dsn, root)
+    assert (again.is_unchanged, rows(dsn, "SELECT serial FROM repository")) == (True, [(2,)])
+    assert anew(dsn, root) == after
+    # And back by a commit that takes all of it back.
+    git(folder, "revert", "--no-edit", "HEAD")
+    pushed(dsn, root)
+    after = state(dsn)
+    assert {name: after[name] for name in after if name != "repository"} == {
+        name: before[name] for name in before if name != "repository"
+    }

@@ -1,0 +1,180 @@
+"""A repository's copy answers as the clone does at the commit that was pushed, by the same features."""
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import TODAY, commit_all, head, make_repository, make_root, open_root, write, write_entry
+
+from mdmem.entry.model import EntryType, Status
+from mdmem.history.why import why
+from mdmem.hub.connection import connected, transaction
+from mdmem.hub.push import PushRequest, push
+from mdmem.hub.reader import Reader
+from mdmem.hub.repository_copy import open_copy
+from mdmem.render.json import entries_json, pack_json, search_json, why_json
+from mdmem.retrieval.entries import in_full, list_entries, list_problems, show
+from mdmem.retrieval.question import Question
+from mdmem.retrieval.retrieve import retrieve
+from mdmem.retrieval.search import search, snippets
+from mdmem.workspace.scope import Filters
+from mdmem.workspace.snapshot import Snapshot
+from mdmem.workspace.workspace import Workspace
+
+
+def full_memory(folder: Path) -> Path:
+    """Return a memory with something of everything that decides what an answer holds."""
+    root = make_root(make_repository(folder) / "memory")
+    write(root, "app/README.md", "---\nkind: project\nowners: [app-team]\napplies_to: ['src/app/**']\n---\n\n# app\n")
+    write(root, "app/README.txt", "prose")
+    write(root, "rules/README.md", "---\nkind: shared\nowners: [platform]\n---\n\n# rules\n")
+    write(root, "robots/README.md", "---\nkind: shared\napplies_to: ['firmware/**']\n---\n\n# robots\n")
+    write(root.parent, "src/app/pay.py", "pay = 1\n")
+    queue = "Orders go through a queue.\n\n## Decision\n\nThe queue is durable, because orders must not be lost.\n"
+    old = {"status": "deprecated", "deprecated_at": "2026-04-01", "superseded_by": ["app/architecture/durable-queue"]}
+    write_entry(root, "app/architecture/polling-queue", "Orders are polled from a queue table.\n", **old)
+    write_entry(
+        root,
+        "app/architecture/durable-queue",
+        queue,
+        title="Orders in a durable queue",
+        created_at="2026-04-01",
+        supersedes=["app/architecture/polling-queue"],
+        reason="polling lost orders",
+        tags=["queue", "orders"],
+    )
+    write_entry(
+        root,
+        "app/architecture/queue-retries",
+        "Retries of the queue stop after five.\n",
+        title="Queue retries",
+        created_at="2026-05-01",
+        amends=["app/architecture/durable-queue"],
+        owner="app-team",
+    )
+    write_entry(
+        root,
+        "app/architecture/stream",
+        "A stream may replace the queue.\n",
+        status="draft",
+        supersedes=["app/architecture/durable-queue"],
+    )
+    write_entry(
+        root,
+        "app/architecture/paper",
+        "Orders on paper.\n",
+        status="deprecated",
+        deprecated_at="2026-01-01",
+        deprecated_reason="nobody reads paper",
+    )
+    write_entry(
+        root,
+        "app/rules/personal-data",
+        "Personal data never leaves the region.\n",
+        type="invariant",
+        title="Personal data stays",
+    )
+    write_entry(root, "app/rules/narrow", "Payments are logged.\n", type="invariant", applies_to=["src/app/pay.py"])
+    write_entry(
+        root,
+        "app/notes/one-side",
+        "A note about orders and the queue.\n",
+        type="note",
+        relevance_score="0.9",
+        expires_at="2026-06-01",
+    )
+    write_entry(root, "app/notes/claim", "Another note about orders.\n", type="note", supersedes=["one-side"])
+    write_entry(
+        root,
+        "app/patterns/outbox",
+        "Write orders to an outbox, as `OutboxWriter` does. See PersonalData.\n",
+        type="pattern",
+        trigger="when orders are sent",
+        overrides=["rules/patterns/no-outbox"],
+        reason="measured",
+    )
+    write_entry(
+        root,
+        "rules/patterns/no-outbox",
+        "No outbox for orders.\n",
+        type="pattern",
+        conflicts_with=["app/architecture/durable-queue"],
+    )
+    write_entry(root, "rules/security/tokens", "Tokens are never logged.\n", type="invariant")
+    write_entry(root, "robots/safety/stop", "A robot stops when orders cease.\n", type="invariant")
+    write(root, "app/architecture/broken.md", "---\ntype: [decision\n---\n\nqueue\n")
+    write(root, "app/architecture/deep/er.md", "# at another depth\n")
+    commit_all(folder)
+    return root
+
+
+ASKED = (
+    ("queue", Filters()),
+    ("orders queue durable", Filters(include_deprecated=True, include_drafts=True)),
+    ("personal data tokens logged", Filters(types=(EntryType.INVARIANT,))),
+    ("who decided on the OutboxWriter", Filters()),
+    ("paper", Filters()),
+    ("stream", Filters(statuses=(Status.DRAFT,))),
+    ("retries stop", Filters(rooms=("architecture",))),
+    ("orders", Filters(wings=("rules",), all_wings=True)),
+    ("queue", Filters(tags=("queue",), owners=("app-team",))),
+    ("note orders xylophone", Filters(statuses=(Status.UNDER_REVIEW,))),
+    ("the of and", Filters()),
+)
+
+
+@pytest.fixture
+def both(tmp_path: Path, dsn: str) -> Any:
+    """Yield the clone at the commit that was pushed, and the copy of it."""
+    root = full_memory(tmp_path / "app")
+    clone = open_root(root)
+    commit = head(tmp_path / "app")
+    with connected(dsn) as connection:
+        push(clone, connection, PushRequest(repository="acme/app"))
+        with transaction(connection, is_snapshot=True) as cursor:
+            from mdmem.index.fulltext import FullTextIndex
+
+            yield (
+                clone.at(Snapshot(revision=commit)).with_index(FullTextIndex(tmp_path / "index")),
+                open_copy(Reader(cursor), "acme/app", today=date.fromisoformat(TODAY)).workspace,
+            )
+
+
+def answers(workspace: Workspace) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for words, filters in ASKED:
+        question, entries = Question(words=words, filters=filters), list_entries(workspace, filters)
+        problems = [str(one) for one in list_problems(workspace, filters)]
+        found[f"list {filters}"] = entries_json(in_full(workspace, entries)), problems
+        result = search(workspace, question)
+        hits = search_json(result, limit=50, snippet_of=snippets(workspace, result))
+        found[f"search {words} {filters}"] = hits, result.drafts
+        found[f"retrieve {words} {filters}"] = pack_json(retrieve(workspace, question))
+    for paths in (("src/app/pay.py",), ("firmware/motor.c", "src/other.py")):
+        found[f"retrieve {paths}"] = pack_json(retrieve(workspace, Question(words="orders", paths=paths)))
+    for syntax in ('"durable queue"', "type:invariant AND data", "title:queue NOT retries", "que* room:notes"):
+        result = search(workspace, Question(words=syntax, syntax=True))
+        found[f"syntax {syntax}"] = search_json(result, limit=50, snippet_of=snippets(workspace, result))
+    shown = show(workspace, ["app/", "rules/patterns/no-outbox"])
+    found["show"] = entries_json(shown)
+    for one in shown:
+        explained = why_json(why(workspace, one.entry.address))
+        for link in explained["chain"]:
+            # A copy has no history.
+            del link["commits"]
+        found[f"why {one.entry.address}"] = explained
+    return found
+
+
+def test_the_copy_answers_as_the_clone(both: tuple[Workspace, Workspace]) -> None:
+    clone, copy = map(answers, both)
+    assert clone.keys() == copy.keys()
+    for question, answer in clone.items():
+        assert _without_source(copy[question]) == _without_source(answer), question
+
+
+def _without_source(answer: Any) -> Any:
+    if isinstance(answer, dict):
+        return {name: _without_source(value) for name, value in answer.items() if name != "source"}
+    return [_without_source(one) for one in answer] if isinstance(answer, (list, tuple)) else answer

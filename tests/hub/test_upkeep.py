@@ -1,0 +1,142 @@
+"""What an operator types: verify, rebuild, status, rename, forget."""
+
+import json
+from pathlib import Path
+
+import psycopg
+import pytest
+from builders import commit_all, git, memory, open_root, run_here, write_entry
+from pushes import pushed, rows, state
+
+from mdmem.errors import EnvironmentFaultError, NotFoundError, UsageError
+from mdmem.hub.connection import connected
+from mdmem.hub.permissions import add_token, grant
+from mdmem.hub.push import PushRequest, push
+from mdmem.hub.repositories import forget, rename
+from mdmem.hub.status import status
+from mdmem.hub.succession import Succession
+from mdmem.hub.verify import verify
+
+
+def found(dsn: str, root: Path) -> list[tuple[str, str]]:
+    with connected(dsn) as connection:
+        report = verify(open_root(root), connection)
+    return [(finding.code, finding.place.path) for finding in report.findings]
+
+
+def change(dsn: str, statement: str) -> None:
+    with psycopg.connect(dsn, options="-c search_path=mdmem_hub") as connection:
+        assert connection.execute(statement).rowcount, statement
+
+
+def test_whatever_differs_is_found_and_made_anew(
+    dsn: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MDMEM_HUB_DSN", dsn)
+    root = memory(tmp_path / "shop") / "memory"
+    write_entry(root, "dock/rules/one", see="[nav/rules/callbacks]")
+    write_entry(root, "dock/rules/two")
+    commit_all(root)
+    pushed(dsn, root)
+    before = state(dsn)
+    assert found(dsn, root) == []
+    change(dsn, "UPDATE file SET content = 'x', words = '' WHERE path = 'rules/callbacks.md'")
+    change(dsn, "DELETE FROM link")
+    change(dsn, "DELETE FROM file WHERE path = 'rules/two.md'")
+    change(dsn, "INSERT INTO file (wing_id, path) SELECT id, 'rules/odd.md' FROM wing WHERE name = 'nav'")
+    change(dsn, "INSERT INTO wing (repository_id, name) SELECT id, 'odd' FROM repository")
+    change(dsn, "UPDATE term SET documents = documents + 1 WHERE term = 'robot'")
+    change(dsn, "UPDATE wing SET documents = 7 WHERE name = 'nav'")
+    change(dsn, "UPDATE repository SET settings = 'x'")
+    assert found(dsn, root) == [
+        ("row-differs", "dock/rules/one.md"),
+        ("row-missing", "dock/rules/two.md"),
+        ("row-differs", "mdmem.toml"),
+        ("figures-differ", "nav"),
+        ("figures-differ", "nav"),
+        ("row-differs", "nav/rules/callbacks.md"),
+        ("row-left-over", "nav/rules/odd.md"),
+        ("wing-left-over", "odd"),
+    ]
+    shown = run_here(capsys, "hub", "verify", cwd=root)
+    assert shown.code == 1
+    assert "nav/rules/callbacks.md: row-differs the row differs in content, words\n" in shown.out
+    assert "5 files of shop compared" in shown.out
+    assert run_here(capsys, "hub", "rebuild", cwd=root).code == 0
+    assert run_here(capsys, "hub", "verify", cwd=root).out.startswith("5 files of shop are in the hub as ")
+    assert state(dsn) == before
+
+
+def test_a_push_that_would_take_from_figures_what_they_do_not_count_is_refused(dsn: str, tmp_path: Path) -> None:
+    root = memory(tmp_path / "shop") / "memory"
+    pushed(dsn, root)
+    change(dsn, "DELETE FROM term WHERE term = 'robot'")
+    before = state(dsn)
+    (root / "nav/rules/callbacks.md").unlink()
+    commit_all(root)
+    with pytest.raises(EnvironmentFaultError, match="mdmem hub rebuild"):
+        pushed(dsn, root)
+    assert state(dsn) == before
+
+
+def test_old_names_go_on_working_and_what_is_forgotten_is_gone(dsn: str, tmp_path: Path) -> None:
+    root = memory(tmp_path / "shop") / "memory"
+    pushed(dsn, root)
+    pushed(dsn, root, repository="fork", is_new=True)
+    with connected(dsn) as connection:
+        assert rename(connection, "shop", "team/shop").before == "shop"
+        assert pushed(dsn, root).repository == "team/shop"
+        for taken, said in (("fork", "is another repository"), ("shop", "is `team/shop` now")):
+            with pytest.raises(UsageError, match=said):
+                rename(connection, "team/shop" if taken == "fork" else "fork", taken)
+        # And back again.
+        assert rename(connection, "shop", "shop").name == "shop"
+        assert rows(dsn, "SELECT name FROM former_name") == [("team/shop",)]
+        assert forget(connection, "team/shop").name == "shop"
+        with pytest.raises(NotFoundError, match="hub status"):
+            forget(connection, "shop")
+        with pytest.raises(NotFoundError, match="has nothing of `shop`"):
+            verify(open_root(root), connection)
+        forget(connection, "fork")
+    assert {name for name, held in state(dsn).items() if held} == set()
+
+
+def test_status_shows_what_there_is(
+    dsn: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MDMEM_HUB_DSN", dsn)
+    folder = memory(tmp_path / "shop")
+    assert run_here(capsys, "hub", "status", cwd=folder).out.startswith("the hub has no repository that you may see\n")
+    assert run_here(capsys, "hub", "push", cwd=folder / "memory").out.endswith(": 3 added\n")
+    change(dsn, "UPDATE repository SET pushed_at = now() - interval '3 days'")
+    change(dsn, "INSERT INTO repository (name) VALUES ('empty')")
+    change(dsn, "INSERT INTO former_name SELECT 'old', id FROM repository WHERE name = 'shop'")
+    empty, shop, total = run_here(capsys, "hub", "status", cwd=folder).out.splitlines()
+    assert empty == "empty  nothing was pushed yet"
+    assert shop.startswith("shop  ")
+    assert shop.endswith(", pushed 3 days ago: 2 entries; was old")
+    assert total.startswith("2 repositories, 2 entries, ")
+    # A clock that was set back makes nothing younger than new.
+    change(dsn, "UPDATE repository SET pushed_at = now() + interval '1 day'")
+    said = json.loads(run_here(capsys, "hub", "status", "--format", "json", cwd=folder).out)
+    assert [one["age_seconds"] for one in said["repositories"]] == [0, 0]
+
+
+@pytest.mark.usefixtures("roles")
+def test_who_pushes_verifies_and_rewrites_and_leaves_the_rest_to_the_owner(dsn: str, tmp_path: Path) -> None:
+    folder = memory(tmp_path / "shop")
+    pushed(dsn, folder / "memory")
+    pushed(dsn, folder / "memory", repository="other", is_new=True)
+    with connected(dsn) as owner:
+        token = add_token(owner, "ci")
+        grant(owner, "ci", ["shop"], may_push=True)
+    with connected(dsn.replace("user=postgres", "user=guest"), token=token) as connection:
+        git(folder, "commit", "-q", "--amend", "-m", "rewritten")
+        request = PushRequest(is_rewritten=True)
+        assert push(open_root(folder / "memory"), connection, request).succession is Succession.REWRITTEN
+        assert verify(open_root(folder / "memory"), connection).findings == ()
+        report = status(connection)
+        assert ([one.name for one in report.repositories], report.bytes) == (["shop"], None)
+        for act in (lambda: rename(connection, "shop", "mine"), lambda: forget(connection, "shop")):
+            with connection.transaction(), pytest.raises(psycopg.errors.InsufficientPrivilege):
+                act()
