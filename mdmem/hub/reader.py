@@ -284,6 +284,11 @@ class Reader:
         )
         return [row[0] for row in found]
 
+    def read_whole(self, repositories: Collection[int]) -> set[int]:
+        """Return those of some repositories of which every wing is seen."""
+        asked = "SELECT id FROM unnest(%s::int[]) AS id WHERE reads_whole(id)"
+        return {row[0] for row in self.rows(asked, list(repositories))} if repositories else set()
+
     def reads_whole(self, repository: int) -> bool:
         """Say whether every wing of a repository is seen."""
         return bool(self.rows("SELECT reads_whole(%s)", repository)[0][0])

@@ -12,7 +12,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from processes import python
 
-from mdmem.hub import served
+from mdmem.hub import kept_copies as served
 from mdmem.hub.connection import HubError, connected, transaction
 from mdmem.hub.kept_copies import ServedHub
 from mdmem.hub.push import PushRequest, push
