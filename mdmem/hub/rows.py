@@ -167,7 +167,6 @@ def _marks(file: HubFile) -> Iterator[str]:
     if entry is None:
         yield from (BROKEN,) if file.loaded is not None else ()
         return
-    yield ENTRY
     yield from (SAMPLED,) if _is_sampled(file) else ()
     stated = {name: (getattr(entry, name),) for name in MARKED} | {"tag": entry.tags}
     yield from dict.fromkeys(mark(name, value) for name, values in stated.items() for value in values if value)
@@ -178,8 +177,8 @@ def _marks(file: HubFile) -> Iterator[str]:
 MARKED = ("type", "status", "room", "label", "owner", "focus")
 """The fields of an entry that have a mark for their value; `tag` has one for each tag."""
 
-ENTRY, BROKEN = " entry", " broken"
-"""The lexemes of an entry that can be read, and of a file in an entry's place that holds none."""
+BROKEN = " broken"
+"""The lexeme of a file in an entry's place that holds none that can be read."""
 
 
 SAMPLED, SAMPLE_SHARE = " sample", 64
