@@ -137,8 +137,7 @@ def words_of(file: HubFile, wing: int) -> str:
         for terms in file.passages:
             for term in terms.get(name, ()):
                 found[term] = min(found.get(term, "D"), _WEIGHTS[name] or "D")
-    sampled = (SAMPLED,) if file.passages and _is_sampled(file) else ()
-    kept, size = list(map(lexeme, (wing_mark(wing), *sampled, *_marks(file)))), 0
+    kept, size = list(map(lexeme, (wing_mark(wing), *_samples(file), *_marks(file)))), 0
     for term, weight in sorted(found.items(), key=lambda one: one[1]):
         size += len(term.encode()) + (0 if weight == "D" else 6)
         if size > _MOST_WORDS:
@@ -168,12 +167,13 @@ ENTRY, BROKEN = " entry", " broken"
 """The lexemes of an entry that can be read, and of a file in an entry's place that holds none."""
 
 
-SAMPLED, SAMPLE_SHARE = " sample", 64
-"""The lexeme of one entry of so many, from which it is told how common a word is."""
+SAMPLES = {" sample": 64, " sample of samples": 4096}
+"""The lexemes of one entry of so many, from which it is told how common a word is."""
 
 
-def _is_sampled(file: HubFile) -> bool:
-    return crc32(f"{file.path} {file.blob}".encode("utf-8", "surrogateescape")) % SAMPLE_SHARE == 0
+def _samples(file: HubFile) -> Iterator[str]:
+    number = crc32(f"{file.path} {file.blob}".encode("utf-8", "surrogateescape"))
+    yield from (name for name, share in SAMPLES.items() if file.passages and number % share == 0)
 
 
 def mark(name: str, value: str) -> str:
