@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.errors import UsageError
@@ -54,8 +54,7 @@ class Reach:
     begun: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Pinned:
+class Pinned(NamedTuple):
     """A repository that reads an entry of another place, and at which commit."""
 
     repository: str
@@ -216,8 +215,8 @@ class _Finding:
         origins = Origins(self.reader, {one.wing_id for one in held})
         keyed = {origins.address(one.wing_id, one.path): one for one in held}
         totals = Totals(documents, passages, dict(zip(SCORED, lengths, strict=True)), known)
-        read = sorted((key, one.passages) for key, one in keyed.items() if one.passages is not None)
-        ranked = rank(query, corpus_of([(key, passages or ()) for key, passages in read], totals), lambda _: ())
+        read = [(key, keyed[key]) for key in sorted(keyed) if keyed[key].lengths is not None]
+        ranked = rank(query, corpus_of(read, totals), lambda _: ())
         copies = _copies(origins, keyed)
         best = tuple(match for match in ranked if match.key in copies)
         return Matches(query, best, {key: one.id for key, one in keyed.items()}, is_all=not is_cut, copies=copies)
@@ -260,7 +259,7 @@ class _Finding:
             address: tuple(one for key in sorted(held) for one in by_wing.get(key, ()))
             for address, held in self.matches.copies.items()
         }
-        return {address: pins for address, pins in found.items() if pins}
+        return {address: tuple(sorted(pins)) for address, pins in found.items() if pins}
 
 
 def _copies(origins: Origins, held: Mapping[str, HeldTerms]) -> dict[str, frozenset[int]]:

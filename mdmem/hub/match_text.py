@@ -53,7 +53,7 @@ class FoundText(CopyText):
         else:
             query = plain(question)
             held = self._reader.terms(self._by_id, query.wanted or ())
-            known = sorted((self._by_id[one.id], one.passages) for one in held if one.passages is not None)
-            ranked = rank(query, corpus_of([(key, passages or ()) for key, passages in known], None), read)
+            known = {self._by_id[one.id]: one for one in held if one.lengths is not None}
+            ranked = rank(query, corpus_of(sorted(known.items()), None), read)
         chosen = live.keys() if among is None else live.keys() & set(among)
         return TextAnswer(tuple(one for one in ranked if one.key in chosen), tuple(query.typed), query.typed, "index")

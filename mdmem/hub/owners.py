@@ -114,7 +114,7 @@ def _readers(reader: Reader, wing: SeenWing) -> tuple[set[int], tuple[Pinned, ..
         for pin in pins
         if pin.repository_id in names
     ]
-    return own | copies.keys(), tuple(sorted(pinned, key=lambda one: one.repository))
+    return own | copies.keys(), tuple(sorted(pinned))
 
 
 def places_of(reader: Reader, asked: str, repositories: Sequence[str] = ()) -> list[SeenRow]:

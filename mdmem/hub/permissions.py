@@ -24,15 +24,20 @@ _LONGEST = 64
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """A repository, or one wing of it, by its name there, that somebody sees; a whole one they may push, too."""
+    """A repository, or one wing of it, by its name there, that somebody sees; a whole one they may push, too.
 
-    repository: str
+    None as the repository stands for every one, those to come as well.
+    """
+
+    repository: str | None
     wing: str | None = None
     may_push: bool = False
 
     @property
     def place(self) -> str:
         """Return what is granted, as it is typed."""
+        if self.repository is None:
+            return "every repository"
         return self.repository if self.wing is None else f"{self.repository}/{self.wing}"
 
 
@@ -65,8 +70,10 @@ def require_known(connection: Connection[Any]) -> None:
         raise HubError("the hub does not know this token; its owner makes one with `mdmem hub token NAME`")
 
 
-def grant(connection: Connection[Any], name: str, places: Sequence[str], *, may_push: bool = False) -> Grant:
-    """Let the holder of a token, or a role, see repositories or wings, and return all that they see now.
+def grant(
+    connection: Connection[Any], name: str, places: Sequence[str], *, may_push: bool = False, sees_all: bool = False
+) -> Grant:
+    """Let the holder of a token, or a role, see repositories or wings, or all, and return what they see now.
 
     A repository that may be pushed need not be there yet. Raises NotFoundError for whoever or whatever is not known,
     and UsageError for a wing that may be pushed: a push is about all of a repository.
@@ -74,6 +81,8 @@ def grant(connection: Connection[Any], name: str, places: Sequence[str], *, may_
     with transaction(connection) as cursor:
         _require_owner(cursor)
         principal = _principal(cursor, name) or _new_role(cursor, name)
+        if sees_all:
+            cursor.execute("INSERT INTO permission (principal_id) VALUES (%s) ON CONFLICT DO NOTHING", (principal,))
         for place in places:
             repository, wing = _found(cursor, place, may_push=may_push)
             if wing is None:
@@ -84,8 +93,10 @@ def grant(connection: Connection[Any], name: str, places: Sequence[str], *, may_
         return _granted(cursor, principal)
 
 
-def revoke(connection: Connection[Any], name: str, places: Sequence[str]) -> Grant:
-    """Take permissions back, all of them where no place is named, and return what is left; it holds at once.
+def revoke(connection: Connection[Any], name: str, places: Sequence[str], *, sees_all: bool = False) -> Grant:
+    """Take permissions back, and return what is left; it holds at once.
+
+    That to see every repository is taken back where `sees_all` is said, and everything where nothing is.
 
     Raises NotFoundError where there is nothing to take back.
     """
@@ -94,8 +105,9 @@ def revoke(connection: Connection[Any], name: str, places: Sequence[str]) -> Gra
         principal = _principal(cursor, name)
         if principal is None:
             raise NotFoundError(f"`{name}` sees nothing of this hub{_nearest(name, _names(cursor))}")
-        if not places:
-            cursor.execute("DELETE FROM permission WHERE principal_id = %s", (principal,))
+        if sees_all or not places:
+            which = " AND repository_id IS NULL" if sees_all else ""
+            cursor.execute(f"DELETE FROM permission WHERE principal_id = %s{which}", (principal,))
         for place in places:
             _take_back(cursor, principal, name, place)
         left = _granted(cursor, principal)
@@ -165,8 +177,8 @@ _GRANT_WING = (
 )
 _REVOKE = "DELETE FROM permission WHERE principal_id = %s AND repository_id = %s"
 _OWN = (
-    "SELECT repository.name, seen.wing, seen.may_push FROM visible_scope() AS seen"
-    " JOIN repository ON repository.id = seen.repository_id ORDER BY 1, 2"
+    "SELECT repository.name, seen.wing, bool_or(seen.may_push) FROM visible_scope() AS seen"
+    " JOIN repository ON repository.id = seen.repository_id GROUP BY 1, 2 ORDER BY 1, 2"
 )
 _WINGS = (
     "SELECT name FROM wing WHERE repository_id = %(id)s UNION SELECT name FROM pin WHERE repository_id = %(id)s"
@@ -249,15 +261,15 @@ def _granted(cursor: Any, principal: int) -> Grant:
         (principal,),
     ).fetchone()
     rows = cursor.execute(
-        "SELECT repository.name, wing, may_push FROM permission JOIN repository ON repository.id = repository_id"
-        " WHERE principal_id = %s ORDER BY 1, 2",
+        "SELECT repository.name, wing, may_push FROM permission LEFT JOIN repository ON repository.id = repository_id"
+        " WHERE principal_id = %s ORDER BY 1 NULLS FIRST, 2",
         (principal,),
     ).fetchall()
     name, is_role = who
     return Grant(name, _permissions(rows), is_role)
 
 
-def _permissions(rows: Iterable[tuple[str, str | None, bool]]) -> tuple[Permission, ...]:
+def _permissions(rows: Iterable[tuple[str | None, str | None, bool]]) -> tuple[Permission, ...]:
     return tuple(Permission(*row) for row in rows)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.dataclass import dataclass
-from mdmem.hub.rows import FORMAT, path_of, stored_path, unpacked_lengths
-from mdmem.hub.terms import FORMAT_KEY, unpacked_terms
-from mdmem.index.fields import SCORED, Terms
+from mdmem.hub.rows import FORMAT, Lengths, path_of, stored_path, unpacked_lengths
+from mdmem.hub.terms import FORMAT_KEY
+from mdmem.index.fields import SCORED
 
 if TYPE_CHECKING:
     from psycopg import Cursor
@@ -67,10 +67,6 @@ class SeenPin(NamedTuple):
     name: str
 
 
-HeldPassage = tuple[Terms, tuple[int, ...]]
-"""What a passage holds of some terms, and how many words its scored fields have."""
-
-
 class HubStated(NamedTuple):
     """What an entry states of itself."""
 
@@ -95,13 +91,14 @@ class HubDependent(NamedTuple):
 
 
 class HeldTerms(NamedTuple):
-    """What an entry holds of some terms, by passage; None where the hub has it in another format."""
+    """Where an entry holds some terms, and how long its passages are; None where the hub has it in another format."""
 
     id: int
     wing_id: int
     path: str
     blob: str | None
-    passages: tuple[HeldPassage, ...] | None
+    lengths: Lengths | None
+    held: Mapping[str, str]
 
 
 class Reader:
@@ -215,17 +212,16 @@ class Reader:
             *(FORMAT_KEY, *terms, list(ids)),
         ):
             lengths = unpacked_lengths(row[4]) if row[5] == FORMAT else None
-            passages = None
-            if lengths is not None:
-                held = unpacked_terms(dict(zip(terms, row[6:], strict=True)), len(lengths))
-                passages = tuple(zip(held, lengths, strict=True))
-            yield HeldTerms(row[0], row[1], path_of(row[2]), row[3], passages)
+            held = {term: places for term, places in zip(terms, row[6:], strict=True) if places}
+            yield HeldTerms(row[0], row[1], path_of(row[2]), row[3], lengths, held)
 
-    def links_from(self, ids: Collection[int], fields: Sequence[str]) -> list[tuple[int, str]]:
+    def links_from(self, rows: Collection[SeenRow], fields: Sequence[str]) -> list[tuple[int, str]]:
         """Return what some fields of files link, each with the wing that the file is of."""
+        # An index tells of hidden rows, unless it begins with the wing.
         found = self.rows(
-            "SELECT DISTINCT wing_id, target FROM link WHERE file_id = ANY(%s) AND field = ANY(%s)",
-            *(list(ids), list(fields)),
+            "SELECT DISTINCT wing_id, target FROM link"
+            " WHERE (wing_id, file_id) IN (SELECT * FROM unnest(%s::int[], %s::bigint[])) AND field = ANY(%s)",
+            *([row.wing_id for row in rows], [row.id for row in rows], list(fields)),
         )
         return [(wing, path_of(target)) for wing, target in found]
 
@@ -234,7 +230,7 @@ class Reader:
         wanted = list(targets)
         found = self.rows(
             "SELECT DISTINCT file_id FROM link JOIN unnest(%s::int[], %s::text[]) AS one (wing, address)"
-            " ON link.target = address AND link.wing_id = wing WHERE field = ANY(%s)",
+            " ON link.wing_id = wing AND link.target = address WHERE field = ANY(%s)",
             *([wing for wing, _ in wanted], [stored_path(target) for _, target in wanted], list(fields)),
         )
         return {row[0] for row in found}

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mdmem.hub.candidates import EVERYTHING, candidates, holding
-from mdmem.hub.reader import HeldPassage, HeldTerms, Reader, SeenWing
+from mdmem.hub.reader import HeldTerms, Reader, SeenWing
+from mdmem.hub.terms import places_in
 from mdmem.index.fields import SCORED
 from mdmem.index.overlay import scanned
-from mdmem.index.postings import MemoryPostings
+from mdmem.index.postings import Columns
 from mdmem.index.protocol import IndexState, IndexWriteError, Progress, Read, RefreshResult, TextAnswer
 from mdmem.index.scoring import Corpus, Totals, plain, rank
 
@@ -49,11 +50,10 @@ class CopyText:
     def _corpus(self, wanted: Collection[str], live: Mapping[str, str]) -> Corpus | None:
         """Return the documents that hold a wanted term, None where the hub has some of them in another format."""
         ids = candidates(self._reader, [holding(wanted, self._wings)], self._wings, most=EVERYTHING)
-        held = {self._key(one): one.passages for one in self._reader.terms(ids, wanted)}
+        held = {self._key(one): one for one in self._reader.terms(ids, wanted)}
         known = [(key, held[key]) for key in sorted(held.keys() & live.keys())]
-        if any(passages is None for _, passages in known):
-            return None
-        return corpus_of([(key, passages or ()) for key, passages in known], totals_of(self._wings.values(), {}))
+        is_ours = all(one.lengths is not None for _, one in known)
+        return corpus_of(known, totals_of(self._wings.values(), {})) if is_ours else None
 
     def _key(self, held: HeldTerms) -> str:
         return f"{self._wings[held.wing_id].name}/{held.path.removesuffix('.md')}"
@@ -78,16 +78,40 @@ class CopyText:
         return IndexState(exists=True, usable=True, documents=len(live), stale=0, gone=0, bytes=0, folder="", why=_WHY)
 
 
-def corpus_of(held: Iterable[tuple[str, Sequence[HeldPassage]]], totals: Totals | None) -> Corpus:
+class HeldPostings:
+    """Where some documents hold some terms."""
+
+    def __init__(self) -> None:
+        """Start without documents."""
+        self._postings: dict[tuple[str, str], tuple[list[int], list[float]]] = {}
+
+    def add(self, first: int, held: Mapping[str, str]) -> None:
+        """Take in a document by the number of its first passage."""
+        for text, places in held.items():
+            for number, field, times in places_in(places):
+                numbers, frequencies = self._postings.setdefault((field, text), ([], []))
+                numbers.append(first + number)
+                frequencies.append(times)
+
+    def postings(self, field: str, term: str) -> list[Columns]:
+        """Return the postings of one term."""
+        return [self._postings[field, term]] if (field, term) in self._postings else []
+
+    def lexicon(self, field: str, prefix: str) -> Iterable[str]:
+        """Return the field's terms that start with the prefix."""
+        return [text for name, text in self._postings if name == field and text.startswith(prefix)]
+
+
+def corpus_of(held: Iterable[tuple[str, HeldTerms]], totals: Totals | None) -> Corpus:
     """Return documents in the order of their keys, and what is known of all of which they are a part."""
-    postings, keys = MemoryPostings(), list[str]()
+    postings, keys = HeldPostings(), list[str]()
     lengths: dict[str, list[int]] = {name: [] for name in SCORED}
-    for key, passages in held:
-        for terms, words in passages:
-            postings.add(len(keys), terms)
-            keys.append(key)
-            for name, length in zip(SCORED, words, strict=True):
-                lengths[name].append(length)
+    for key, one in held:
+        passages = one.lengths or ()
+        postings.add(len(keys), one.held)
+        keys += [key] * len(passages)
+        for column, words in zip(lengths.values(), zip(*passages, strict=True), strict=True) if passages else ():
+            column += words
     return Corpus(keys, lengths, (postings,), totals)
 
 

@@ -66,8 +66,8 @@ class Company:
             return wing if self._wings[wing].name == name else None
         return self._named.get((reader, name))
 
-    def _linked_by(self, rows: Iterable[SeenRow]) -> list[tuple[int, str]]:
-        links = self._reader.links_from([row.id for row in rows], _DECIDING)
+    def _linked_by(self, rows: Collection[SeenRow]) -> list[tuple[int, str]]:
+        links = self._reader.links_from(rows, _DECIDING)
         places = ((self.wing_named(wing, to.partition("/")[0]), to.partition("/")[2]) for wing, to in links)
         return [(wing, f"{path}.md") for wing, path in places if wing is not None]
 

@@ -199,7 +199,24 @@ def test_a_role_is_granted_with_its_members_until_it_is_revoked(typed: Typed) ->
     assert (typed("grants", role="member").out, typed("grants").out) == ("you: nothing\n", "")
 
 
+def test_who_sees_every_repository_sees_those_to_come(typed: Typed, other: str) -> None:
+    assert typed("grant", "guest", "--all", "acme/shop", "--push").out == (
+        "guest (role): pushes acme/shop; reads every repository\n"
+    )
+    with as_role(other) as guest, as_role(other, "postgres") as owner:
+        assert numbers(guest, READ) == numbers(owner, READ)
+        with owner.transaction(force_rollback=True):
+            owner.execute("INSERT INTO repository (name) VALUES ('acme/new')")
+            owner.execute("SET ROLE guest")
+            assert only(owner, "SELECT reads_whole(repository_named('acme/new'))") == [True]
+            assert only(owner, "SELECT pushable_repository()") == [1]
+    assert typed("grants", role="guest").out == f"you: pushes acme/shop; reads acme/{SECRET}\n"
+    assert typed("revoke", "guest", "--all").out == "guest (role): pushes acme/shop\n"
+
+
 SLIPS = (
+    (("grant", "guest"), 2, "say what is granted"),
+    (("grant", "guest", "--all", "--push"), 2, "say what is granted"),
     (("grant", "gust", "acme/shop"), 1, "no token and no database role `gust`"),
     (("grant", "guest", "acme/shap"), 1, "no repository `acme/shap`; did you mean `acme/shop`?"),
     (("grant", "guest", "acme/shop/pya"), 1, "no wing `pya` of acme/shop; did you mean `pay`?"),

@@ -7,14 +7,17 @@ CREATE TABLE principal (
     CHECK (num_nonnulls(role, name) = 1 AND (name IS NULL) = (token_hash IS NULL))
 );
 
--- What each of them sees: a repository with all that it pins (`wing` is null), or one wing of it, by its name there.
+-- What each of them sees: every repository, those to come as well (`repository_id` is null), a repository with all that
+-- it pins (`wing` is null), or one wing of it, by its name there.
 CREATE TABLE permission (
     principal_id integer NOT NULL REFERENCES principal ON DELETE CASCADE,
-    repository_id integer NOT NULL REFERENCES repository ON DELETE CASCADE,
+    repository_id integer REFERENCES repository ON DELETE CASCADE,
     wing text,
     may_push boolean NOT NULL DEFAULT false,
-    CHECK (wing IS NULL OR NOT may_push)
+    CHECK (wing IS NULL OR NOT may_push AND repository_id IS NOT NULL),
+    CHECK (repository_id IS NOT NULL OR NOT may_push)
 );
+CREATE UNIQUE INDEX permission_all ON permission (principal_id) WHERE repository_id IS NULL;
 CREATE UNIQUE INDEX permission_whole ON permission (principal_id, repository_id) WHERE wing IS NULL;
 CREATE UNIQUE INDEX permission_wing ON permission (principal_id, repository_id, wing) WHERE wing IS NOT NULL;
 
@@ -32,21 +35,34 @@ BEGIN
     );
 END $$;
 
--- A token can be set to anything; what it has to hash to cannot.
-CREATE FUNCTION visible_scope() RETURNS TABLE (repository_id integer, wing text, may_push boolean)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+-- Which of those that are granted something the caller is. A token can be set to anything; what it has to hash to cannot.
+CREATE FUNCTION caller_principal() RETURNS SETOF integer LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
+SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
 DECLARE
     asking name := coalesce(nullif(current_setting('role'), 'none'), session_user);
 BEGIN
-    IF is_owner() THEN
-        RETURN QUERY SELECT id, NULL::text, true FROM repository;
-        RETURN;
-    END IF;
-    RETURN QUERY SELECT one.repository_id, one.wing, one.may_push FROM permission AS one WHERE principal_id IN (
+    RETURN QUERY
         SELECT id FROM principal WHERE token_hash = sha256(convert_to(current_setting('mdmem.token', true), 'UTF8'))
         UNION ALL
-        SELECT id FROM principal WHERE role IS NOT NULL AND pg_has_role(asking, role::oid, 'USAGE')
+        SELECT id FROM principal WHERE role IS NOT NULL AND pg_has_role(asking, role::oid, 'USAGE');
+END $$;
+
+CREATE FUNCTION sees_all() RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
+SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+BEGIN
+    RETURN is_owner() OR EXISTS (
+        SELECT FROM permission WHERE repository_id IS NULL AND principal_id IN (SELECT caller_principal())
     );
+END $$;
+
+CREATE FUNCTION visible_scope() RETURNS TABLE (repository_id integer, wing text, may_push boolean)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+BEGIN
+    IF sees_all() THEN
+        RETURN QUERY SELECT id, NULL::text, is_owner() FROM repository;
+    END IF;
+    RETURN QUERY SELECT one.repository_id, one.wing, one.may_push FROM permission AS one
+        WHERE one.repository_id IS NOT NULL AND principal_id IN (SELECT caller_principal());
 END $$;
 
 CREATE FUNCTION visible_repository() RETURNS SETOF integer LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
@@ -79,7 +95,7 @@ DECLARE
     whole integer[];
     part text[];
 BEGIN
-    IF is_owner() THEN
+    IF sees_all() THEN
         RETURN QUERY SELECT id FROM wing;
         RETURN;
     END IF;
