@@ -17,7 +17,7 @@ from mdmem.mcp.tools.shape import AT, EVERYWHERE, REPOSITORY, Facts, Told
 
 if TYPE_CHECKING:
     from mdmem.hub.reader import Reader, SeenRepository
-    from mdmem.hub.served import ServedHub
+    from mdmem.hub.served_hub import ServedHub
     from mdmem.mcp.dispatch import ToolCall
     from mdmem.mcp.workspaces import Provider
     from mdmem.workspace.workspace import Workspace
