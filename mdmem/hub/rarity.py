@@ -17,7 +17,7 @@ _GAINS = (0.0, 0.33, 0.72)
 # A title has so few of an entry's words.
 _TITLE_SHARE = 0.03
 _MOST_WORDS = 5
-_EXPECTED = (1_500, 6_000)
+_EXPECTED = (500, 3_000)
 _ENOUGH, _MOST = 100, 8_000
 # Entries in which words that begin as one does are looked for, and such words.
 _GROWN_IN, _GROWN = 200, 12

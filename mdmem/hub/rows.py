@@ -28,7 +28,14 @@ LARGE = " *"
 _MOST_WORDS = 1_000_000
 LONGEST = 2_000
 _LONGEST_MARK = 200
-_WEIGHTS = dict.fromkeys(TITLES, "A") | {"headings": "B", "identifiers": "C"} | dict.fromkeys(TAGS, "C") | {"body": ""}
+# A position and its weight, by field; that of a body's word is the least, which needs no position.
+_WEIGHTS = {
+    "body": "",
+    **dict.fromkeys(("identifiers", *TAGS), ":1C"),
+    "headings": ":1B",
+    **dict.fromkeys(TITLES, ":1A"),
+}
+_LIGHTEST_FIRST = tuple(_WEIGHTS)
 _MARK = "\x1a"
 _UNSTORED = regex("[\ud800-\udfff]")
 _MARKED = regex(f"{_MARK}(?:{_MARK}|([0-9a-f]{{2}}))")
@@ -133,18 +140,25 @@ def words_of(file: HubFile, wing: int) -> str:
     What is in a body alone has no position, which takes a third of the space.
     """
     found: dict[str, str] = {}
-    for name in SCORED:
+    for name in _LIGHTEST_FIRST:
         for terms in file.passages:
-            for term in terms.get(name, ()):
-                found[term] = min(found.get(term, "D"), _WEIGHTS[name] or "D")
-    kept, size = list(map(lexeme, (wing_mark(wing), *_samples(file), *_marks(file)))), 0
-    for term, weight in sorted(found.items(), key=lambda one: one[1]):
-        size += len(term.encode()) + (0 if weight == "D" else 6)
+            found.update(dict.fromkeys(terms.get(name, ()), _WEIGHTS[name]))
+    # A sign has at most four bytes, and a position six.
+    if 10 * sum(map(len, found)) > _MOST_WORDS:
+        found = _fitting(found)
+    words = [f"{lexeme(term)}{weight}" for term, weight in found.items()]
+    return " ".join([*map(lexeme, (wing_mark(wing), *_marks(file))), *words])
+
+
+def _fitting(words: Mapping[str, str]) -> dict[str, str]:
+    """Return as many words as fit, the weightiest first, with what stands for the others."""
+    kept, size = dict[str, str](), 0
+    for term, weight in sorted(words.items(), key=lambda one: one[1] or "~"):
+        size += len(term.encode()) + 3 * len(weight)
         if size > _MOST_WORDS:
-            kept.append(lexeme(LARGE))
-            break
-        kept.append(lexeme(term) + ("" if weight == "D" else f":1{weight}"))
-    return " ".join(kept)
+            return kept | {LARGE: ""}
+        kept[term] = weight
+    return kept
 
 
 def _marks(file: HubFile) -> Iterator[str]:
@@ -154,6 +168,7 @@ def _marks(file: HubFile) -> Iterator[str]:
         yield from (BROKEN,) if file.loaded is not None else ()
         return
     yield ENTRY
+    yield from _samples(file)
     stated = {name: (getattr(entry, name),) for name in MARKED} | {"tag": entry.tags}
     yield from dict.fromkeys(mark(name, value) for name, values in stated.items() for value in values if value)
     titles = (file.passages[0].get(name, {}) for name in TITLES) if file.passages else ()
@@ -173,7 +188,7 @@ SAMPLES = {" sample": 64, " sample of samples": 4096}
 
 def _samples(file: HubFile) -> Iterator[str]:
     number = crc32(f"{file.path} {file.blob}".encode("utf-8", "surrogateescape"))
-    yield from (name for name, share in SAMPLES.items() if file.passages and number % share == 0)
+    yield from (name for name, share in SAMPLES.items() if number % share == 0)
 
 
 def mark(name: str, value: str) -> str:
@@ -193,8 +208,9 @@ def wing_mark(wing: int) -> str:
 
 def lexeme(term: str) -> str:
     """Return a term as the text of a `tsvector` or a `tsquery` has it."""
-    escaped = term.replace("\\", "\\\\").replace("'", "''")
-    return f"'{escaped}'"
+    if "'" in term or "\\" in term:
+        term = term.replace("\\", "\\\\").replace("'", "''")
+    return f"'{term}'"
 
 
 def plain_text(text: str) -> str:

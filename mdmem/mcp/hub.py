@@ -16,8 +16,8 @@ from mdmem.mcp.tools.across import ACROSS
 from mdmem.mcp.tools.shape import AT, EVERYWHERE, REPOSITORY, Facts, Told
 
 if TYPE_CHECKING:
+    from mdmem.hub.kept_copies import ServedHub
     from mdmem.hub.reader import Reader, SeenRepository
-    from mdmem.hub.served_hub import ServedHub
     from mdmem.mcp.dispatch import ToolCall
     from mdmem.mcp.workspaces import Provider
     from mdmem.workspace.workspace import Workspace

@@ -8,7 +8,8 @@ from builders import commit_all, entry_text, git, make_repository, make_root, op
 from pushes import pushed, rows
 
 from mdmem.errors import UsageError
-from mdmem.hub.rows import path_of, question_of, stored_path, unpacked_file
+from mdmem.hub.candidates import holding
+from mdmem.hub.rows import path_of, stored_path, unpacked_file
 
 _LONG = "x" * 5000
 _BYTES = os.fsdecode(b"rules/bytes-\xff\x1a.md")
@@ -66,10 +67,10 @@ def test_odd_files_are_pushed_and_come_back_as_they_are(
     odd_terms = {str(term) for (term,) in rows(dsn, "SELECT term FROM term WHERE term !~ '^[[:alnum:]]+$'")}
     assert odd_terms >= {"c++", "path\\to"}
     for term in ("c++", "path\\to", "word000000", f"word{words - 1:06}", max(odd_terms)):
-        found = rows(dsn, f"SELECT path FROM file WHERE words @@ $t${question_of([term])}$t$::tsquery")
+        found = rows(dsn, f"SELECT path FROM file WHERE words @@ $t${holding([term], ())}$t$::tsquery")
         assert ("rules/many.md",) in found, term
         assert (("rules/quotes.md",) in found) == (term in ("c++", "path\\to")), term
-    assert len(rows(dsn, f"SELECT path FROM file WHERE words @@ $t${question_of(['zero'])}$t$::tsquery")) == 2
+    assert len(rows(dsn, f"SELECT path FROM file WHERE words @@ $t${holding(['zero'], ())}$t$::tsquery")) == 2
     assert rows(dsn, "SELECT count(*) FROM link WHERE length(target) > 700") == [(0,)]
     assert pushed(dsn, root).is_unchanged
 
