@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import date
 from typing import Any
 
+from mdmem.access import EVERYTHING, Access
 from mdmem.catalog import LoadedFile, interpret
 from mdmem.dataclass import dataclass, replace
 from mdmem.document.parse import parse_document
@@ -98,7 +99,10 @@ def union_of(
     company = Company(reader, seeds)
     origins = Origins(reader, {row.wing_id for row in company.rows.values()})
     rows = {f"{origins.of[row.wing_id].label}/{row.path}": row for row in company.rows.values()}
-    files = {path: _counted(one, path, company, origins, rows[path]) for path, one in _meant(reader, rows).items()}
+    whole = reader.read_whole(origins.repositories)
+    files = {
+        path: _counted(one, path, company, origins, rows[path], whole) for path, one in _meant(reader, rows).items()
+    }
     cache = RecordCache(files, {})
     tree = CopiedFiles("the hub", rows, reader)
     base = workspace_over(tree, cache, today=today, said="many repositories", commit="HEAD")
@@ -113,7 +117,9 @@ def union_of(
     }
     parts = replace(base.parts, index=IndexSlot(text({path.removesuffix(".md"): row for path, row in rows.items()})))
     values = {name: getattr(base, name) for name in ("location", "environment", "cwd", "today", "snapshot", "records")}
-    return UnionWorkspace(**values, parts=parts, stated=stated), origins
+    # What a body names is redacted as in a narrowed clone, where a wing of any of them is not seen.
+    access = EVERYTHING if whole == origins.repositories.keys() else Access.to_wings(stated, may_write=False)
+    return UnionWorkspace(**values, parts=parts, stated=stated, access=access), origins
 
 
 def _meant(reader: Reader, rows: Mapping[str, SeenRow]) -> dict[str, LoadedFile]:
@@ -125,25 +131,38 @@ def _meant(reader: Reader, rows: Mapping[str, SeenRow]) -> dict[str, LoadedFile]
     return {path: one for path, one in found.items() if one is not None} | read
 
 
-def _counted(loaded: LoadedFile, path: str, company: Company, origins: Origins, row: SeenRow) -> LoadedFile:
-    """Return what a file means with every address in it as it is among all."""
+def _counted(
+    loaded: LoadedFile, path: str, company: Company, origins: Origins, row: SeenRow, whole: Collection[int]
+) -> LoadedFile:
+    """Return what a file means with every address in it as it is among all.
+
+    What an entry names is of its own repository: the name that another wing has among all is nobody's to link, and a
+    link into a wing that is not seen is left out.
+    """
     placed = loaded.at(path)
     entry = placed.entry
     if entry is None:
         return placed
+    owner = origins.of[row.wing_id].repository_id
+    is_seen = owner is None or owner in whole
 
-    def among_all(link: str) -> str:
+    def among_all(link: str) -> str | None:
         name, slash, rest = link.partition("/")
         wing = company.wing_named(row.wing_id, name) if rest.count("/") == 1 else None
-        return f"{origins.of[wing].label}{slash}{rest}" if wing in origins.of else link
+        if wing in origins.of:
+            return f"{origins.of[wing].label}{slash}{rest}"
+        return link if (is_seen or wing is not None) and name not in origins.by_label else None
 
     return placed.with_changes(entry=_with_links(entry, among_all))
 
 
-def _with_links(entry: Entry, among_all: Callable[[str], str]) -> Entry:
+def _with_links(entry: Entry, among_all: Callable[[str], str | None]) -> Entry:
     changes: dict[str, Any] = {
-        name: tuple(map(among_all, entry.links(name))) for name in LINK_FIELDS if entry.links(name)
+        name: tuple(one for one in map(among_all, entry.links(name)) if one is not None)
+        for name in LINK_FIELDS
+        if entry.links(name)
     }
     if entry.relations:
-        changes["relations"] = tuple(one.with_changes(to=among_all(one.to)) for one in entry.relations)
+        targets = [(one, among_all(one.to)) for one in entry.relations]
+        changes["relations"] = tuple(one.with_changes(to=to) for one, to in targets if to is not None)
     return entry.with_changes(**changes) if changes else entry
