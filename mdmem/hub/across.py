@@ -207,8 +207,7 @@ class _Finding:
         wanted = sorted(query.wanted or ())
         if not wanted:
             return Matches(query, (), {}, is_all=True)
-        wings = self.wings if self.wings is not None else self.reader.wing_ids()
-        documents, passages, lengths = self.reader.totals(wings)
+        documents, passages, lengths = self.reader.totals(self.wings)
         known = holders(self.reader, wanted, self.wings)
         ids, is_cut = likely(self.reader, known, self.wings, documents=documents, narrow=self.narrowed)
         held = list(self.reader.terms(ids, wanted))

@@ -143,10 +143,6 @@ class Reader:
         """Return the own wings of repositories."""
         return self._wings("repository_id = ANY(%s)", list(repositories))
 
-    def wing_ids(self) -> frozenset[int]:
-        """Return the ids of all wings that are seen."""
-        return frozenset(row[0] for row in self.rows("SELECT id FROM wing"))
-
     def wings_from(self, source: str, folder: str) -> list[SeenWing]:
         """Return the wings that are pinned of one place, at whatever commit."""
         return self._wings("repository_id IS NULL AND source = %s AND source_path = %s", source, folder)
@@ -265,13 +261,13 @@ class Reader:
         asked = "SELECT id, wing_id, path, type, status, title, owner FROM file WHERE id = ANY(%s) AND type IS NOT NULL"
         return {row[0]: HubStated(row[1], path_of(row[2]), *row[3:]) for row in self.rows(asked, list(ids))}
 
-    def totals(self, wings: Collection[int]) -> tuple[int, int, list[int]]:
-        """Return how many entries and passages some wings have, and how long these are."""
+    def totals(self, wings: Collection[int] | None) -> tuple[int, int, list[int]]:
+        """Return how many entries and passages some wings have, all where none are named, and how long these are."""
         sums = ", ".join(f"coalesce(sum(lengths[{place}]), 0)::bigint" for place in range(1, len(SCORED) + 1))
         row = self.rows(
             f"SELECT coalesce(sum(documents), 0)::bigint, coalesce(sum(passages), 0)::bigint, {sums} FROM wing"
-            " WHERE id = ANY(%s)",
-            list(wings),
+            " WHERE %s::int[] IS NULL OR id = ANY(%s)",
+            *([None if wings is None else list(wings)] * 2),
         )[0]
         return row[0], row[1], list(row[2:])
 

@@ -167,7 +167,7 @@ def _marks(file: HubFile) -> Iterator[str]:
     if entry is None:
         yield from (BROKEN,) if file.loaded is not None else ()
         return
-    yield from (SAMPLED,) if _is_sampled(file) else ()
+    yield from _samples(file)
     stated = {name: (getattr(entry, name),) for name in MARKED} | {"tag": entry.tags}
     yield from dict.fromkeys(mark(name, value) for name, values in stated.items() for value in values if value)
     titles = (file.passages[0].get(name, {}) for name in TITLES) if file.passages else ()
@@ -181,12 +181,13 @@ BROKEN = " broken"
 """The lexeme of a file in an entry's place that holds none that can be read."""
 
 
-SAMPLED, SAMPLE_SHARE = " sample", 64
-"""The lexeme of one entry of so many, from which it is told how common a word is."""
+SAMPLES = {" sample": 64, " sample of samples": 4096}
+"""The lexemes of one entry of so many, from which it is told how common a word is."""
 
 
-def _is_sampled(file: HubFile) -> bool:
-    return crc32(f"{file.path} {file.blob}".encode("utf-8", "surrogateescape")) % SAMPLE_SHARE == 0
+def _samples(file: HubFile) -> Iterator[str]:
+    number = crc32(f"{file.path} {file.blob}".encode("utf-8", "surrogateescape"))
+    yield from (name for name, share in SAMPLES.items() if number % share == 0)
 
 
 def mark(name: str, value: str) -> str:
