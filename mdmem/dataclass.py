@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from dataclasses import KW_ONLY, asdict, field, fields, is_dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, MISSING, FrozenInstanceError, asdict, field, fields, is_dataclass, replace
 from operator import attrgetter
-from threading import RLock, active_count
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["KW_ONLY", "asdict", "dataclass", "field", "fields", "is_dataclass", "replace"]
@@ -30,7 +30,6 @@ else:
 
 _MADE = {"__init__", "__repr__", "__eq__", "__hash__"}
 _FIELDS = "__dataclass_fields__"
-_NOT_TAKEN = {_FIELDS, "__init__", "__dict__", "__weakref__"}
 _turn = RLock()
 
 
@@ -59,33 +58,66 @@ class _Fields:
         return getattr(self._made(), _FIELDS)
 
 
-def _make(cls: Any, *, eq: bool = True, **options: Any) -> None:
+def _make(cls: Any, *, eq: bool = True, frozen: bool = False, **options: Any) -> None:
     """Make a class a data class; what every one of them has is not compiled for each."""
     options.pop("slots", None)
-    is_alone = active_count() == 1
-    made = None if is_alone else _initializer(cls, options)
-    if is_alone:
-        delattr(cls, "__init__")
-    dataclasses.dataclass(init=is_alone, repr=False, eq=False, **options)(cls)
+    # Else it is made of the signature.
+    cls.__doc__ = cls.__doc__ or cls.__name__
+    has_base = any(is_dataclass(base) for base in cls.__mro__[1:])
+    dataclasses.dataclass(init=False, repr=False, eq=False, frozen=frozen and has_base, **options)(cls)
     stated: tuple[Any, ...] = fields(cls)
+    if frozen and not has_base:
+        # What `dataclasses` compiles for it takes as long as all else that it does.
+        cls.__dataclass_params__.frozen = True
+        cls.__setattr__, cls.__delattr__ = _set, _delete
     cls.__repr__ = _repr
     if eq:
         compared = [one.name for one in stated if one.compare]
         cls._compared = staticmethod(attrgetter(*compared)) if compared else staticmethod(type)
-        cls.__eq__, cls.__hash__ = _eq, _hash if options.get("frozen") else None
-    if made is not None:
-        # Last of all: from now on nobody waits for the rest.
-        cls.__init__ = made
+        cls.__eq__, cls.__hash__ = _eq, _hash if frozen else None
+    # Last of all: from now on nobody waits for the rest.
+    cls.__init__ = _initializer(cls, stated, is_frozen=frozen)
 
 
-def _initializer(cls: Any, options: dict[str, Any]) -> Any:
-    """Return what sets the fields of a class, made for another of the same fields.
+def _initializer(cls: Any, stated: Sequence[Any], *, is_frozen: bool) -> Any:
+    """Return what sets the fields of a class, as `dataclasses` would make it."""
+    places: list[str] = []
+    named: list[str] = []
+    lines: list[str] = []
+    # No field begins with a digit.
+    known: dict[str, Any] = {"__0put": object.__setattr__, "__0absent": MISSING}
+    for one in stated:
+        name, has_factory = one.name, one.default_factory is not MISSING
+        known[f"__{name}"] = one.default_factory if has_factory else one.default
+        default = "=__0absent" if has_factory else f"=__{name}" if one.default is not MISSING else ""
+        value = f"__{name}() if {name} is __0absent else {name}" if has_factory else name
+        if one.init:
+            (named if one.kw_only else places).append(name + default)
+        elif not has_factory:
+            continue
+        else:
+            value = f"__{name}()"
+        lines.append(f"__0put(self, {name!r}, {value})" if is_frozen else f"self.{name} = {value}")
+    if hasattr(cls, "__post_init__"):
+        lines.append("self.__post_init__()")
+    parameters = ", ".join(["self", *places, *(["*", *named] if named else [])])
+    exec(f"def __init__({parameters}):\n " + "\n ".join(lines or ["pass"]), known)
+    made = known["__init__"]
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
+    return made
 
-    To take away its own until it has another is quicker, and shows that of its base to threads that make values.
-    """
-    own = {name: value for name, value in vars(cls).items() if name not in _NOT_TAKEN}
-    twin = type(cls)(cls.__name__, cls.__bases__, own)
-    return dataclasses.dataclass(repr=False, eq=False, **options)(twin).__init__
+
+def _refusing(what: str, do: Callable[..., None]) -> Callable[..., None]:
+    def refuse(self: Any, name: str, *value: object) -> None:
+        # A class below that is no data class may have more.
+        if _FIELDS in vars(type(self)) or name in getattr(self, _FIELDS):
+            raise FrozenInstanceError(f"cannot {what} field {name!r}")
+        do(self, name, *value)
+
+    return refuse
+
+
+_set, _delete = _refusing("assign to", object.__setattr__), _refusing("delete", object.__delattr__)
 
 
 def _repr(self: Any) -> str:

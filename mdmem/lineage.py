@@ -178,6 +178,9 @@ class Lineage:
         """
         found: dict[str, tuple[str, ...]] = {}
         for group in self._groups:
+            if self.successors.keys().isdisjoint(group):
+                found.update((member, (member,) if self.entries[member].is_in_force else ()) for member in group)
+                continue
             beyond = {
                 head for member in group for new in self.successors.get(member, ()) for head in found.get(new, ())
             }
@@ -240,9 +243,16 @@ class _Components:
     _open: dict[str, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for start in self.edges:
-            if start not in self._number:
-                self._visit(start)
+        for start, following in self.edges.items():
+            if not self.edges.keys().isdisjoint(following):
+                if start not in self._number:
+                    self._visit(start)
+                continue
+            # Nearly every chain: what lies beyond leads nowhere, and each is a component of its own.
+            for node in (*following, start):
+                if node not in self._number:
+                    self._number[node] = len(self._number)
+                    self.found.append(frozenset((node,)))
 
     def _visit(self, start: str) -> None:
         path = [self._enter(start)]

@@ -1,6 +1,7 @@
 """What every test has: no variable of a hook's repository, no settings of the user's own, one day."""
 
 import atexit
+import gc
 import os
 import shutil
 import sys
@@ -8,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from _pytest.runner import runtestprotocol
 from builders import environment
 from hypothesis import HealthCheck, settings
 
@@ -20,6 +22,9 @@ os.environ.update(_CLEAN)
 _HOME = tempfile.mkdtemp(prefix="mdmem-tests-")
 atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
 os.environ.update({"XDG_DATA_HOME": f"{_HOME}/data", "XDG_CACHE_HOME": f"{_HOME}/cache"})
+
+# Else a tenth of the time of all tests would go into looking for garbage.
+gc.set_threshold(50_000, 20, 20)
 
 # Else each of some hundred processes would compile all that it imports, and each worker every test.
 sys.dont_write_bytecode = False
@@ -49,3 +54,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let what takes long come first, so that no worker is left alone with it."""
     items.sort(key=lambda item: item.path.name not in _LONG)
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage among what the tests make alone: nine thousand of them wait in memory for their turn."""
+    gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Let a worker tell how a test ended, and of its other steps those that failed: else each test is six messages."""
+    options = item.config.option
+    if not hasattr(item.config, "workerinput") or options.durations is not None or options.xmlpath is not None:
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True

@@ -9,10 +9,10 @@ a variable (`COLD`) is another one than ours, the process is started anew.
 
 from __future__ import annotations
 
-import ast
 import atexit
 import gc
 import io
+import marshal
 import os
 import pickle
 import runpy
@@ -25,7 +25,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout, suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -37,6 +37,15 @@ from typing import Any, BinaryIO, NoReturn
 COLD = ("PYTHON", "LC_", "LANG", "PATH", "GIT_PYTHON")
 # The libraries of the two servers take as long to import as all others each; few processes need them.
 _LATE = ("mcp", "lsp")
+_FIRST_COMMANDS = (
+    "init --no-hook --wing first",
+    "new decision first/rooms Doors --status active --body Tried.",
+    "list",
+    "check",
+    "check --staged",
+    "search tried",
+    "retrieve tried",
+)
 _HEADER = 8
 _DESCRIPTORS = 64
 _WORK = """\
@@ -62,7 +71,8 @@ class Process:
     ) -> None:
         """Start Python in a folder with its arguments: `-m MODULE …`, `-c CODE …` or `FILE …`."""
         variables = {os.fsencode(name): os.fsencode(value) for name, value in env.items()}
-        asked = repr(([os.fsencode(one) for one in (sys.executable, *arguments)], os.fsencode(cwd), variables)).encode()
+        words = [os.fsencode(one) for one in (sys.executable, *arguments)]
+        asked = marshal.dumps((words, os.fsencode(cwd), variables))
         self._line = socket.socket(socket.AF_UNIX)
         self._line.connect(str(_warm() / "line"))
         socket.send_fds(self._line, [len(asked).to_bytes(_HEADER, "big")], streams)
@@ -179,8 +189,8 @@ def _whole(file: BinaryIO) -> bytes:
 # Without `site` and the environment, so that it starts in a tenth of the time.
 _STAND_IN = """\
 #!{python} -IS
-import _socket, array, os, signal, sys
-asked = repr(([os.fsencode(one) for one in sys.argv], os.getcwdb(), dict(os.environb))).encode()
+import _socket, array, marshal, os, signal, sys
+asked = marshal.dumps(([os.fsencode(one) for one in sys.argv], os.getcwdb(), dict(os.environb)))
 line = _socket.socket(_socket.AF_UNIX)
 line.connect({line!r})
 rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, array.array("i", [0, 1, 2]))
@@ -248,7 +258,7 @@ def _wait_to_be_forked(parent: socket.socket, listening: socket.socket) -> Seque
             continue
         line, _ = listening.accept()
         header, descriptors, _, _ = socket.recv_fds(line, _HEADER, 3)
-        arguments, cwd, environment = ast.literal_eval(_exactly(line, int.from_bytes(header, "big")).decode())
+        arguments, cwd, environment = marshal.loads(_exactly(line, int.from_bytes(header, "big")))
         for name in _LATE:
             if name.encode() in arguments:
                 _import_below(f"mdmem.{name}")
@@ -291,8 +301,11 @@ def _become(cwd: bytes, environment: Mapping[bytes, bytes], descriptors: Sequenc
         os.dup2(descriptor, number)
     os.closerange(3, _DESCRIPTORS)
     os.chdir(cwd)
-    os.environ.clear()
-    os.environb.update(environment)
+    # Most are as they were, and what is not touched is not copied.
+    for name in os.environb.keys() - environment.keys():
+        del os.environb[name]
+    now = dict(os.environb)
+    os.environb.update((name, value) for name, value in environment.items() if now.get(name) != value)
     tempfile.tempdir = None
     modes = (("r", sys.stdin), ("w", sys.stdout), ("w", sys.stderr))
     sys.stdin, sys.stdout, sys.stderr = (_stream(number, mode, old) for number, (mode, old) in enumerate(modes))
@@ -353,10 +366,31 @@ def _import_below(package: str) -> None:
                 getattr(value, "__dataclass_fields__", None)
 
 
+def _use_what_is_imported() -> None:
+    """Run commands, so that patterns, parsers and readers, which a process makes where it first needs them, are there.
+
+    No function of the package keeps what it learnt of a folder or of the variables, so a fork knows nothing of this.
+    """
+    from mdmem.cli.main import run
+
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        nothing = stack.enter_context(Path(os.devnull).open("w", encoding="utf-8"))
+        for one in (chdir(folder), redirect_stdout(nothing), redirect_stderr(nothing)):
+            stack.enter_context(one)
+        subprocess.run(["git", "init", "-q"], check=True)
+        for command in _FIRST_COMMANDS:
+            run(command.split())
+        # Else each fork would close at its end what these had opened.
+        gc.unfreeze()
+        gc.collect()
+
+
 if __name__ == "__main__":
     with suppress(ImportError):
         import git  # noqa: F401  # takes the longest of all, and is imported late
     _import_below("mdmem")
+    _use_what_is_imported()
     # A fork that looks for garbage would copy every page it looks at.
     gc.freeze()
     _run_to_the_end(_wait_to_be_forked(*(socket.socket(fileno=int(one)) for one in sys.argv[1:])))

@@ -7,7 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, field, fields, is_dataclass, replace
 from threading import Barrier
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -99,3 +99,37 @@ def test_methods_of_its_own_stay() -> None:
             return self.name
 
     assert (Folded("A") == Folded("a"), {Folded("A")} == {Folded("a")}, repr(Folded("A"))) == (True, True, "A")
+
+
+def test_frozen_value_without_a_base_takes_defaults_and_refuses_changes() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Note:
+        put: str
+        absent: list[str] = field(default_factory=list)
+        _put: int = 3
+        seen: int = field(init=False)
+        kept: dict[str, int] = field(default_factory=dict, init=False)
+        kind: ClassVar[str] = "note"
+        last: bool = field(default=False, kw_only=True)
+
+        def __post_init__(self) -> None:
+            object.__setattr__(self, "seen", len(self.absent))
+
+    class Own(Note):
+        pass
+
+    one, other = Note("a", ["b"], last=True), Note("a")
+    assert (one.put, one.absent, one._put, one.seen, one.kept, one.last) == ("a", ["b"], 3, 1, {}, True)
+    assert (other.absent, other.absent is not Note("a").absent, other.kept is not one.kept) == ([], True, True)
+    for name in ("put", "more"):
+        with pytest.raises(FrozenInstanceError, match=f"cannot assign to field '{name}'"):
+            setattr(one, name, "b")
+    with pytest.raises(FrozenInstanceError, match="cannot delete field 'put'"):
+        del one.put  # type: ignore[misc]
+    with pytest.raises(TypeError, match=r"Note.__init__\(\) missing 1 required positional argument: 'put'"):
+        Note()  # type: ignore[call-arg]
+    own = Own("a")
+    own.more = 1  # type: ignore[attr-defined]
+    with pytest.raises(FrozenInstanceError):
+        own.put = "b"  # type: ignore[misc]
+    assert replace(one, last=False) == Note("a", ["b"])

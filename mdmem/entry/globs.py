@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import string
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import count
@@ -186,6 +185,7 @@ _ITEM = regex(rb"\[:([^\]]*):\]|(\\.|[^\\])-(\\.|[^\]\\])|(\\.|[^\\])", re.DOTAL
 @cache
 def _classes() -> dict[str, str]:
     # Imported here: few globs name one.
+    import string
 
     return {
         "alnum": string.ascii_letters + string.digits,

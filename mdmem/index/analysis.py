@@ -116,7 +116,7 @@ def _humped(raw: str) -> dict[str, tuple[str, ...]]:
 
 def spans(text: str) -> Iterator[tuple[int, int, Token]]:
     """Yield where each run of a text stands and what it gives; positions hold for texts that `fold` keeps in place."""
-    for found in _pattern(text.isascii()).finditer(text):
+    for found in _pattern_for(text).finditer(text):
         yield found.start(), found.end(), _token(fold(found.group()))
 
 
@@ -168,14 +168,26 @@ _known = _Known()
 
 
 def _runs(text: str) -> list[str]:
-    found: list[str] = _pattern(text.isascii()).findall(text)
+    found: list[str] = _pattern_for(text).findall(text)
     return found
 
 
+# To compile the class of the signs takes 5 ms, and the fewest texts hold any of them.
+_MAYBE_SIGN = regex("[\u0900-\u1cff\u3099\u309a]")
+
+
+def _pattern_for(text: str) -> re.Pattern[str]:
+    if text.isascii():
+        return _pattern("[A-Za-z0-9]")
+    return _pattern(r"[^\W_]" if _MAYBE_SIGN.search(text) is None else rf"(?:[^\W_]|[{_combining()}])")
+
+
 @cache
-def _pattern(ascii_only: bool) -> re.Pattern[str]:  # noqa: FBT001 - the argument is the cache's key
-    letter = "[A-Za-z0-9]" if ascii_only else rf"(?:[^\W_]|[{_combining()}])"
+def _pattern(letter: str) -> re.Pattern[str]:
     return re.compile(rf"\.?{letter}+(?:(?:::|__|[._/\\:-]){letter}+)*(?:(?:\+\+|\#)(?!\w))?")
+
+
+_FIRST_UNSPACED = "\u0e00"
 
 
 @cache
@@ -187,6 +199,7 @@ def _unspaced() -> re.Pattern[str]:
     )
 
 
+@cache
 def _combining() -> str:
     # `\w` leaves out the vowel signs of Indic and South-East Asian scripts, which would cut each of their words.
     signs = (chr(code) for code in range(0x0900, 0x1D00))
@@ -240,7 +253,7 @@ def _is_plain(raw: str) -> bool:
 def _characters(text: str, *, singles: bool) -> Iterator[str]:
     """Yield a word's stem, or the neighbouring characters where its script has no spaces."""
     end = 0
-    for found in _unspaced().finditer(text):
+    for found in _unspaced().finditer(text) if max(text, default="") >= _FIRST_UNSPACED else ():
         yield from _word(text[end : found.start()])
         end = found.end()
         run = found.group()

@@ -63,7 +63,7 @@ class Relevance:
         """Return the best matches by score, of any type that is in force."""
         matches = [item for item in self.others if item.score > 0 and item.current and not item.is_proposal]
         best = nlargest(_BEST, matches, key=lambda item: item.score)
-        if self.is_pressed:
+        if self.is_pressed and not self.found.is_brief:
             best.sort(key=lambda item: item.entry.type is EntryType.NOTE)
         return best
 
@@ -80,7 +80,8 @@ class Relevance:
         if self.is_elsewhere:
             return []
         is_line = self.found.is_brief or not self.is_pressed
-        return [item for item in self.best[:1] if not (is_line and self.is_touched(item))]
+        told = [item for item in self.best[:1] if not (is_line and self.is_touched(item))]
+        return [item for item in told if not self.found.is_brief or self._holds_enough(item)]
 
     @cached_property
     def next_best(self) -> list[Ranked]:
@@ -118,7 +119,16 @@ class Relevance:
             self.is_touched(item) or item not in self._rivals or item.score < _NEARLY * self.top
         ):
             return False
-        return self._share(item.terms) >= _TOUCHES
+        return self._holds_enough(item)
+
+    def _holds_enough(self, item: Ranked) -> bool:
+        """Say whether an item holds a third of the question.
+
+        In a short answer words that no entry holds count as the rarest, unless it holds half of all words.
+        """
+        unheld = len(self.found.terms) - len(self.weights) if self.found.is_brief and not item.matches else 0
+        beside = unheld * log(1 + 2 * len(self.found.items))
+        return self._weight_of(item.terms) >= _TOUCHES * (self._whole + beside)
 
     def is_touched(self, item: Ranked) -> bool:
         """Say whether an item holds one common word of the question alone: a line is enough."""
@@ -148,14 +158,17 @@ class Relevance:
             held.update(dict.fromkeys(terms, times))
         return {term: log(1 + len(self.found.items) / held[term]) for term in self.found.terms if held[term]}
 
-    def _share(self, terms: frozenset[str]) -> float:
-        if terms not in self._shares:
-            whole = fsum(self.weights.values())
-            self._shares[terms] = fsum(self.weights.get(term, 0.0) for term in terms) / whole if whole else 1.0
-        return self._shares[terms]
+    def _weight_of(self, terms: frozenset[str]) -> float:
+        if terms not in self._weighed:
+            self._weighed[terms] = fsum(self.weights.get(term, 0.0) for term in terms)
+        return self._weighed[terms]
 
     @cached_property
-    def _shares(self) -> dict[frozenset[str], float]:
+    def _whole(self) -> float:
+        return fsum(self.weights.values())
+
+    @cached_property
+    def _weighed(self) -> dict[frozenset[str], float]:
         return {}
 
 

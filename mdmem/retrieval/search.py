@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import date
 from functools import partial
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from mdmem.catalog import Catalog
+from mdmem.catalog import Catalog, is_entry_place
 from mdmem.dataclass import replace
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import GoneError
@@ -16,15 +17,21 @@ from mdmem.index.protocol import Match
 from mdmem.retrieval.bearings import bearings_of, claimants_first, claims_on, ended_match
 from mdmem.retrieval.question import AnswerBasis, Described, Hit, Question, SearchResult, likeness_key
 from mdmem.retrieval.retrieve import find_text, problems_in
-from mdmem.workspace.proposals import view_of
+from mdmem.workspace.proposals import View, view_of
 from mdmem.workspace.scope import Filters, Scope, reading_scope
 from mdmem.workspace.workspace import Workspace
 
 
-def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchResult:
-    """Return the hits in a scope, best first; equal scores put what is current before what ended."""
+def search_in(
+    workspace: Workspace, scope: Scope, question: Question, among: Collection[str] | None = None
+) -> SearchResult:
+    """Return the hits in a scope, best first; equal scores put what is current before what ended.
+
+    `among` are the only entries whose match counts, where not all do.
+    """
     catalog, today = workspace.catalog, workspace.today
-    answer = find_text(workspace, question, scope.held(catalog.entries))
+    held = scope.held(catalog.entries)
+    answer = find_text(workspace, question, held if among is None else [one for one in held if one in among])
     found: dict[str, _Found] = {}
     alone = catalog.lineage.alone if _lets_all_in(question.filters) else frozenset[str]()
     for match in answer.matches:
@@ -35,7 +42,7 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
         for one in _found_by(catalog, match, question.filters, today=today):
             address = one.entry.address
             found[address] = _merged(found[address], one) if address in found else one
-    held = frozenset[str]().union(*{match.terms for match in answer.matches})
+    matched = frozenset[str]().union(*{match.terms for match in answer.matches})
     return SearchResult(
         query=question.words,
         hits=_hits(catalog, scope, found.values(), today=today),
@@ -43,7 +50,7 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
         drafts=sum(_is_hidden_draft(catalog.entries[match.key], question.filters, today) for match in answer.matches),
         basis=AnswerBasis(
             problems=problems_in(catalog, scope),
-            unmatched_terms=tuple(answer.words[term] for term in answer.terms if term not in held),
+            unmatched_terms=tuple(answer.words[term] for term in answer.terms if term not in matched),
             degraded=answer.degraded,
             why_degraded=answer.why,
             source=answer.source,
@@ -52,12 +59,14 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
     )
 
 
-def with_versions(result: SearchResult, other: SearchResult, addresses: Collection[str]) -> SearchResult:
-    """Return a result with those hits of another one that are at some addresses: versions that are only proposed."""
-    more = [hit for hit in other.hits if hit.entry.address in addresses]
+def with_versions(result: SearchResult, other: SearchResult, view: View) -> SearchResult:
+    """Return a result with those hits of another one, of the files, that are versions which are only proposed."""
+    more = [hit for hit in other.hits if hit.entry.address in view.alternatives]
     unmatched = tuple(word for word in result.basis.unmatched_terms if word in other.basis.unmatched_terms)
     basis = replace(result.basis, unmatched_terms=unmatched)
-    return replace(result, hits=_ordered([*result.hits, *more]), basis=basis)
+    has_claims = any(workspace.catalog.lineage.claimed for workspace in (view.effective, view.checkout))
+    hits = _ordered([*result.hits, *more]) if has_claims else _with(result.hits, more)
+    return replace(result, hits=hits, basis=basis)
 
 
 def _ordered(hits: Iterable[Hit]) -> tuple[Hit, ...]:
@@ -65,11 +74,19 @@ def _ordered(hits: Iterable[Hit]) -> tuple[Hit, ...]:
 
     Within a type, what claims an entry's place comes before it.
     """
+    return tuple(claimants_first(sorted(hits, key=_key_of), attrgetter("claimed_by")))
 
-    def key(hit: Hit) -> _Key:
-        return _key(hit.entry, hit.score, is_current=hit.entry.address in hit.heads, is_proposal=hit.is_proposal)
 
-    return tuple(claimants_first(sorted(hits, key=key), attrgetter("claimed_by")))
+def _with(hits: Sequence[Hit], more: Iterable[Hit]) -> Sequence[Hit]:
+    """Return hits with some more at their places in the order; those that are not looked at stay undescribed."""
+    ranked: list[Any] = list(range(len(hits)))
+    for hit in sorted(more, key=_key_of, reverse=True):
+        ranked.insert(bisect(hits, _key_of(hit), key=_key_of), hit)
+    return Described(ranked, lambda one: hits[one] if isinstance(one, int) else one)
+
+
+def _key_of(hit: Hit) -> _Key:
+    return _key(hit.entry, hit.score, is_current=hit.entry.address in hit.heads, is_proposal=hit.is_proposal)
 
 
 _Key = tuple[tuple[float, float, float], bool, bool, str]
@@ -166,12 +183,23 @@ def search(workspace: Workspace, question: Question) -> SearchResult:
     """Return the hits for a question, superseded ones resolved to their heads."""
     view = view_of(workspace)
     result = _searched(view.effective, question)
-    return with_versions(result, _searched(view.checkout, question), view.alternatives) if view.alternatives else result
+    if not view.alternatives:
+        return result
+    return with_versions(result, _searched(view.checkout, question, _other_matches(view)), view)
 
 
-def _searched(workspace: Workspace, question: Question) -> SearchResult:
+def _other_matches(view: View) -> frozenset[str] | None:
+    """Return the entries whose match may be another in the files, or gives a version of them; None where any may."""
+    if not all(is_entry_place(f"{address}.md") for address in view.overridden):
+        # Another manifest may have another scope.
+        return None
+    ancestors = view.checkout.catalog.lineage.ancestors
+    return view.overridden.union(*map(ancestors, view.alternatives))
+
+
+def _searched(workspace: Workspace, question: Question, among: Collection[str] | None = None) -> SearchResult:
     scope = reading_scope(workspace.catalog, workspace.settings, question.filters)
-    return search_in(workspace, scope, question)
+    return search_in(workspace, scope, question, among)
 
 
 def snippets(workspace: Workspace, result: SearchResult) -> Callable[[Hit], str]:

@@ -35,12 +35,12 @@ _OWN_FILES = {
 
 # What AGENTS.md says where no server is set up.
 COMMAND_LINES = """\
-Before you change code, ask once what is binding, with all files that you will touch:
-`mdmem retrieve --session TASK --path FILE --path FILE "what you are about to do"` (TASK: any name for your work).
+Before you change code, ask once what is binding, with all files that you will touch and each part of the work:
+`mdmem retrieve --session TASK --path FILE --path FILE --ask "PART? WORDS" --ask "PART? WORDS"` \
+(TASK: any name for your work; WORDS: what you expect in the answer).
+Where there are questions and no code, leave out the files and put all questions into one call.
 Of what it names by title alone, one call gives the part you need: `mdmem show A B --about "FOR A" --about "FOR B"`.
 Ask again only when the files change; what was given before is one line then.
-Where there is a question and no code, put all questions into one call, each with words that you expect in its answer: \
-`mdmem retrieve --session TASK --ask "QUESTION? WORDS" --ask "QUESTION? WORDS"`.
 Propose what you learned, a decision, pattern or note, with the files that it is about: \
 `mdmem new decision "TITLE" --applies-to FILE --body "WHAT HOLDS, AND WHY"`.
 People approve it.

@@ -180,8 +180,8 @@ class _StandingScan:
 
     @cached_property
     def _differing_from_binding(self) -> tuple[str, ...]:
-        unlike = {path for path, _ in self._read.items() - self._binding.items()}
-        return tuple(path for path in self._read if path in unlike)
+        binding = self._binding
+        return tuple(path for path, digest in self._read.items() if binding.get(path) != digest)
 
     def _found(self) -> Iterator[tuple[str, Standing]]:
         for path in self._differing_from_binding:

@@ -29,6 +29,7 @@ from mdmem.setup.clients import CLIENTS
 
 Capture = pytest.CaptureFixture[str]
 SERVER = {"type": "stdio", "command": "mdmem", "args": ["mcp"]}
+ELSEWHERE = ["mcp", "--root", "${workspaceFolder}/memory"]
 FILES = {
     "claude-code": ".mcp.json",
     "cursor": ".cursor/mcp.json",
@@ -63,17 +64,21 @@ def test_every_client_of_the_table_can_be_named() -> None:
 
 
 @pytest.mark.parametrize("client", FILES)
-def test_command_that_is_written_starts_the_server(client: str, tmp_path: Path) -> None:
+def test_command_that_is_written_is_one_that_starts_the_server(client: str, tmp_path: Path, capsys: Capture) -> None:
     folder = make_repository(tmp_path / "shop")
-    ran = run_mdmem("init", "--client", client, cwd=folder)
-    assert (ran.returncode, f"wrote {FILES[client]}\n" in ran.stdout) == (0, True)
+    ran = run_here(capsys, "init", "--client", client, cwd=folder)
+    assert (ran.code, f"wrote {FILES[client]}\n" in ran.out) == (0, True)
     server = server_in(folder / FILES[client])
-    assert server["command"] == "mdmem"
-    assert str(tmp_path) not in json.dumps(server)
-    arguments = [one.replace("${workspaceFolder}", str(folder)) for one in server["args"]]
     # Only Cursor does not start its servers in the project's folder for sure.
-    cwd = tmp_path if client == "cursor" else folder
-    assert "\n# Wing `shop`\n" in f"\n{wing_over_pipes(arguments, cwd)}"
+    assert (server["command"], server["args"]) == ("mdmem", ELSEWHERE if client == "cursor" else SERVER["args"])
+
+
+@pytest.mark.parametrize(("arguments", "cwd"), [(SERVER["args"], "shop"), (ELSEWHERE, ".")])
+def test_command_that_is_written_starts_the_server(arguments: list[str], cwd: str, tmp_path: Path) -> None:
+    folder = make_repository(tmp_path / "shop")
+    assert run_mdmem("init", cwd=folder).returncode == 0
+    filled = [one.replace("${workspaceFolder}", str(folder)) for one in arguments]
+    assert "\n# Wing `shop`\n" in f"\n{wing_over_pipes(filled, tmp_path / cwd)}"
 
 
 def wing_over_pipes(arguments: list[str], cwd: Path) -> str:
@@ -91,12 +96,6 @@ def wing_over_pipes(arguments: list[str], cwd: Path) -> str:
                 return str(getattr(content, "text", ""))
 
     return anyio.run(read)
-
-
-def test_cursor_names_the_memory_from_the_folder_it_puts_in(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
-    run_here(capsys, "init", "--client", "cursor", cwd=folder)
-    assert server_in(folder / ".cursor/mcp.json")["args"] == ["mcp", "--root", "${workspaceFolder}/memory"]
 
 
 def test_root_is_told_where_the_server_would_not_find_it(tmp_path: Path, capsys: Capture) -> None:

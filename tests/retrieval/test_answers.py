@@ -96,6 +96,19 @@ def test_short_answer_keeps_to_its_budget_and_names_the_next_by_title(tmp_path: 
     assert said.count("(shortened") <= 2
 
 
+def test_short_answer_tells_the_best_match_of_any_type_and_names_what_holds_little(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    root = memory(tmp_path) / "memory"
+    write_entry(root, "nav/log/docks", "The beacon failed, so docking was tried twice.\n", type="note", title="Twice")
+    write_entry(root, "nav/architecture/lamp", "Each lamp is switched off once.\n", title="Docking lamps")
+    commit_all(tmp_path)
+    asked = ("--ask", "why was docking tried twice, beacon?", "--ask", "lamp voltage gauge fuse?")
+    first, second = run_here(capsys, "retrieve", *asked, cwd=tmp_path).out.split("\n\n2. ")
+    assert ("The beacon failed" in first, "switched off" in first) == (True, False)
+    assert "[decision] nav/architecture/lamp: Docking lamps (holds lamp)\n" in second
+
+
 def test_help_fits_a_glance(tmp_path: Path, capsys: Capture) -> None:
     said = run_here(capsys, "retrieve", "--help", cwd=tmp_path).out
     assert (len(said) < 1200, "--ask QUESTION" in said, "--include-deprecated" in said) == (True, True, True)

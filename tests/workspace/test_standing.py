@@ -100,6 +100,24 @@ def test_new_words_of_a_changed_entry_are_found(tmp_path: Path, capsys: Capture)
     assert (hit["address"], hit["standing"], hit["snippet"]) == (OLD, "uncommitted", "Navigation uses a zebra.")
 
 
+def test_other_versions_stand_at_their_places_among_the_hits(tmp_path: Path, capsys: Capture) -> None:
+    folder = on_branch(tmp_path)
+    root = folder / "memory"
+    for size in range(1, 5):
+        write_entry(root, f"nav/a/e{size}", f"Lantern{' and other words here' * 4 * size}.\n", title=f"Of {size}")
+    commit_all(folder, "lanterns")
+    git(folder, "branch", "-f", "main", "HEAD")
+    write_entry(root, "nav/a/e4", "Lantern.\n", title="Lantern of a zebra")
+    write_entry(root, "nav/a/e1", f"Lantern{' and much more words here' * 30}.\n", title="Of 1")
+    answer = said(capsys, "search", "lantern", "zebra", "unicorn", cwd=folder)
+    assert [(hit["address"][-2:], hit["standing"]) for hit in answer["hits"]] == [
+        ("e4", "uncommitted"),
+        *((f"e{size}", "binding") for size in range(1, 5)),
+        ("e1", "uncommitted"),
+    ]
+    assert answer["unmatched_terms"] == ["unicorn"]
+
+
 @pytest.mark.parametrize("is_committed", [True, False])
 def test_entry_that_a_branch_took_away_still_binds(is_committed: bool, tmp_path: Path, capsys: Capture) -> None:
     folder = on_branch(tmp_path)
