@@ -59,12 +59,12 @@ def connected(dsn: str, *, token: str | None = None, statement_seconds: int = 60
             dsn,
             autocommit=True,
             connect_timeout=CONNECT_SECONDS,
-            # In seconds, and milliseconds: a way that was cut is noticed, instead of waited on for hours.
-            keepalives_idle=20,
-            tcp_user_timeout=30_000,
             application_name="mdmem",
             client_encoding="UTF8",
             options=options if token is None else f"{options} -c mdmem.token={token}",
+            # In seconds, and milliseconds: a way that was cut is noticed, instead of waited on for hours.
+            keepalives_idle=20,
+            tcp_user_timeout=30_000,
         )
         try:
             yield opened
