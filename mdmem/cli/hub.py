@@ -10,6 +10,12 @@ import click
 COMMANDS = {
     "init": "Make the hub's tables in a database, or bring them up to date.",
     "push": "Send what a commit of this memory changed.",
+    "search": "Find entries of all repositories by words.",
+    "retrieve": "Answer what binds, in one repository or in all.",
+    "list": "List entries, narrowed by filters.",
+    "show": "Show entries in full.",
+    "why": "Show how an entry came to bind or was replaced.",
+    "who": "Show who answers for an entry, and what depends on it.",
     "status": "List the repositories: which commit of each, and how old.",
     "verify": "Compare what the hub has of this memory with its commit.",
     "rebuild": "Send all of this memory anew, in place of what the hub has.",
@@ -31,7 +37,9 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"mdmem.cli.hub_{cmd_name}").command
+        # A module is named by what it shows.
+        name = "owners" if cmd_name == "who" else cmd_name
+        command: click.Command = import_module(f"mdmem.cli.hub_{name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -15,6 +15,8 @@ from mdmem.cli.filters import split_values
 
 if TYPE_CHECKING:
     from mdmem.access import Access
+    from mdmem.mcp.hub import HubAnswers
+    from mdmem.mcp.workspaces import Provider
 
 _EXTRA = ("mcp", "mcp_types", "anyio", "starlette", "uvicorn", "h11")
 
@@ -28,30 +30,41 @@ _EXTRA = ("mcp", "mcp_types", "anyio", "starlette", "uvicorn", "h11")
 )
 @click.option("--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Only these.")
 @click.option("--http", "address", metavar="HOST:PORT", help="Serve over HTTP instead; port 0 takes a free one.")
+@click.option("--hub", "has_hub", is_flag=True, help="Answer for other repositories, too: of MDMEM_HUB_DSN.")
 @click.option("--allow-host", "names", multiple=True, metavar="NAME", help="A name that clients may call it by.")
 @global_options
 def command(
-    given: Globals, profile: str | None, wings: tuple[str, ...], address: str | None, names: tuple[str, ...]
+    given: Globals,
+    profile: str | None,
+    wings: tuple[str, ...],
+    *,
+    address: str | None,
+    has_hub: bool,
+    names: tuple[str, ...],
 ) -> int:
     """Serve the memory to an agent over standard input and output; the agent's client starts this.
 
     With --wing the agent reads and writes these wings alone. With --http many clients are served, each with a token of
-    `mdmem token add`; without tokens, only those of this machine.
+    `mdmem token add`; without tokens, only those of this machine. With --hub `retrieve`, `search` and `get_entry` take
+    a repository; the variables MDMEM_HUB_DSN and MDMEM_HUB_TOKEN say which hub, and who asks.
     """
+    dsn = os.environ.get("MDMEM_HUB_DSN") if has_hub else ""
+    if has_hub and not dsn:
+        raise click.UsageError("--hub needs the variable MDMEM_HUB_DSN, such as `postgresql://USER@HOST/DATABASE`")
     if address is not None:
-        return _serve_http(given, profile, wings, address=address, names=names)
+        return _serve_http(given, profile, wings, address=address, names=names, dsn=dsn)
     if sys.stdin is None or sys.stdout is None:
         raise click.UsageError("standard input or output is closed; an MCP client keeps both open")
     access = _access(wings)
     if sys.stdin.isatty():
         given.remark("waiting for an MCP client on standard input; Ctrl-C ends this")
     try:
-        return _serve(given, profile, access)
+        return _serve(given, profile, access, dsn=dsn)
     except ModuleNotFoundError as error:
         raise _without_extra(error) from error
 
 
-def _serve(given: Globals, profile: str | None, access: Access) -> int:
+def _serve(given: Globals, profile: str | None, access: Access, *, dsn: str | None) -> int:
     """Answer the client's first requests, then import the SDK, which answers the rest."""
     from importlib.util import find_spec
 
@@ -64,19 +77,32 @@ def _serve(given: Globals, profile: str | None, access: Access) -> int:
         opening.start()
         from mdmem.mcp.tools.table import listed_in
 
-        opening.offer(listed_in(profile or provider.profile()))
+        opening.offer(listed_in(profile or provider.profile(), has_hub=bool(dsn)))
     from mdmem.mcp.server import build_server
     from mdmem.mcp.session import Session
     from mdmem.mcp.stdio import serve
 
     _collect_garbage()
-    server = build_server(provider, profile=profile, access=lambda: access, is_warming=True, session=Session())
+    server = build_server(
+        provider,
+        profile=profile,
+        access=lambda: access,
+        is_warming=True,
+        session=Session(),
+        hub=_hub(provider, dsn),
+    )
     serve(server, opening)
     return 0
 
 
 def _serve_http(
-    given: Globals, profile: str | None, wings: tuple[str, ...], *, address: str, names: tuple[str, ...]
+    given: Globals,
+    profile: str | None,
+    wings: tuple[str, ...],
+    *,
+    address: str,
+    names: tuple[str, ...],
+    dsn: str | None,
 ) -> int:
     try:
         from mdmem.mcp.auth import caller
@@ -91,9 +117,19 @@ def _serve_http(
     listening = read_address(address, names=split_values(names))
     provider = Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
     bearers = BearerTokens(provider.workspace().state_folder)
-    server = build_server(provider, profile=profile, access=caller, is_warming=True)
+    server = build_server(provider, profile=profile, access=caller, is_warming=True, hub=_hub(provider, dsn))
     serve_http(server, bearers, listening, open_access=_access(wings))
     return 0
+
+
+def _hub(provider: Provider, dsn: str | None) -> HubAnswers | None:
+    """Return what asks the hub; it is connected to at the first question."""
+    if not dsn:
+        return None
+    from mdmem.hub.kept_copies import ServedHub
+    from mdmem.mcp.hub import HubAnswers
+
+    return HubAnswers(ServedHub(dsn, os.environ.get("MDMEM_HUB_TOKEN")), provider)
 
 
 def _collect_garbage() -> None:

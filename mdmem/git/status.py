@@ -97,6 +97,19 @@ def list_apart(
     return found
 
 
+def clean_commit(repository: Repository, under: str) -> str | None:
+    """Return HEAD's commit where the files below a folder, on disk and in the index, are as it has them, else None."""
+    options = ("--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=normal", "--no-ahead-behind")
+    printed = records(run(repository.top, "status", *options, "--", pathspec(under)))
+    heads = [record for record in printed if record.startswith("# ")]
+    named = [head.removeprefix(_TIP) for head in heads if head.startswith(_TIP)]
+    # Before its first commit a branch is at `(initial)`.
+    return named[0] if len(heads) == len(printed) and named and named[0].isalnum() else None
+
+
+_TIP = "# branch.oid "
+
+
 def list_changed_in_index(repository: Repository, *, index: Path | None = None) -> list[str]:
     """Return the paths, from the top, in which the index differs from HEAD; both names of a move."""
     arguments = ("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "-z")

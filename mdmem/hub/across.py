@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 from functools import cached_property
+from typing import Generic, NamedTuple, TypeVar
 
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.errors import UsageError
 from mdmem.hub.candidates import all_of, any_of, candidates, within
-from mdmem.hub.levels import ENOUGH, levels_of
 from mdmem.hub.match_text import FoundText, Matches
-from mdmem.hub.reader import Reader
+from mdmem.hub.origins import Origins
+from mdmem.hub.rarity import holders, likely, terms_beginning
+from mdmem.hub.reader import HeldTerms, Reader
 from mdmem.hub.rows import BROKEN, ENTRY, mark
 from mdmem.hub.text import corpus_of
-from mdmem.hub.union import Origins, UnionWorkspace, union_of
+from mdmem.hub.union import UnionWorkspace, union_of
 from mdmem.index.fields import SCORED
 from mdmem.index.scoring import Leaf, Query, Totals, plain, rank, term
 from mdmem.retrieval.entries import ShownEntry, in_full, list_entries
@@ -24,11 +26,11 @@ from mdmem.retrieval.search import search_in
 from mdmem.settings import Settings
 from mdmem.workspace.scope import Filters, Scope, ScopeState
 
+_Result = TypeVar("_Result")
 # Files that cannot be read and are named: each may be an invariant.
 _BROKEN = 5
 # Of the matches those are looked at more closely that may come first; what a lineage takes away leaves room for others.
 _CLOSER = 40
-_PREFIXES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,29 +44,35 @@ class AcrossRequest:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far an answer reaches: how many entries match, at least where not all were looked at, and in how many wings.
+    """How far an answer reaches: how many entries match, at least where not all were looked at.
 
     `begun` are the words that nothing holds, and that stand for what begins with them.
     """
 
     matches: int
     is_all: bool
-    entries: int
     begun: tuple[str, ...] = ()
 
 
+class Pinned(NamedTuple):
+    """A repository that reads an entry of another place, and at which commit."""
+
+    repository: str
+    commit: str
+
+
 @dataclass(frozen=True, slots=True)
-class AcrossAnswer:
+class AcrossAnswer(Generic[_Result]):
     """What a question to many repositories found: a result of a feature, and where each of its wings comes from."""
 
-    result: SearchResult | Pack | tuple[ShownEntry, ...]
+    result: _Result
     workspace: UnionWorkspace
     origins: Origins
     reach: Reach
-    pins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    pins: Mapping[str, tuple[Pinned, ...]] = field(default_factory=dict)
 
 
-def search_across(reader: Reader, request: AcrossRequest, *, today: date) -> AcrossAnswer:
+def search_across(reader: Reader, request: AcrossRequest, *, today: date) -> AcrossAnswer[SearchResult]:
     """Return the hits of many repositories, best first, superseded ones resolved to their heads."""
     finding = _Finding(reader, request)
     closer = request.limit + _CLOSER
@@ -73,13 +81,13 @@ def search_across(reader: Reader, request: AcrossRequest, *, today: date) -> Acr
         asked = replace(request.question, filters=finding.filters)
         result = search_in(union, finding.scope(origins), asked)
         if len(result.hits) >= request.limit or closer >= len(finding.matches.ranked):
-            return AcrossAnswer(result, union, origins, finding.reach)
+            return AcrossAnswer(result, union, origins, finding.reach, finding.pins)
         closer *= 4
 
 
 def retrieve_across(
     reader: Reader, request: AcrossRequest, *, today: date, budget: int | None = None, printed: Printed = PLAIN
-) -> AcrossAnswer:
+) -> AcrossAnswer[Pack]:
     """Return what of many repositories binds for some words, within a budget; invariants come first."""
     from mdmem.retrieval.budget import pack
     from mdmem.retrieval.mentions import texts_of
@@ -93,10 +101,10 @@ def retrieve_across(
     found = retrieve_in(union, finding.scope(origins), asked)
     limit = Settings().budget if budget is None else budget
     packed = pack(found, limit, texts=texts_of(union, found), printed=printed)
-    return AcrossAnswer(packed, union, origins, finding.reach)
+    return AcrossAnswer(packed, union, origins, finding.reach, finding.pins)
 
 
-def list_across(reader: Reader, request: AcrossRequest, *, today: date) -> AcrossAnswer:
+def list_across(reader: Reader, request: AcrossRequest, *, today: date) -> AcrossAnswer[tuple[ShownEntry, ...]]:
     """Return the entries of many repositories that pass the filters, as many as are wanted, and whether that is all."""
     finding = _Finding(reader, request)
     filters = request.question.filters
@@ -105,7 +113,7 @@ def list_across(reader: Reader, request: AcrossRequest, *, today: date) -> Acros
     union, origins = union_of(reader, ids, lambda rows: FoundText(reader, rows), today=today)
     scope = finding.scope(origins)
     listed = [one for one in list_entries(union, finding.filters) if scope.holds(one.address)]
-    reach = Reach(len(ids), len(ids) <= request.limit, 0)
+    reach = Reach(len(ids), len(ids) <= request.limit)
     return AcrossAnswer(in_full(union, listed[: request.limit]), union, origins, reach)
 
 
@@ -185,41 +193,33 @@ class _Finding:
 
     def _begun(self, without: Matches) -> Matches:
         """Return what holds words that begin with those of the question, which nothing holds."""
-        stems = {text: text for text in without.query.typed}
         grown = {
             more: typed
-            for text, typed in stems.items()
-            for more in self.reader.terms_beginning(text, self._all_wings, most=_PREFIXES)
+            for typed in without.query.typed
+            for more in terms_beginning(self.reader, typed, self.wings, narrow=self.narrowed)
         }
         leaves = tuple(Leaf(term(more), (typed,), text=more) for more, typed in grown.items())
         query = Query(leaves, without.query.typed, frozenset(grown))
         begun = tuple(dict.fromkeys(without.query.typed[typed] for typed in grown.values()))
         return replace(self._ranked(query), begun=begun) if leaves else without
 
-    @cached_property
-    def _all_wings(self) -> frozenset[int]:
-        return self.wings if self.wings is not None else self.reader.wing_ids()
-
     def _ranked(self, query: Query) -> Matches:
-        wanted = query.wanted or frozenset()
+        wanted = sorted(query.wanted or ())
         if not wanted:
             return Matches(query, (), {}, is_all=True)
-        holders = self.reader.holders(wanted, self._all_wings)
-        typed = [leaf.text for leaf in query.leaves if leaf.text is not None]
-        terms = [text for text in typed if text in query.typed] or typed
-        levels = levels_of(terms, sorted(wanted.difference(terms)), holders, self.narrowed)
-        most = 1 << 30 if levels.is_all else ENOUGH
-        ids = candidates(self.reader, levels.texts, self.wings, most=most)
+        wings = self.wings if self.wings is not None else self.reader.wing_ids()
+        documents, passages, lengths = self.reader.totals(wings)
+        known = holders(self.reader, wanted, self.wings)
+        ids, is_cut = likely(self.reader, known, self.wings, documents=documents, narrow=self.narrowed)
         held = list(self.reader.terms(ids, wanted))
         origins = Origins(self.reader, {one.wing_id for one in held})
         keyed = {origins.address(one.wing_id, one.path): one for one in held}
-        documents, passages, lengths = self.reader.totals(self._all_wings)
-        totals = Totals(documents, passages, dict(zip(SCORED, lengths, strict=True)), holders)
-        known = sorted((key, one.passages) for key, one in keyed.items() if one.passages is not None)
-        ranked = rank(query, corpus_of([(key, passages or ()) for key, passages in known], totals), lambda _: ())
-        return Matches(
-            query, ranked, {key: one.id for key, one in keyed.items()}, is_all=levels.is_all or len(ids) < most
-        )
+        totals = Totals(documents, passages, dict(zip(SCORED, lengths, strict=True)), known)
+        read = [(key, keyed[key]) for key in sorted(keyed) if keyed[key].lengths is not None]
+        ranked = rank(query, corpus_of(read, totals), lambda _: ())
+        copies = _copies(origins, keyed)
+        best = tuple(match for match in ranked if match.key in copies)
+        return Matches(query, best, {key: one.id for key, one in keyed.items()}, is_all=not is_cut, copies=copies)
 
     def closer(self, most: int, *, today: date) -> tuple[UnionWorkspace, Origins]:
         """Return the best matches with all that decides how they stand, and files that cannot be read."""
@@ -242,4 +242,36 @@ class _Finding:
     def reach(self) -> Reach:
         """Return how far the answer reaches."""
         matches = self.matches
-        return Reach(len(matches.ranked), matches.is_all, 0, matches.begun)
+        return Reach(len(matches.ranked), matches.is_all, matches.begun)
+
+    @cached_property
+    def pins(self) -> dict[str, tuple[Pinned, ...]]:
+        """Who pins an entry, by address, of those that are of a wing that others pin."""
+        wings = self.reader.wings(frozenset[int]().union(*self.matches.copies.values()))
+        on = self.reader.pins_on([key for key, wing in wings.items() if wing.repository_id is None])
+        names = self.reader.repositories({pin.repository_id for pin in on}) if on else {}
+        by_wing: dict[int, list[Pinned]] = {}
+        for pin in on:
+            if pin.repository_id in names:
+                pinned = Pinned(names[pin.repository_id].name, wings[pin.wing_id].commit or "")
+                by_wing.setdefault(pin.wing_id, []).append(pinned)
+        found = {
+            address: tuple(one for key in sorted(held) for one in by_wing.get(key, ()))
+            for address, held in self.matches.copies.items()
+        }
+        return {address: tuple(sorted(pins)) for address, pins in found.items() if pins}
+
+
+def _copies(origins: Origins, held: Mapping[str, HeldTerms]) -> dict[str, frozenset[int]]:
+    """Return, for one address of each entry, the wings that hold it: it may be pinned, and its own repository here.
+
+    That of its own repository goes before those that are pinned.
+    """
+    alike: dict[object, list[str]] = {}
+    for address, one in held.items():
+        alike.setdefault((*origins.place(one.wing_id), one.path, one.blob), []).append(address)
+    found = {}
+    for addresses in alike.values():
+        first = min(addresses, key=lambda one: (origins.wings[held[one].wing_id].repository_id is None, one))
+        found[first] = frozenset(held[one].wing_id for one in addresses)
+    return found

@@ -40,7 +40,9 @@ class HubRaceError(LostRaceError):
 
 
 @contextmanager
-def connected(dsn: str, *, token: str | None = None, statement_seconds: int = 60) -> Iterator[HubConnection]:
+def connected(
+    dsn: str, *, token: str | None = None, statement_seconds: int = 60, connect_seconds: int = CONNECT_SECONDS
+) -> Iterator[HubConnection]:
     """Open a connection whose statements see the hub's tables; a token says who asks, where the role does not.
 
     The token goes with the first packet, so that no statement, and no log of statements, has it, and no pool of
@@ -58,7 +60,7 @@ def connected(dsn: str, *, token: str | None = None, statement_seconds: int = 60
         opened = psycopg.connect(
             dsn,
             autocommit=True,
-            connect_timeout=CONNECT_SECONDS,
+            connect_timeout=connect_seconds,
             application_name="mdmem",
             client_encoding="UTF8",
             options=options if token is None else f"{options} -c mdmem.token={token}",
@@ -70,6 +72,15 @@ def connected(dsn: str, *, token: str | None = None, statement_seconds: int = 60
             yield opened
         finally:
             opened.close()
+
+
+def is_open(connection: HubConnection) -> bool:
+    """Say whether the server still answers on a connection: it may have been started again since."""
+    try:
+        connection.execute("SELECT")
+    except _psycopg().Error:
+        return False
+    return True
 
 
 @contextmanager

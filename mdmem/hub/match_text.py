@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from mdmem.dataclass import dataclass
+from mdmem.dataclass import dataclass, field
 from mdmem.hub.reader import Reader, SeenRow
 from mdmem.hub.text import CopyText, corpus_of
 from mdmem.index.protocol import Match, Read, TextAnswer
@@ -13,13 +13,17 @@ from mdmem.index.scoring import Query, plain, rank
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """What was found for a question, best first, with the ids of the rows; `begun` are words that only begin others."""
+    """What was found for a question, best first, with the ids of the rows; `begun` are words that only begin others.
+
+    `copies` are, by address, the wings that hold the same entry of the same place at another commit.
+    """
 
     query: Query
     ranked: tuple[Match, ...]
     ids: Mapping[str, int]
     is_all: bool
     begun: tuple[str, ...] = ()
+    copies: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
 
 class FoundText(CopyText):
@@ -49,7 +53,7 @@ class FoundText(CopyText):
         else:
             query = plain(question)
             held = self._reader.terms(self._by_id, query.wanted or ())
-            known = sorted((self._by_id[one.id], one.passages) for one in held if one.passages is not None)
-            ranked = rank(query, corpus_of([(key, passages or ()) for key, passages in known], None), read)
+            known = {self._by_id[one.id]: one for one in held if one.lengths is not None}
+            ranked = rank(query, corpus_of(sorted(known.items()), None), read)
         chosen = live.keys() if among is None else live.keys() & set(among)
         return TextAnswer(tuple(one for one in ranked if one.key in chosen), tuple(query.typed), query.typed, "index")

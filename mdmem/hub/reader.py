@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.dataclass import dataclass
-from mdmem.hub.rows import FORMAT, path_of, stored_path, unpacked_lengths
-from mdmem.hub.terms import FORMAT_KEY, unpacked_terms
-from mdmem.index.fields import SCORED, Terms
+from mdmem.hub.rows import Lengths, path_of, stored_path, unpacked_lengths
+from mdmem.index.fields import SCORED
 
 if TYPE_CHECKING:
     from psycopg import Cursor
@@ -67,17 +66,38 @@ class SeenPin(NamedTuple):
     name: str
 
 
-HeldPassage = tuple[Terms, tuple[int, ...]]
-"""What a passage holds of some terms, and how many words its scored fields have."""
+class HubStated(NamedTuple):
+    """What an entry states of itself."""
+
+    wing_id: int
+    path: str
+    type: str
+    status: str
+    title: str
+    owner: str | None
+
+
+class HubDependent(NamedTuple):
+    """An entry that links another, and in which field."""
+
+    wing_id: int
+    path: str
+    field: str
+    type: str
+    status: str
+    title: str
+    owner: str | None
 
 
 class HeldTerms(NamedTuple):
-    """What an entry holds of some terms, by passage; None where the hub has it in another format."""
+    """Where an entry holds some terms, and how long its passages are; None where the hub has it in another format."""
 
     id: int
     wing_id: int
     path: str
-    passages: tuple[HeldPassage, ...] | None
+    blob: str | None
+    lengths: Lengths | None
+    held: Mapping[str, str]
 
 
 class Reader:
@@ -97,6 +117,10 @@ class Reader:
             f"SELECT {_REPOSITORY} FROM repository WHERE commit IS NOT NULL AND id = repository_named(%s)", name
         )
         return SeenRepository(*found[0]) if found else None
+
+    def had(self, repository: int, commit: str) -> bool:
+        """Say whether the hub has a commit of a repository, or had it."""
+        return bool(self.rows("SELECT FROM push WHERE repository_id = %s AND commit = %s", repository, commit))
 
     def repositories(self, ids: Collection[int] | None = None) -> dict[int, SeenRepository]:
         """Return repositories by their ids, all that are seen where none are named."""
@@ -122,6 +146,10 @@ class Reader:
     def wing_ids(self) -> frozenset[int]:
         """Return the ids of all wings that are seen."""
         return frozenset(row[0] for row in self.rows("SELECT id FROM wing"))
+
+    def wings_from(self, source: str, folder: str) -> list[SeenWing]:
+        """Return the wings that are pinned of one place, at whatever commit."""
+        return self._wings("repository_id IS NULL AND source = %s AND source_path = %s", source, folder)
 
     def wings_named(self, names: Collection[str]) -> list[SeenWing]:
         """Return the wings of some names, wherever they are."""
@@ -169,31 +197,46 @@ class Reader:
         found = self.rows("SELECT id, content FROM file WHERE id = ANY(%s) AND content IS NOT NULL", list(ids))
         return dict(found)
 
+    def lengths(self, wings: Collection[int]) -> Iterator[tuple[int, int, str, Lengths | None]]:
+        """Yield of the entries of some wings their id, wing and path, and how long their passages are.
+
+        The last is None where the hub has them in another format.
+        """
+        asked = "SELECT id, wing_id, path, lengths FROM file WHERE wing_id = ANY(%s) AND type IS NOT NULL"
+        for key, wing, path, lengths in self.rows(asked, list(wings)):
+            yield key, wing, path_of(path), unpacked_lengths(lengths)
+
+    def holdings(self, ids: Collection[int], wanted: Collection[str]) -> Iterator[tuple[int, dict[str, str]]]:
+        """Yield of entries where they hold some terms."""
+        return ((row[0], held) for row, held in self._taken(ids, sorted(wanted), ""))
+
     def terms(self, ids: Collection[int], wanted: Collection[str]) -> Iterator[HeldTerms]:
-        """Yield what entries hold of some terms; the server takes them out of each entry's."""
-        terms = sorted(wanted)
+        """Yield of entries of any wings where they hold some terms, and how long their passages are."""
+        for (key, wing, path, blob, lengths), held in self._taken(
+            ids, sorted(wanted), ", wing_id, path, blob, lengths"
+        ):
+            yield HeldTerms(key, wing, path_of(path), blob, unpacked_lengths(lengths), held)
+
+    def _taken(
+        self, ids: Collection[int], terms: Sequence[str], columns: str
+    ) -> Iterator[tuple[tuple[Any, ...], dict[str, str]]]:
         # Unpacked once, and not for each term; `||` makes it a value of the memory's.
         inner = (
-            "SELECT id, wing_id, path, lengths, terms || '{}'::jsonb AS held FROM file"
+            f"SELECT id{columns}, terms || '{{}}'::jsonb AS held FROM file"
             " WHERE id = ANY(%s) AND type IS NOT NULL OFFSET 0"
         )
         taken = "".join([", held ->> %s"] * len(terms))
-        for row in self.rows(
-            f"SELECT id, wing_id, path, lengths, held ->> %s{taken} FROM ({inner}) AS one",
-            *(FORMAT_KEY, *terms, list(ids)),
-        ):
-            lengths = unpacked_lengths(row[3]) if row[4] == FORMAT else None
-            passages = None
-            if lengths is not None:
-                held = unpacked_terms(dict(zip(terms, row[5:], strict=True)), len(lengths))
-                passages = tuple(zip(held, lengths, strict=True))
-            yield HeldTerms(row[0], row[1], path_of(row[2]), passages)
+        stated = 1 + columns.count(",")
+        for row in self.rows(f"SELECT id{columns}{taken} FROM ({inner}) AS one", *terms, list(ids)):
+            yield row[:stated], {term: places for term, places in zip(terms, row[stated:], strict=True) if places}
 
-    def links_from(self, ids: Collection[int], fields: Sequence[str]) -> list[tuple[int, str]]:
+    def links_from(self, rows: Collection[SeenRow], fields: Sequence[str]) -> list[tuple[int, str]]:
         """Return what some fields of files link, each with the wing that the file is of."""
+        # An index tells of hidden rows, unless it begins with the wing.
         found = self.rows(
-            "SELECT DISTINCT wing_id, target FROM link WHERE file_id = ANY(%s) AND field = ANY(%s)",
-            *(list(ids), list(fields)),
+            "SELECT DISTINCT wing_id, target FROM link"
+            " WHERE (wing_id, file_id) IN (SELECT * FROM unnest(%s::int[], %s::bigint[])) AND field = ANY(%s)",
+            *([row.wing_id for row in rows], [row.id for row in rows], list(fields)),
         )
         return [(wing, path_of(target)) for wing, target in found]
 
@@ -202,10 +245,25 @@ class Reader:
         wanted = list(targets)
         found = self.rows(
             "SELECT DISTINCT file_id FROM link JOIN unnest(%s::int[], %s::text[]) AS one (wing, address)"
-            " ON link.target = address AND link.wing_id = wing WHERE field = ANY(%s)",
+            " ON link.wing_id = wing AND link.target = address WHERE field = ANY(%s)",
             *([wing for wing, _ in wanted], [stored_path(target) for _, target in wanted], list(fields)),
         )
         return {row[0] for row in found}
+
+    def dependents(self, target: str, wings: Collection[int]) -> list[HubDependent]:
+        """Return what entries of some wings link an address as it is counted there."""
+        found = self.rows(
+            "SELECT file.wing_id, file.path, field, file.type, file.status, file.title, file.owner FROM link"
+            " JOIN file ON file.id = link.file_id"
+            " WHERE link.wing_id = ANY(%s) AND target = %s ORDER BY 1, 2, 3",
+            *(list(wings), stored_path(target)),
+        )
+        return [HubDependent(row[0], path_of(row[1]), *row[2:]) for row in found]
+
+    def stated(self, ids: Collection[int]) -> dict[int, HubStated]:
+        """Return what entries state of themselves, by the ids of their rows."""
+        asked = "SELECT id, wing_id, path, type, status, title, owner FROM file WHERE id = ANY(%s) AND type IS NOT NULL"
+        return {row[0]: HubStated(row[1], path_of(row[2]), *row[3:]) for row in self.rows(asked, list(ids))}
 
     def totals(self, wings: Collection[int]) -> tuple[int, int, list[int]]:
         """Return how many entries and passages some wings have, and how long these are."""
@@ -217,22 +275,19 @@ class Reader:
         )[0]
         return row[0], row[1], list(row[2:])
 
-    def holders(self, terms: Collection[str], wings: Collection[int]) -> dict[str, int]:
-        """Return how many entries of some wings hold each of some terms."""
+    def terms_beginning(self, begun: str, ids: Collection[int], *, most: int) -> list[str]:
+        """Return the terms of some entries that begin so, the commonest first."""
         found = self.rows(
-            "SELECT term, sum(documents)::bigint FROM term WHERE wing_id = ANY(%s) AND term = ANY(%s) GROUP BY term",
-            *(list(wings), list(terms)),
-        )
-        return dict(found)
-
-    def terms_beginning(self, begun: str, wings: Collection[int], *, most: int) -> list[str]:
-        """Return the terms of some wings that begin so, the commonest first."""
-        found = self.rows(
-            "SELECT term FROM term WHERE wing_id = ANY(%s) AND term >= %s AND term < %s GROUP BY term"
-            " ORDER BY sum(documents) DESC, term LIMIT %s",
-            *(list(wings), begun, f"{begun}\U0010ffff", most),
+            "SELECT term FROM file, jsonb_object_keys(terms) AS term WHERE id = ANY(%s) AND starts_with(term, %s)"
+            " GROUP BY term ORDER BY count(*) DESC, term LIMIT %s",
+            *(list(ids), begun, most),
         )
         return [row[0] for row in found]
+
+    def read_whole(self, repositories: Collection[int]) -> set[int]:
+        """Return those of some repositories of which every wing is seen."""
+        asked = "SELECT id FROM unnest(%s::int[]) AS id WHERE reads_whole(id)"
+        return {row[0] for row in self.rows(asked, list(repositories))} if repositories else set()
 
     def reads_whole(self, repository: int) -> bool:
         """Say whether every wing of a repository is seen."""

@@ -15,6 +15,7 @@ from mdmem.catalog.remote_wings import NotHere, with_remote_wings
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.model import Wing
 from mdmem.errors import NotFoundError
+from mdmem.hub.origins import Origins, WingOrigin
 from mdmem.hub.reader import Reader, SeenRepository, SeenRow
 from mdmem.hub.rows import unpacked_file, unpacked_wing
 from mdmem.hub.text import CopyText
@@ -108,10 +109,11 @@ class CopyWorkspace(Workspace):
 
 @dataclass(frozen=True)
 class RepositoryCopy:
-    """A repository as the hub has it, and the workspace that answers for it."""
+    """A repository as the hub has it, the workspace that answers for it, and where its wings come from, by name."""
 
     repository: SeenRepository
     workspace: CopyWorkspace
+    origins: Mapping[str, WingOrigin]
 
 
 def open_copy(reader: Reader, name: str, *, today: date) -> RepositoryCopy:
@@ -148,7 +150,8 @@ def copy_of(reader: Reader, repository: SeenRepository, *, today: date) -> Repos
         access=Access() if reader.reads_whole(repository.id) else Access.to_wings(names, may_write=False),
         parts=replace(workspace.parts, index=IndexSlot(CopyText(reader, wings))),
     )
-    return RepositoryCopy(repository, workspace)
+    origins = {one.wing: one for one in Origins(reader, wings).of.values()}
+    return RepositoryCopy(repository, workspace, origins)
 
 
 def workspace_over(tree: Tree, records: RecordCache, *, today: date, said: str, commit: str) -> CopyWorkspace:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
+from zlib import crc32
 
 from mdmem.catalog.content import RECORD_VERSION, read_moments
 from mdmem.catalog.interpret import LoadedFile
@@ -138,7 +139,7 @@ def words_of(file: HubFile, wing: int) -> str:
 
     What is in a body alone has no position, which takes a third of the space.
     """
-    found = dict.fromkeys(_marks(file), "")
+    found: dict[str, str] = {}
     for name in _LIGHTEST_FIRST:
         for terms in file.passages:
             found.update(dict.fromkeys(terms.get(name, ()), _WEIGHTS[name]))
@@ -146,7 +147,7 @@ def words_of(file: HubFile, wing: int) -> str:
     if 10 * sum(map(len, found)) > _MOST_WORDS:
         found = _fitting(found)
     words = [f"{lexeme(term)}{weight}" for term, weight in found.items()]
-    return " ".join([lexeme(wing_mark(wing)), *words])
+    return " ".join([*map(lexeme, (wing_mark(wing), *_marks(file))), *words])
 
 
 def _fitting(words: Mapping[str, str]) -> dict[str, str]:
@@ -167,6 +168,7 @@ def _marks(file: HubFile) -> Iterator[str]:
         yield from (BROKEN,) if file.loaded is not None else ()
         return
     yield ENTRY
+    yield from (SAMPLED,) if _is_sampled(file) else ()
     stated = {name: (getattr(entry, name),) for name in MARKED} | {"tag": entry.tags}
     yield from dict.fromkeys(mark(name, value) for name, values in stated.items() for value in values if value)
     titles = (file.passages[0].get(name, {}) for name in TITLES) if file.passages else ()
@@ -178,6 +180,14 @@ MARKED = ("type", "status", "room", "label", "owner", "focus")
 
 ENTRY, BROKEN = " entry", " broken"
 """The lexemes of an entry that can be read, and of a file in an entry's place that holds none."""
+
+
+SAMPLED, SAMPLE_SHARE = " sample", 64
+"""The lexeme of one entry of so many, from which it is told how common a word is."""
+
+
+def _is_sampled(file: HubFile) -> bool:
+    return crc32(f"{file.path} {file.blob}".encode("utf-8", "surrogateescape")) % SAMPLE_SHARE == 0
 
 
 def mark(name: str, value: str) -> str:

@@ -65,13 +65,15 @@ def _state(row: tuple[Any, ...]) -> RepositoryState:
 
 
 _REPOSITORIES = """
-SELECT name, root, url, commit, committed_at, pushed_at, extract(epoch FROM now() - pushed_at), serial,
-    (SELECT count(*) FROM wing WHERE repository_id = repository.id),
-    (SELECT coalesce(sum(documents), 0) FROM wing WHERE repository_id = repository.id),
-    ARRAY(SELECT pin.name FROM visible_pin() AS pin WHERE repository_id = repository.id ORDER BY 1),
-    ARRAY(SELECT former_name.name FROM former_name WHERE repository_id = repository.id ORDER BY 1),
-    format
-FROM repository ORDER BY name"""
+SELECT repository.name, root, url, commit, committed_at, pushed_at, extract(epoch FROM now() - pushed_at), serial,
+    coalesce(wings, 0), coalesce(entries, 0), coalesce(pins, '{}'), coalesce(former, '{}'), format
+FROM repository
+LEFT JOIN (SELECT repository_id, count(*), sum(documents) FROM wing GROUP BY 1) AS one (id, wings, entries) USING (id)
+LEFT JOIN (SELECT repository_id, array_agg(name ORDER BY name) FROM visible_pin() GROUP BY 1) AS two (id, pins)
+    USING (id)
+LEFT JOIN (SELECT repository_id, array_agg(name ORDER BY name) FROM former_name GROUP BY 1) AS three (id, former)
+    USING (id)
+ORDER BY repository.name"""
 # How much others have is nobody's but the owner's to know.
 _SIZE = """
 SELECT CASE WHEN pg_has_role(nspowner, 'MEMBER') THEN (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mdmem.index.fields import SCORED, Terms
 from mdmem.regex import regex
@@ -27,13 +27,10 @@ def packed_terms(passages: Sequence[Terms], version: str) -> str:
     return json.dumps({FORMAT_KEY: version, **{term: " ".join(held) for term, held in found.items()}})
 
 
-def unpacked_terms(held: Mapping[str, str | None], count: int) -> tuple[dict[str, dict[str, int]], ...]:
-    """Return what so many passages hold of some terms; None is what stands for a term that is not there."""
-    passages: tuple[dict[str, dict[str, int]], ...] = tuple({} for _ in range(count))
-    for term, places in held.items():
-        for number, letter, times in _HELD.findall(places or ""):
-            passages[int(number or 0)].setdefault(_NAMES[letter], {})[term] = int(times or 1)
-    return passages
+def places_in(held: str) -> Iterator[tuple[int, str, int]]:
+    """Yield where a term stands: the passage, the field, and how often that holds it."""
+    for number, letter, times in _HELD.findall(held):
+        yield int(number or 0), _NAMES[letter], int(times or 1)
 
 
 def terms_in(packed: Mapping[str, str]) -> Iterable[str]:

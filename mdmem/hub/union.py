@@ -6,73 +6,24 @@ Nothing of the policy is known here: what links what is brought together, and th
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
+from mdmem.access import EVERYTHING, Access
 from mdmem.catalog import LoadedFile, interpret
 from mdmem.dataclass import dataclass, replace
 from mdmem.document.parse import parse_document
 from mdmem.entry.model import LINK_FIELDS, Entry, Wing, WingKind
-from mdmem.hub.reader import Reader, SeenRepository, SeenRow, SeenWing
+from mdmem.hub.origins import Origins
+from mdmem.hub.reader import Reader, SeenRow, SeenWing
 from mdmem.hub.repository_copy import CopiedFiles, CopyWorkspace, RecordCache, is_entry_row, workspace_over
 from mdmem.hub.rows import unpacked_file
 from mdmem.index.protocol import FullText
 from mdmem.workspace.workspace import IndexSlot
 
-SLASH = "\u2215"
-"""Stands in a wing's name for the slash of its repository's: an address has two of its own."""
-
 # What decides how an entry stands; what it only names is not brought.
 _DECIDING = ("supersedes", "superseded_by", "amends", "overrides", "conflicts_with")
 _MOST_FILES, _MOST_STEPS = 2_000, 40
-
-
-@dataclass(frozen=True, slots=True)
-class WingOrigin:
-    """Where a wing comes from: the repository by name, or the place of one, its commit, and the wing's folder there.
-
-    `pushed_at` is when the hub got it, None of a wing that others pin.
-    """
-
-    repository: str
-    commit: str
-    folder: str
-    wing: str
-    repository_id: int | None
-    pushed_at: datetime | None = None
-
-    @property
-    def label(self) -> str:
-        """Return the name under which the wing stands among all."""
-        at = f"@{self.commit[:10]}" if self.repository_id is None else ""
-        return f"{self.repository}{at}:{self.wing}".replace("/", SLASH)
-
-    def path(self, address: str) -> str:
-        """Return the file of an entry of the wing, counted from the top of the repository."""
-        return f"{self.folder}/{address.partition('/')[2]}.md".removeprefix("/")
-
-
-class Origins:
-    """The wings that one answer is about, with where each comes from."""
-
-    def __init__(self, reader: Reader, wings: Collection[int]) -> None:
-        """Ask for the wings and their repositories."""
-        self.wings: Mapping[int, SeenWing] = reader.wings(wings)
-        owners = {wing.repository_id for wing in self.wings.values() if wing.repository_id is not None}
-        self.repositories: Mapping[int, SeenRepository] = reader.repositories(owners) if owners else {}
-        self.of = {key: self._origin(wing) for key, wing in self.wings.items()}
-        self.by_label = {one.label: one for one in self.of.values()}
-
-    def _origin(self, wing: SeenWing) -> WingOrigin:
-        owner = self.repositories.get(wing.repository_id or 0)
-        if owner is None:
-            return WingOrigin(wing.source or "", wing.commit or "", wing.source_path or "", wing.name, None)
-        folder = f"{owner.root}/{wing.name}".removeprefix("/")
-        return WingOrigin(owner.name, owner.commit, folder, wing.name, owner.id, owner.pushed_at)
-
-    def address(self, wing: int, path: str) -> str:
-        """Return the address among all of a file of a wing."""
-        return f"{self.of[wing].label}/{path.removesuffix('.md')}"
 
 
 class Company:
@@ -116,8 +67,8 @@ class Company:
             return wing if self._wings[wing].name == name else None
         return self._named.get((reader, name))
 
-    def _linked_by(self, rows: Iterable[SeenRow]) -> list[tuple[int, str]]:
-        links = self._reader.links_from([row.id for row in rows], _DECIDING)
+    def _linked_by(self, rows: Collection[SeenRow]) -> list[tuple[int, str]]:
+        links = self._reader.links_from(rows, _DECIDING)
         places = ((self.wing_named(wing, to.partition("/")[0]), to.partition("/")[2]) for wing, to in links)
         return [(wing, f"{path}.md") for wing, path in places if wing is not None]
 
@@ -148,7 +99,10 @@ def union_of(
     company = Company(reader, seeds)
     origins = Origins(reader, {row.wing_id for row in company.rows.values()})
     rows = {f"{origins.of[row.wing_id].label}/{row.path}": row for row in company.rows.values()}
-    files = {path: _counted(one, path, company, origins, rows[path]) for path, one in _meant(reader, rows).items()}
+    whole = reader.read_whole(origins.repositories)
+    files = {
+        path: _counted(one, path, company, origins, rows[path], whole) for path, one in _meant(reader, rows).items()
+    }
     cache = RecordCache(files, {})
     tree = CopiedFiles("the hub", rows, reader)
     base = workspace_over(tree, cache, today=today, said="many repositories", commit="HEAD")
@@ -163,7 +117,9 @@ def union_of(
     }
     parts = replace(base.parts, index=IndexSlot(text({path.removesuffix(".md"): row for path, row in rows.items()})))
     values = {name: getattr(base, name) for name in ("location", "environment", "cwd", "today", "snapshot", "records")}
-    return UnionWorkspace(**values, parts=parts, stated=stated), origins
+    # What a body names is redacted as in a narrowed clone, where a wing of any of them is not seen.
+    access = EVERYTHING if whole == origins.repositories.keys() else Access.to_wings(stated, may_write=False)
+    return UnionWorkspace(**values, parts=parts, stated=stated, access=access), origins
 
 
 def _meant(reader: Reader, rows: Mapping[str, SeenRow]) -> dict[str, LoadedFile]:
@@ -175,25 +131,38 @@ def _meant(reader: Reader, rows: Mapping[str, SeenRow]) -> dict[str, LoadedFile]
     return {path: one for path, one in found.items() if one is not None} | read
 
 
-def _counted(loaded: LoadedFile, path: str, company: Company, origins: Origins, row: SeenRow) -> LoadedFile:
-    """Return what a file means with every address in it as it is among all."""
+def _counted(
+    loaded: LoadedFile, path: str, company: Company, origins: Origins, row: SeenRow, whole: Collection[int]
+) -> LoadedFile:
+    """Return what a file means with every address in it as it is among all.
+
+    What an entry names is of its own repository: the name that another wing has among all is nobody's to link, and a
+    link into a wing that is not seen is left out.
+    """
     placed = loaded.at(path)
     entry = placed.entry
     if entry is None:
         return placed
+    owner = origins.of[row.wing_id].repository_id
+    is_seen = owner is None or owner in whole
 
-    def among_all(link: str) -> str:
+    def among_all(link: str) -> str | None:
         name, slash, rest = link.partition("/")
         wing = company.wing_named(row.wing_id, name) if rest.count("/") == 1 else None
-        return f"{origins.of[wing].label}{slash}{rest}" if wing in origins.of else link
+        if wing in origins.of:
+            return f"{origins.of[wing].label}{slash}{rest}"
+        return link if (is_seen or wing is not None) and name not in origins.by_label else None
 
     return placed.with_changes(entry=_with_links(entry, among_all))
 
 
-def _with_links(entry: Entry, among_all: Callable[[str], str]) -> Entry:
+def _with_links(entry: Entry, among_all: Callable[[str], str | None]) -> Entry:
     changes: dict[str, Any] = {
-        name: tuple(map(among_all, entry.links(name))) for name in LINK_FIELDS if entry.links(name)
+        name: tuple(one for one in map(among_all, entry.links(name)) if one is not None)
+        for name in LINK_FIELDS
+        if entry.links(name)
     }
     if entry.relations:
-        changes["relations"] = tuple(one.with_changes(to=among_all(one.to)) for one in entry.relations)
+        targets = [(one, among_all(one.to)) for one in entry.relations]
+        changes["relations"] = tuple(one.with_changes(to=to) for one, to in targets if to is not None)
     return entry.with_changes(**changes) if changes else entry

@@ -141,6 +141,7 @@ _WINGS = f"SELECT name, id, {_WING} FROM wing WHERE repository_id = %s"
 _PINS = f"SELECT pin.name, id, {_WING} FROM visible_pin() AS pin JOIN wing ON id = wing_id WHERE pin.repository_id = %s"
 _FILES = (
     "SELECT path, words IS NOT DISTINCT FROM wanted::tsvector,"
-    f" (SELECT array_agg(ARRAY[field, target]) FROM link WHERE file_id = file.id), {', '.join(COLUMNS)}"
+    " (SELECT array_agg(ARRAY[field, target]) FROM link WHERE link.wing_id = file.wing_id AND file_id = file.id),"
+    f" {', '.join(COLUMNS)}"
     " FROM unnest(%s::text[], %s::text[]) AS one (named, wanted) JOIN file ON path = named AND wing_id = %s"
 )

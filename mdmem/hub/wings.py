@@ -96,7 +96,7 @@ class WingRows:
     def link(self, links: Mapping[int, Iterable[Link]], *, is_again: bool = False) -> None:
         """Put in what files link, by their ids; `is_again` says in the place of what they linked."""
         if is_again:
-            self._cursor.execute("DELETE FROM link WHERE file_id = ANY(%s)", (list(links),))
+            self._cursor.execute("DELETE FROM link WHERE wing_id = %s AND file_id = ANY(%s)", (self.id, list(links)))
         rows = [(id_, name, plain_text(stored_path(to))) for id_, held in links.items() for name, to in sorted(held)]
         if rows:
             ids, names, targets = map(list, zip(*rows, strict=True))

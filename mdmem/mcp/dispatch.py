@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -21,7 +21,7 @@ from mdmem.mcp.page import VIEW, Page, json_line
 from mdmem.mcp.paging import page_of
 from mdmem.mcp.session import NOTHING, Given, Session
 from mdmem.mcp.text_pages import text_page_of
-from mdmem.mcp.tools.shape import AT, CURSOR, FORMAT, FRESH, JSON_FORM, Facts, Told, Tool
+from mdmem.mcp.tools.shape import AT, CURSOR, FORMAT, FRESH, JSON_FORM, REPOSITORY, Facts, Told, Tool
 from mdmem.mcp.workspaces import Provider
 
 if TYPE_CHECKING:
@@ -72,6 +72,15 @@ class ToolCall:
     limits: Limits
     given: Given
 
+    @property
+    def of_tool(self) -> dict[str, Any]:
+        """Return the arguments that the tool itself takes: not those that say which files are meant."""
+        return {name: value for name, value in self.arguments.items() if name not in (AT.name, REPOSITORY.name)}
+
+    def carried_out(self, workspace: Workspace) -> Facts | Told:
+        """Return what the tool answers of a workspace."""
+        return self.tool.call(workspace, **self.of_tool, **({"given": self.given} if self.tool.remembers else {}))
+
     def page(self, answer: Facts | Told) -> Page:
         """Return the page that is asked for of an answer; with the last one all of it is given."""
         page = self._page(answer)
@@ -113,12 +122,20 @@ def _shown(tool: Tool, facts: Facts) -> Page:
     return Page(text, {**facts, VIEW: text} if VIEW in tool.answers else facts)
 
 
+class OtherMemories(Protocol):
+    """A hub, which answers in the place of the root's own files, or beside them."""
+
+    def page(self, asked: ToolCall, of_clone: Callable[[ToolCall], Facts | Told]) -> Page:
+        """Return the page of a tool's answer; `of_clone` answers of the root's own files, where the hub does not."""
+        ...
+
+
 class Calls:
     """Carries calls out in threads, each on a workspace of its own."""
 
-    def __init__(self, provider: Provider, session: Session | None = None) -> None:
-        """Take what opens the workspaces, and the session of the one client where there is one that stays."""
-        self._provider, self._session = provider, session
+    def __init__(self, provider: Provider, session: Session | None = None, hub: OtherMemories | None = None) -> None:
+        """Take what opens the workspaces, the session of the one client where there is one that stays, and a hub."""
+        self._provider, self._session, self._hub = provider, session, hub
         self._threads = anyio.CapacityLimiter(_THREADS)
         self._readers, self._writers = anyio.CapacityLimiter(_AT_ONCE), anyio.CapacityLimiter(_AT_ONCE)
 
@@ -179,23 +196,28 @@ class Calls:
         return asked.page(fall_back(FAILED, why, asked.arguments)) if fall_back is not None else None
 
     def _call(self, asked: ToolCall) -> Page:
+        if self._hub is None or not asked.tool.asks_hub:
+            return asked.page(self._told(asked))
+        return self._hub.page(asked, self._told)
+
+    def _told(self, asked: ToolCall) -> Facts | Told:
+        """Return what a tool answers of the root's own files."""
         from mdmem.workspace.deadline import within
 
         tool = asked.tool
-        arguments = {name: value for name, value in asked.arguments.items() if name != AT.name}
         try:
             workspace = self._provider.workspace(asked.access).as_of(asked.arguments.get(AT.name))
         except RootNotFoundError as error:
             if tool.rootless is None or self._provider.is_named:
                 raise
-            return asked.page(tool.rootless(self._provider.cwd, str(error), **arguments))
+            return tool.rootless(self._provider.cwd, str(error), **asked.of_tool)
         if tool.fall_back is not None and not tool.keeps_time:
             # Whoever goes on past the limit, for nobody, is stopped at the next file.
             workspace = within(workspace, asked.limits.seconds, clock=monotonic)
-        answer = tool.call(workspace, **arguments, **({"given": asked.given} if tool.remembers else {}))
+        answer = asked.carried_out(workspace)
         if isinstance(answer, Told):
             _note(workspace, answer)
-        return asked.page(_remarked(answer, workspace.snapshot.remarks))
+        return remarked(answer, workspace.snapshot.remarks)
 
     def _limits(self) -> Limits:
         try:
@@ -216,15 +238,16 @@ def _note(workspace: Workspace, answer: Told) -> None:
     note_told(workspace, "server", tuple(answer.gave))
 
 
-def _remarked(answer: Facts | Told, remarks: Sequence[str]) -> Facts | Told:
-    """Return an answer with what there is to say of the moment that it is of."""
+def remarked(answer: Facts | Told, remarks: Sequence[str], stated: Facts | None = None) -> Facts | Told:
+    """Return an answer with what there is to say of the files that it is of, as text and as facts."""
     if not remarks:
         return answer
+    said = {AT.name: list(remarks)} if stated is None else stated
     if isinstance(answer, Told):
         text, facts = answer.text, answer.facts
         more = None if text is None else lambda: "\n\n".join([text(), *remarks])
-        return replace(answer, text=more, facts=lambda: {**facts(), AT.name: list(remarks)})
-    return {**answer, AT.name: list(remarks)}
+        return replace(answer, text=more, facts=lambda: {**facts(), **said})
+    return {**answer, **said}
 
 
 def _why(error: OSError) -> str:

@@ -26,7 +26,7 @@ from mcp_types import Tool as ListedTool
 from mdmem.access import EVERYTHING, Access
 from mdmem.errors import MdmemError
 from mdmem.mcp.arguments import nearest, shown
-from mdmem.mcp.dispatch import Calls, RefusedError
+from mdmem.mcp.dispatch import Calls, OtherMemories, RefusedError
 from mdmem.mcp.handlers import Handlers
 from mdmem.mcp.handshake import IDENTITY, INSTRUCTIONS
 from mdmem.mcp.logs import log_to_stderr
@@ -106,8 +106,9 @@ class MemoryServer(MCPServer[Any]):
         access: Caller,
         warming: Warmup | None,
         session: Session | None = None,
+        hub: OtherMemories | None = None,
     ) -> None:
-        """Take what opens the workspaces, the profile (None: the setting decides), and what says who calls."""
+        """Take what opens the workspaces, the profile (None: the setting decides), what says who calls, and a hub."""
         # The SDK adds a handler of its own only where there is none.
         log_to_stderr()
         super().__init__(
@@ -119,7 +120,8 @@ class MemoryServer(MCPServer[Any]):
             # Nothing is ever told to who would listen: a client must not keep its lists until it hears of a change.
             subscriptions=False,
         )
-        self.provider, self.calls, self.active = provider, Calls(provider, session), 0
+        self.provider, self.calls, self.active = provider, Calls(provider, session, hub), 0
+        self._has_hub = hub is not None
         self.replies: dict[str | int, Reply] | None = None
         self._profile = None if profile is None else Profile(profile)
         self._access, self._warming = access, warming
@@ -129,7 +131,7 @@ class MemoryServer(MCPServer[Any]):
 
     async def list_tools(self) -> list[ListedTool]:
         """Return the tools of the profile."""
-        return [ListedTool.model_validate(one) for one in listed_in(await self._profile_now())]
+        return [ListedTool.model_validate(one) for one in listed_in(await self._profile_now(), has_hub=self._has_hub)]
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -210,7 +212,7 @@ class MemoryServer(MCPServer[Any]):
 
     async def _tool(self, name: str) -> Tool:
         profile = await self._profile_now()
-        listed = {tool.name: tool for tool in tools_of(profile)}
+        listed = {tool.name: tool for tool in tools_of(profile, has_hub=self._has_hub)}
         if name in listed:
             return listed[name]
         if name in TOOLS:
@@ -232,14 +234,16 @@ def build_server(
     access: Caller = lambda: EVERYTHING,
     is_warming: bool = False,
     session: Session | None = None,
+    hub: OtherMemories | None = None,
 ) -> MemoryServer:
     """Return the server over one root.
 
     `profile` goes before the setting; `access` is asked at each call who calls; `is_warming` brings the index up to
-    date after the first reply; `session` is of the one client that a transport serves.
+    date after the first reply; `session` is of the one client that a transport serves; `hub` answers for other
+    repositories.
     """
     warming = Warmup(provider) if is_warming else None
-    return MemoryServer(provider, profile=profile, access=access, warming=warming, session=session)
+    return MemoryServer(provider, profile=profile, access=access, warming=warming, session=session, hub=hub)
 
 
 async def _tell_progress(warming: Warmup, context: Context[Any, Any]) -> None:

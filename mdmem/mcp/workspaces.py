@@ -29,7 +29,7 @@ class Provider:
         self, root: str | None, *, environment: Mapping[str, str], cwd: Path, today: Callable[[], date]
     ) -> None:
         """Take what says where the memory is; nothing is read yet."""
-        self._root, self._environment, self.cwd, self._today = root, environment, cwd, today
+        self._root, self._environment, self.cwd, self.today = root, environment, cwd, today
         self._turn = threading.Lock()
         self._first: Workspace | None = None
         self._found: Location | None = None
@@ -46,7 +46,7 @@ class Provider:
         if not first.location.root.is_dir():
             # An empty answer would say that nothing binds.
             raise RootNotFoundError("the memory's folder is gone since the server was started")
-        return replace(first.reread(), today=self._today(), access=access)
+        return replace(first.reread(), today=self.today(), access=access)
 
     def settings(self) -> Settings:
         """Return the settings as they are now, so far as they can be read; raises what `workspace` raises, and OSError.
@@ -80,7 +80,7 @@ class Provider:
         """Return a workspace with an index of its own, for whoever builds it: the others are asked meanwhile."""
         from mdmem.workspace.workspace import Parts
 
-        return replace(self._opened(), today=self._today(), progress=progress, parts=Parts())
+        return replace(self._opened(), today=self.today(), progress=progress, parts=Parts())
 
     def _opened(self) -> Workspace:
         with self._turn:
@@ -104,5 +104,5 @@ class Provider:
         from mdmem.mcp.served_workspace import ServedWorkspace
 
         return ServedWorkspace(
-            location=self._location(), environment=self._environment, cwd=self.cwd, today=self._today()
+            location=self._location(), environment=self._environment, cwd=self.cwd, today=self.today()
         )

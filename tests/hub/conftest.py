@@ -121,3 +121,9 @@ def _database(server: Server, how: str) -> str:
 def _create(server: Server, statement: str) -> None:
     with psycopg.connect(server.dsn("postgres"), autocommit=True) as connection:
         connection.execute(statement)
+
+
+@pytest.fixture(scope="module")
+def module_dsn(server: Server, _template: str) -> str:
+    """Return where a hub is that the tests of a module only read."""
+    return _database(server, f"TEMPLATE {_template} STRATEGY FILE_COPY")

@@ -18,7 +18,7 @@ from pushes import pushed, rows, state
 from mdmem.hub.push import PushResult
 from mdmem.hub.rows import unpacked_file, unpacked_lengths, unpacked_wing
 from mdmem.hub.succession import Succession
-from mdmem.hub.terms import unpacked_terms
+from mdmem.hub.terms import places_in
 from mdmem.workspace.own_memory import make_own_memory
 
 
@@ -83,11 +83,7 @@ def test_rows_say_what_the_files_mean(dsn: str, tmp_path: Path) -> None:
     assert unpacked_wing(manifest[0]) == catalog.wings["nav"]
     terms = {path: (terms, unpacked_lengths(lengths)) for path, _, terms, lengths in packed}
     passages, lengths = terms["architecture/threads.md"]
-    assert unpacked_terms({term: passages[term] for term in ("use", "two", "thread")}, 1)[0]["title"] == {
-        "use": 1,
-        "two": 1,
-        "thread": 1,
-    }
+    assert list(places_in(passages["use"])) == [(0, "title", 1), (0, "body", 1)]
     assert lengths == ((3, 0, 0, 0, 6),)
     assert rows(dsn, "SELECT path FROM file WHERE words @@ $$'thread':A & 'measur'$$::tsquery") == [
         ("architecture/threads.md",)

@@ -103,7 +103,10 @@ CREATE TABLE file (
 );
 -- A question takes a few terms of hundreds out of it, and would otherwise unpack them all.
 ALTER TABLE file ALTER terms SET STORAGE EXTERNAL;
-CREATE INDEX file_words ON file USING gin (words);
+-- A question walks through thousands of rows of which it reads a few: what is long lies beside them.
+ALTER TABLE file SET (toast_tuple_target = 128);
+-- Without a list of what is still to come, which each question would walk through.
+CREATE INDEX file_words ON file USING gin (words) WITH (fastupdate = off);
 CREATE INDEX file_short_links ON file (wing_id) WHERE has_short_links;
 
 -- What entries link: `target` is an address as the repository counts it, `field` the front matter's field, or `body`.

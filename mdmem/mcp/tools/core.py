@@ -41,7 +41,8 @@ def from_top(workspace: Workspace, paths: Sequence[str] | None) -> tuple[str, ..
     return tuple(str(top / path) for path in paths or ())
 
 
-def _question(words: str | None, filters: Mapping[str, Any], **shown: bool) -> Question:
+def question_of(words: str | None, filters: Mapping[str, Any], **shown: bool) -> Question:
+    """Return the question that a tool's arguments are."""
     from mdmem.entry.model import EntryType
     from mdmem.retrieval.question import Question
     from mdmem.workspace.scope import Filters
@@ -75,7 +76,7 @@ def _search(
     from mdmem.retrieval.search import search, snippets
 
     shown = {"include_deprecated": include_deprecated, "include_drafts": include_drafts, "all_wings": all_wings}
-    result = search(workspace, _question(query, filters, **shown))
+    result = search(workspace, question_of(query, filters, **shown))
     status = "succeeded" if result.hits else "empty"
     passages = snippets(workspace, result)
     return Told(
@@ -126,10 +127,10 @@ def _retrieve(
     from mdmem.retrieval.answers import answer_each
     from mdmem.retrieval.retrieve import with_code_paths
 
-    asked = [_question(one, filters) for one in dict.fromkeys(queries or ()) if one]
+    asked = [question_of(one, filters) for one in dict.fromkeys(queries or ()) if one]
     main = None
     if query or paths or not asked:
-        main = with_code_paths(workspace, _question(query, filters), from_top(workspace, paths))
+        main = with_code_paths(workspace, question_of(query, filters), from_top(workspace, paths))
     sizes = {"printed": markdown_size, "printed_short": short_markdown_size}
     answers = answer_each(workspace, main, asked, budget=budget, given=given, **sizes)
     return _told_of(answers, retrieval_status="succeeded" if any(map(_says, answers.packs)) else "empty")
@@ -146,7 +147,7 @@ def _retrieve_elsewhere(
     from mdmem.retrieval.fallback import retrieve_without_root
 
     words = " ".join(filter(None, (query, *(queries or ()))))
-    pack = retrieve_without_root(cwd, _question(words, filters), why=why, budget=budget)
+    pack = retrieve_without_root(cwd, question_of(words, filters), why=why, budget=budget)
     return _told_of(Answers(pack, ()), retrieval_status="failed", message=why)
 
 

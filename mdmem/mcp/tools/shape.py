@@ -148,6 +148,11 @@ class Tool:
         return not self.writes
 
     @property
+    def asks_hub(self) -> bool:
+        """Say whether the tool answers for other repositories, too."""
+        return REPOSITORY in self.parameters
+
+    @property
     def is_fixed(self) -> bool:
         """Say whether a contract fixes the structure of the answer."""
         return self.answers is not None
@@ -236,4 +241,10 @@ PATHS = Parameter(
     longest=1_000,
 )
 AT = Parameter(name="at", about="A commit, tag or date.", longest=200)
+EVERYWHERE = "*"
+REPOSITORY = Parameter(
+    name="repository",
+    about=f"Another repository of the organisation, by name, or `{EVERYWHERE}` for all. Default: this one.",
+    longest=200,
+)
 LABELS = ("Invariant", "Decision", "Pattern", "Context", "Session", "EntityFact", "Note")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from mdmem.dataclass import replace
 from mdmem.mcp.tools.context import CONTEXT
 from mdmem.mcp.tools.contract import CONTRACT
 from mdmem.mcp.tools.core import CORE
 from mdmem.mcp.tools.lifecycle import LIFECYCLE
 from mdmem.mcp.tools.saving import SAVING
-from mdmem.mcp.tools.shape import Facts, Tool
+from mdmem.mcp.tools.shape import REPOSITORY, Facts, Tool
 from mdmem.profile import Profile
 
 TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (*CORE, *LIFECYCLE, *CONTEXT, *CONTRACT, *SAVING)}
+
+_OF_HUB = {tool.name: replace(tool, parameters=(*tool.parameters, REPOSITORY)) for tool in CORE}
 
 # Clients limit how many tools they take, and agents lose their way among many: no two of a profile are for one moment.
 PROFILES: Mapping[Profile, tuple[str, ...]] = {
@@ -23,14 +26,18 @@ PROFILES: Mapping[Profile, tuple[str, ...]] = {
 }
 
 
-def tools_of(profile: str) -> tuple[Tool, ...]:
-    """Return the tools that a profile lists, in the order of the table; a former name is one, too."""
+def tools_of(profile: str, *, has_hub: bool = False) -> tuple[Tool, ...]:
+    """Return the tools that a profile lists, in the order of the table; a former name is one, too.
+
+    With a hub, those that read take a repository.
+    """
     names = PROFILES[Profile(profile)]
-    return tuple(tool for name, tool in TOOLS.items() if name in names)
+    table = {**TOOLS, **_OF_HUB} if has_hub else TOOLS
+    return tuple(tool for name, tool in table.items() if name in names)
 
 
-def listed_in(profile: str) -> list[Facts]:
+def listed_in(profile: str, *, has_hub: bool = False) -> list[Facts]:
     """Return the tools of a profile as the protocol lists them."""
-    tools = tools_of(profile)
+    tools = tools_of(profile, has_hub=has_hub)
     names = {tool.name for tool in tools}
     return [tool.listed(names) for tool in tools]

@@ -1,0 +1,26 @@
+"""`mdmem hub who`: who answers for an entry, and who depends on it, over all repositories."""
+
+from __future__ import annotations
+
+import click
+
+from mdmem.cli.common import Globals, format_option, global_options, print_text, today
+from mdmem.cli.hub_common import dsn_option
+from mdmem.cli.hub_question import now, reading, repositories_option
+
+
+@click.command("who")
+@click.argument("words", nargs=-1, required=True, metavar="[REPOSITORY:]ADDRESS|WORDS...")
+@repositories_option
+@dsn_option
+@format_option("text", "json")
+@global_options
+def command(given: Globals, words: tuple[str, ...], repositories: tuple[str, ...], dsn: str | None, form: str) -> int:
+    """Show owners and dependents of an entry, or of those that say most about WORDS."""
+    from mdmem.hub.owners import who
+    from mdmem.render.hub_answers import who_json, who_text
+
+    with reading(dsn) as reader:
+        report = who(reader, " ".join(words), repositories=repositories, today=today())
+    print_text(who_json(report, now=now()) if form == "json" else who_text(report, ink=given.ink(), now=now()))
+    return 0

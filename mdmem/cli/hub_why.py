@@ -1,0 +1,33 @@
+"""`mdmem hub why`: how an entry came to bind or was replaced."""
+
+from __future__ import annotations
+
+import click
+
+from mdmem.cli.common import Globals, format_option, global_options, print_text, today
+from mdmem.cli.hub_common import dsn_option
+from mdmem.cli.hub_question import now, reading
+
+
+@click.command("why")
+@click.argument("address", metavar="[REPOSITORY:]ADDRESS")
+@click.option("--repository", metavar="NAME", help="The repository that it is of.")
+@dsn_option
+@format_option("text", "json")
+@global_options
+def command(given: Globals, address: str, repository: str | None, dsn: str | None, form: str) -> int:
+    """Show the chain of ADDRESS in both directions, with reasons and dates; the commits are in the clone."""
+    from mdmem.history.why import why
+    from mdmem.hub.owners import repository_of
+    from mdmem.hub.repository_copy import open_copy
+    from mdmem.render import hub_copies
+
+    with reading(dsn) as reader:
+        name, plain = repository_of(reader, [address], named=repository)
+        copy = open_copy(reader, name, today=today())
+        explained = why(copy.workspace, plain[0])
+        if form == "json":
+            print_text(hub_copies.copy_why_json(copy, explained, now=now()))
+        else:
+            print_text(hub_copies.copy_why_text(copy, explained, ink=given.ink(), now=now()))
+    return 0

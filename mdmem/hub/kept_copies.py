@@ -1,0 +1,125 @@
+"""A hub that is asked again and again: its connections stay open, and the copies asked for last stay loaded."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import date
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from mdmem.dataclass import dataclass, replace
+from mdmem.hub.connection import HubError, connected, is_open, transaction
+from mdmem.hub.reader import Reader, SeenRepository
+from mdmem.hub.repository_copy import RepositoryCopy, copy_of
+from mdmem.hub.schema import require
+
+if TYPE_CHECKING:
+    from mdmem.hub.connection import HubConnection
+
+QUESTION_SECONDS = 2
+"""So long a statement may take, and so long is waited for a server that does not answer: who asks has a clone, too."""
+
+KEPT_FILES = 50_000
+"""The copies that stay loaded hold so many files at most, of some 3 KB each."""
+
+SLOW_SECONDS, PAUSE_SECONDS = 1.0, 10.0
+"""Who was waited for so long in vain is not asked for a while."""
+
+_Key = tuple[int, int, date, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A connection, and what closes it."""
+
+    connection: HubConnection
+    closing: ExitStack
+
+
+class _SharedReader(Reader):
+    """Reads in the transaction of whichever thread asks, so that what was loaded once serves all of them."""
+
+    def __init__(self) -> None:
+        self.held = threading.local()
+
+    def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Return what a statement finds."""
+        found: list[tuple[Any, ...]] = self.held.cursor.execute(statement, values, binary=True).fetchall()
+        return found
+
+
+class ServedHub:
+    """A hub as a server asks it; every question is answered from one state of it."""
+
+    def __init__(self, dsn: str, token: str | None) -> None:
+        """Take where it is and who asks; nothing is opened yet."""
+        self._dsn, self._token = dsn, token
+        self._reader = _SharedReader()
+        self._idle: list[_Opened] = []
+        self._copies: OrderedDict[_Key, RepositoryCopy] = OrderedDict()
+        self._turn = threading.Lock()
+        self._paused: tuple[float, HubError] | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[Reader]:
+        """Give what reads one state of the hub; raises HubError where that does not answer, or not in time."""
+        began = monotonic()
+        try:
+            opened = self._taken()
+            with opened.closing as closing:
+                with transaction(opened.connection, is_snapshot=True) as cursor:
+                    self._reader.held.cursor = cursor
+                    yield self._reader
+                # Whatever goes wrong before closes it: nobody knows what it is in the middle of.
+                kept = replace(opened, closing=closing.pop_all())
+        except HubError as error:
+            self._note(error, monotonic() - began)
+            raise
+        self._idle.append(kept)
+
+    def copy(self, reader: Reader, repository: SeenRepository, *, today: date) -> RepositoryCopy:
+        """Return the copy of a repository, that of a question before where what is seen of it is the same."""
+        seen = [wing.id for wing in reader.wings_of([repository.id])]
+        seen += [pin.wing_id for pin in reader.pins_of([repository.id])]
+        key = (repository.id, repository.serial, today, tuple(seen))
+        with self._turn:
+            known = self._copies.get(key)
+            if known is not None:
+                self._copies.move_to_end(key)
+                return replace(known, repository=repository)
+        made = copy_of(reader, repository, today=today)
+        with self._turn:
+            for old in [one for one in self._copies if one[0] == repository.id and one[1:3] != key[1:3]]:
+                del self._copies[old]
+            self._copies[key] = made
+            while len(self._copies) > 1 and sum(map(_files_in, self._copies.values())) > KEPT_FILES:
+                self._copies.popitem(last=False)
+        return made
+
+    def _taken(self) -> _Opened:
+        """Return a connection that answers: one of before, or a new one."""
+        while self._idle:
+            opened = self._idle.pop()
+            if is_open(opened.connection):
+                return opened
+            opened.closing.close()
+        if self._paused is not None and monotonic() < self._paused[0]:
+            raise self._paused[1]
+        with ExitStack() as stack:
+            seconds = QUESTION_SECONDS
+            how = connected(self._dsn, token=self._token, statement_seconds=seconds, connect_seconds=seconds)
+            connection = stack.enter_context(how)
+            require(connection)
+            return _Opened(connection, stack.pop_all())
+
+    def _note(self, error: HubError, seconds: float) -> None:
+        """Let the next questions not wait for a server that was waited for in vain a moment ago."""
+        if seconds > SLOW_SECONDS:
+            self._paused = (monotonic() + PAUSE_SECONDS, error)
+
+
+def _files_in(copy: RepositoryCopy) -> int:
+    return len(copy.workspace.tree.files())

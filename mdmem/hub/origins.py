@@ -1,0 +1,70 @@
+"""Where wings come from: the repository, the commit, the folder, and what they are called among all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+
+from mdmem.dataclass import dataclass
+from mdmem.hub.reader import Reader, SeenRepository, SeenWing
+
+SLASH = "\u2215"
+"""Stands in a wing's name for the slash of its repository's: an address has two of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class WingOrigin:
+    """Where a wing comes from: the repository by name, or the place of one, its commit, and the wing's folder there.
+
+    `pushed_at` is when the hub got it, None of a wing that others pin.
+    """
+
+    repository: str
+    commit: str
+    folder: str
+    wing: str
+    repository_id: int | None
+    pushed_at: datetime | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the repository by name, one that is not in the hub with the commit at which it is read."""
+        return self.repository if self.repository_id is not None else f"{self.repository}@{self.commit[:10]}"
+
+    @property
+    def label(self) -> str:
+        """Return the name under which the wing stands among all."""
+        return f"{self.name}:{self.wing}".replace("/", SLASH)
+
+    def path(self, inner: str) -> str:
+        """Return a file of the wing, counted from its folder, as it is counted from the top of the repository."""
+        return f"{self.folder}/{inner}".removeprefix("/")
+
+
+class Origins:
+    """The wings that one answer is about, with where each comes from."""
+
+    def __init__(self, reader: Reader, wings: Collection[int]) -> None:
+        """Ask for the wings and their repositories."""
+        self.wings: Mapping[int, SeenWing] = reader.wings(wings)
+        owners = {wing.repository_id for wing in self.wings.values() if wing.repository_id is not None}
+        self.repositories: Mapping[int, SeenRepository] = reader.repositories(owners) if owners else {}
+        self.of = {key: self._origin(wing) for key, wing in self.wings.items()}
+        self.by_label = {one.label: one for one in self.of.values()}
+
+    def _origin(self, wing: SeenWing) -> WingOrigin:
+        owner = self.repositories.get(wing.repository_id or 0)
+        if owner is None:
+            return WingOrigin(wing.source or "", wing.commit or "", wing.source_path or "", wing.name, None)
+        folder = f"{owner.root}/{wing.name}".removeprefix("/")
+        return WingOrigin(owner.name, owner.commit, folder, wing.name, owner.id, owner.pushed_at)
+
+    def place(self, wing: int) -> tuple[str, str]:
+        """Return where a wing is at home: the place of its repository, and its folder there."""
+        one, origin = self.wings[wing], self.of[wing]
+        owner = self.repositories.get(one.repository_id or 0)
+        return (owner.url or owner.name if owner is not None else origin.repository), origin.folder
+
+    def address(self, wing: int, path: str) -> str:
+        """Return the address among all of a file of a wing."""
+        return f"{self.of[wing].label}/{path.removesuffix('.md')}"

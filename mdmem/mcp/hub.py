@@ -1,0 +1,143 @@
+"""What a tool answers of a hub: this repository's copy, another's, or all; the clone answers where the hub does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from mdmem.dataclass import replace
+from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, RootNotFoundError, UsageError
+from mdmem.git.status import clean_commit
+from mdmem.mcp.arguments import shown
+from mdmem.mcp.dispatch import remarked
+from mdmem.mcp.page import Page
+from mdmem.mcp.tools.across import ACROSS
+from mdmem.mcp.tools.shape import AT, EVERYWHERE, REPOSITORY, Facts, Told
+
+if TYPE_CHECKING:
+    from mdmem.hub.kept_copies import ServedHub
+    from mdmem.hub.reader import Reader, SeenRepository
+    from mdmem.mcp.dispatch import ToolCall
+    from mdmem.mcp.workspaces import Provider
+    from mdmem.workspace.workspace import Workspace
+
+OfClone = Callable[["ToolCall"], "Facts | Told"]
+
+
+class HubAnswers:
+    """Answers calls from a hub.
+
+    A repository's copy is asked as a root is. Of the clone's own repository the hub's copy answers, which may be newer,
+    unless the clone has what the hub never had: an agent must find what it has just written.
+    """
+
+    def __init__(self, hub: ServedHub, provider: Provider) -> None:
+        """Take the hub, and what opens the clone."""
+        self._hub, self._provider = hub, provider
+
+    def page(self, asked: ToolCall, of_clone: OfClone) -> Page:
+        """Return the page of a tool's answer; raises NotFoundError for a repository that the hub does not show."""
+        named = asked.arguments.get(REPOSITORY.name)
+        if asked.access.is_narrow or asked.arguments.get(AT.name) is not None:
+            # A token opens wings of this memory; and the hub has one commit of each.
+            if named is not None:
+                raise UsageError("other repositories are for who sees every wing, and as they are now; leave out `at`")
+            return asked.page(of_clone(asked))
+        clone = self._clone(asked)
+        try:
+            found = self._page(asked, named, clone)
+        except EnvironmentFaultError as error:
+            if clone is None or named not in (None, EVERYWHERE, *_names_of(clone)):
+                raise
+            return asked.page(_degraded(of_clone(asked), str(error)))
+        return asked.page(of_clone(asked)) if found is None else found
+
+    def _clone(self, asked: ToolCall) -> Workspace | None:
+        try:
+            return self._provider.workspace(asked.access)
+        except RootNotFoundError:
+            if self._provider.is_named:
+                raise
+            return None
+
+    def _page(self, asked: ToolCall, named: str | None, clone: Workspace | None) -> Page | None:
+        """Return the hub's answer; None where the clone's is the better one."""
+        with self._hub.reading() as reader:
+            asked, named = _in_repository(reader, asked, named, has_clone=clone is not None)
+            if named == EVERYWHERE:
+                given = {"given": asked.given} if asked.tool.remembers else {}
+                # What is told is read from the hub on the way to the page.
+                return asked.page(ACROSS[asked.tool.name](reader, self._provider.today(), **asked.of_tool, **given))
+            repository = _named(reader, named) if named is not None else _own(reader, clone)
+            if repository is None or (named is None and _is_ahead(reader, repository, clone)):
+                return None
+            copy = self._hub.copy(reader, repository, today=self._provider.today())
+            return asked.page(remarked(asked.carried_out(copy.workspace), *_age(copy.repository)))
+
+
+def _in_repository(
+    reader: Reader, asked: ToolCall, named: str | None, *, has_clone: bool
+) -> tuple[ToolCall, str | None]:
+    """Return a call and which repository it means, None for the clone's own: an address may say it, too."""
+    is_everywhere = named == EVERYWHERE or (named is None and not has_clone)
+    addresses = asked.arguments.get("addresses")
+    if addresses is None or not (is_everywhere or any(":" in one for one in addresses)):
+        return asked, EVERYWHERE if is_everywhere else named
+    from mdmem.hub.owners import repository_of
+
+    name, plain = repository_of(reader, addresses, named=None if is_everywhere else named)
+    return replace(asked, arguments={**asked.arguments, "addresses": list(plain)}), name
+
+
+def _named(reader: Reader, name: str) -> SeenRepository:
+    found = reader.find_repository(name)
+    if found is None:
+        raise NotFoundError(f"the hub has no repository {shown(name)}, or not for you; `{EVERYWHERE}` asks all")
+    return found
+
+
+def _own(reader: Reader, clone: Workspace | None) -> SeenRepository | None:
+    """Return what the hub has of the clone's own memory: a repository may hold several."""
+    if clone is None:
+        return None
+    found = map(reader.find_repository, _names_of(clone))
+    return next((one for one in found if one is not None and one.root == clone.location.under), None)
+
+
+def _names_of(clone: Workspace) -> tuple[str, ...]:
+    from mdmem.hub.names import own_names
+
+    try:
+        return own_names(clone.location)
+    except MdmemError:
+        # Without git, or in a folder whose name is none.
+        return ()
+
+
+def _is_ahead(reader: Reader, repository: SeenRepository, clone: Workspace | None) -> bool:
+    """Say whether the clone's files are another state than those that the hub has, or had."""
+    git = clone.location.repository if clone is not None else None
+    if git is None or clone is None:
+        return False
+    commit = clean_commit(git, clone.location.under)
+    return commit is None or (commit != repository.commit and not reader.had(repository.id, commit))
+
+
+def _degraded(answer: Facts | Told, why: str) -> Facts | Told:
+    said = f"Degraded: {why}; this answer comes from the clone alone."
+    return remarked(answer, (said,), {"degraded": True, "why_degraded": why})
+
+
+def _age(repository: SeenRepository) -> tuple[tuple[str, ...], Facts]:
+    """Return which copy an answer is of, as text and as facts."""
+    seconds = max(0, int((datetime.now(UTC) - repository.pushed_at).total_seconds()))
+    since = f"{repository.pushed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    said = f"From the hub: `{repository.name}` at {repository.commit[:10]}, pushed {since}."
+    one = {
+        "repository": repository.name,
+        "commit": repository.commit,
+        "pushed_at": repository.pushed_at.isoformat(),
+        "age_seconds": seconds,
+    }
+    return (said,), {"repositories": [one]}

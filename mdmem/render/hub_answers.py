@@ -1,0 +1,254 @@
+"""Answers from a hub: each entry with its repository, commit and path, and how old the copy is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from mdmem.dataclass import replace
+from mdmem.hub.origins import SLASH
+from mdmem.render.characters import one_line
+from mdmem.render.entries import entry_list, search_text
+from mdmem.render.json import dump, entries_json, pack_json, search_json
+from mdmem.render.retrieval import pack_text
+from mdmem.render.words import count
+
+if TYPE_CHECKING:
+    from mdmem.hub.across import AcrossAnswer, Pinned
+    from mdmem.hub.origins import WingOrigin
+    from mdmem.hub.owners import OwnedEntry, WhoReport
+    from mdmem.render.ink import Ink
+    from mdmem.retrieval.entries import ShownEntry
+    from mdmem.retrieval.pack import Pack
+    from mdmem.retrieval.question import Hit, SearchResult
+
+_NAMED = 5
+_TEXTS = ("reason", "why", "message", "standing_note")
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+
+OriginOf = Mapping[str, "WingOrigin"]
+"""Where each wing of an answer comes from, by the name that it has there."""
+
+
+def told(content: Mapping[str, Any], origins: OriginOf, now: datetime) -> dict[str, Any]:
+    """Return an answer with each entry's repository, commit and path, and the repositories with their copies' age."""
+    placed: dict[str, Any] = _placed(content, origins, None)
+    return {**placed, "repositories": repositories_json(origins.values(), now)}
+
+
+def repositories_json(origins: Iterable[WingOrigin], now: datetime) -> list[dict[str, Any]]:
+    """Return the repositories of some wings, and how old the hub's copy of each is."""
+    known = {one.repository: one for one in origins if one.pushed_at is not None}
+    return [
+        {
+            "repository": name,
+            "commit": one.commit,
+            "pushed_at": one.pushed_at.isoformat(timespec="seconds") if one.pushed_at is not None else None,
+            "age_seconds": _age(one, now),
+        }
+        for name, one in sorted(known.items())
+    ]
+
+
+def _age(origin: WingOrigin, now: datetime) -> int:
+    return max(0, int((now - origin.pushed_at).total_seconds())) if origin.pushed_at is not None else 0
+
+
+def _placed(value: Any, origins: OriginOf, home: WingOrigin | None) -> Any:
+    if isinstance(value, Mapping):
+        return _placed_mapping(value, origins, home)
+    if isinstance(value, (list, tuple)):
+        return [_placed(one, origins, home) for one in value]
+    return _told_address(value, origins, home) if isinstance(value, str) else value
+
+
+def _placed_mapping(value: Mapping[str, Any], origins: OriginOf, home: WingOrigin | None) -> dict[str, Any]:
+    address, path = value.get("address"), value.get("path")
+    origin = origins.get(str(address or path or "").partition("/")[0])
+    if origin is None:
+        return {name: _in_mapping(name, one, origins, home) for name, one in value.items()}
+    rest = {name: _in_mapping(name, one, origins, origin) for name, one in value.items() if name not in _OWN}
+    own = {"address": f"{origin.wing}/{str(address).partition('/')[2]}"} if address is not None else {}
+    inner = str(path).partition("/")[2] if address is None else f"{str(address).partition('/')[2]}.md"
+    where = {"repository": origin.repository, "commit": origin.commit, "path": origin.path(inner)}
+    return own | where | rest | ({"wing": origin.wing} if "wing" in value else {})
+
+
+_OWN = frozenset({"address", "path", "wing"})
+_CONTENT = frozenset({"content", "snippet", "title", "body", "front_matter", "said"})
+
+
+def _in_mapping(name: str, value: Any, origins: OriginOf, home: WingOrigin | None) -> Any:
+    if name in _CONTENT:
+        return value
+    if name in _TEXTS and isinstance(value, str):
+        return value.replace(SLASH, "/")
+    return _placed(value, origins, home)
+
+
+def _told_address(text: str, origins: OriginOf, home: WingOrigin | None) -> str:
+    """Return an address as it is in its repository, with the repository's name where that is another."""
+    label, slash, rest = text.partition("/")
+    origin = origins.get(label)
+    if origin is None or not slash:
+        return text
+    is_at_home = home is not None and home.name == origin.name
+    return f"{'' if is_at_home else f'{origin.name}:'}{origin.wing}/{rest}"
+
+
+def across_search_json(
+    answer: AcrossAnswer[SearchResult], *, limit: int, snippet_of: Callable[[Hit], str], now: datetime
+) -> str:
+    """Return the hits of many repositories."""
+    content = search_json(answer.result, limit=limit, snippet_of=snippet_of)
+    shown = {str(hit["address"]).partition("/")[0] for hit in content["hits"]}
+    content["hits"] = [hit | _pins_json(answer.pins.get(hit["address"], ())) for hit in content["hits"]]
+    return dump(told({**content, **_reach_json(answer)}, _some(answer, shown), now))
+
+
+def across_pack_json(answer: AcrossAnswer[Pack], *, now: datetime) -> str:
+    """Return what binds in many repositories."""
+    content = pack_json(answer.result)
+    shown = {str(one["address"]).partition("/")[0] for one in (*content["items"], *content["proposed"])}
+    content["items"] = [one | _pins_json(answer.pins.get(one["address"], ())) for one in content["items"]]
+    del content["scope"], content["searched"], content["likely_room"]
+    return dump(told({**content, **_reach_json(answer)}, _some(answer, shown), now))
+
+
+def across_entries_json(answer: AcrossAnswer[tuple[ShownEntry, ...]], *, now: datetime) -> str:
+    """Return the entries of many repositories as their files state them."""
+    shown = {one.entry.wing for one in answer.result}
+    return dump(told({**entries_json(answer.result), **_reach_json(answer)}, _some(answer, shown), now))
+
+
+def _some(answer: AcrossAnswer[Any], shown: Iterable[str]) -> OriginOf:
+    """Return where wings come from, those that are shown before the others; only their repositories are told of."""
+    first = {label: answer.origins.by_label[label] for label in sorted(shown)}
+    others = {
+        label: replace(one, pushed_at=None) for label, one in answer.origins.by_label.items() if label not in first
+    }
+    return first | others
+
+
+def _reach_json(answer: AcrossAnswer[Any]) -> dict[str, Any]:
+    reach = answer.reach
+    return {"matches": reach.matches, "at_least": not reach.is_all, "begun": list(reach.begun)}
+
+
+def _pins_json(pins: Iterable[Pinned]) -> dict[str, Any]:
+    found = [{"repository": one.repository, "commit": one.commit} for one in pins]
+    return {"pins": found} if found else {}
+
+
+def across_text(text: str, answer: AcrossAnswer[Any], shown: Iterable[str], *, ink: Ink, now: datetime) -> str:
+    """Return the text of an answer with the repositories' names as they are, and how old the copies are."""
+    wings = {one.partition("/")[0] for one in shown}
+    origins = (one for label, one in answer.origins.by_label.items() if label in wings)
+    return "\n\n".join(filter(None, [text.replace(SLASH, "/"), ink.dim(ages_text(origins, now))]))
+
+
+def across_search_text(
+    answer: AcrossAnswer[SearchResult], *, limit: int, snippet_of: Callable[[Hit], str], ink: Ink, now: datetime
+) -> str:
+    """Return the hits of many repositories as text."""
+    text = search_text(answer.result, limit=limit, snippet_of=snippet_of, ink=ink)
+    return across_text(text, answer, (hit.entry.address for hit in answer.result.hits[:limit]), ink=ink, now=now)
+
+
+def across_pack_text(answer: AcrossAnswer[Pack], *, ink: Ink, now: datetime) -> str:
+    """Return what binds in many repositories as text."""
+    pack = answer.result
+    where = count(len({one.item.entry.wing for one in pack.items}), "wing of the hub", "wings of the hub")
+    scope = replace(pack.scope, wings=("", where))
+    text = pack_text(replace(pack, scope=scope, likely_room=None, searched=()), ink=ink)
+    return across_text(text, answer, (one.item.entry.address for one in pack.items), ink=ink, now=now)
+
+
+def across_list_text(
+    answer: AcrossAnswer[tuple[ShownEntry, ...]], *, ink: Ink, now: datetime, columns: int | None
+) -> str:
+    """Return entries of many repositories, one line each."""
+    listed = [one.entry for one in answer.result]
+    text = entry_list(listed, ink, {}, columns=columns) if listed else ""
+    return across_text(text, answer, (one.address for one in listed), ink=ink, now=now)
+
+
+def ages_text(origins: Iterable[WingOrigin], now: datetime) -> str:
+    """Return of which commits the copies of some repositories are, and how old."""
+    known = {one.repository: one for one in origins if one.pushed_at is not None}
+    said = [f"{name} {one.commit[:10]}, {_in_words(_age(one, now))} old" for name, one in sorted(known.items())]
+    more = f"; and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
+    return f"copy of {'; '.join(said[:_NAMED])}{more}" if said else ""
+
+
+def _in_words(seconds: int) -> str:
+    if seconds < _HOUR:
+        return f"{seconds // _MINUTE} min"
+    return f"{seconds // _HOUR} h" if seconds < 2 * _DAY else f"{seconds // _DAY} days"
+
+
+def reach_remarks(answer: AcrossAnswer[Any]) -> list[str]:
+    """Return what is to be said of how far an answer reaches."""
+    reach, said = answer.reach, []
+    if reach.begun:
+        said.append(f"no entry holds {', '.join(reach.begun)}; shown is what holds words that begin so")
+    if not reach.is_all:
+        said.append(f"more than {reach.matches} match: those that hold most of the words were compared; narrow it down")
+    return said
+
+
+def who_json(report: WhoReport, *, now: datetime) -> str:
+    """Return owners and dependents of entries."""
+    entries = [_owned_json(one) for one in report.entries]
+    shown = [one.origin for one in report.entries] + [by.origin for one in report.entries for by in one.dependents]
+    return dump({"query": report.query, "entries": entries, "repositories": repositories_json(shown, now)})
+
+
+def _owned_json(one: OwnedEntry) -> dict[str, Any]:
+    return {
+        "address": one.address,
+        **_where(one.origin, one.address),
+        "type": one.stated.type,
+        "status": one.stated.status,
+        "title": one.stated.title,
+        "owner": one.stated.owner,
+        "wing_owners": list(one.wing_owners),
+        "dependents": [
+            {
+                "address": by.address,
+                **_where(by.origin, by.address),
+                "field": by.linking.field,
+                "type": by.linking.type,
+                "status": by.linking.status,
+                "title": by.linking.title,
+                "owner": by.linking.owner,
+            }
+            for by in one.dependents
+        ],
+        **_pins_json(one.pinned_by),
+    }
+
+
+def _where(origin: WingOrigin, address: str) -> dict[str, str]:
+    inner = f"{address.partition('/')[2]}.md"
+    return {"repository": origin.repository, "commit": origin.commit, "path": origin.path(inner)}
+
+
+def who_text(report: WhoReport, *, ink: Ink, now: datetime) -> str:
+    """Return owners and dependents of entries, a block each."""
+    blocks = [_owned_text(one, ink) for one in report.entries]
+    ages = ages_text((one.origin for one in report.entries), now)
+    return "\n\n".join([*blocks, *([ink.dim(ages)] if ages else [])])
+
+
+def _owned_text(one: OwnedEntry, ink: Ink) -> str:
+    owners = [*([one.stated.owner] if one.stated.owner else []), *(f"{name} (wing)" for name in one.wing_owners)]
+    lines = [
+        ink.bold(f"[{one.stated.type}] {one.origin.name}:{one.address}"),
+        f"  {one_line(one.stated.title)}",
+        f"  owners: {', '.join(owners) or 'nobody is named'}",
+    ]
+    lines += [f"  {by.linking.field} of {by.origin.name}:{by.address} ({by.linking.status})" for by in one.dependents]
+    lines += [f"  pinned by {pin.repository} at {pin.commit[:10]}" for pin in one.pinned_by]
+    return "\n".join(lines if one.dependents or one.pinned_by else [*lines, "  nothing links it"])

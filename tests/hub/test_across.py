@@ -1,0 +1,188 @@
+"""One question to many repositories: the same policy, each entry with its place, wings that several pin told once."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from builders import commit_all, head, make_repository, make_root, run_here, write, write_entry
+from pushes import pushed
+from sync.pair import Two, two_repositories
+
+from mdmem.hub.connection import connected
+from mdmem.hub.permissions import grant
+from mdmem.sync.fetch_wings import fetch_wings
+
+
+def shop(folder: Path) -> Path:
+    """Return a memory whose addresses are those of another, too."""
+    root = make_root(make_repository(folder) / "memory")
+    write(root, "app/README.md", "---\nkind: project\nowners: [shop-team]\n---\n\n# app\n")
+    ended = {"status": "deprecated", "deprecated_at": "2026-04-01"}
+    new = "app/architecture/durable-queue"
+    write_entry(root, "app/architecture/polling", "Orders are polled.\n", superseded_by=[new], reason="slow", **ended)
+    write_entry(
+        root,
+        new,
+        "Orders go through a durable queue.\n",
+        title="A queue for orders",
+        owner="shop-team",
+        supersedes=["app/architecture/polling"],
+        reason="polling was slow",
+        tags=["orders"],
+    )
+    write_entry(root, "app/notes/amendment", "Orders of guests skip it.\n", amends=[new], created_at="2026-05-01")
+    write_entry(root, "app/rules/personal", "Orders hold no personal data.\n", type="invariant")
+    write_entry(root, "app/architecture/stream", "Orders may go through a stream.\n", status="draft")
+    write(root, "app/rules/broken.md", "---\ntype: [\n---\n\norders\n")
+    commit_all(folder)
+    return root
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory, module_dsn: str) -> dict[str, Any]:
+    """Return a hub of four repositories, of which two pin a wing of a third, and where they are."""
+    folder = tmp_path_factory.mktemp("hub")
+    root = shop(folder / "shop")
+    pushed(module_dsn, root, repository="acme/shop")
+    mill = Path(shutil.copytree(folder / "shop", folder / "mill")) / "memory"
+    write_entry(mill, "app/architecture/durable-queue", "Orders of the mill wait on paper.\n", owner="mill-team")
+    commit_all(folder / "mill")
+    pushed(module_dsn, mill, repository="acme/mill", is_new=True)
+    two = two_repositories(folder)
+    fetch_wings(two.opened(), commit=True)
+    pushed(module_dsn, two.root, repository="acme/robot")
+    other = Two(two.lib, Path(shutil.copytree(two.app, two.app.with_name("other"))))
+    pushed(module_dsn, other.root, repository="acme/other", is_new=True)
+    pin = two.opened().settings.wings["ros2"].commit
+    return {"dsn": module_dsn, "folder": folder, "pin": pin, "shop": head(folder / "shop")}
+
+
+@pytest.fixture
+def asked(hub: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("MDMEM_HUB_DSN", hub["dsn"])
+
+    def ask(*words: str, code: int = 0) -> Any:
+        ran = run_here(capsys, "hub", *words, "--format", "json", cwd=hub["folder"])
+        assert ran.code == code, ran.err
+        return json.loads(ran.out) if ran.out else ran.err
+
+    return ask
+
+
+def test_hits_of_all_repositories_name_their_place(asked: Any, hub: dict[str, Any]) -> None:
+    found = asked("search", "orders", "polled")
+    first = found["hits"][0]
+    # What was superseded yields its head, in its own repository alone.
+    place = ("repository", "address", "commit", "path", "heads", "via")
+    assert [first[name] for name in place[1:2]] == ["app/architecture/durable-queue"]
+    via = {hit["repository"]: hit for hit in found["hits"] if hit["via"]}
+    assert {name: via["acme/shop"][name] for name in place} == {
+        "repository": "acme/shop",
+        "address": "app/architecture/durable-queue",
+        "commit": hub["shop"],
+        "path": "memory/app/architecture/durable-queue.md",
+        "heads": ["app/architecture/durable-queue"],
+        "via": ["app/architecture/polling"],
+    }
+    assert via["acme/shop"]["amended_by"] == ["app/notes/amendment"]
+    assert [(one["repository"], one["path"]) for one in found["problems"]] == [
+        ("acme/mill", "memory/app/rules/broken.md"),
+        ("acme/shop", "memory/app/rules/broken.md"),
+    ]
+    assert [one["repository"] for one in found["repositories"]] == ["acme/mill", "acme/shop"]
+    assert found["at_least"] is False
+
+
+def test_filters_and_repositories_narrow(asked: Any) -> None:
+    def found(*words: str) -> list[tuple[str, str]]:
+        return [(hit["repository"], hit["address"]) for hit in asked("search", "orders", *words)["hits"]]
+
+    rule = "app/rules/personal"
+    assert found("--type", "invariant") == [("acme/mill", rule), ("acme/shop", rule)]
+    assert found("--owner", "mill-team") == [("acme/mill", "app/architecture/durable-queue")]
+    two = ("--repository", "acme/shop", "--repository", "acme/robot")
+    assert {name for name, _ in found("--tag", "orders", *two)} == {"acme/shop"}
+    assert ("acme/shop", "app/architecture/stream") in found("--status", "draft")
+    assert asked("search", "orders", "--wing", "nowhere", code=2) == (
+        "mdmem: no repository that you may read has a wing nowhere\n"
+    )
+
+
+def test_a_word_that_nothing_holds_stands_for_what_begins_with_it(asked: Any) -> None:
+    found = asked("search", "pap")
+    assert (found["begun"], [hit["repository"] for hit in found["hits"]]) == (["pap"], ["acme/mill"])
+
+
+def test_what_binds_is_told_by_repository_invariants_first(asked: Any) -> None:
+    found = asked("retrieve", "orders", "durable", "queue")
+    assert [(one["repository"], one["type"]) for one in found["items"][:2]] == [
+        ("acme/mill", "invariant"),
+        ("acme/shop", "invariant"),
+    ]
+    queue = next(one for one in found["items"] if one["repository"] == "acme/shop" and one["type"] == "decision")
+    assert "Orders go through a durable queue." in queue["content"]
+    assert found["tokens"] <= found["budget"]
+    assert {one["repository"] for one in found["omitted"]} <= {"acme/mill", "acme/shop"}
+
+
+def test_a_wing_that_several_pin_is_one(asked: Any, hub: dict[str, Any]) -> None:
+    found = asked("search", "callbacks")
+    (hit,) = [one for one in found["hits"] if one["address"] == "ros2/rules/callbacks"]
+    assert hit["pins"] == [{"repository": name, "commit": hub["pin"]} for name in ("acme/other", "acme/robot")]
+    assert (hit["commit"], hit["path"]) == (hub["pin"], "memory/ros2/rules/callbacks.md")
+
+
+def test_a_list_of_all_says_where_it_ends(asked: Any) -> None:
+    found = asked("list", "--type", "invariant", "--wing", "app")
+    assert [(one["repository"], one["address"], one["path"]) for one in found["entries"]] == [
+        (name, "app/rules/personal", "memory/app/rules/personal.md") for name in ("acme/mill", "acme/shop")
+    ]
+    assert asked("list", "-n", "1")["at_least"] is True
+
+
+def test_an_address_finds_its_repository_or_says_which_have_it(asked: Any) -> None:
+    name = "app/architecture/durable-queue"
+    assert asked("show", name, code=2) == (
+        f"mdmem: `{name}` is in several repositories: acme/mill, acme/shop; write REPOSITORY:{name}\n"
+    )
+    (shown,) = asked("show", f"acme/mill:{name}")["entries"]
+    assert (shown["repository"], shown["body"].strip()) == ("acme/mill", "Orders of the mill wait on paper.")
+    chain = asked("why", f"acme/shop:{name}")["chain"]
+    assert [(link["repository"], link["address"]) for link in chain] == [
+        ("acme/shop", "app/architecture/polling"),
+        ("acme/shop", name),
+    ]
+    assert "no repository that you may read has an entry `app/x/y`" in asked("show", "app/x/y", code=1)
+
+
+def test_who_names_owners_and_dependents_in_all_repositories(asked: Any, hub: dict[str, Any]) -> None:
+    (entry,) = asked("who", "acme/shop:app/architecture/durable-queue")["entries"]
+    assert (entry["owner"], entry["wing_owners"]) == ("shop-team", ["shop-team"])
+    assert [(one["address"], one["field"]) for one in entry["dependents"]] == [
+        ("app/architecture/polling", "superseded_by"),
+        ("app/notes/amendment", "amends"),
+    ]
+    (rule,) = asked("who", "ros2/rules/callbacks")["entries"]
+    assert [one["repository"] for one in rule["pins"]] == ["acme/other", "acme/robot"]
+    assert asked("who", "mill", "paper")["entries"][0]["owner"] == "mill-team"
+
+
+def test_who_sees_one_repository_is_told_of_no_other(
+    asked: Any, hub: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    role = f"r{uuid4().hex}"
+    with connected(hub["dsn"]) as owner:
+        owner.execute(f"CREATE ROLE {role} LOGIN")
+        grant(owner, role, ["acme/mill"])
+        monkeypatch.setenv("MDMEM_HUB_DSN", hub["dsn"].replace("user=postgres", f"user={role}"))
+        for words in (("search", "orders", "callbacks"), ("retrieve", "orders"), ("list",), ("who", "orders")):
+            assert "shop" not in json.dumps(asked(*words)).replace("shop-team", ""), words
+        name = "acme/shop:app/architecture/durable-queue"
+        hidden, absent = asked("show", name, code=1), asked("show", name.replace("shop", "none"), code=1)
+        assert hidden.replace("shop", "none") == absent
+        (entry,) = asked("who", "app/architecture/durable-queue")["entries"]
+        assert (entry["repository"], entry["owner"]) == ("acme/mill", "mill-team")
+        owner.execute(f"DROP ROLE {role}")

@@ -1,0 +1,183 @@
+"""`mdmem mcp --hub`: a hub's copies answer a real client over pipes, and the clone where the hub is gone."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import anyio
+import pytest
+from builders import TODAY, commit_all, environment, memory, open_root, write_entry
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+from processes import python
+
+from mdmem.hub import kept_copies as served
+from mdmem.hub.connection import HubError, connected, transaction
+from mdmem.hub.kept_copies import ServedHub
+from mdmem.hub.push import PushRequest, push
+
+
+def pushed(dsn: str, root: Path, name: str | None = None) -> None:
+    with connected(dsn) as connection:
+        push(open_root(root), connection, PushRequest(repository=name))
+
+
+@pytest.fixture
+def clone(tmp_path: Path, dsn: str) -> Path:
+    """Return a clone of which the hub has the first commit, beside another repository."""
+    other = memory(tmp_path / "other") / "memory"
+    write_entry(other, "nav/architecture/ferry", "A ferry carries the threads.\n", title="Ferry")
+    commit_all(other.parent)
+    pushed(dsn, other, "org/other")
+    clone = memory(tmp_path / "here") / "memory"
+    commit_all(clone.parent)
+    pushed(dsn, clone)
+    return clone
+
+
+def asking(folder: Path, dsn: str, work: Callable[[Client], Awaitable[Any]], *arguments: str) -> Any:
+    """Return what some work with a client of a server of its own comes to."""
+    said = environment(XDG_DATA_HOME=str(folder.parent / "data"), MDMEM_HUB_DSN=dsn)
+    command = ["-m", "mdmem", "mcp", "--hub", *arguments]
+    server = StdioServerParameters(command=python(), args=command, cwd=str(folder), env=said)
+
+    async def run() -> Any:
+        with anyio.fail_after(60):
+            async with Client(server) as client:
+                return await work(client)
+
+    return anyio.run(run)
+
+
+async def told(client: Client, tool: str, **arguments: Any) -> str:
+    """Return the text of an answer."""
+    answer = await client.call_tool(tool, arguments)
+    (block,) = answer.content
+    return block.text
+
+
+def test_the_clone_answers_while_the_hub_is_gone_and_the_hub_when_it_is_back(
+    clone: Path, dsn: str, server: Any
+) -> None:
+    async def work(client: Client) -> tuple[str, str, str]:
+        before = await told(client, "search", query="threads")
+        server.stop("fast")
+        try:
+            without = await told(client, "search", query="threads")
+        finally:
+            server.start()
+        return before, without, await told(client, "search", query="threads")
+
+    before, without, after = asking(clone, dsn, work)
+    assert "nav/architecture/threads" in before
+    assert "From the hub: `here` at " in before
+    assert "nav/architecture/threads" in without
+    assert "From the hub" not in without
+    (said,) = [line for line in without.splitlines() if line.startswith("Degraded: ")]
+    assert said.startswith("Degraded: the hub does not answer: ")
+    assert said.endswith("; this answer comes from the clone alone.")
+    assert after == before
+
+
+def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: str) -> None:
+    async def work(client: Client) -> dict[str, str]:
+        listed = {tool.name: tool.input_schema["properties"] for tool in (await client.list_tools()).tools}
+        assert {name for name, takes in listed.items() if "repository" in takes} == {"retrieve", "search", "get_entry"}
+        ferry = {"addresses": ["org/other:nav/architecture/ferry"]}
+        return {
+            "here": await told(client, "search", query="ferry"),
+            "there": await told(client, "search", query="ferry", repository="org/other"),
+            "all": await told(client, "search", query="ferry", repository="*"),
+            "binds": await told(client, "retrieve", query="who carries the threads", repository="*"),
+            "whole": await told(client, "get_entry", **ferry),
+            "found": await told(client, "get_entry", addresses=["nav/architecture/ferry"], repository="*"),
+            "nowhere": await told(client, "search", query="ferry", repository="org/none"),
+        }
+
+    said = asking(clone, dsn, work)
+    assert "Ferry" not in said["here"]
+    assert "nav/architecture/ferry" in said["there"]
+    assert "From the hub: `org/other` at " in said["there"]
+    for answer in ("all", "binds"):
+        assert "org/other:nav/architecture/ferry" in said[answer]
+        assert "copy of " in said[answer]
+    assert "here:nav/architecture/threads" in said["binds"]
+    assert "A ferry carries the threads." in said["whole"]
+    assert said["found"] == said["whole"]
+    assert said["nowhere"].startswith('search: the hub has no repository "org/none"')
+
+
+def test_what_the_clone_has_and_the_hub_never_had_is_found_in_the_clone(clone: Path, dsn: str) -> None:
+    async def work(client: Client) -> tuple[str, str, str]:
+        write_entry(clone, "nav/architecture/zeppelin", "A zeppelin carries the threads.\n")
+        edited = await told(client, "search", query="zeppelin")
+        commit_all(clone.parent)
+        committed = await told(client, "search", query="zeppelin")
+        pushed(dsn, clone)
+        return edited, committed, await told(client, "search", query="zeppelin")
+
+    edited, committed, pushed_too = asking(clone, dsn, work)
+    assert "nav/architecture/zeppelin" in edited
+    assert "From the hub" not in edited
+    assert committed == edited.replace(" (uncommitted)", "")
+    assert "nav/architecture/zeppelin" in pushed_too
+    assert "From the hub: `here`" in pushed_too
+
+
+def test_without_a_root_all_are_asked_and_without_a_hub_there_is_a_sentence(clone: Path, dsn: str, server: Any) -> None:
+    nowhere = clone.parent.parent / "nowhere"
+    nowhere.mkdir()
+
+    async def work(client: Client) -> tuple[str, str]:
+        found = await told(client, "search", query="ferry")
+        server.stop("fast")
+        try:
+            return found, await told(client, "search", query="ferry")
+        finally:
+            server.start()
+
+    found, without = asking(nowhere, dsn, work)
+    assert "org/other:nav/architecture/ferry" in found
+    (said,) = [line for line in without.splitlines() if "the hub" in line]
+    assert said.startswith("the hub does not answer: ")
+
+
+def test_a_copy_stays_loaded_until_the_repository_changes(clone: Path, dsn: str) -> None:
+    hub = ServedHub(dsn, None)
+
+    def asked() -> Any:
+        with hub.reading() as reader:
+            repository = reader.find_repository("here")
+            assert repository is not None
+            return hub.copy(reader, repository, today=TODAY).workspace
+
+    first = asked()
+    assert asked() is first
+    write_entry(clone, "nav/architecture/zeppelin")
+    commit_all(clone.parent)
+    pushed(dsn, clone)
+    second = asked()
+    assert "nav/architecture/zeppelin" in second.catalog.entries.keys() - first.catalog.entries.keys()
+
+
+def test_a_hub_that_takes_too_long_is_given_up_and_left_alone_for_a_while(
+    clone: Path, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(served, "QUESTION_SECONDS", 1)
+    monkeypatch.setattr(served, "SLOW_SECONDS", 0.5)
+    hub = ServedHub(dsn, None)
+
+    def ask() -> None:
+        with pytest.raises(HubError, match="took longer than it may"), hub.reading() as reader:
+            reader.find_repository("here")
+
+    with connected(dsn) as other, transaction(other) as cursor:
+        cursor.execute("LOCK TABLE repository IN ACCESS EXCLUSIVE MODE")
+        ask()
+        began = monotonic()
+        ask()
+        assert monotonic() - began < 0.5
+    monkeypatch.setattr(served, "monotonic", lambda: monotonic() + served.PAUSE_SECONDS)
+    with hub.reading() as reader:
+        assert reader.find_repository("here") is not None
