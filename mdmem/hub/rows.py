@@ -24,9 +24,9 @@ FORMAT = f"{RECORD_VERSION} {VERSION}"
 LARGE = " *"
 """Stands, as a lexeme, for all the words that did not fit: whoever asks for any word asks for it, too."""
 
-# PostgreSQL takes 1 MB of lexemes for a text, and 2 KB of a name in an index.
+# PostgreSQL takes 1 MB of lexemes for a text, and 2.7 KB for a row of an index.
 _MOST_WORDS = 1_000_000
-LONGEST = 2_000
+_LONGEST = 2_600
 _LONGEST_MARK = 200
 # A position and its weight, by field; that of a body's word is the least, which needs no position.
 _WEIGHTS = {
@@ -227,6 +227,11 @@ def stored_path(path: str) -> str:
         return path
     marked = path.replace(_MARK, _MARK * 2)
     return _UNSTORED.sub(lambda found: f"{_MARK}{ord(found[0]) & 0xFF:02x}", marked.replace("\0", "\ufffd"))
+
+
+def is_storable(path: str) -> bool:
+    """Say whether an index takes a path or an address; no file system has a longer one in an entry's place."""
+    return len(stored_path(path).encode()) <= _LONGEST
 
 
 def path_of(stored: str) -> str:
