@@ -97,14 +97,19 @@ def list_apart(
     return found
 
 
-def clean_commit(repository: Repository, under: str) -> str | None:
-    """Return HEAD's commit where the files below a folder, on disk and in the index, are as it has them, else None."""
-    options = ("--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=normal", "--no-ahead-behind")
+def list_changed_since_commit(repository: Repository, under: str) -> tuple[str | None, list[str]]:
+    """Return HEAD's commit, None before the first, and the paths below a folder that are not as it has them."""
+    options = ("--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all", "--no-ahead-behind")
     printed = records(run(repository.top, "status", *options, "--", pathspec(under)))
-    heads = [record for record in printed if record.startswith("# ")]
-    named = [head.removeprefix(_TIP) for head in heads if head.startswith(_TIP)]
+    named = next((record.removeprefix(_TIP) for record in printed if record.startswith(_TIP)), "")
+    changed = [_changed_path(record) for record in printed if not record.startswith("# ")]
     # Before its first commit a branch is at `(initial)`.
-    return named[0] if len(heads) == len(printed) and named and named[0].isalnum() else None
+    return named if named.isalnum() else None, changed
+
+
+def _changed_path(record: str) -> str:
+    """Return the path of a record of `--porcelain=v2`: so many fields stand in front of it."""
+    return record.split(" ", {"1": 8, "u": 10}.get(record[0], 1))[-1]
 
 
 _TIP = "# branch.oid "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import date
 from time import monotonic
@@ -25,6 +25,12 @@ QUESTION_SECONDS = 2
 KEPT_FILES = 50_000
 """The copies that stay loaded hold so many files at most, of some 3 KB each."""
 
+KEPT_BYTES = 64_000_000
+"""So much of their contents is kept, too: what a server shows of ten hits is ten files."""
+
+# A repository of so few files is read at once, not file by file as they are shown.
+_FEW_FILES = 3_000
+
 SLOW_SECONDS, PAUSE_SECONDS = 1.0, 10.0
 """Who was waited for so long in vain is not asked for a while."""
 
@@ -44,6 +50,22 @@ class _SharedReader(Reader):
 
     def __init__(self) -> None:
         self.held = threading.local()
+        self._contents: OrderedDict[int, bytes] = OrderedDict()
+        self._turn, self._bytes = threading.Lock(), 0
+
+    def contents(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """Return the bytes of files that have some; a file never changes, another content is another one."""
+        with self._turn:
+            known = {one: self._contents[one] for one in ids if one in self._contents}
+        asked = [one for one in ids if one not in known]
+        found = super().contents(asked) if asked else {}
+        with self._turn:
+            for one, content in found.items():
+                self._bytes += len(content) - len(self._contents.pop(one, b""))
+                self._contents[one] = content
+            while self._bytes > KEPT_BYTES:
+                self._bytes -= len(self._contents.popitem(last=False)[1])
+        return known | found
 
     def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         """Return what a statement finds."""
@@ -91,6 +113,9 @@ class ServedHub:
                 self._copies.move_to_end(key)
                 return replace(known, repository=repository)
         made = copy_of(reader, repository, today=today)
+        entries = reader.rows("SELECT id FROM file WHERE wing_id = ANY(%s) AND type IS NOT NULL", seen)
+        if len(entries) <= _FEW_FILES:
+            reader.contents([row[0] for row in entries])
         with self._turn:
             for old in [one for one in self._copies if one[0] == repository.id and one[1:3] != key[1:3]]:
                 del self._copies[old]

@@ -8,16 +8,16 @@ from itertools import product
 
 from mdmem.hub.candidates import all_of, candidates
 from mdmem.hub.reader import Reader
-from mdmem.hub.rows import LARGE, SAMPLE_SHARE, SAMPLED, lexeme, title_mark
+from mdmem.hub.rows import LARGE, SAMPLES, lexeme, title_mark
 
 # So many are counted; of what more hold, a sample tells it well enough for a logarithm.
-_COUNTED = 2_000
+_COUNTED, _MOST_COUNTED = 2_000, 4_000
 # What a word adds to a score, as a share of its rarity: in a body of common length, and in a title.
 _GAINS = (0.0, 0.33, 0.72)
 # A title has so few of an entry's words.
 _TITLE_SHARE = 0.03
 _MOST_WORDS = 5
-_EXPECTED = (1_500, 6_000)
+_EXPECTED = (500, 3_000)
 _ENOUGH, _MOST = 100, 8_000
 # Entries in which words that begin as one does are looked for, and such words.
 _GROWN_IN, _GROWN = 200, 12
@@ -25,16 +25,19 @@ _GROWN_IN, _GROWN = 200, 12
 
 def holders(reader: Reader, terms: Sequence[str], wings: Collection[int] | None) -> dict[str, int]:
     """Return how many entries of some wings hold each term, of common ones about; None are all that are seen."""
-    sampled = {
-        term: SAMPLE_SHARE * count
-        for term, count in _counted(reader, {term: all_of((lexeme(SAMPLED), lexeme(term))) for term in terms}, wings)
-    }
-    rare = {term: lexeme(term) for term, count in sampled.items() if count < _COUNTED}
-    return sampled | dict(_counted(reader, rare, wings))
+    found, asked = dict.fromkeys(terms, 0), list(terms)
+    for mark, share in SAMPLES.items():
+        counts = dict(_counted(reader, {term: all_of((lexeme(mark), lexeme(term))) for term in asked}, wings))
+        found |= {term: max(found[term], share * number) for term, number in counts.items()}
+        asked = [term for term, number in counts.items() if number == _MOST_COUNTED]
+        if not asked:
+            break
+    rare = {term: lexeme(term) for term, number in found.items() if number < _COUNTED}
+    return found | dict(_counted(reader, rare, wings))
 
 
 def _counted(
-    reader: Reader, asked: Mapping[str, str], wings: Collection[int] | None, *, most: int = 2 * _COUNTED
+    reader: Reader, asked: Mapping[str, str], wings: Collection[int] | None, *, most: int = _MOST_COUNTED
 ) -> list[tuple[str, int]]:
     if not asked:
         return []
@@ -55,8 +58,9 @@ def likely(
     """
     passing = documents
     if narrow:
-        sampled = _counted(reader, {narrow: all_of((lexeme(SAMPLED), narrow))}, wings, most=documents)
-        passing = SAMPLE_SHARE * sampled[0][1]
+        mark, one_of = next(iter(SAMPLES.items()))
+        ((_, sampled),) = _counted(reader, {narrow: all_of((lexeme(mark), narrow))}, wings, most=documents)
+        passing = one_of * sampled
     asked = levels(known, documents, share=passing / documents if documents else 1.0)
     for number, level in enumerate(asked, start=1):
         found = candidates(reader, [all_of((narrow, f"({level})"))], wings, most=_MOST)

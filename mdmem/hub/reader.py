@@ -7,8 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.dataclass import dataclass
-from mdmem.hub.rows import FORMAT, Lengths, path_of, stored_path, unpacked_lengths
-from mdmem.hub.terms import FORMAT_KEY
+from mdmem.hub.rows import Lengths, path_of, stored_path, unpacked_lengths
 from mdmem.index.fields import SCORED
 
 if TYPE_CHECKING:
@@ -144,10 +143,6 @@ class Reader:
         """Return the own wings of repositories."""
         return self._wings("repository_id = ANY(%s)", list(repositories))
 
-    def wing_ids(self) -> frozenset[int]:
-        """Return the ids of all wings that are seen."""
-        return frozenset(row[0] for row in self.rows("SELECT id FROM wing"))
-
     def wings_from(self, source: str, folder: str) -> list[SeenWing]:
         """Return the wings that are pinned of one place, at whatever commit."""
         return self._wings("repository_id IS NULL AND source = %s AND source_path = %s", source, folder)
@@ -198,22 +193,38 @@ class Reader:
         found = self.rows("SELECT id, content FROM file WHERE id = ANY(%s) AND content IS NOT NULL", list(ids))
         return dict(found)
 
+    def lengths(self, wings: Collection[int]) -> Iterator[tuple[int, int, str, Lengths | None]]:
+        """Yield of the entries of some wings their id, wing and path, and how long their passages are.
+
+        The last is None where the hub has them in another format.
+        """
+        asked = "SELECT id, wing_id, path, lengths FROM file WHERE wing_id = ANY(%s) AND type IS NOT NULL"
+        for key, wing, path, lengths in self.rows(asked, list(wings)):
+            yield key, wing, path_of(path), unpacked_lengths(lengths)
+
+    def holdings(self, ids: Collection[int], wanted: Collection[str]) -> Iterator[tuple[int, dict[str, str]]]:
+        """Yield of entries where they hold some terms."""
+        return ((row[0], held) for row, held in self._taken(ids, sorted(wanted), ""))
+
     def terms(self, ids: Collection[int], wanted: Collection[str]) -> Iterator[HeldTerms]:
-        """Yield what entries hold of some terms; the server takes them out of each entry's."""
-        terms = sorted(wanted)
+        """Yield of entries of any wings where they hold some terms, and how long their passages are."""
+        for (key, wing, path, blob, lengths), held in self._taken(
+            ids, sorted(wanted), ", wing_id, path, blob, lengths"
+        ):
+            yield HeldTerms(key, wing, path_of(path), blob, unpacked_lengths(lengths), held)
+
+    def _taken(
+        self, ids: Collection[int], terms: Sequence[str], columns: str
+    ) -> Iterator[tuple[tuple[Any, ...], dict[str, str]]]:
         # Unpacked once, and not for each term; `||` makes it a value of the memory's.
         inner = (
-            "SELECT id, wing_id, path, blob, lengths, terms || '{}'::jsonb AS held FROM file"
+            f"SELECT id{columns}, terms || '{{}}'::jsonb AS held FROM file"
             " WHERE id = ANY(%s) AND type IS NOT NULL OFFSET 0"
         )
         taken = "".join([", held ->> %s"] * len(terms))
-        for row in self.rows(
-            f"SELECT id, wing_id, path, blob, lengths, held ->> %s{taken} FROM ({inner}) AS one",
-            *(FORMAT_KEY, *terms, list(ids)),
-        ):
-            lengths = unpacked_lengths(row[4]) if row[5] == FORMAT else None
-            held = {term: places for term, places in zip(terms, row[6:], strict=True) if places}
-            yield HeldTerms(row[0], row[1], path_of(row[2]), row[3], lengths, held)
+        stated = 1 + columns.count(",")
+        for row in self.rows(f"SELECT id{columns}{taken} FROM ({inner}) AS one", *terms, list(ids)):
+            yield row[:stated], {term: places for term, places in zip(terms, row[stated:], strict=True) if places}
 
     def links_from(self, rows: Collection[SeenRow], fields: Sequence[str]) -> list[tuple[int, str]]:
         """Return what some fields of files link, each with the wing that the file is of."""
@@ -250,13 +261,13 @@ class Reader:
         asked = "SELECT id, wing_id, path, type, status, title, owner FROM file WHERE id = ANY(%s) AND type IS NOT NULL"
         return {row[0]: HubStated(row[1], path_of(row[2]), *row[3:]) for row in self.rows(asked, list(ids))}
 
-    def totals(self, wings: Collection[int]) -> tuple[int, int, list[int]]:
-        """Return how many entries and passages some wings have, and how long these are."""
+    def totals(self, wings: Collection[int] | None) -> tuple[int, int, list[int]]:
+        """Return how many entries and passages some wings have, all where none are named, and how long these are."""
         sums = ", ".join(f"coalesce(sum(lengths[{place}]), 0)::bigint" for place in range(1, len(SCORED) + 1))
         row = self.rows(
             f"SELECT coalesce(sum(documents), 0)::bigint, coalesce(sum(passages), 0)::bigint, {sums} FROM wing"
-            " WHERE id = ANY(%s)",
-            list(wings),
+            " WHERE %s::int[] IS NULL OR id = ANY(%s)",
+            *([None if wings is None else list(wings)] * 2),
         )[0]
         return row[0], row[1], list(row[2:])
 

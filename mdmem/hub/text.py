@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import threading
+from collections.abc import Collection, Iterable, Mapping
 
 from mdmem.hub.candidates import EVERYTHING, candidates, holding
 from mdmem.hub.reader import HeldTerms, Reader, SeenWing
+from mdmem.hub.rows import Lengths
 from mdmem.hub.terms import places_in
 from mdmem.index.corpus import Corpus, Totals
 from mdmem.index.fields import SCORED
@@ -14,6 +16,8 @@ from mdmem.index.postings import Columns
 from mdmem.index.protocol import IndexState, IndexWriteError, Progress, Read, RefreshResult, TextAnswer
 from mdmem.index.scoring import plain, rank
 
+# Postings, of some hundred bytes each.
+_KEPT = 200_000
 _WHY = "the hub's copy has its own"
 
 
@@ -23,6 +27,9 @@ class CopyText:
     def __init__(self, reader: Reader, wings: Mapping[int, SeenWing]) -> None:
         """Take the wings, by their ids."""
         self._reader, self._wings = reader, wings
+        self._documents: _Documents | None = None
+        # A server asks from several threads.
+        self._turn = threading.RLock()
 
     def search(
         self,
@@ -42,22 +49,25 @@ class CopyText:
         query = parse(question) if syntax else plain(question)
         if query.is_empty or not live:
             return TextAnswer((), tuple(query.typed), query.typed, "index")
-        # What the query language may ask for stands in the entries themselves.
-        corpus = self._corpus(query.wanted, live) if query.wanted is not None else None
-        chosen = None if among is None else frozenset(among)
-        found = rank(query, corpus or scanned(query, live, read), read, among=chosen)
+        with self._turn:
+            # What the query language may ask for stands in the entries themselves.
+            corpus = self._corpus(query.wanted, live) if query.wanted is not None else None
+            chosen = None if among is None else frozenset(among)
+            found = rank(query, corpus or scanned(query, live, read), read, among=chosen)
         return TextAnswer(found, tuple(query.typed), query.typed, "scan" if corpus is None else "index")
 
     def _corpus(self, wanted: Collection[str], live: Mapping[str, str]) -> Corpus | None:
-        """Return the documents that hold a wanted term, None where the hub has some of them in another format."""
-        ids = candidates(self._reader, [holding(wanted, self._wings)], self._wings, most=EVERYTHING)
-        held = {self._key(one): one for one in self._reader.terms(ids, wanted)}
-        known = [(key, held[key]) for key in sorted(held.keys() & live.keys())]
-        is_ours = all(one.lengths is not None for _, one in known)
-        return corpus_of(known, totals_of(self._wings.values(), {})) if is_ours else None
-
-    def _key(self, held: HeldTerms) -> str:
-        return f"{self._wings[held.wing_id].name}/{held.path.removesuffix('.md')}"
+        """Return the documents with where they hold some terms, None where the hub has some in another format."""
+        if self._documents is None:
+            self._documents = _Documents(self._reader.lengths(self._wings), self._wings)
+        documents = self._documents
+        if not documents.is_ours or documents.keys != live.keys():
+            return None
+        documents.forget_some()
+        if missing := [term for term in wanted if term not in documents.known]:
+            ids = candidates(self._reader, [holding(missing, self._wings)], self._wings, most=EVERYTHING)
+            documents.learn(missing, self._reader.holdings(ids, missing))
+        return documents.corpus
 
     def is_behind(self, *, live: Mapping[str, str]) -> bool:  # noqa: ARG002
         """Say that a question brings nothing up to date."""
@@ -79,12 +89,46 @@ class CopyText:
         return IndexState(exists=True, usable=True, documents=len(live), stale=0, gone=0, bytes=0, folder="", why=_WHY)
 
 
+class _Documents:
+    """The entries of some wings, and where they hold the terms that were asked for."""
+
+    def __init__(self, listed: Iterable[tuple[int, int, str, Lengths | None]], wings: Mapping[int, SeenWing]) -> None:
+        """Take what is listed of them."""
+        found = sorted(
+            (f"{wings[wing].name}/{path.removesuffix('.md')}", key, lengths) for key, wing, path, lengths in listed
+        )
+        self.is_ours = all(lengths is not None for _, _, lengths in found)
+        self.keys = dict.fromkeys(key for key, _, _ in found).keys()
+        self.known: set[str] = set()
+        self._postings = HeldPostings()
+        self._passages, self._lengths = list[str](), {name: list[int]() for name in SCORED}
+        self._first: dict[int, int] = {}
+        for key, row, lengths in found:
+            self._first[row] = len(self._passages)
+            _take_in(self._passages, self._lengths, key, lengths or ())
+        self.corpus = Corpus(self._passages, self._lengths, (self._postings,))
+
+    def learn(self, terms: Iterable[str], held: Iterable[tuple[int, Mapping[str, str]]]) -> None:
+        """Take in where entries hold some terms."""
+        for row, places in held:
+            if row in self._first:
+                self._postings.add(self._first[row], places)
+        self.known.update(terms)
+
+    def forget_some(self) -> None:
+        """Let go of all terms where they are many."""
+        if self._postings.size > _KEPT:
+            self.known, self._postings = set(), HeldPostings()
+            self.corpus = Corpus(self._passages, self._lengths, (self._postings,))
+
+
 class HeldPostings:
     """Where some documents hold some terms."""
 
     def __init__(self) -> None:
         """Start without documents."""
         self._postings: dict[tuple[str, str], tuple[list[int], list[float]]] = {}
+        self.size = 0
 
     def add(self, first: int, held: Mapping[str, str]) -> None:
         """Take in a document by the number of its first passage."""
@@ -93,6 +137,7 @@ class HeldPostings:
                 numbers, frequencies = self._postings.setdefault((field, text), ([], []))
                 numbers.append(first + number)
                 frequencies.append(times)
+                self.size += 1
 
     def postings(self, field: str, term: str) -> list[Columns]:
         """Return the postings of one term."""
@@ -108,17 +153,12 @@ def corpus_of(held: Iterable[tuple[str, HeldTerms]], totals: Totals | None) -> C
     postings, keys = HeldPostings(), list[str]()
     lengths: dict[str, list[int]] = {name: [] for name in SCORED}
     for key, one in held:
-        passages = one.lengths or ()
         postings.add(len(keys), one.held)
-        keys += [key] * len(passages)
-        for column, words in zip(lengths.values(), zip(*passages, strict=True), strict=True) if passages else ():
-            column += words
+        _take_in(keys, lengths, key, one.lengths or ())
     return Corpus(keys, lengths, (postings,), totals)
 
 
-def totals_of(wings: Iterable[SeenWing], holders: Mapping[str, int]) -> Totals:
-    """Return what is known of all documents of some wings; `holders` how many of them hold a term."""
-    known: Sequence[SeenWing] = list(wings)
-    sums = [sum(lengths) for lengths in zip(*(wing.lengths for wing in known if wing.lengths), strict=True)]
-    lengths = dict(zip(SCORED, sums or [0] * len(SCORED), strict=True))
-    return Totals(sum(one.documents for one in known), sum(one.passages for one in known), lengths, holders)
+def _take_in(keys: list[str], lengths: Mapping[str, list[int]], key: str, passages: Lengths) -> None:
+    keys += [key] * len(passages)
+    for column, words in zip(lengths.values(), zip(*passages, strict=True), strict=True) if passages else ():
+        column += words

@@ -6,14 +6,16 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from mdmem.dataclass import replace
+from mdmem.catalog.addresses import is_entry_place
+from mdmem.dataclass import dataclass, replace
 from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, RootNotFoundError, UsageError
-from mdmem.git.status import clean_commit
+from mdmem.git.status import list_changed_since_commit
 from mdmem.mcp.arguments import shown
 from mdmem.mcp.dispatch import remarked
 from mdmem.mcp.page import Page
 from mdmem.mcp.tools.across import ACROSS
 from mdmem.mcp.tools.shape import AT, EVERYWHERE, REPOSITORY, Facts, Told
+from mdmem.tree import SETTINGS_NAME
 
 if TYPE_CHECKING:
     from mdmem.hub.kept_copies import ServedHub
@@ -48,7 +50,7 @@ class HubAnswers:
         try:
             found = self._page(asked, named, clone)
         except EnvironmentFaultError as error:
-            if clone is None or named not in (None, EVERYWHERE, *_names_of(clone)):
+            if clone is None or named not in (None, EVERYWHERE, *clone.once(_state_of).names):
                 raise
             return asked.page(_degraded(of_clone(asked), str(error)))
         return asked.page(of_clone(asked)) if found is None else found
@@ -97,12 +99,31 @@ def _named(reader: Reader, name: str) -> SeenRepository:
     return found
 
 
-def _own(reader: Reader, clone: Workspace | None) -> SeenRepository | None:
-    """Return what the hub has of the clone's own memory: a repository may hold several."""
-    if clone is None:
-        return None
-    found = map(reader.find_repository, _names_of(clone))
-    return next((one for one in found if one is not None and one.root == clone.location.under), None)
+@dataclass(frozen=True, slots=True)
+class _CloneState:
+    """What a clone is called in a hub, and the commit that its memory is as it stands, None where it differs."""
+
+    names: tuple[str, ...]
+    commit: str | None
+
+    def over(self, _: Workspace) -> _CloneState:
+        """Return the same: it is of the files as they are."""
+        return self
+
+
+def _state_of(clone: Workspace) -> _CloneState:
+    location = clone.location
+    git = location.repository
+    if git is None:
+        return _CloneState((), None)
+    commit, changed = list_changed_since_commit(git, location.under)
+    under = f"{location.under}/" if location.under else ""
+    is_clean = not any(_is_of_memory(path[len(under) :]) for path in changed)
+    return _CloneState(_names_of(clone), commit if is_clean else None)
+
+
+def _is_of_memory(path: str) -> bool:
+    return path == SETTINGS_NAME or is_entry_place(path) or path.count("/") == 1
 
 
 def _names_of(clone: Workspace) -> tuple[str, ...]:
@@ -111,16 +132,23 @@ def _names_of(clone: Workspace) -> tuple[str, ...]:
     try:
         return own_names(clone.location)
     except MdmemError:
-        # Without git, or in a folder whose name is none.
+        # Its folder's name is none.
         return ()
+
+
+def _own(reader: Reader, clone: Workspace | None) -> SeenRepository | None:
+    """Return what the hub has of the clone's own memory: a repository may hold several."""
+    if clone is None:
+        return None
+    found = map(reader.find_repository, clone.once(_state_of).names)
+    return next((one for one in found if one is not None and one.root == clone.location.under), None)
 
 
 def _is_ahead(reader: Reader, repository: SeenRepository, clone: Workspace | None) -> bool:
     """Say whether the clone's files are another state than those that the hub has, or had."""
-    git = clone.location.repository if clone is not None else None
-    if git is None or clone is None:
+    if clone is None:
         return False
-    commit = clean_commit(git, clone.location.under)
+    commit = clone.once(_state_of).commit
     return commit is None or (commit != repository.commit and not reader.had(repository.id, commit))
 
 

@@ -59,6 +59,7 @@ class Memory:
             path.parent.mkdir(exist_ok=True)
             path.write_text(self.entry(number))
         git(folder, "init", "-q", "-b", "main")
+        git(folder, "remote", "add", "origin", f"https://example.org/org/{folder.name}.git")
         commit(folder, "entries")
 
     def entry(self, number: int) -> str:

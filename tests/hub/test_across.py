@@ -4,12 +4,15 @@ import json
 import shutil
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from builders import commit_all, head, make_repository, make_root, run_here, write, write_entry
 from pushes import pushed
 from sync.pair import Two, two_repositories
 
+from mdmem.hub.connection import connected
+from mdmem.hub.permissions import grant
 from mdmem.sync.fetch_wings import fetch_wings
 
 
@@ -165,3 +168,21 @@ def test_who_names_owners_and_dependents_in_all_repositories(asked: Any, hub: di
     (rule,) = asked("who", "ros2/rules/callbacks")["entries"]
     assert [one["repository"] for one in rule["pins"]] == ["acme/other", "acme/robot"]
     assert asked("who", "mill", "paper")["entries"][0]["owner"] == "mill-team"
+
+
+def test_who_sees_one_repository_is_told_of_no_other(
+    asked: Any, hub: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    role = f"r{uuid4().hex}"
+    with connected(hub["dsn"]) as owner:
+        owner.execute(f"CREATE ROLE {role} LOGIN")
+        grant(owner, role, ["acme/mill"])
+        monkeypatch.setenv("MDMEM_HUB_DSN", hub["dsn"].replace("user=postgres", f"user={role}"))
+        for words in (("search", "orders", "callbacks"), ("retrieve", "orders"), ("list",), ("who", "orders")):
+            assert "shop" not in json.dumps(asked(*words)).replace("shop-team", ""), words
+        name = "acme/shop:app/architecture/durable-queue"
+        hidden, absent = asked("show", name, code=1), asked("show", name.replace("shop", "none"), code=1)
+        assert hidden.replace("shop", "none") == absent
+        (entry,) = asked("who", "app/architecture/durable-queue")["entries"]
+        assert (entry["repository"], entry["owner"]) == ("acme/mill", "mill-team")
+        owner.execute(f"DROP ROLE {role}")

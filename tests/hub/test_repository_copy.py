@@ -1,18 +1,25 @@
 """A repository's copy answers as the clone does at the commit that was pushed, by the same features."""
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from builders import TODAY, commit_all, head, make_repository, make_root, open_root, write, write_entry
 
+from mdmem.access import EVERYTHING, Access
+from mdmem.dataclass import replace
 from mdmem.entry.model import EntryType, Status
 from mdmem.history.why import why
 from mdmem.hub.connection import connected, transaction
+from mdmem.hub.permissions import grant
 from mdmem.hub.push import PushRequest, push
 from mdmem.hub.reader import Reader
 from mdmem.hub.repository_copy import open_copy
+from mdmem.index.fulltext import FullTextIndex
 from mdmem.render.json import entries_json, pack_json, search_json, why_json
 from mdmem.retrieval.entries import in_full, list_entries, list_problems, show
 from mdmem.retrieval.question import Question
@@ -124,26 +131,40 @@ ASKED = (
 )
 
 
-@pytest.fixture
-def both(tmp_path: Path, dsn: str) -> Any:
-    """Yield the clone at the commit that was pushed, and the copy of it."""
-    root = full_memory(tmp_path / "app")
-    clone = open_root(root)
-    commit = head(tmp_path / "app")
-    with connected(dsn) as connection:
-        push(clone, connection, PushRequest(repository="acme/app"))
-        with transaction(connection, is_snapshot=True) as cursor:
-            from mdmem.index.fulltext import FullTextIndex
+Both = Callable[[Access], tuple[Workspace, Workspace]]
 
-            yield (
-                clone.at(Snapshot(revision=commit)).with_index(FullTextIndex(tmp_path / "index")),
-                open_copy(Reader(cursor), "acme/app", today=date.fromisoformat(TODAY)).workspace,
-            )
+
+@pytest.fixture
+def both(tmp_path: Path, dsn: str) -> Iterator[Both]:
+    """Return what gives the clone at the commit that was pushed, and the copy of it, as an access shows them."""
+    root, role = full_memory(tmp_path / "app"), f"r{uuid4().hex}"
+    clone, index = open_root(root), FullTextIndex(tmp_path / "index")
+    with ExitStack() as stack:
+        owner = stack.enter_context(connected(dsn))
+        push(clone, owner, PushRequest(repository="acme/app"))
+
+        def opened(access: Access) -> tuple[Workspace, Workspace]:
+            connection = owner
+            if access.is_narrow:
+                owner.execute(f"CREATE ROLE {role} LOGIN")
+                grant(owner, role, [f"acme/app/{wing}" for wing in access.readable or ()])
+                connection = stack.enter_context(connected(dsn.replace("user=postgres", f"user={role}")))
+            cursor = stack.enter_context(transaction(connection, is_snapshot=True))
+            seen = clone.at(Snapshot(revision=head(tmp_path / "app"))).with_index(index)
+            copy = open_copy(Reader(cursor), "acme/app", today=date.fromisoformat(TODAY))
+            return replace(seen, access=access), copy.workspace
+
+        yield opened
+        stack.pop_all().close()
+        with connected(dsn) as owner:
+            owner.execute(f"DROP ROLE IF EXISTS {role}")
 
 
 def answers(workspace: Workspace) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for words, filters in ASKED:
+        if not all(map(workspace.access.reads, filters.wings)):
+            continue
         question, entries = Question(words=words, filters=filters), list_entries(workspace, filters)
         problems = [str(one) for one in list_problems(workspace, filters)]
         found[f"list {filters}"] = entries_json(in_full(workspace, entries)), problems
@@ -156,7 +177,7 @@ def answers(workspace: Workspace) -> dict[str, Any]:
     for syntax in ('"durable queue"', "type:invariant AND data", "title:queue NOT retries", "que* room:notes"):
         result = search(workspace, Question(words=syntax, syntax=True))
         found[f"syntax {syntax}"] = search_json(result, limit=50, snippet_of=snippets(workspace, result))
-    shown = show(workspace, ["app/", "rules/patterns/no-outbox"])
+    shown = show(workspace, ["app/", *(["rules/patterns/no-outbox"] if workspace.access.reads("rules") else [])])
     found["show"] = entries_json(shown)
     for one in shown:
         explained = why_json(why(workspace, one.entry.address))
@@ -167,8 +188,9 @@ def answers(workspace: Workspace) -> dict[str, Any]:
     return found
 
 
-def test_the_copy_answers_as_the_clone(both: tuple[Workspace, Workspace]) -> None:
-    clone, copy = map(answers, both)
+@pytest.mark.parametrize("access", [EVERYTHING, Access.to_wings(["app"], may_write=False)], ids=["whole", "one wing"])
+def test_the_copy_answers_as_the_clone(both: Both, access: Access) -> None:
+    clone, copy = map(answers, both(access))
     assert clone.keys() == copy.keys()
     for question, answer in clone.items():
         assert _without_source(copy[question]) == _without_source(answer), question

@@ -12,7 +12,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from processes import python
 
-from mdmem.hub import kept_copies as served
+from mdmem.hub import kept_copies
 from mdmem.hub.connection import HubError, connected, transaction
 from mdmem.hub.kept_copies import ServedHub
 from mdmem.hub.push import PushRequest, push
@@ -164,8 +164,8 @@ def test_a_copy_stays_loaded_until_the_repository_changes(clone: Path, dsn: str)
 def test_a_hub_that_takes_too_long_is_given_up_and_left_alone_for_a_while(
     clone: Path, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(served, "QUESTION_SECONDS", 1)
-    monkeypatch.setattr(served, "SLOW_SECONDS", 0.5)
+    monkeypatch.setattr(kept_copies, "QUESTION_SECONDS", 1)
+    monkeypatch.setattr(kept_copies, "SLOW_SECONDS", 0.5)
     hub = ServedHub(dsn, None)
 
     def ask() -> None:
@@ -178,6 +178,6 @@ def test_a_hub_that_takes_too_long_is_given_up_and_left_alone_for_a_while(
         began = monotonic()
         ask()
         assert monotonic() - began < 0.5
-    monkeypatch.setattr(served, "monotonic", lambda: monotonic() + served.PAUSE_SECONDS)
+    monkeypatch.setattr(kept_copies, "monotonic", lambda: monotonic() + kept_copies.PAUSE_SECONDS)
     with hub.reading() as reader:
         assert reader.find_repository("here") is not None

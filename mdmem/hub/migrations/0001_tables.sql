@@ -103,8 +103,10 @@ CREATE TABLE file (
 );
 -- A question takes a few terms of hundreds out of it, and would otherwise unpack them all.
 ALTER TABLE file ALTER terms SET STORAGE EXTERNAL;
--- A question walks through thousands of rows of which it reads a few: what is long lies beside them.
-ALTER TABLE file SET (toast_tuple_target = 128);
+-- A question walks through thousands of rows of which it reads a few: what is long lies beside them, what is short in them.
+ALTER TABLE file SET (toast_tuple_target = 128), ALTER path SET STORAGE MAIN, ALTER blob SET STORAGE MAIN,
+    ALTER title SET STORAGE MAIN, ALTER room SET STORAGE MAIN, ALTER owner SET STORAGE MAIN, ALTER tags SET STORAGE MAIN,
+    ALTER lengths SET STORAGE MAIN;
 -- Without a list of what is still to come, which each question would walk through.
 CREATE INDEX file_words ON file USING gin (words) WITH (fastupdate = off);
 CREATE INDEX file_short_links ON file (wing_id) WHERE has_short_links;

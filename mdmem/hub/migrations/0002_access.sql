@@ -149,23 +149,30 @@ RETURNS TABLE (id bigint, level integer) LANGUAGE plpgsql STABLE SECURITY DEFINE
 SET search_path = pg_catalog, mdmem_hub, pg_temp
 SET enable_seqscan = off SET plan_cache_mode = force_custom_plan AS $$
 DECLARE
-    seen integer[] := ARRAY(SELECT one FROM visible_wing() AS one WHERE wings IS NULL OR one = ANY (wings));
+    is_all boolean := wings IS NULL AND sees_all();
+    seen integer[] := ARRAY(
+        SELECT one FROM visible_wing() AS one WHERE NOT is_all AND (wings IS NULL OR one = ANY (wings))
+    );
     marks tsquery;
     before tsquery;
     asked tsquery;
     given bigint;
     remaining integer := most;
 BEGIN
-    IF cardinality(seen) <= 32 THEN
+    IF cardinality(seen) <= 32 AND NOT is_all THEN
         marks := (SELECT string_agg(quote_literal(' w' || one), ' | ') FROM unnest(seen) AS one)::tsquery;
     END IF;
     FOR place IN 1 .. coalesce(cardinality(levels), 0) LOOP
-        EXIT WHEN remaining <= 0 OR cardinality(seen) = 0;
+        EXIT WHEN remaining <= 0 OR cardinality(seen) = 0 AND NOT is_all;
         CONTINUE WHEN levels[place] IS NULL OR numnode(levels[place]) = 0;
         asked := CASE WHEN before IS NULL THEN levels[place] ELSE levels[place] && !!before END;
         asked := CASE WHEN marks IS NULL THEN asked ELSE asked && marks END;
-        RETURN QUERY SELECT file.id, place FROM file JOIN unnest(seen) AS one ON one = file.wing_id + 0
-            WHERE words @@ asked LIMIT remaining;
+        IF is_all THEN
+            RETURN QUERY SELECT file.id, place FROM file WHERE words @@ asked LIMIT remaining;
+        ELSE
+            RETURN QUERY SELECT file.id, place FROM file JOIN unnest(seen) AS one ON one = file.wing_id + 0
+                WHERE words @@ asked LIMIT remaining;
+        END IF;
         GET DIAGNOSTICS given = ROW_COUNT;
         remaining := remaining - given;
         before := CASE WHEN before IS NULL THEN levels[place] ELSE before || levels[place] END;
