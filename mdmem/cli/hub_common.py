@@ -31,7 +31,14 @@ def commit_options(command: Decorated) -> Decorated:
     """Add what says which commit is sent, under which name, and whether it may take another's place."""
     for option in (
         click.option("--rewritten", is_flag=True, help="The history was rewritten: take the commit all the same."),
-        click.option("--commit", default="HEAD", show_default=True, metavar="REV", shell_complete=complete_revision),
+        click.option(
+            "--commit",
+            default="HEAD",
+            show_default=True,
+            metavar="REV",
+            shell_complete=complete_revision,
+            help="The commit, branch or tag that is sent.",
+        ),
         repository_option,
     ):
         command = option(command)

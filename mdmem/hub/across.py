@@ -14,7 +14,7 @@ from mdmem.hub.match_text import FoundText, Matches
 from mdmem.hub.origins import Origins
 from mdmem.hub.rarity import holders, likely, terms_beginning
 from mdmem.hub.reader import HeldTerms, Reader
-from mdmem.hub.rows import BROKEN, ENTRY, mark
+from mdmem.hub.rows import BROKEN, mark
 from mdmem.hub.text import corpus_of
 from mdmem.hub.union import UnionWorkspace, union_of
 from mdmem.index.fields import SCORED
@@ -108,7 +108,7 @@ def list_across(reader: Reader, request: AcrossRequest, *, today: date) -> Acros
     """Return the entries of many repositories that pass the filters, as many as are wanted, and whether that is all."""
     finding = _Finding(reader, request)
     filters = request.question.filters
-    level = all_of((finding.narrowed, any_of([mark("status", one) for one in _stated(filters)]), any_of([ENTRY])))
+    level = all_of((finding.narrowed, any_of([mark("status", one) for one in _stated(filters)])))
     ids = candidates(reader, [level], finding.wings, most=request.limit + 1)
     union, origins = union_of(reader, ids, lambda rows: FoundText(reader, rows), today=today)
     scope = finding.scope(origins)

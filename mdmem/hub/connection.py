@@ -64,6 +64,9 @@ def connected(
             application_name="mdmem",
             client_encoding="UTF8",
             options=options if token is None else f"{options} -c mdmem.token={token}",
+            # In seconds, and milliseconds: a way that was cut is noticed, instead of waited on for hours.
+            keepalives_idle=20,
+            tcp_user_timeout=30_000,
         )
         try:
             yield opened

@@ -23,7 +23,7 @@ from mdmem.entry.model import LINK_FIELDS, Entry
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.git.status import list_revision
 from mdmem.hub.names import place_name
-from mdmem.hub.rows import LONGEST, HubFile, Link
+from mdmem.hub.rows import HubFile, Link, is_storable
 from mdmem.index.fields import Terms
 from mdmem.index.terms import terms_of
 from mdmem.settings import WingSettings
@@ -102,7 +102,7 @@ class Contents:
         found: dict[str, dict[str, TreeFile]] = {}
         for file in self.tree.files():
             name, _, path = file.path.partition("/")
-            if path and len(file.path.encode("utf-8", "surrogateescape")) <= LONGEST // 3:
+            if path and is_storable(path):
                 found.setdefault(name, {})[path] = file
         sources = self._sources()
         return {name: HubWing(name, files, sources.get(name)) for name, files in found.items() if _is_wing(name, files)}
@@ -235,4 +235,4 @@ def _links_in(entry: Entry, body: str, addresses: Collection[str]) -> Iterator[t
 
 
 def _may_be_address(target: str) -> bool:
-    return target.count("/") == 2 and len(target.encode("utf-8", "surrogatepass")) <= LONGEST // 3
+    return target.count("/") == 2 and is_storable(target)

@@ -24,9 +24,9 @@ FORMAT = f"{RECORD_VERSION} {VERSION}"
 LARGE = " *"
 """Stands, as a lexeme, for all the words that did not fit: whoever asks for any word asks for it, too."""
 
-# PostgreSQL takes 1 MB of lexemes for a text, and 2 KB of a name in an index.
+# PostgreSQL takes 1 MB of lexemes for a text, and 2.7 KB for a row of an index.
 _MOST_WORDS = 1_000_000
-LONGEST = 2_000
+_LONGEST = 2_600
 _LONGEST_MARK = 200
 # A position and its weight, by field; that of a body's word is the least, which needs no position.
 _WEIGHTS = {
@@ -167,7 +167,6 @@ def _marks(file: HubFile) -> Iterator[str]:
     if entry is None:
         yield from (BROKEN,) if file.loaded is not None else ()
         return
-    yield ENTRY
     yield from _samples(file)
     stated = {name: (getattr(entry, name),) for name in MARKED} | {"tag": entry.tags}
     yield from dict.fromkeys(mark(name, value) for name, values in stated.items() for value in values if value)
@@ -178,8 +177,8 @@ def _marks(file: HubFile) -> Iterator[str]:
 MARKED = ("type", "status", "room", "label", "owner", "focus")
 """The fields of an entry that have a mark for their value; `tag` has one for each tag."""
 
-ENTRY, BROKEN = " entry", " broken"
-"""The lexemes of an entry that can be read, and of a file in an entry's place that holds none."""
+BROKEN = " broken"
+"""The lexeme of a file in an entry's place that holds none that can be read."""
 
 
 SAMPLES = {" sample": 64, " sample of samples": 4096}
@@ -228,6 +227,11 @@ def stored_path(path: str) -> str:
         return path
     marked = path.replace(_MARK, _MARK * 2)
     return _UNSTORED.sub(lambda found: f"{_MARK}{ord(found[0]) & 0xFF:02x}", marked.replace("\0", "\ufffd"))
+
+
+def is_storable(path: str) -> bool:
+    """Say whether an index takes a path or an address; no file system has a longer one in an entry's place."""
+    return len(stored_path(path).encode()) <= _LONGEST
 
 
 def path_of(stored: str) -> str:

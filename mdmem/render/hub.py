@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mdmem.dataclass import asdict
 from mdmem.hub.succession import Succession
 from mdmem.render.json import dump
+from mdmem.render.words import count, entries
 
 if TYPE_CHECKING:
     from mdmem.hub.push import PushResult
@@ -30,10 +31,10 @@ def push_text(result: PushResult) -> str:
         return f"{name}: the hub is at {had} already, which came later than {result.pushed[:10]}; nothing was sent"
     if result.is_unchanged:
         return f"{name}: the hub is at {had} already"
-    counted = (("added", brought.added), ("changed", brought.changed), ("removed", brought.removed))
-    said = [f"{number} {word}" for word, number in counted if number] or ["no file changed"]
+    changes = (("added", brought.added), ("changed", brought.changed), ("removed", brought.removed))
+    said = [f"{number} {word}" for word, number in changes if number] or ["no file changed"]
     if brought.pins:
-        said.append(f"{brought.pins} {'pin' if brought.pins == 1 else 'pins'} changed")
+        said.append(f"{count(brought.pins, 'pin')} changed")
     since = f" (was {had})" if had and had != result.commit[:10] else ""
     return f"{name}: the hub is at {result.commit[:10]} now{since}: {', '.join(said)}"
 
@@ -62,17 +63,16 @@ def status_text(report: HubReport) -> str:
     """Return a line for each repository, and how much the hub is in all."""
     lines = [_repository_line(one) for one in report.repositories] or ["the hub has no repository that you may see"]
     size = f", {report.bytes / 1_000_000:.1f} MB" if report.bytes is not None else ""
-    entries = sum(one.entries for one in report.repositories)
-    lines.append(
-        f"{len(report.repositories)} repositories, {entries} entries{size}, tables of version {report.version}"
-    )
+    number = entries(sum(one.entries for one in report.repositories))
+    repositories = count(len(report.repositories), "repository", "repositories")
+    lines.append(f"{repositories}, {number}{size}, tables of version {report.version}")
     return "\n".join(lines)
 
 
 def _repository_line(one: RepositoryState) -> str:
     if one.commit is None or one.age_seconds is None:
         return f"{one.name}  nothing was pushed yet"
-    said = [f"{one.entries} {'entry' if one.entries == 1 else 'entries'}"]
+    said = [entries(one.entries)]
     said += [f"pins {', '.join(one.pins)}"] if one.pins else []
     said += [f"was {', '.join(one.former_names)}"] if one.former_names else []
     said += [] if one.is_ours else ["packed by another mdmem"]
@@ -98,12 +98,14 @@ def status_json(report: HubReport) -> str:
 
 def verify_text(report: VerifyReport) -> str:
     """Return what differs, a line each."""
-    checked = f"{report.checked} {'file' if report.checked == 1 else 'files'} of {report.repository}"
+    checked = f"{count(report.checked, 'file')} of {report.repository}"
     if not report.findings:
         return f"{checked} are in the hub as {report.commit[:10]} has them"
     lines = [f"{one.place.path}: {one.code} {one.message}" for one in report.findings]
     helps = sorted({one.help for one in report.findings})
-    return "\n".join([*lines, f"{checked} compared at {report.commit[:10]}, {len(lines)} findings; {'; '.join(helps)}"])
+    return "\n".join(
+        [*lines, f"{checked} compared at {report.commit[:10]}, {count(len(lines), 'finding')}; {'; '.join(helps)}"]
+    )
 
 
 def verify_json(report: VerifyReport) -> str:

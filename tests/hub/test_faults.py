@@ -85,8 +85,9 @@ def test_a_clash_is_tried_again_and_then_another_may(dsn: str, changed: Path) ->
 def test_whoever_waits_too_long_for_another_push_is_told(dsn: str, changed: Path) -> None:
     with psycopg.connect(dsn, options="-c search_path=mdmem_hub") as other:
         other.execute("SELECT FROM repository FOR UPDATE")
-        with pytest.raises(HubRaceError, match="another process"):
+        with pytest.raises(HubRaceError, match="another process") as raised:
             pushed(dsn, changed, lock_seconds=0.05)
+    assert raised.value.exit_code == 4
 
 
 def test_a_server_that_stops_in_the_middle_has_all_or_nothing(

@@ -1,10 +1,11 @@
 """A hub never goes back, whatever order commits come in, and tells a renamed repository from another one."""
 
+import subprocess
 import threading
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, head, make_root, memory, write_entry
+from builders import commit_all, environment, git, head, make_root, memory, write_entry
 from pushes import pushed, rows, state
 
 from mdmem.errors import EnvironmentFaultError, UsageError
@@ -15,6 +16,13 @@ from mdmem.hub.succession import Succession
 def committed(folder: Path, name: str) -> str:
     write_entry(folder / "memory", f"nav/rules/{name}", f"About {name}.\n")
     return commit_all(folder)
+
+
+def committed_long_ago(folder: Path) -> str:
+    """Commit by a clock that is wrong."""
+    dated = environment(GIT_COMMITTER_DATE="2001-01-01T00:00:00Z", GIT_AUTHOR_DATE="2001-01-01T00:00:00Z")
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "dated"], cwd=folder, env=dated, check=True)
+    return head(folder)
 
 
 def at(dsn: str) -> list[tuple[object, ...]]:
@@ -34,6 +42,12 @@ def test_what_is_older_is_passed_over(dsn: str, tmp_path: Path) -> None:
     pushed(dsn, folder / "memory", commit=committed(folder, "two"))
     assert pushed(dsn, stale / "memory", repository="shop").succession is Succession.OLDER
     assert (before["repository"] != state(dsn)["repository"], at(dsn)) == (True, [("shop", head(folder), 2)])
+    # No clock has a say.
+    dated = pushed(dsn, folder / "memory", commit=committed_long_ago(folder))
+    assert (dated.succession, rows(dsn, "SELECT extract(year FROM committed_at) FROM repository")) == (
+        "newer",
+        [(2001,)],
+    )
 
 
 def test_a_rewritten_history_needs_a_word_and_what_it_left_never_comes_back(dsn: str, tmp_path: Path) -> None:

@@ -1,0 +1,53 @@
+"""What a repository is called in the hub, and where it is, however a clone reached it."""
+
+from pathlib import Path
+
+import pytest
+from builders import git, make_repository, make_root
+
+from mdmem.errors import UsageError
+from mdmem.hub.names import checked_name, own_names, place_name, remote_place
+from mdmem.workspace.location import located
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://git.example.org/acme/shop.git",
+        "https://somebody:secret@Git.Example.org/acme/shop/",
+        "ssh://git@git.example.org:2222/acme/shop.git",
+        "git@git.example.org:acme/shop.git",
+        "git.example.org:/acme/shop",
+    ],
+)
+def test_a_place_is_the_same_by_every_way_to_it(url: str) -> None:
+    assert place_name(url) == "git.example.org/acme/shop"
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("https://git.example.org:8443/a/b", "git.example.org:8443/a/b"),
+        ("../platform", "../platform"),
+        ("https://[::1]:x/a b", "[::1]:x/a b"),
+        ("file:///srv/a.git", "/srv/a"),
+    ],
+)
+def test_an_odd_place_is_told_apart(url: str, place: str) -> None:
+    assert place_name(url) == place
+
+
+def test_a_repository_is_called_after_its_remote_else_its_folder(tmp_path: Path) -> None:
+    root = make_root(make_repository(tmp_path / "shop") / "docs/memory")
+    location = located(root, "a test")
+    assert own_names(location) == ("shop", "shop:docs/memory")
+    for url, name in (("git@host:group/team/shop.git", "team/shop"), ("/srv/git/store.git", "store")):
+        git(root, "config", "remote.origin.url", url)
+        assert own_names(location)[0] == name
+    assert remote_place(location.get_repository()) is None
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a/", "/a", "a//b", "a\nb", "x" * 201, "a:b:c", "\x1b[31m"])
+def test_what_is_no_name_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="is no name for a repository"):
+        checked_name(name)
