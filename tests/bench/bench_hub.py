@@ -126,6 +126,8 @@ def copy_rows(dsn: str, wanted: int) -> None:
                 for table in _COPIED:
                     _copied(connection, table, turn, most, wanted)
             print(f"  {turn * most['repository']} repositories copied", file=sys.stderr, flush=True)
+        for table in most:
+            connection.execute(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), max(id)) FROM {table}")
         for _, definition in indexes:
             connection.execute(definition)
         connection.execute("VACUUM ANALYZE")
