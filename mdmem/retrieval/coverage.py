@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from heapq import nlargest, nsmallest
 from math import fsum, log
 from operator import itemgetter
@@ -41,6 +41,10 @@ class Held(NamedTuple):
     def title(self) -> str:
         """Return its title and tags."""
         return " ".join((self.entry.title, *self.entry.tags))
+
+
+# Without the function in Python that `NamedTuple` makes for it, in a third of the time.
+held_of: Callable[[tuple[object, ...]], Held] = partial(tuple.__new__, Held)
 
 
 @dataclass(frozen=True, slots=True)
