@@ -1,16 +1,15 @@
 """Memories, repositories and runs of the command line for the tests; every value of an entry is the caller's to set."""
 
-import atexit
 import contextlib
 import hashlib
 import os
-import shutil
+import struct
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -68,28 +67,99 @@ def make_root(folder: Path, settings: str = "") -> Path:
     return folder
 
 
+@dataclass(frozen=True)
+class _Template:
+    """A folder to be made again and again: its folders in order, its files with bytes and `stat`, and what is given."""
+
+    folders: tuple[str, ...]
+    files: Mapping[str, tuple[bytes, os.stat_result]]
+    given: Path
+
+    @classmethod
+    def of(cls, folder: Path, given: Path) -> "_Template":
+        """Read a folder, of which a path is given to whoever wants it made."""
+        found = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*"))}
+        files = {name: (path.read_bytes(), path.stat()) for name, path in found.items() if path.is_file()}
+        named = [name for name, (content, _) in files.items() if os.fsencode(folder) in content]
+        assert named == [], "these would name another folder than theirs"
+        return cls(tuple(name for name, path in found.items() if path.is_dir()), files, given.relative_to(folder))
+
+    def laid_out(self, folder: Path) -> Path:
+        """Make all of it in a folder, which may be there, and return what is given of it."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in self.folders:
+            # A path object for each would take as long as all the rest.
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(f"{folder}/{name}")  # noqa: PTH102
+        for name in sorted(self.files, key=_is_index):
+            content, before = self.files[name]
+            file = os.open(f"{folder}/{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, before.st_mode & 0o777 | 0o200)
+            os.write(file, self._index(folder, name) if _is_index(name) else content)
+            os.close(file)
+        return folder / self.given
+
+    def _index(self, folder: Path, name: str) -> bytes:
+        """Return git's index with the `stat` of the files that are as it says: else each would look changed to git."""
+        below = name.removesuffix(".git/index")
+        index = bytearray(self.files[name][0][:-_DIGEST])
+        _, version, count = _HEAD.unpack_from(index)
+        assert version == 2, version
+        at = _HEAD.size
+        for _ in range(count):
+            end = index.index(0, at + _ENTRY.size)
+            path = below + os.fsdecode(bytes(index[at + _ENTRY.size : end]))
+            if path in self.files and _stated(self.files[path][1]) == index[at : at + _STAT.size]:
+                _STAT.pack_into(index, at, *_stat_fields(os.lstat(f"{folder}/{path}")))
+            at += (end - at + 8) // 8 * 8
+        return bytes(index) + hashlib.sha1(index).digest()
+
+
+# An index of git, version 2: its head, the `stat` that an entry begins with, an entry up to its path, the end.
+_HEAD, _STAT, _ENTRY, _DIGEST = struct.Struct(">4sII"), struct.Struct(">10I"), struct.Struct(">10I20sH"), 20
+
+
+def _is_index(name: str) -> bool:
+    return name.endswith(".git/index")
+
+
+def _stat_fields(found: os.stat_result) -> list[int]:
+    times = [part for time in (found.st_ctime_ns, found.st_mtime_ns) for part in divmod(time, 10**9)]
+    mode = 0o100755 if found.st_mode & 0o100 else 0o100644
+    rest = (found.st_dev, found.st_ino, mode, found.st_uid, found.st_gid, found.st_size)
+    return [field & 0xFFFFFFFF for field in (*times, *rest)]
+
+
+def _stated(found: os.stat_result) -> bytes:
+    return _STAT.pack(*_stat_fields(found))
+
+
+def made_once(make: Callable[..., Path]) -> Callable[..., Path]:
+    """Return what makes a folder as a function does that is asked once: from its second it takes no process of git.
+
+    The function gets the folder, and options that can be told apart; it may leave no link and no absolute path.
+    """
+
+    @cache
+    def first(*options: object, **named: object) -> _Template:
+        with TemporaryDirectory() as kept:
+            folder = Path(kept).resolve()
+            return _Template.of(folder, make(folder, *options, **named))
+
+    @wraps(make)
+    def laid_out(folder: Path, *options: object, **named: object) -> Path:
+        return first(*options, **named).laid_out(folder)
+
+    return laid_out
+
+
+@made_once
 def make_repository(folder: Path) -> Path:
     """Return a folder that is a git repository without a commit."""
-    shutil.copytree(_first_repository() / ".git", folder / ".git", dirs_exist_ok=True)
-    return folder
-
-
-@cache
-def _first_repository() -> Path:
-    """Make the empty repository that the others are copied from: copying takes a third of what git takes."""
-    folder = _kept_folder()
     # No template and no `git config`: git's sample hooks, and two more processes.
     git(folder, "init", "-q", "-b", "main", "--template=")
     with (folder / ".git/config").open("a", encoding="utf-8") as settings:
         settings.write("[user]\n\tname = Ada\n\temail = ada@example.org\n")
     return folder
-
-
-def _kept_folder() -> Path:
-    """Return a new folder that stays as long as the process."""
-    kept = TemporaryDirectory()
-    atexit.register(kept.cleanup)
-    return Path(kept.name)
 
 
 def git(folder: Path, *arguments: str, text_in: bytes | None = None, ends: int = 0) -> str:
@@ -198,16 +268,9 @@ def merge_conflict(folder: Path, path: str, ours: str, theirs: str) -> None:
     git(folder, "merge", "-q", "theirs", ends=1)
 
 
+@made_once
 def memory(folder: Path) -> Path:
     """Return a repository whose `memory/` holds one project wing with an invariant and a decision, committed."""
-    shutil.copytree(_first_memory(), folder, dirs_exist_ok=True)
-    return folder
-
-
-@cache
-def _first_memory() -> Path:
-    """Make the repository that the others are copied from: copying takes a tenth of committing."""
-    folder = _kept_folder()
     root = make_root(make_repository(folder) / "memory")
     write(root, "nav/README.md", "---\nkind: project\nowners: [Ada]\n---\n\n# nav\n")
     rule = "A callback must not block its executor.\n\nRationale: the robot stops.\n"
@@ -215,6 +278,8 @@ def _first_memory() -> Path:
     choice = "Navigation uses two threads.\n\nRationale: it was measured.\n"
     write_entry(root, "nav/architecture/threads", choice, title="Use two threads")
     commit_all(folder, "the memory")
+    # One file of objects is laid out sooner than seven in as many folders.
+    git(folder, "repack", "-adq")
     return folder
 
 

@@ -3,7 +3,7 @@
 import difflib
 from pathlib import Path
 
-from builders import commit_all, make_repository, make_root, write, write_entry
+from builders import commit_all, made_once, make_repository, make_root, write, write_entry
 from processes import python
 
 OLD, NEW, RULE = "nav/architecture/threads", "nav/architecture/executor", "nav/rules/callbacks"
@@ -34,6 +34,7 @@ def lived_in(*, status: str = "active", more: str = "") -> bytes:
     return LIVED_IN.format(status=status, more=more).encode()
 
 
+@made_once
 def two_entries(folder: Path, *, new_status: str = "active") -> Path:
     """Return the root of a committed memory with a decision, another one that could replace it, and an invariant."""
     root = make_root(make_repository(folder) / "memory")

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
-from builders import commit_all, entry, entry_text, make_repository, make_root, run_mdmem, write, write_entry
+from builders import (
+    commit_all,
+    entry,
+    entry_text,
+    environment,
+    make_repository,
+    make_root,
+    run_mdmem,
+    write,
+    write_entry,
+)
 from hypothesis import given
 from hypothesis import strategies as st
+from processes import run_text
 
 from mdmem.document.parse import without_code
 from mdmem.entry.text import summary_of
@@ -61,13 +70,10 @@ def test_last_day_of_the_calendar_crashes_no_check(tmp_path: Path) -> None:
 def test_server_collects_garbage() -> None:
     """A connection that showed no token leaves a cycle behind; with the collector off it stays for ever."""
     program = (
-        "import gc, sys, mdmem.mcp.http as h, mdmem.cli.mcp\n"
+        "import gc, mdmem.mcp.http as h, mdmem.cli.mcp\n"
         "h.serve_http = lambda *a, **k: print('gc', gc.isenabled())\n"
-        "sys.argv = ['mdmem', 'mcp', '--http', '127.0.0.1:0']\n"
         "from mdmem.__main__ import main\nmain()\n"
     )
     here = Path(__file__).parent.parent / "example-wings"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=here, capture_output=True, text=True, timeout=30, check=False
-    )
+    done = run_text("-c", program, "mcp", "--http", "127.0.0.1:0", cwd=here, env=environment())
     assert "gc True" in done.stdout, done.stdout + done.stderr

@@ -17,6 +17,7 @@ from builders import (
     commit_all,
     environment,
     git,
+    made_once,
     memory,
     open_root,
     run_here,
@@ -40,6 +41,7 @@ TEXT = "We decided.\n\nRationale: it was tried.\n\n[see: nav/rules/callbacks]\n"
 DECISION = {"title": "Use zenoh", "rationale": "It is the one that our network lets through."}
 
 
+@made_once
 def a_memory(folder: Path) -> Path:
     """Return a root with an entry that could take over from another, a draft that is to, and links to a room."""
     root = memory(folder) / "memory"

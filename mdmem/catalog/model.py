@@ -88,6 +88,16 @@ class Catalog:
         return self._same[0].adjacency if self._same else Adjacency(self.entries)
 
     @cached_property
+    def rooms(self) -> Mapping[str, Sequence[str]]:
+        """Return the addresses of the entries by wing and room, as `wing/room`, in their order."""
+        if self._same:
+            return self._same[0].rooms
+        found: dict[str, list[str]] = {}
+        for address in self.entries:
+            found.setdefault(address.rpartition("/")[0], []).append(address)
+        return found
+
+    @cached_property
     def addresses(self) -> Set[str]:
         """Return every address that a file stands at, readable or not.
 

@@ -49,7 +49,8 @@ def choose_items(candidates: Iterable[Candidate], request: ContextRequest, *, na
     reach, facets = REACHES[request.layer], facets_for(request.intent, request.layer)
     everything = list(candidates)
     choice = Choice([one for one in everything if one.is_unconditional])
-    rest = sorted((one for one in everything if not one.is_unconditional), key=lambda one: one.fitness)
+    fitness = {id(one): one.fitness for one in everything if not one.is_unconditional}
+    rest = sorted((one for one in everything if id(one) in fitness), key=lambda one: fitness[id(one)])
     best = max((one.item.score for one in everything), default=0.0)
     queues: dict[Facet, list[Candidate]] = {facet: [] for facet in facets}
     for one in rest:
@@ -65,7 +66,7 @@ def choose_items(candidates: Iterable[Candidate], request: ContextRequest, *, na
     taken += _in_turn([[one for one in queues[facet] if one.waits] for facet in facets], size - len(taken))
     choice.chosen += taken
     kept = {one.key for one in taken}
-    waiting = sorted((one for queue in queues.values() for one in queue), key=lambda one: one.fitness)
+    waiting = sorted((one for queue in queues.values() for one in queue), key=lambda one: fitness[id(one)])
     choice.left_out = [(one, "over the limit") for one in waiting if one.key not in kept] + choice.left_out
     return choice
 

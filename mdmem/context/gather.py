@@ -13,6 +13,7 @@ from mdmem.context.request import ContextRequest
 from mdmem.context.shape import REACHES
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType, instant_of
+from mdmem.retrieval.order import in_any_order
 from mdmem.retrieval.question import Question
 from mdmem.retrieval.ranks import Rank, Ranked, Retrieval
 from mdmem.retrieval.retrieve import Reading
@@ -96,7 +97,7 @@ def gather(memory: Memory, request: ContextRequest) -> MemoryCandidates:
     """Return what a memory has for a request."""
     retrieval = memory.reading.retrieve(memory.scope, Question(words=request.query))
     gathering = _Gathering(memory, request)
-    items = {item.entry.address: item for item in retrieval.ranks}
+    items = {item.entry.address: item for item in in_any_order(retrieval.ranks)}
     if not request.query:
         # A goal of stop words alone asks for nothing in particular, and everything would match it.
         items = {address: item for address, item in items.items() if memory.scope.binds(item.entry)}
@@ -114,8 +115,7 @@ def gather(memory: Memory, request: ContextRequest) -> MemoryCandidates:
 
 def is_far(scope: Scope, item: Ranked) -> bool:
     """Say whether a question starts at shared knowledge, and an entry is none."""
-    _, _, _, distance, *_ = item.sort_key
-    return scope.starts_shared and distance > 0
+    return scope.starts_shared and item.sort_key[3] > 0
 
 
 def made(entry: Entry) -> datetime:
@@ -151,7 +151,7 @@ class _Gathering:
         """Every current entry of the scope as retrieval gives it where nothing in particular is asked."""
         today = self.memory.reading.workspace.today
         selection = Selection(self.memory.catalog, self.memory.scope, Question(), None, today)
-        return {item.entry.address: item for item in selection.select().ranked}
+        return {item.entry.address: item for item in in_any_order(selection.select().ranked)}
 
     @cached_property
     def in_domain(self) -> frozenset[str]:
@@ -186,11 +186,15 @@ class _Gathering:
         notes = (entry for entry in self.memory.catalog.entries.values() if entry.type is EntryType.NOTE)
         return tuple(sorted(self._members(notes), key=_age))
 
+    @cached_property
+    def _catalog(self) -> Catalog:
+        return self.memory.catalog
+
     def candidate(self, item: Ranked, unasked: str) -> Candidate:
         """Return an item with what decides whether it comes."""
         entry = item.entry
         return Candidate(
-            catalog=self.memory.catalog,
+            catalog=self._catalog,
             item=item,
             facet=facet_of(entry, latest=self.latest),
             is_private=self.memory.is_private,

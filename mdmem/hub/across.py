@@ -18,7 +18,8 @@ from mdmem.hub.rows import BROKEN, mark
 from mdmem.hub.text import corpus_of
 from mdmem.hub.union import UnionWorkspace, union_of
 from mdmem.index.fields import SCORED
-from mdmem.index.scoring import Leaf, Query, Totals, plain, rank, term
+from mdmem.index.postings import Totals
+from mdmem.index.scoring import Leaf, Query, plain, rank, term
 from mdmem.retrieval.entries import ShownEntry, in_full, list_entries
 from mdmem.retrieval.pack import PLAIN, Pack, Printed
 from mdmem.retrieval.question import Question, SearchResult

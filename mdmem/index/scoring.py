@@ -1,16 +1,18 @@
 """How search ranks: `WEIGHTS`, `LENGTH_SHARE` and `K1` are the knobs, `rank` puts documents in order by BM25F."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from functools import cache, cached_property, lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from functools import cached_property, lru_cache, partial
+from heapq import nlargest
 from itertools import accumulate, pairwise
-from typing import Protocol
+from operator import add, or_
+from typing import TypeVar
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.fields import Searched, searched_as
 from mdmem.index.analysis import ask
 from mdmem.index.fields import PASSAGE_FIELDS, SCORED
-from mdmem.index.postings import Columns
+from mdmem.index.postings import Postings, Totals
 from mdmem.index.protocol import Match, Read
 
 # Round figures from a coarse grid, so as not to fit the corpora. K1 is of the field's range: at 2.0 Cranfield (titles
@@ -33,33 +35,10 @@ LOOKED_INTO = 100
 _KEPT, _KEPT_TERMS = 50_000, 64
 
 
+_Number = TypeVar("_Number", int, float)
+
 Norm = tuple[float, float, Mapping[int, int] | Sequence[int]]
 """What a document without the field has, how much more each word of it is, and its words by number."""
-
-
-class Postings(Protocol):
-    """Which documents hold a term, by number."""
-
-    def postings(self, field: str, term: str) -> Iterable[Columns]:
-        """Return the numbers of the documents whose field holds the term, each with how often."""
-        ...
-
-    def lexicon(self, field: str, prefix: str) -> Iterable[str]:
-        """Yield the field's terms that start with the prefix."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """What is known of all documents where a corpus holds those alone that a question may find.
-
-    `lengths` are the words by field, `holders` how many documents hold a term, where the corpus may lack some of them.
-    """
-
-    documents: int
-    passages: int
-    lengths: Mapping[str, int]
-    holders: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -109,7 +88,9 @@ class Corpus:
 
     def part_norm(self, name: str) -> Norm:
         """Return what divides the frequencies of a field that passages have, by number."""
-        return _norm(name, self.lengths[name], self._total(name), self.passages)
+        if name not in self._part_norms:
+            self._part_norms[name] = _norm(name, self.lengths[name], self._total(name), self.passages)
+        return self._part_norms[name]
 
     def _total(self, name: str) -> int:
         return sum(self.lengths[name]) if self.totals is None else self.totals.lengths[name]
@@ -121,6 +102,10 @@ class Corpus:
 
     @cached_property
     def _norms(self) -> dict[str, Norm]:
+        return {}
+
+    @cached_property
+    def _part_norms(self) -> dict[str, Norm]:
         return {}
 
     def _whole(self, name: str) -> Mapping[int, int] | Sequence[int]:
@@ -191,16 +176,34 @@ def _weigh(corpus: Corpus, frequencies: Frequencies, fields: Sequence[str]) -> W
         held = frequencies(corpus, field)
         if not held:
             continue
-        into = stated
-        if field in PASSAGE_FIELDS:
-            into = wholes
+        is_part = field in PASSAGE_FIELDS
+        if is_part:
             postings.append((field, held))
             held = held if corpus.is_flat else _summed(held, corpus.firsts)
         weight = WEIGHTS[field]
         flat, slope, lengths = corpus.norm(field)
-        for number, frequency in held:
-            into[number] = into.get(number, 0.0) + weight * frequency / (flat + slope * lengths[number])
+        weighed = {number: weight * frequency / (flat + slope * lengths[number]) for number, frequency in held}
+        if is_part:
+            wholes = _sum(wholes, weighed)
+        else:
+            stated = _sum(stated, weighed)
     return Weights(stated, wholes, postings)
+
+
+def _joined(
+    one: dict[int, _Number], other: dict[int, _Number], how: Callable[[_Number, _Number], _Number]
+) -> dict[int, _Number]:
+    """Return what two hold, in one of them; thousands of numbers are in both, so that no step is Python's."""
+    few, many = (one, other) if len(one) < len(other) else (other, one)
+    both = few.keys() & many.keys()
+    joined = list(map(how, map(few.__getitem__, both), map(many.__getitem__, both)))
+    many.update(few)
+    many.update(zip(both, joined, strict=True))
+    return many
+
+
+def _sum(one: dict[int, float], other: dict[int, float]) -> dict[int, float]:
+    return _joined(one, other, add)
 
 
 def _summed(held: Iterable[tuple[int, float]], firsts: Sequence[int]) -> Sequence[tuple[int, float]]:
@@ -227,33 +230,36 @@ class Scores:
 
     def add(self, weights: Weights, boost: float = 1.0, text: str | None = None) -> Set[int]:
         """Take in a term, and return the documents that hold it; `text` is what others may hold of it, too."""
-        stated, wholes, scores, titles = weights.stated, weights.wholes, self._wholes, self._titles
-        both = {first: weight + wholes.get(first, 0.0) for first, weight in stated.items()}
-        weighed = {**wholes, **both} if both else wholes
+        stated, wholes = weights.stated, weights.wholes
+        both = {first: weight + wholes.get(first, 0.0) for first, weight in stated.items()} if wholes else stated
+        weighed = {**wholes, **both} if wholes and both else wholes or both
         totals = self._corpus.totals
         held = max(len(weighed), totals.holders.get(text or "", 0)) if totals is not None else len(weighed)
         rarity = boost * math.log1p((self._corpus.count - held + 0.5) / (held + 0.5))
         self._terms.append((rarity, weights))
-        for first, weight in weighed.items():
-            scores[first] = scores.get(first, 0.0) + rarity * weight / (K1 + weight)
-        for first, weight in stated.items():
-            titles[first] = titles.get(first, 0.0) + rarity * weight / (K1 + weight)
+        gains = {first: rarity * weight / (K1 + weight) for first, weight in weighed.items()}
+        if weighed is stated:
+            self._titles = _sum(self._titles, dict(gains))
+        elif stated:
+            titles = {first: rarity * weight / (K1 + weight) for first, weight in stated.items()}
+            self._titles = _sum(self._titles, titles)
+        self._wholes = _sum(self._wholes, gains)
         return weighed.keys()
 
     def result(self) -> dict[int, float]:
         """Return the score of each document."""
-        titles, best = self._titles, self._best_passages(self._looked_into())
-        return {
-            first: WHOLE_SHARE * score + (1.0 - WHOLE_SHARE) * (titles.get(first, 0.0) + best.get(first, 0.0))
-            for first, score in self._wholes.items()
-        }
+        parts = _sum(dict(self._titles), self._best_passages(self._looked_into()))
+        scores = {first: WHOLE_SHARE * score for first, score in self._wholes.items()}
+        for first, score in parts.items():
+            scores[first] += (1.0 - WHOLE_SHARE) * score
+        return scores
 
     def _looked_into(self) -> frozenset[int]:
         """Return the best documents by their whole, equal ones by key."""
         wholes, keys = self._wholes, self._corpus.keys
         if len(wholes) <= LOOKED_INTO:
             return frozenset(wholes)
-        least = sorted(wholes.values())[-LOOKED_INTO]
+        least = nlargest(LOOKED_INTO, wholes.values())[-1]
         best = sorted((-score, keys[first] or "", first) for first, score in wholes.items() if score >= least)
         return frozenset(first for _, _, first in best[:LOOKED_INTO])
 
@@ -261,10 +267,12 @@ class Scores:
         """Return what the best passage of each of these documents adds to its title."""
         firsts, parts = self._corpus.firsts, dict[int, float]()
         for rarity, weights in self._terms:
-            for number, weight in self._weighed(weights, among).items():
-                title = weights.stated.get(firsts[number], 0.0)
-                gain = (title + weight) / (K1 + title + weight) - title / (K1 + title)
-                parts[number] = parts.get(number, 0.0) + rarity * gain
+            stated, weighed = weights.stated, self._weighed(weights, among)
+            gains = {number: rarity * (weight / (K1 + weight)) for number, weight in weighed.items()}
+            for number, weight in weighed.items() if stated else ():
+                if title := stated.get(firsts[number]):
+                    gains[number] = rarity * ((title + weight) / (K1 + title + weight) - title / (K1 + title))
+            parts = _sum(parts, gains)
         best: dict[int, float] = {}
         for number, gain in parts.items():
             if gain > best.get(firsts[number], 0.0):
@@ -275,10 +283,10 @@ class Scores:
         firsts, weighed = self._corpus.firsts, dict[int, float]()
         for field, held in weights.postings:
             weight, (flat, slope, lengths) = WEIGHTS[field], self._corpus.part_norm(field)
-            for number, frequency in held:
-                if firsts[number] in among:
-                    norm = flat + slope * lengths[number]
-                    weighed[number] = weighed.get(number, 0.0) + weight * frequency / norm
+            near = [pair for pair in held if firsts[pair[0]] in among]
+            weighed = _sum(
+                weighed, {number: weight * times / (flat + slope * lengths[number]) for number, times in near}
+            )
         return weighed
 
 
@@ -331,23 +339,26 @@ def rank(query: Query, corpus: Corpus, read: Read, *, among: Set[str] | None = N
     held: dict[int, int] = {}
     for leaf in query.leaves:
         mask = sum(bits[text] for text in set(leaf.terms))
-        for number in scored.add(weigh(corpus, leaf.frequencies, fields=leaf.fields), leaf.boost, leaf.text):
-            held[number] = held.get(number, 0) | mask
+        numbers = scored.add(weigh(corpus, leaf.frequencies, fields=leaf.fields), leaf.boost, leaf.text)
+        held = _joined(held, dict.fromkeys(numbers, mask), or_)
     scores = scored.result()
-    numbers = scores.keys() if query.accept is None else query.accept(corpus, read)
-
+    if query.accept is not None:
+        accepted = query.accept(corpus, read)
+        scores, held = _of(accepted, scores, 0.0), _of(accepted, held, 0)
+    keys = corpus.keys
+    names = {n: key for n in scores if (key := keys[n]) is not None and (among is None or key in among)}
+    # Equal scores by key. Most numbers are in the order of their keys, and pairs would be compared one by one.
+    found = sorted(sorted(names), key=names.__getitem__)
+    found.sort(key=scores.__getitem__, reverse=True)
     # Thousands of matches share a few sets.
-    @cache
-    def texts(mask: int) -> frozenset[str]:
-        return frozenset(text for text, bit in bits.items() if mask & bit)
-
-    found = _keyed(corpus, numbers, among)
-    ranked = sorted((-scores.get(number, 0.0), key, held.get(number, 0)) for number, key in found)
-    return tuple(Match(key, 0.0 - negative, texts(mask)) for negative, key, mask in ranked)
+    texts = {mask: frozenset(text for text, bit in bits.items() if mask & bit) for mask in set(held.values())}
+    columns = [names[n] for n in found], [scores[n] for n in found], [texts[held[n]] for n in found]
+    return tuple(map(_match, zip(*columns, strict=True)))
 
 
-def _keyed(corpus: Corpus, numbers: Set[int], among: Set[str] | None) -> Iterator[tuple[int, str]]:
-    for number in numbers:
-        key = corpus.keys[number]
-        if key is not None and (among is None or key in among):
-            yield number, key
+# Without the function in Python that `NamedTuple` makes for it, in a third of the time.
+_match: Callable[[tuple[object, ...]], Match] = partial(tuple.__new__, Match)
+
+
+def _of(numbers: Iterable[int], known: Mapping[int, _Number], default: _Number) -> dict[int, _Number]:
+    return {number: known.get(number, default) for number in numbers}

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from mdmem.dataclass import dataclass, replace
 from mdmem.finding import Finding
-from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Form, Given, Pack, Printed
+from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Printed
 from mdmem.retrieval.question import Question
 from mdmem.retrieval.retrieve import Reading, read_steadily, retrieve_from
 from mdmem.workspace.workspace import Workspace
 
 # Twelve at this size are 20 KB; what governs and its best passages are 1,000 to 1,300 bytes of 1,600.
 SHORT_BUDGET = 400
-# Of what was given before, a line where it is among the best for the question: the rest was looked for elsewhere.
+# Of what was given or named before, a line where it is among the best for the question: the rest is known by then.
 _REPEATED = 2
 # No address is like these: under one stands which problems were told, under the other the files of the work at hand.
 _PROBLEMS, _AT_HAND = "!", "/"
@@ -117,9 +117,16 @@ def _unread(reading: Reading, one: Answer) -> tuple[str, ...]:
 
 
 def _without_repeats(pack: Pack, earlier: Sequence[Pack | None]) -> Pack:
-    """Return a short answer without the contradictions that were told, and what was given and is not of its best."""
-    told = {one for other in earlier if other is not None for one in other.basis.conflicts}
+    """Return a short answer without contradictions that were told, and what was given or named and is not its best."""
+    packs = [other for other in earlier if other is not None]
+    told = {one for other in packs for one in other.basis.conflicts}
     basis = replace(pack.basis, conflicts=tuple(one for one in pack.basis.conflicts if one not in told))
     best = sorted(pack.items, key=lambda one: -one.item.score)[:_REPEATED]
-    kept = (one for one in pack.items if one.form is not Form.GIVEN or (one in best and one.item.score))
+    named = {one.item.entry.address for other in packs for one in other.items}
+
+    def is_news(one: PackedEntry) -> bool:
+        is_known = one.form is Form.GIVEN or one.item.entry.address in named
+        return not (one.form.is_line and is_known) or (one in best and one.item.score > 0)
+
+    kept = (one for one in pack.items if is_news(one))
     return replace(pack, items=tuple(kept), basis=basis)

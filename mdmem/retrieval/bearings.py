@@ -81,8 +81,9 @@ def company_of(catalog: Catalog, entry: Entry, scope: Scope) -> list[str]:
     return [f"{BEARINGS[name]} {', '.join(found[name])}" for name in ("claims", "amends") if found[name]]
 
 
-def claimants_first(items: Sequence[_Answered], claims_on: Callable[[_Answered], Sequence[str]]) -> Sequence[_Answered]:
+def claimants_first(items: Iterable[_Answered], claims_on: Callable[[_Answered], Sequence[str]]) -> Sequence[_Answered]:
     """Return items in their order, but each behind those of its type that claim its place."""
+    items = list(items)
     # Two versions of an entry may stand beside each other.
     by_address = {item.entry.address: item for item in reversed(items)}
     placed: dict[int, _Answered] = {}

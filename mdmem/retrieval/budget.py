@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.model import Status
@@ -14,17 +14,19 @@ from mdmem.entry.sentences import size_of
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
 from mdmem.index.finder import finder
 from mdmem.retrieval.beneath import claims_on, fewer
+from mdmem.retrieval.order import in_any_order, in_order
 from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Plan, Printed, Texts
 from mdmem.retrieval.question import Omission, count_reasons, summed
 from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
 from mdmem.retrieval.relevance import Relevance, always_stands
+from mdmem.retrieval.remainder import SHORT, Remainder
 
 OMITTED_LISTED = 50
 # A small budget is context under pressure: notes come last among the best, and nothing is given as a mere line.
 _PRESSURE = 1000
 # In bytes: what is longer is given with the section that decides alone.
 _WHOLE = 2048
-_SHORT, _SHORTER = 600, 380
+_SHORTER = 380
 # The best match that only words ask for: what it decided in short, and the passages that hold what was asked.
 _BEST_MATCH = 1700
 # Where the second is nearly as good.
@@ -109,7 +111,7 @@ class _Packing:
             self._fill(plan, self._relevance.next_best, part, Form.SUMMARY)
             self._fill(plan, self._disputed(plan), part)
             self._fill(plan, (*self._relevance.on_path, *self._relevance.best), room, Form.LINE)
-        self._fill(plan, self._with_opponents((*self._relevance.best, *self._relevance.others)), part)
+        self._fill(plan, self._with_opponents(chain(self._relevance.best, self._relevance.iter_others())), part)
         self._fill(plan, self._disputed(plan), room, Form.SUMMARY)
         self._fill_drafts(plan, room, part)
         return plan
@@ -129,9 +131,9 @@ class _Packing:
 
     def _fill_drafts(self, plan: Plan, room: int, part: int) -> None:
         # One that holds enough of the question has room of its own; more would swell the answer.
-        beyond = min(room, part + _SHORT) if self.found.terms else room
+        beyond = min(room, part + SHORT) if self.found.terms else room
         for item in filter(self._is_worth, self.found.proposed_ranks[:_DRAFTS]):
-            form = Form.FULL if self.texts[True].size(item.entry.address) <= _SHORT else Form.SUMMARY
+            form = Form.FULL if self.texts[True].size(item.entry.address) <= SHORT else Form.SUMMARY
             place = beyond if self._relevance.counts(item) else part
             if not self._give(plan, item, form, place, is_draft=True) and self.found.is_brief:
                 self._give(plan, item, Form.LINE, place, is_draft=True)
@@ -202,6 +204,10 @@ class _Packing:
         return 1.0 if self._is_pressed else min(1.0, _UNASKED_SHARE * max(1, self.found.files))
 
     @cached_property
+    def _left(self) -> Remainder:
+        return Remainder(self.found, self._relevance, self.texts)
+
+    @cached_property
     def _relevance(self) -> Relevance:
         return Relevance(self.found, self._is_pressed)
 
@@ -225,10 +231,10 @@ class _Packing:
     def _is_beyond(self, item: Ranked, left: int, texts: Texts) -> bool:
         """Say whether the least that an item may be shortened to is too much: to find its passages takes long."""
         address = item.entry.address
-        if left > _SHORT + _HEAD or address in self.given or (id(item), Form.SUMMARY) in self._shapes:
+        if left > SHORT + _HEAD or address in self.given or (id(item), Form.SUMMARY) in self._shapes:
             return False
         body = texts.body(address)
-        if size_of(content_of(item.entry, body)) <= _SHORT:
+        if size_of(content_of(item.entry, body)) <= SHORT:
             return False
         least = least_size(item.entry, body, self._longest(Form.SUMMARY))
         return self.printed.entry(PackedEntry(item.described, Form.SUMMARY, "x" * least)) > left
@@ -246,7 +252,7 @@ class _Packing:
         body = texts.body(address)
         whole = content_of(entry, body)
         size = size_of(whole)
-        if always_stands(item) or size <= (_WHOLE if form is Form.FULL else _SHORT):
+        if always_stands(item) or size <= (_WHOLE if form is Form.FULL else SHORT):
             return self._told(item, Form.FULL, whole, texts)
         if form is Form.FULL:
             section = deciding_section(entry, body, self._find, self._relevance.weights)
@@ -270,9 +276,9 @@ class _Packing:
     def _longest(self, form: Form) -> int:
         """Return how many bytes a shortened entry may take."""
         if form is not Form.FULL:
-            return _SHORTER if self.found.is_brief else _SHORT
+            return _SHORTER if self.found.is_brief else SHORT
         if self._is_pressed:
-            return max(_SHORT, int(self.budget * BYTES_A_TOKEN * _MOST) - _HEAD)
+            return max(SHORT, int(self.budget * BYTES_A_TOKEN * _MOST) - _HEAD)
         return _BESIDE_ANOTHER if self._relevance.is_contested else _BEST_MATCH
 
     def _brief_room(self, bare: PackedEntry) -> int:
@@ -294,10 +300,14 @@ class _Packing:
 
     def answer(self, plan: Plan) -> Pack:
         """Return the pack of a plan, with the contradictions that touch what it gives."""
-        told = {address for address, one in plan.taken.items() if one.form is not Form.GIVEN}
+        ranks = self.found.ranks
+        given = in_order(ranks, [one for one in in_any_order(ranks) if one.entry.address in plan.taken])
+        # Several questions name much by its title: nobody has read what contradicts that.
+        unread = (Form.GIVEN, Form.LINE) if self.found.is_brief else (Form.GIVEN,)
+        told = {address for address, one in plan.taken.items() if one.form not in unread}
         return Pack(
             scope=self.found.scope,
-            items=tuple(plan.taken[one.entry.address] for one in self.found.ranks if one.entry.address in plan.taken),
+            items=tuple(plan.taken[one.entry.address] for one in given),
             proposed=tuple(plan.drafts.values()),
             searched=self.found.searched,
             likely_room=self.found.likely_room,
@@ -313,9 +323,10 @@ class _Packing:
     def with_omissions(self, answer: Pack, plan: Plan, limit: int) -> Pack:
         """Return the pack with the names of what it leaves out, as many as find room, and the counts of the rest."""
         covering = frozenset(item.entry.address for item in self._covering(plan))
-        left = [*((one.address, one.type, one.why) for one in self.found.basis.omitted), *self._left_out(plan)]
+        left = list(islice(self._left.out_of(plan), OMITTED_LISTED))
         if covering:
-            left.sort(key=lambda one: one[0] not in covering)
+            first = [one for one in self._left.out_of(plan) if one[0] in covering]
+            left = [*first, *(one for one in left if one[0] not in covering)]
         used = plan.used + self.printed.rest(answer)
         omitted: list[Omission] = []
         for address, kind, why in left[:OMITTED_LISTED]:
@@ -325,7 +336,9 @@ class _Packing:
             if cost and used > limit:
                 break
             omitted.append(one)
-        counts = [*self.found.basis.omitted_counts, *count_reasons(one[1:] for one in left[len(omitted) :])]
+        rest = self._left.reasons(plan)
+        rest.subtract((kind, why) for _, kind, why in left[: len(omitted)])
+        counts = [*self.found.basis.omitted_counts, *count_reasons(+rest)]
         return replace(
             answer,
             tokens=tokens_of(min(used, limit) + plan.beside),
@@ -334,33 +347,9 @@ class _Packing:
 
     def naming(self, plan: Plan) -> int:
         """Return the bytes that naming what covers a given path and is not given takes."""
-        left = ((one.entry, self._why(one, plan)) for one in self._covering(plan))
+        left = ((one.entry, self._left.why(one, plan)) for one in self._covering(plan))
         return sum(self.printed.omission(Omission(one.address, one.type, why)) for one, why in left)
 
     def _covering(self, plan: Plan) -> Iterator[Ranked]:
         """Yield the first of what covers a given path, is in force and is not given."""
         return islice((one for one in self._relevance.on_path if one.entry.address not in plan.taken), _COVERING)
-
-    def _left_out(self, plan: Plan) -> Iterator[tuple[str, str, str]]:
-        """Yield address, type and reason of what is not given: of thousands a few are named, and the others counted."""
-        for item in self.found.ranks:
-            if item.entry.address not in plan.taken:
-                yield item.entry.address, item.entry.type, self._why(item, plan)
-        for item in self.found.proposed_ranks:
-            if item.entry.address not in plan.drafts:
-                yield item.entry.address, item.entry.type, self._limit(item, plan, is_draft=True)
-
-    def _why(self, item: Ranked, plan: Plan) -> str:
-        if not item.current:
-            return "no longer in force"
-        if item.is_proposal:
-            return f"proposed, {self._limit(item, plan)}"
-        return self._limit(item, plan)
-
-    def _limit(self, item: Ranked, plan: Plan, *, is_draft: bool = False) -> str:
-        """Return whether the question or the budget keeps an item out, or that an answer is kept shorter than that."""
-        if not self._relevance.counts(item):
-            return "holds little of the question"
-        size, room = self.texts[is_draft].size, plan.room - plan.used
-        is_over = self._is_pressed or (room < _SHORT and room < size(item.entry.address))
-        return "over the budget" if is_over else "beyond a short answer"

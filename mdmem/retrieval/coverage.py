@@ -6,8 +6,9 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from heapq import nsmallest
+from heapq import nlargest, nsmallest
 from math import fsum, log
+from operator import itemgetter
 from typing import NamedTuple
 
 from mdmem.dataclass import dataclass
@@ -114,7 +115,13 @@ def coverage_of(weights: TermWeights, texts: Iterable[Held], body: Callable[[str
         """Say whether a text of these terms may cover more than is known to be covered."""
         return most(terms) is Coverage.FULL or (best is Coverage.NONE and most(terms) is Coverage.PARTIAL)
 
+    told = set[tuple[frozenset[str], ...]]()
     for hold in holds(texts, body, may_tell=may_tell):
+        # Most sections of a text hold none of the words, or the same few.
+        said = hold.terms, hold.heading, hold.title
+        if said in told:
+            continue
+        told.add(said)
         found = coverage_by(hold, weights)
         if found is Coverage.FULL:
             return found
@@ -131,11 +138,19 @@ def holds(
     """
     held = list(texts)
     find = finder(frozenset().union(*{text.terms for text in held}))
+    # What cannot tell anything cannot later, and thousands of texts share a few sets.
+    mute = set[frozenset[str]]()
     for text in held:
+        if text.terms in mute:
+            continue
         if may_tell(text.terms):
             title = text.terms & _terms_in(text.title, find)
             yield Hold(title, title=title)
-    for text in nsmallest(_READ, held, key=lambda one: (-one.score, one.entry.address)):
+        else:
+            mute.add(text.terms)
+    least = min(nlargest(_READ, map(itemgetter(1), held)), default=0.0)
+    best = [text for text in held if text.score >= least]
+    for text in nsmallest(_READ, best, key=lambda one: (-one.score, one.entry.address)):
         if may_tell(text.terms):
             yield from _sections_held(text, text.terms & _terms_in(text.title, find), body(text.entry.address))
 

@@ -38,7 +38,8 @@ class Grounds:
     @cached_property
     def members(self) -> tuple[Entry, ...]:
         """Return the entries that the question is put to, by address."""
-        return members_of(self.catalog, self.scope)
+        entries, read = self.catalog.entries, self.scope.read(self.catalog)
+        return tuple(entries.values()) if len(read) == len(entries) else tuple(entries[one] for one in read)
 
     @cached_property
     def overrides(self) -> Overrides:
@@ -60,13 +61,14 @@ class Grounds:
         """Return, for each head, the superseded entries that lead to it and match by words or paths, the best first."""
         found: dict[str, list[Match]] = {}
         lineage = self.catalog.lineage
+        chained, current = lineage.chained, lineage.current
         on_path = (entry.address for entry in self.members if entry.address in self.naming or self.covers_path(entry))
         # Of what stands on no chain the head is the entry itself, and a common word brings in thousands of those.
-        chained = (match for address, match in self.matches.items() if address in lineage.chained)
+        ended = [match for address, match in self.matches.items() if address in chained and address not in current]
         more = (Match(address, 0.0, _NO_TERMS) for address in on_path if address not in self.matches)
-        for match in (*chained, *(more if self.question.paths or self.naming else ())):
-            for head in lineage.heads(match.key):
-                if head != match.key and not lineage.is_current(match.key):
+        for match in (*ended, *(more if self.question.paths or self.naming else ())):
+            for head in lineage.heads(match.key) if match.key not in current else ():
+                if head != match.key:
                     found.setdefault(head, []).append(match)
         return found
 
@@ -93,9 +95,13 @@ class Grounds:
 
     def covers(self, entry: Entry) -> bool:
         """Say whether an entry itself applies to a path, or holds half of the question's words."""
-        match, terms = self.matches.get(entry.address), self.answer.terms if self.answer else ()
-        holds = len(match.terms) if match is not None else 0
-        return self.covers_path(entry) or (bool(terms) and holds / len(terms) >= MATCHING_SHARE)
+        match = self.matches.get(entry.address)
+        return self.covers_path(entry) or self.is_half(match.terms if match is not None else _NO_TERMS)
+
+    def is_half(self, held: frozenset[str]) -> bool:
+        """Say whether these are half of the question's words."""
+        terms = self.answer.terms if self.answer else ()
+        return bool(terms) and len(held) / len(terms) >= MATCHING_SHARE
 
     def suits(self, entry: Entry) -> bool:
         """Say whether an entry, or one it replaced, answers for the question itself; without a question each does."""
@@ -136,9 +142,3 @@ class Grounds:
         """Return what was typed for some terms of the question, each word once."""
         words = self.answer.words if self.answer else {}
         return tuple(dict.fromkeys(words[term] for term in terms))
-
-
-def members_of(catalog: Catalog, scope: Scope) -> tuple[Entry, ...]:
-    """Return the entries that a question to a scope is put to, by address."""
-    held = frozenset(scope.held(catalog.entries))
-    return tuple(entry for address, entry in catalog.entries.items() if address in held or scope.binds(entry))

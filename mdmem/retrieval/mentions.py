@@ -107,12 +107,13 @@ class Mentions:
         spellings = {names[0], re.sub(r"(?<!\d)0+(?=\d)", "", names[0])}
         answer = self.workspace.find_text(" ".join(sorted(spellings)), self._among)
         wanted = [frozenset(ask(spelling).terms) for spelling in spellings]
-        return [match.key for match in answer.matches if any(match.terms >= terms for terms in wanted)]
+        # Thousands of matches share a few sets.
+        fitting = {held for held in {match.terms for match in answer.matches} if any(held >= one for one in wanted)}
+        return [match.key for match in answer.matches if match.terms in fitting]
 
     @cached_property
     def _among(self) -> frozenset[str]:
-        scope = self.found.scope
-        return frozenset(one for one in self._catalog.entries if scope.holds(one))
+        return frozenset(self.found.scope.held(self._catalog))
 
 
 def _names_of(entry: Entry) -> tuple[str, ...]:

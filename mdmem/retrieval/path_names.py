@@ -39,9 +39,11 @@ def _holds(content: object, pattern: re.Pattern[bytes]) -> bool:
     return isinstance(content, bytes) and pattern.search(content) is not None
 
 
-def few_of(met: Sequence[str], asked: int) -> str:
-    """Return the paths that are met, or that all of several are."""
-    if len(met) == asked > 1:
-        return f"all {asked} files"
+def few_of(met: Sequence[str], asked: Sequence[str]) -> str:
+    """Return the paths that are met of those that are asked about, or that all of several are, or all but one."""
+    if len(met) == len(asked) > 1:
+        return f"all {len(asked)} files"
+    if len(met) == len(asked) - 1 > _NAMED:
+        return f"all but {next(path for path in asked if path not in met)}"
     more = f" and {len(met) - _NAMED} more" if len(met) > _NAMED else ""
     return f"{', '.join(met[:_NAMED])}{more}"

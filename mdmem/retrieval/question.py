@@ -119,11 +119,15 @@ class AnsweredEntry:
 _STEPS = 10
 
 
+def likeness_step(score: float) -> float:
+    """Return a number that is the same for scores which differ by little, and greater for worse ones."""
+    return -round(_STEPS * log(score)) if score > 0 else inf
+
+
 def likeness_key(entry: Entry, score: float) -> tuple[float, float, float]:
     """Order by score, the best first; of notes of like score first what their writers found more relevant."""
     stated = entry.relevance_score if entry.type is EntryType.NOTE else None
-    step = -round(_STEPS * log(score)) if score > 0 else inf
-    return (step, -0.5 if stated is None else -stated, -score)
+    return (likeness_step(score), -0.5 if stated is None else -stated, -score)
 
 
 # What a person wrote down; every other reason for a conflict is only a suspicion.
@@ -195,13 +199,13 @@ class UnreadMatch:
 
 def count_omitted(omitted: Iterable[Omission]) -> tuple[OmittedCount, ...]:
     """Return how many were left out of each type for each reason, by type and reason."""
-    return count_reasons((one.type, one.why) for one in omitted)
+    return count_reasons(Counter((one.type, one.why) for one in omitted))
 
 
-def count_reasons(omitted: Iterable[tuple[str, str]]) -> tuple[OmittedCount, ...]:
+def count_reasons(omitted: Mapping[tuple[str, str], int]) -> tuple[OmittedCount, ...]:
     """Return how many were left out of each type for each reason, by type and reason."""
     counted = Counter[tuple[str, str]]()
-    for (kind, why), count in Counter(omitted).items():
+    for (kind, why), count in omitted.items():
         counted[str(kind), _without_address(why)] += count
     return tuple(OmittedCount(kind, why, count) for (kind, why), count in sorted(counted.items()))
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
-from functools import lru_cache
-from typing import NamedTuple
+from functools import lru_cache, partial
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple
 
 from mdmem.dataclass import dataclass, field
-from mdmem.entry.model import Entry, instant_of
-from mdmem.retrieval.question import AnswerBasis, AnsweredEntry, Described, Tier, likeness_key
+from mdmem.entry.model import Entry, EntryType, instant_of
+from mdmem.retrieval.order import Stepped
+from mdmem.retrieval.question import AnswerBasis, AnsweredEntry, Described, Tier, likeness_key, likeness_step
 from mdmem.workspace.scope import Scope
 
 
@@ -49,14 +51,16 @@ class Retrieved(AnsweredEntry):
         return self
 
 
+Force = tuple[bool, bool, int, int]
+"""Whether an entry ended, is only proposed, how far it is, and whether it is in doubt."""
+
 SortKey = tuple[int, bool, bool, int, int, tuple[float, float, float], float, str]
 
 
-def sort_key_of(entry: Entry, score: float, *, force: tuple[bool, bool, int, int]) -> SortKey:
+def sort_key_of(entry: Entry, score: float, *, force: Force) -> SortKey:
     """Order by authority, scope, certainty, score, age, address: likeness never moves an entry across types.
 
-    `force` says whether it ended, is only proposed, how far it is, and whether it is in doubt. What ended stands behind
-    all of its type that is in force, and what is proposed behind what binds.
+    What ended stands behind all of its type that is in force, and what is proposed behind what binds.
     """
     made = entry.created_at
     newest = _negative(made) if isinstance(made, date) else 0.0
@@ -71,7 +75,7 @@ def _negative(made: date) -> float:
 class Rank(NamedTuple):
     """What ranks an entry of a retrieval: of thousands that match, a few are described."""
 
-    sort_key: SortKey
+    force: Force
     entry: Entry
     score: float
     terms: frozenset[str]
@@ -83,12 +87,33 @@ class Rank(NamedTuple):
     describe: Callable[[Rank], Retrieved]
 
     @property
+    def sort_key(self) -> SortKey:
+        """Return where it stands among the others."""
+        return sort_key_of(self.entry, self.score, force=self.force)
+
+    @property
     def described(self) -> Retrieved:
         """Return the entry with all that is said of it."""
         return self.describe(self)
 
 
+# Without the function in Python that `NamedTuple` makes for it, in a third of the time.
+rank_of: Callable[[tuple[Any, ...]], Rank] = partial(tuple.__new__, Rank)
 Ranked = Rank | Retrieved
+
+
+def by_rank(ranks: Iterable[Rank]) -> Stepped[Rank]:
+    """Return what ranks entries in the order of their sort keys, of which most are never asked for."""
+    groups = defaultdict[tuple[EntryType, Force], list[Rank]](list)
+    for rank in ranks:
+        groups[rank[1].type, rank[0]].append(rank)
+    ordered = sorted(groups, key=lambda one: (one[0].rank, one[1]))
+    given = [rank for one in ordered for rank in sorted(groups[one], key=itemgetter(2), reverse=True)]
+    return Stepped(given, _step_of, attrgetter("sort_key"))
+
+
+def _step_of(rank: Rank) -> tuple[int, Force, float]:
+    return rank.entry.type.rank, rank.force, likeness_step(rank.score)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

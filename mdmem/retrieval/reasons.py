@@ -73,9 +73,9 @@ class Reasons:
             parts.append(f"holds {', '.join(typed)}" if typed else "matches the query")
         met = list(all_matches(entry.applies_to, paths)) if entry.applies_to else []
         if met:
-            return [*parts, f"applies to {few_of(met, len(paths))}"]
+            return [*parts, f"applies to {few_of(met, paths)}"]
         named = grounds.naming.get(entry.address, ())
-        return [*parts, f"names {few_of(named, len(paths))}"] if named else parts
+        return [*parts, f"names {few_of(named, paths)}"] if named else parts
 
     def _doubts(self, entry: Entry) -> list[str]:
         catalog = self.grounds.catalog

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
 from heapq import nlargest
 from math import fsum, log
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType
+from mdmem.retrieval.order import in_any_order, in_order
 from mdmem.retrieval.ranks import Ranked, Retrieval
 
 # The best matches by score that come before all authority but that of invariants (the figures stand in
@@ -31,14 +33,17 @@ class Relevance:
     @cached_property
     def standing(self) -> list[Ranked]:
         """Return the invariants that always stand."""
-        return [item for item in self.found.ranks if always_stands(item)]
+        ranks, invariant = self.found.ranks, EntryType.INVARIANT
+        found = [item for item in in_any_order(ranks) if item.entry.type is invariant and always_stands(item)]
+        return in_order(ranks, found)
 
     @cached_property
     def bystanders(self) -> frozenset[str]:
         """Return the invariants that stand though nothing of the question touches them, where these are only named."""
         if not self.found.names_bystanders:
             return frozenset()
-        matching = {item.entry.address for item in self.found.ranks if item.score > 0 and not self.is_touched(item)}
+        ranks = in_any_order(self.found.ranks)
+        matching = {item.entry.address for item in ranks if item.score > 0 and not self.is_touched(item)}
         touched = matching.union(*(self.against.get(one, ()) for one in matching))
         return frozenset(item.entry.address for item in self.standing) - touched
 
@@ -54,15 +59,27 @@ class Relevance:
     @cached_property
     def others(self) -> list[Ranked]:
         """Return everything but the invariants that always stand, in the order of authority, what ended last."""
-        others = [item for item in self.found.ranks if not always_stands(item)]
-        binding = [item for item in others if item.current and not item.is_proposal]
-        return binding + [item for item in others if item.is_proposal or not item.current]
+        return list(self.iter_others())
+
+    def iter_others(self) -> Iterator[Ranked]:
+        """Yield the same, of which mostly a few are asked for: thousands may match."""
+        for is_binding in (True, False):
+            for item in self.found.ranks:
+                if (item.current and not item.is_proposal) is is_binding and not always_stands(item):
+                    yield item
+
+    @cached_property
+    def _matches(self) -> list[Ranked]:
+        """Return what matches and is in force but for the invariants that always stand, in any order."""
+        standing, invariant = set(map(id, self.standing)), EntryType.INVARIANT
+        ranks = in_any_order(self.found.ranks)
+        found = [item for item in ranks if item.score > 0 and item.current and not item.is_proposal]
+        return [item for item in found if item.entry.type is not invariant or id(item) not in standing]
 
     @cached_property
     def best(self) -> list[Ranked]:
         """Return the best matches by score, of any type that is in force."""
-        matches = [item for item in self.others if item.score > 0 and item.current and not item.is_proposal]
-        best = nlargest(_BEST, matches, key=lambda item: item.score)
+        best = _best_of(self.found.ranks, self._matches, _BEST)
         if self.is_pressed and not self.found.is_brief:
             best.sort(key=lambda item: item.entry.type is EntryType.NOTE)
         return best
@@ -96,7 +113,9 @@ class Relevance:
     @cached_property
     def on_path(self) -> list[Ranked]:
         """Return what covers a path, by authority and then by score."""
-        on_path = [item for item in self.others if item.on_path and item.current and not item.is_proposal]
+        ranks = self.found.ranks
+        found = [item for item in in_any_order(ranks) if item.on_path and item.current and not item.is_proposal]
+        on_path = [item for item in in_order(ranks, found) if not always_stands(item)]
         return sorted(on_path, key=lambda item: (item.entry.type.rank, -item.score))
 
     @cached_property
@@ -130,6 +149,12 @@ class Relevance:
         beside = unheld * log(1 + 2 * len(self.found.items))
         return self._weight_of(item.terms) >= _TOUCHES * (self._whole + beside)
 
+    def grade(self, item: Ranked) -> Hashable:
+        """Return what is the same for items that count or do not alike; in a short answer each is by itself."""
+        if self.found.is_brief:
+            return id(item)
+        return item.on_path, item.score < _FAR * self.top, item.terms
+
     def is_touched(self, item: Ranked) -> bool:
         """Say whether an item holds one common word of the question alone: a line is enough."""
         return not item.on_path and len(item.terms) == 1 and item.terms <= self.found.common
@@ -137,7 +162,12 @@ class Relevance:
     @cached_property
     def _rivals(self) -> list[Ranked]:
         """Return the two that match best, of what is only proposed, too."""
-        return nlargest(2, (*self.others, *self.found.proposed_ranks), key=lambda item: item.score)
+        ranks = self.found.ranks
+        others = [item for item in in_any_order(ranks) if not always_stands(item)]
+        in_force = [item for item in others if item.current and not item.is_proposal]
+        ended = [item for item in others if item.is_proposal or not item.current]
+        best = (*_best_of(ranks, in_force, 2), *_best_of(ranks, ended, 2), *self.found.proposed_ranks)
+        return nlargest(2, best, key=lambda item: item.score)
 
     @cached_property
     def is_contested(self) -> bool:
@@ -154,7 +184,7 @@ class Relevance:
         """Return what each term of the question weighs: the rarer, the more."""
         # Thousands of items share a few sets.
         held = Counter[str]()
-        for terms, times in Counter(item.terms for item in self.found.ranks).items():
+        for terms, times in Counter([item.terms for item in in_any_order(self.found.ranks)]).items():
             held.update(dict.fromkeys(terms, times))
         return {term: log(1 + len(self.found.items) / held[term]) for term in self.found.terms if held[term]}
 
@@ -170,6 +200,13 @@ class Relevance:
     @cached_property
     def _weighed(self) -> dict[frozenset[str], float]:
         return {}
+
+
+def _best_of(ranks: Sequence[Ranked], items: Sequence[Ranked], count: int) -> list[Ranked]:
+    """Return the best of some ranked items by score, of equal ones the first."""
+    least = min(nlargest(count, [item.score for item in items]), default=0.0)
+    found = in_order(ranks, [item for item in items if item.score >= least])
+    return nlargest(count, found, key=lambda item: item.score)
 
 
 def always_stands(item: Ranked) -> bool:

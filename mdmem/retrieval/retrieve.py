@@ -16,6 +16,7 @@ from mdmem.index.protocol import QuerySyntaxError, TextAnswer
 from mdmem.retrieval.bearings import ended_match
 from mdmem.retrieval.code_paths import code_path
 from mdmem.retrieval.neighbours import rules_elsewhere
+from mdmem.retrieval.order import in_any_order
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
 from mdmem.retrieval.path_names import NAMED_NOWHERE, Naming, paths_named
 from mdmem.retrieval.question import DECLARED, AnswerBasis, Contradiction, Described, Passage, Question
@@ -52,7 +53,7 @@ def retrieval_of(
 
     selection = Selection(catalog, scope, question, answer, today, naming)
     items = selection.select()
-    ranks: Sequence[Ranked] = items.ranked
+    ranks: Sequence[Ranked] = in_any_order(items.ranked)
     proposed = selection.propose()
     omitted = sorted(selection.omitted.values(), key=lambda one: (catalog.entries[one.address].type.rank, one.address))
     coverage, uncovered = selection.coverage(ranks)
@@ -70,8 +71,7 @@ def retrieval_of(
         source=answer.source if answer else "scan",
         ended=ended_match(catalog, answer.matches, question.filters) if answer else (),
     )
-    rooms = {address.rpartition("/")[0] for address in catalog.entries}
-    searched = sorted(room for room in rooms if scope.holds(f"{room}/"))
+    searched = sorted(room for room in catalog.rooms if scope.holds(f"{room}/"))
     return Retrieval(
         scope=scope,
         items=items,
@@ -150,8 +150,9 @@ def contradictions_among(catalog: Catalog, chosen: Mapping[str, Entry]) -> Itera
 def _overlaps(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
     from mdmem.similarity import undeclared_overlaps
 
-    current = [entry for address, entry in chosen.items() if catalog.lineage.is_current(address)]
-    for overlap in undeclared_overlaps(current, catalog.wings):
+    current = catalog.lineage.current
+    binding = (entry for address, entry in chosen.items() if address in current)
+    for overlap in undeclared_overlaps(binding, catalog.wings):
         yield overlap.project.address, overlap.shared.address, f"one subject, and no `overrides`: {overlap.why}"
 
 
@@ -206,10 +207,8 @@ def find_text(workspace: Workspace, question: Question, addresses: Collection[st
 
 def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Retrieval:
     """Return what a scope holds for a question, as the files are."""
-    from mdmem.retrieval.grounds import members_of
-
     catalog = workspace.catalog
-    addresses = [entry.address for entry in members_of(catalog, scope)]
+    addresses = scope.read(catalog)
     answer = find_text(workspace, question, addresses) if question.words.strip() and addresses else None
     naming = paths_named(catalog, question.paths, addresses)
     return retrieval_of(catalog, scope, question, answer=answer, today=workspace.today, naming=naming)

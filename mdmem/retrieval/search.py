@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import date
-from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -15,7 +14,16 @@ from mdmem.entry.model import Entry, Status
 from mdmem.errors import GoneError
 from mdmem.index.protocol import Match
 from mdmem.retrieval.bearings import bearings_of, claimants_first, claims_on, ended_match
-from mdmem.retrieval.question import AnswerBasis, Described, Hit, Question, SearchResult, likeness_key
+from mdmem.retrieval.order import Stepped
+from mdmem.retrieval.question import (
+    AnswerBasis,
+    Described,
+    Hit,
+    Question,
+    SearchResult,
+    likeness_key,
+    likeness_step,
+)
 from mdmem.retrieval.retrieve import find_text, problems_in
 from mdmem.workspace.proposals import View, view_of
 from mdmem.workspace.scope import Filters, Scope, reading_scope
@@ -29,25 +37,25 @@ def search_in(
 
     `among` are the only entries whose match counts, where not all do.
     """
-    catalog, today = workspace.catalog, workspace.today
-    held = scope.held(catalog.entries)
+    catalog, today, filters = workspace.catalog, workspace.today, question.filters
+    held = scope.held(catalog)
     answer = find_text(workspace, question, held if among is None else [one for one in held if one in among])
-    found: dict[str, _Found] = {}
-    alone = catalog.lineage.alone if _lets_all_in(question.filters) else frozenset[str]()
+    found, drafts = _Found({}, {}), 0
+    # Of most that match it is seen at once that they stand for themselves.
+    alone = catalog.lineage.current if _lets_all_in(filters) else frozenset[str]()
     for match in answer.matches:
-        if match.key in alone:
-            # Of most that match it is seen at once that they stand for themselves.
-            found[match.key] = _Found(catalog.entries[match.key], match.score, match.terms)
+        if match.key in alone and match.key not in found.matches:
+            found.matches[match.key] = match
             continue
-        for one in _found_by(catalog, match, question.filters, today=today):
-            address = one.entry.address
-            found[address] = _merged(found[address], one) if address in found else one
+        drafts += _is_hidden_draft(catalog.entries[match.key], filters, today)
+        for address in _shown_for(catalog, match, filters, today=today):
+            found.add(match if address == match.key else Match(address, match.score, _NO_TERMS), match.key)
     matched = frozenset[str]().union(*{match.terms for match in answer.matches})
     return SearchResult(
         query=question.words,
-        hits=_hits(catalog, scope, found.values(), today=today),
+        hits=_hits(catalog, scope, found, today=today),
         terms=frozenset(answer.terms),
-        drafts=sum(_is_hidden_draft(catalog.entries[match.key], question.filters, today) for match in answer.matches),
+        drafts=drafts,
         basis=AnswerBasis(
             problems=problems_in(catalog, scope),
             unmatched_terms=tuple(answer.words[term] for term in answer.terms if term not in matched),
@@ -89,6 +97,7 @@ def _key_of(hit: Hit) -> _Key:
     return _key(hit.entry, hit.score, is_current=hit.entry.address in hit.heads, is_proposal=hit.is_proposal)
 
 
+_NO_TERMS = frozenset[str]()
 _Key = tuple[tuple[float, float, float], bool, bool, str]
 
 
@@ -126,57 +135,74 @@ def _is_hidden_draft(entry: Entry, filters: Filters, today: date) -> bool:
 
 
 class _Found(NamedTuple):
-    """What ranks an entry that a search found: of thousands, a few are described."""
+    """What a search found, by address, the best score first: of thousands that match, a few are put in order and told.
 
-    entry: Entry
-    score: float
-    terms: frozenset[str]
-    via: tuple[str, ...] = ()
+    `via` are the superseded entries that matched in the stead of some.
+    """
+
+    matches: dict[str, Match]
+    via: dict[str, set[str]]
+
+    def add(self, match: Match, by: str) -> None:
+        """Take in a match, which follows no worse one, and by which entry it was found."""
+        address, _, terms = match
+        before = self.matches.setdefault(address, match)
+        if before is not match:
+            self.matches[address] = before._replace(terms=before.terms | terms)
+        if by != address:
+            self.via.setdefault(address, set()).add(by)
 
 
-def _hits(catalog: Catalog, scope: Scope, found: Iterable[_Found], *, today: date) -> Sequence[Hit]:
-    lineage, hit = catalog.lineage, partial(_hit, catalog, scope, today=today)
-
+def _hits(catalog: Catalog, scope: Scope, found: _Found, *, today: date) -> Sequence[Hit]:
+    entries, lineage = catalog.entries, catalog.lineage
     stances = (catalog.stances or {}).items()
     proposals = {address for address, stance in stances if stance.standing.is_proposal}
 
-    def key(one: _Found) -> _Key:
-        address = one.entry.address
-        return _key(one.entry, one.score, is_current=address in lineage.current, is_proposal=address in proposals)
+    def key(one: Match) -> _Key:
+        is_current, is_proposal = one.key in lineage.current, one.key in proposals
+        return _key(entries[one.key], one.score, is_current=is_current, is_proposal=is_proposal)
 
-    ordered: Sequence[_Found] = sorted(found, key=key)
-    if not lineage.claimed.isdisjoint(one.entry.address for one in ordered):
-        ordered = claimants_first(ordered, lambda one: claims_on(catalog, one.entry, scope))
+    def hit(one: Match) -> Hit:
+        return _hit(catalog, scope, one, via=tuple(sorted(found.via.get(one.key, ()))), today=today)
+
+    ordered: Sequence[Match] = Stepped(list(found.matches.values()), lambda one: likeness_step(one.score), key)
+    if not lineage.claimed.isdisjoint(found.matches.keys()):
+        placed = claimants_first(
+            [_Placed(entries[one.key], one) for one in sorted(found.matches.values(), key=key)],
+            lambda one: claims_on(catalog, one.entry, scope),
+        )
+        ordered = [one.match for one in placed]
     return Described(ordered, hit)
 
 
-def _found_by(catalog: Catalog, match: Match, filters: Filters, *, today: date) -> Iterator[_Found]:
+class _Placed(NamedTuple):
+    entry: Entry
+    match: Match
+
+
+def _shown_for(catalog: Catalog, match: Match, filters: Filters, *, today: date) -> Iterator[str]:
+    """Yield the addresses under which a match is shown: its own, and those of what replaced it."""
     entry = catalog.entries[match.key]
     heads = catalog.lineage.heads(entry.address)
     if passes(entry, filters, today) and is_shown(catalog, entry, filters):
-        yield _Found(entry, match.score, match.terms)
+        yield entry.address
     of_any_status = replace(filters, statuses=()) if filters.statuses else filters
     if heads and entry.address not in heads and passes(entry, of_any_status, today):
-        yield from (_Found(catalog.entries[head], match.score, frozenset(), (entry.address,)) for head in heads)
+        yield from heads
 
 
-def _hit(catalog: Catalog, scope: Scope, found: _Found, *, today: date) -> Hit:
-    entry = found.entry
+def _hit(catalog: Catalog, scope: Scope, match: Match, *, via: tuple[str, ...], today: date) -> Hit:
+    entry = catalog.entries[match.key]
     return Hit(
         entry=entry,
         status=entry.status_on(today),
-        score=found.score,
-        via=found.via,
-        terms=found.terms,
+        score=match.score,
+        via=via,
+        terms=match.terms,
         heads=catalog.lineage.heads(entry.address),
         stance=catalog.stance(entry.address),
         **bearings_of(catalog, entry, scope),
     )
-
-
-def _merged(first: _Found, second: _Found) -> _Found:
-    via = tuple(sorted({*first.via, *second.via}))
-    return _Found(first.entry, max(first.score, second.score), first.terms | second.terms, via)
 
 
 def search(workspace: Workspace, question: Question) -> SearchResult:

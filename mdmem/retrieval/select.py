@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import nlargest
+from math import inf
 from operator import attrgetter
 
 from mdmem.dataclass import dataclass, field
@@ -13,13 +14,15 @@ from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.retrieval.bearings import claimants_first, claims_on, partners_of
 from mdmem.retrieval.coverage import Held, TermWeights, coverage_of, weights_of
 from mdmem.retrieval.grounds import Grounds
+from mdmem.retrieval.order import in_any_order, in_order
 from mdmem.retrieval.question import Coverage, Described, Omission, OmittedCount, Tier
-from mdmem.retrieval.ranks import Rank, Ranked, Retrieved, sort_key_of
+from mdmem.retrieval.ranks import Rank, Ranked, Retrieved, by_rank, rank_of
 from mdmem.retrieval.reasons import Reasons
 
 _RULES = frozenset(one for one in EntryType if one.is_rule)
 # Among so many of the best matches the likely room is the one that holds most.
 _BEST = 10
+_NO_TERMS = frozenset[str]()
 NOTHING_SHARED = "shares no word or path"
 
 
@@ -46,9 +49,11 @@ class Selection(Grounds):
             if not self.misses_paths(entry) and not self._has_other_focus(entry):
                 chosen[entry.address] = entry
                 self.omitted.pop(entry.address, None)
-        ranks: Sequence[Rank] = sorted(self._ranked(chosen.values(), overriders))
+        ranks: Sequence[Rank] = by_rank(self._ranked(chosen.values(), overriders))
         if not self.catalog.lineage.claimed.isdisjoint(chosen):
-            ranks = claimants_first(ranks, lambda rank: claims_on(self.catalog, rank.entry, self.scope))
+            ranks = claimants_first(
+                in_order(ranks, in_any_order(ranks)), lambda rank: claims_on(self.catalog, rank.entry, self.scope)
+            )
         return Described(ranks, attrgetter("described"))
 
     def propose(self) -> Described[Retrieved]:
@@ -59,30 +64,45 @@ class Selection(Grounds):
             if entry.status is Status.DRAFT and not self.catalog.lineage.heads(entry.address)
             if self._passes(entry) and self._is_asked_for(entry)
         ]
-        return Described(sorted(self._ranked(drafts, {})), attrgetter("described"))
+        return Described(by_rank(self._ranked(drafts, {})), attrgetter("described"))
 
     def _ranked(self, entries: Iterable[Entry], overriders: Mapping[str, Entry]) -> Iterator[Rank]:
         describe, current = Reasons(self, overriders).described, self.catalog.lineage.current
-        paths, beside, distances = self.question.paths, self.question.beside, dict[tuple[str, str | None], int]()
+        distances, halves = dict[tuple[str, str | None], int](), dict[frozenset[str], bool]()
+        has_focus = self.scope.focus is not None
+        proposals, inherited, has_paths = self._proposals, self.inherited, bool(self.question.paths)
+        matches, beside, today, nothing = self.matches, bool(self.question.beside), self.today, (0.0, _NO_TERMS)
         for entry in entries:
             address = entry.address
-            place = address.partition("/")[0], entry.focus
+            place = address.partition("/")[0], entry.focus if has_focus else None
             if place not in distances:
                 distances[place] = self._distance(entry)
-            score, terms = self.held_by(entry, overriders)
-            is_current, is_proposal = address in current, address in self._proposals
-            certainty = 0 if entry.status_on(self.today) is Status.ACTIVE else 1
-            yield Rank(
-                sort_key_of(entry, score, force=(not is_current, is_proposal, distances[place], certainty)),
-                entry,
-                score,
-                terms,
-                is_current,
-                is_proposal,
-                bool(paths) and self.covers_path(entry),
-                bool(beside) and self.question.lies_aside(entry),
-                self.suits(entry),
-                describe,
+            is_current, is_proposal = address in current, address in proposals
+            is_sure = entry.status is Status.ACTIVE and (
+                not entry.expires_at or entry.status_on(today) is Status.ACTIVE
+            )
+            if entry.overrides or address in inherited or has_paths:
+                score, terms = self.held_by(entry, overriders)
+                suits = self.suits(entry)
+            else:
+                # As those two say it of most, and in a fifth of their time.
+                _, score, terms = matches.get(address, (address, *nothing))
+                if terms not in halves:
+                    halves[terms] = self.is_open or self.is_half(terms)
+                suits = halves[terms]
+            yield rank_of(
+                (
+                    (not is_current, is_proposal, distances[place], int(not is_sure)),
+                    entry,
+                    score,
+                    terms,
+                    is_current,
+                    is_proposal,
+                    has_paths and self.covers_path(entry),
+                    beside and self.question.lies_aside(entry),
+                    suits,
+                    describe,
+                )
             )
 
     def _distance(self, entry: Entry) -> int:
@@ -119,24 +139,25 @@ class Selection(Grounds):
 
     def spoken(self, items: Iterable[Ranked]) -> list[Entry]:
         """Return what binds among some items, each with what it replaced or overrides: that speaks for it."""
-        binding = (item.entry for item in items if item.current and not item.is_proposal)
+        inherited = self.inherited
+        binding = [item.entry for item in items if item.current and not item.is_proposal]
         found = [entry for entry in binding if entry.type in _RULES]
-        more = (entry for entry in found if entry.overrides or entry.address in self.inherited)
+        more = [entry for entry in found if entry.overrides or entry.address in inherited]
         others = [one for entry in more for one in (*self.replaced_by(entry), *self.overrides.overridden_by(entry))]
         return found + others
 
     def texts(self, entries: Iterable[Entry]) -> list[Held]:
         """Return those entries that hold a word of the question, with the words that each holds."""
-        found = ((entry, self.matches.get(entry.address)) for entry in entries)
-        return [Held(entry, match.score, match.terms) for entry, match in found if match is not None]
+        matches = self.matches
+        found = [(entry, matches[entry.address]) for entry in entries if entry.address in matches]
+        return [Held(entry, score, terms) for entry, (_, score, terms) in found]
 
     def likely_room(self, items: Iterable[Ranked]) -> str | None:
         """Return the room that holds most of the best matches, several of them; None where rooms are asked for."""
         if self.answer is None or self.scope.rooms:
             return None
-        found = [item for item in items if item.score > 0]
-        least = min(nlargest(_BEST, [item.score for item in found]), default=0.0)
-        best = sorted((-item.score, item.entry.address) for item in found if item.score >= least)[:_BEST]
+        least = min(nlargest(_BEST, (item.score for item in items if item.score > 0)), default=inf)
+        best = sorted((-item.score, item.entry.address) for item in items if item.score >= least)[:_BEST]
         rooms = Counter(address.rpartition("/")[0] for _, address in best)
         room, count = max(rooms.items(), key=lambda pair: pair[1], default=("", 0))
         return room if count > 1 and 2 * count >= len(best) else None
@@ -151,11 +172,12 @@ class Selection(Grounds):
     def unshared(self, items: Iterable[Ranked]) -> tuple[OmittedCount, ...]:
         """Count the decisions in force that the filters let in and that share no word and no path with the question."""
         named = self.omitted.keys() | {item.entry.address for item in items}
+        decision = EntryType.DECISION
         others = [
             entry
             for entry in self.members
-            if entry.address not in named
-            and entry.type is EntryType.DECISION
+            if entry.type is decision
+            and entry.address not in named
             and self.is_shown(entry)
             and self.question.filters.lets_in(entry)
         ]
@@ -163,12 +185,13 @@ class Selection(Grounds):
 
     def _candidates(self) -> Iterator[Entry]:
         named, current, paths = self.named, self.catalog.lineage.current, self.question.paths
+        invariant, is_open, narrows = EntryType.INVARIANT, self.is_open, self._narrows
         for entry in self.members:
-            is_invariant, applies = entry.type is EntryType.INVARIANT, paths and entry.applies_to
+            is_invariant, applies = entry.type is invariant, paths and entry.applies_to
             # Of most entries it is seen at once that nothing brings them in, or that nothing keeps them out.
-            if not (is_invariant or entry.address in named or self.is_open or (applies and self.covers_path(entry))):
+            if not (is_invariant or entry.address in named or is_open or (applies and self.covers_path(entry))):
                 continue
-            if not (is_invariant or applies or self._narrows) and entry.address in current:
+            if not (is_invariant or applies or narrows) and entry.address in current:
                 yield entry
             elif self._may_bind(entry):
                 if self.is_unconditional(entry):

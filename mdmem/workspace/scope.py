@@ -88,16 +88,16 @@ class Scope:
         wing, room, _ = address.split("/", 2)
         return wing in self.wings and (not self.rooms or room in self.rooms)
 
-    def held(self, addresses: Iterable[str]) -> list[str]:
-        """Return those addresses that lie in this scope."""
-        rooms: dict[str, bool] = {}
-        found = []
-        for address in addresses:
-            room = address.rpartition("/")[0]
-            if room not in rooms:
-                rooms[room] = self.holds(address)
-            if rooms[room]:
-                found.append(address)
+    def held(self, catalog: Catalog) -> list[str]:
+        """Return the addresses of the entries that lie in this scope."""
+        return [address for room, held in catalog.rooms.items() if self.holds(f"{room}/") for address in held]
+
+    def read(self, catalog: Catalog) -> list[str]:
+        """Return the addresses of the entries that the question is put to."""
+        found: list[str] = []
+        for room, held in catalog.rooms.items():
+            is_whole = self.holds(f"{room}/")
+            found += held if is_whole else (one for one in held if self.binds(catalog.entries[one]))
         return found
 
     def binds(self, entry: Entry) -> bool:

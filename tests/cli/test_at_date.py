@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import git, make_repository, make_root, open_root, run_here, write, write_entry
+from builders import git, made_once, make_repository, make_root, open_root, run_here, write, write_entry
 
 from mdmem.errors import UsageError
 from mdmem.retrieval.retrieve_context import retrieve_context
@@ -50,6 +50,7 @@ def use(folder: Path, number: str, **fields: object) -> None:
     )
 
 
+@made_once
 def dated(folder: Path) -> Path:
     """Return a repository that used two threads from March on, four from May on, and eight since July."""
     make_repository(folder)

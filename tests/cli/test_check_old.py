@@ -8,12 +8,13 @@ import re
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, make_repository, make_root, run_here, write, write_entry
+from builders import commit_all, git, made_once, make_repository, make_root, run_here, write, write_entry
 
 Capture = pytest.CaptureFixture[str]
 WAYS = "`mdmem check` shows them, `mdmem check --update-baseline` sets them aside"
 
 
+@made_once
 def lived_in(folder: Path, *, committed: bool = True) -> Path:
     """Return a memory in which 30 of 60 entries cite what is nowhere and 30 say no reason."""
     make_repository(folder)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, memory, merge_conflict, run_here, snapshot, write, write_entry
+from builders import commit_all, git, made_once, memory, merge_conflict, run_here, snapshot, write, write_entry
 from hooked import run, said
 from lives import NEW, OLD, two_entries
 from processes import python
@@ -24,6 +24,7 @@ def successor(root: Path, address: str, title: str) -> None:
     write_entry(root, OLD, title="Use two threads", **ended)
 
 
+@made_once
 def superseded_twice(folder: Path) -> Path:
     """Leave a merge in which each side replaced one entry, with marks as the driver writes them."""
     root = two_entries(folder)
@@ -39,6 +40,7 @@ def superseded_twice(folder: Path) -> Path:
     return root
 
 
+@made_once
 def forked(folder: Path) -> Path:
     """Return the root of a memory in which two entries name the same one, and nothing is unmerged."""
     root = two_entries(folder)

@@ -95,9 +95,10 @@ def test_audit_that_fails_is_said_on_stderr(tmp_path: Path, capsys: pytest.Captu
 def test_two_processes_print_the_same_bytes(tmp_path: Path) -> None:
     folder = memory(tmp_path / "repo")
     said = {"XDG_DATA_HOME": str(tmp_path / "data"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    # What is forked has the seed that chance gave to this run.
     runs = [
-        run_mdmem("context", "two threads", "--format", "json", cwd=folder, env=said | {"PYTHONHASHSEED": seed})
-        for seed in ("1", "2")
+        run_mdmem("context", "two threads", "--format", "json", cwd=folder, env=said | seed)
+        for seed in ({"PYTHONHASHSEED": "1"}, {})
     ]
     assert runs[0].stdout == runs[1].stdout
     assert runs[0].returncode == 0

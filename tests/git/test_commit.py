@@ -14,6 +14,7 @@ from builders import (
     environment,
     git,
     hook,
+    made_once,
     make_repository,
     merge_conflict,
     nobody,
@@ -37,14 +38,19 @@ def repository_of(folder: Path) -> Repository:
     return found
 
 
-@pytest.fixture
-def top(tmp_path: Path) -> Path:
-    """Return a repository with one commit of three files."""
-    folder = make_repository(tmp_path / "top")
+@made_once
+def committed(folder: Path) -> Path:
+    make_repository(folder)
     for name in ("one", "two", "three"):
         write(folder, f"m/{name}.md", f"{name}\n")
     commit_all(folder, "first")
     return folder
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    """Return a repository with one commit of three files."""
+    return committed(tmp_path / "top")
 
 
 def commit(folder: Path, *paths: str, message: str = "Write\n", **options: object) -> str | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, git, make_repository, write
+from builders import commit_all, git, made_once, make_repository, write
 
 from mdmem import git as gitrepo
 from mdmem.errors import GitError, UsageError
@@ -54,13 +54,18 @@ def repository_of(folder: Path) -> Repository:
     return found
 
 
-@pytest.fixture
-def top(tmp_path: Path) -> Path:
-    """Return a repository with one commit of one file."""
-    folder = make_repository(tmp_path / "top")
+@made_once
+def committed(folder: Path) -> Path:
+    make_repository(folder)
     write(folder, "memory/w/r/e.md", "one\n")
     commit_all(folder, "first")
     return folder
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    """Return a repository with one commit of one file."""
+    return committed(tmp_path / "top")
 
 
 @pytest.fixture

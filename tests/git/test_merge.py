@@ -12,6 +12,7 @@ from builders import (
     commit_all,
     environment,
     git,
+    made_once,
     make_repository,
     make_root,
     open_root,
@@ -52,10 +53,9 @@ def repository_of(folder: Path) -> Repository:
     return found
 
 
-@pytest.fixture
-def top(tmp_path: Path) -> Path:
-    """Return a repository whose branches `main` and `topic` each added one entry to the memory of their base."""
-    folder = make_repository(tmp_path / "top")
+@made_once
+def parted(folder: Path) -> Path:
+    make_repository(folder)
     make_root(folder / "memory")
     write_entry(folder / "memory", "w/r/base")
     write(folder, "memory/w/r/lines.md", LINES)
@@ -67,6 +67,12 @@ def top(tmp_path: Path) -> Path:
     write_entry(folder / "memory", "w/r/theirs")
     commit_all(folder, "on topic")
     return folder
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    """Return a repository whose branches `main` and `topic` each added one entry to the memory of their base."""
+    return parted(tmp_path / "top")
 
 
 def both(top: Path, path: str, ours: str | None, theirs: str | None) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, environment, git, memory, run_here, write, write_entry
+from builders import commit_all, environment, git, made_once, memory, run_here, write, write_entry
 from processes import python
 
 Capture = pytest.CaptureFixture[str]
@@ -45,15 +45,20 @@ def write_crane(folder: Path, title: str, address: str = ADDRESS) -> Path:
     return write_entry(folder / "memory", address, f"The crane {title.lower()}.\n", title=title)
 
 
-@pytest.fixture
-def asked(tmp_path: Path, capsys: Capture) -> Asked:
-    """Return a repository whose commit `Lifts` is indexed, and somebody to ask it."""
-    folder = memory(tmp_path / "p")
+@made_once
+def lifting(folder: Path) -> Path:
+    memory(folder)
     # What is read is the question here, not what of it binds.
     write(folder, "memory/mdmem.toml", 'proposals = "count"\n')
     write_crane(folder, "Lifts")
     commit_all(folder, "Lifts")
-    who = Asked(capsys, folder)
+    return folder
+
+
+@pytest.fixture
+def asked(tmp_path: Path, capsys: Capture) -> Asked:
+    """Return a repository whose commit `Lifts` is indexed, and somebody to ask it."""
+    who = Asked(capsys, lifting(tmp_path / "p"))
     assert who.titles() == ["Lifts"]
     return who
 

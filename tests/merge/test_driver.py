@@ -9,7 +9,18 @@ import sys
 from pathlib import Path
 
 import pytest
-from builders import commit_all, environment, git, make_repository, memory, run_here, snapshot, write, write_entry
+from builders import (
+    commit_all,
+    environment,
+    git,
+    made_once,
+    make_repository,
+    memory,
+    run_here,
+    snapshot,
+    write,
+    write_entry,
+)
 from hooked import run, said
 from processes import python
 
@@ -72,6 +83,7 @@ def changed(text: str, changes: dict[str, str]) -> str:
     return text
 
 
+@made_once
 def driven(folder: Path, text: str = ENTRY) -> Path:
     """Return a committed memory with one lived-in entry, in a repository that merges with mdmem."""
     memory(folder)

@@ -109,6 +109,22 @@ def test_short_answer_tells_the_best_match_of_any_type_and_names_what_holds_litt
     assert "[decision] nav/architecture/lamp: Docking lamps (holds lamp)\n" in second
 
 
+def test_title_and_contradiction_are_told_once_where_they_count(tmp_path: Path, capsys: Capture) -> None:
+    root, (on, off) = memory(tmp_path) / "memory", ("nav/architecture/lamp-on", "nav/architecture/lamp-off")
+    write_entry(root, on, "Each lamp stays lit, docking or not.\n", title="Lamps on", conflicts_with=[off])
+    write_entry(root, off, "Each lamp is put out.\n", title="Lamps off")
+    for number in range(3):
+        text = f"Docking is tried part{number} with a beacon, the beacon first.\n"
+        write_entry(root, f"nav/log/d{number}", text, type="note", title=f"Docking {number}")
+    commit_all(tmp_path)
+    asked = ("--ask", "docking beacon part0?", "--ask", "docking beacon part1?", "--ask", "lamp lit or put out?")
+    said = run_here(capsys, "retrieve", *asked, cwd=tmp_path).out
+    first, second, third = said.split("\n\n")[:3]
+    assert f"[decision] {on}: Lamps on (holds docking)" in first
+    assert ["Contradictions" in one for one in (first, second, third)] == [False, False, True]
+    assert [one.count("nav/log/d2") for one in (first, second)] == [1, 0]
+
+
 def test_help_fits_a_glance(tmp_path: Path, capsys: Capture) -> None:
     said = run_here(capsys, "retrieve", "--help", cwd=tmp_path).out
     assert (len(said) < 1200, "--ask QUESTION" in said, "--include-deprecated" in said) == (True, True, True)

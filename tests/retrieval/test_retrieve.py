@@ -227,7 +227,8 @@ def busy(folder: Path) -> Path:
 def test_answer_is_the_same_bytes_in_another_process_with_another_hash_seed(command: str, tmp_path: Path) -> None:
     root = busy(tmp_path)
     arguments = [command, "queue lock timeout", "--format", "json", "--include-drafts"]
-    answers = [run_mdmem(*arguments, cwd=root, env={"PYTHONHASHSEED": seed}) for seed in ("1", "2")]
+    # What is forked has the seed that chance gave to this run.
+    answers = [run_mdmem(*arguments, cwd=root, env=seed) for seed in ({"PYTHONHASHSEED": "1"}, {})]
     assert answers[0].returncode == 0
     assert len(json.loads(answers[0].stdout)["items" if command == "retrieve" else "hits"]) >= 10
     assert answers[0].stdout == answers[1].stdout

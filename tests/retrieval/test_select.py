@@ -346,6 +346,8 @@ def test_paths_of_several_need_one_that_applies(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/a/rule", "Rule", type="invariant", applies_to=["src/b/**"])
     assert only(found(root, "", ("src/a.py", "src/b/c.py")), "app/a/rule").reason.endswith("applies to src/b/c.py")
+    four = ("src/b/a.py", "src/b/b.py", "src/b/c.py", "src/z.py")
+    assert only(found(root, "", four), "app/a/rule").reason.endswith("applies to all but src/z.py")
 
 
 # --- uncertainty ---

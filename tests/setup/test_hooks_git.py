@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, make_repository, make_root, memory, write, write_entry
+from builders import commit_all, git, made_once, make_repository, make_root, memory, write, write_entry
 from hooked import CITED, CITES, DANGLES, ENTRY, add_remote, commit, guard, refused_for, run, said
 from processes import python
 
 THREADS = "nav/architecture/threads"
 
 
+@made_once
 def guarded(folder: Path) -> Path:
     return guard(memory(folder))
 

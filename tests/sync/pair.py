@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from builders import commit_all, make_repository, make_root, open_root, write, write_entry
+from builders import commit_all, made_once, make_repository, make_root, open_root, write, write_entry
 
 from mdmem.workspace.workspace import Workspace
 
@@ -38,6 +38,12 @@ class Two:
 
 def two_repositories(folder: Path) -> Two:
     """Return both, the wing not fetched yet."""
+    _both(folder)
+    return Two(folder / "lib", folder / "app")
+
+
+@made_once
+def _both(folder: Path) -> Path:
     lib = make_repository(folder / "lib")
     shared = make_root(lib / "memory")
     write(shared, "ros2/README.md", SHARED)
@@ -49,4 +55,4 @@ def two_repositories(folder: Path) -> Two:
     write(root, "nav/README.md", PROJECT)
     write_entry(root, "nav/rules/threads", title="Use two threads", see=["ros2/rules/callbacks"])
     commit_all(app)
-    return Two(lib, app)
+    return folder

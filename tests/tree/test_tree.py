@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, git, make_repository, make_root, write, write_entry
+from builders import commit_all, git, made_once, make_repository, make_root, write, write_entry
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -71,11 +71,9 @@ def meant(catalog: Catalog) -> tuple[Any, ...]:
     return (catalog.entries, catalog.wings, catalog.broken, catalog.findings, catalog.sizes, catalog.digests)
 
 
-@pytest.fixture
-def top(tmp_path: Path) -> Path:
-    """Return a repository with a memory of two wings in `memory/`, committed."""
-    folder = make_repository(tmp_path / "top")
-    root = make_root(folder / "memory")
+@made_once
+def of_two_wings(folder: Path) -> Path:
+    root = make_root(make_repository(folder) / "memory")
     write(root, "w/README.md", "---\nkind: shared\n---\n")
     write_entry(root, "w/r/a")
     write_entry(root, "w/r/b", supersedes="a")
@@ -83,6 +81,12 @@ def top(tmp_path: Path) -> Path:
     write(folder, "src/a.py", "x")
     commit_all(folder)
     return folder
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    """Return a repository with a memory of two wings in `memory/`, committed."""
+    return of_two_wings(tmp_path / "top")
 
 
 def test_trees_list_the_files_below_the_root(top: Path) -> None:

@@ -1,0 +1,69 @@
+"""Thousands of things in an order of which a few are asked for."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, TypeVar, overload
+
+_Made = TypeVar("_Made")
+
+
+class Stepped(Sequence[_Made]):
+    """What is given by steps in order, and within each put in order when it is asked for: of thousands a few are."""
+
+    def __init__(self, given: list[_Made], step: Callable[[_Made], Any], key: Callable[[_Made], Any]) -> None:
+        """Take what is given, which is sorted by its steps, and what sorts it all."""
+        self._given, self._step, self.key = given, step, key
+        self._done = 0
+
+    @property
+    def in_any_order(self) -> Sequence[_Made]:
+        """Return what is given as it stands: for who counts."""
+        return self._given
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._given)
+
+    def __iter__(self) -> Iterator[_Made]:
+        """Yield them in order."""
+        at = 0
+        while at < len(self._given):
+            self._order(at + 1)
+            yield from self._given[at : self._done]
+            at = self._done
+
+    @overload
+    def __getitem__(self, at: int) -> _Made: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[_Made]: ...
+
+    def __getitem__(self, at: int | slice) -> _Made | list[_Made]:
+        """Return one, or some of them."""
+        last = range(len(self._given))[at]
+        self._order(last + 1 if isinstance(last, int) else max(last, default=-1) + 1)
+        return self._given[at]
+
+    def _order(self, end: int) -> None:
+        """Put in order at least so many."""
+        given = self._given
+        while self._done < end:
+            start = self._done
+            stop = bisect_right(given, self._step(given[start]), lo=start, key=self._step)
+            given[start:stop] = sorted(given[start:stop], key=self.key)
+            self._done = stop
+
+
+def in_any_order(items: Sequence[_Made]) -> Sequence[_Made]:
+    """Return items without putting them in order first."""
+    return items.in_any_order if isinstance(items, Stepped) else items
+
+
+def in_order(items: Sequence[_Made], few: Collection[_Made]) -> list[_Made]:
+    """Return a few of some items in the order of those."""
+    if isinstance(items, Stepped):
+        return sorted(few, key=items.key)
+    wanted = set(map(id, few))
+    return [item for item in items if id(item) in wanted]

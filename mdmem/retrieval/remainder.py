@@ -1,0 +1,68 @@
+"""What an answer leaves out, why, and how much of it there is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from mdmem.dataclass import dataclass
+from mdmem.retrieval.order import in_any_order
+from mdmem.retrieval.pack import Plan, Texts
+from mdmem.retrieval.ranks import Ranked, Retrieval
+from mdmem.retrieval.relevance import Relevance
+
+# In bytes: to so many an entry is shortened.
+SHORT = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Remainder:
+    """What of a retrieval a plan does not give; `texts` are those of what binds, and of what is proposed."""
+
+    found: Retrieval
+    relevance: Relevance
+    texts: tuple[Texts, Texts]
+
+    def out_of(self, plan: Plan) -> Iterator[tuple[str, str, str]]:
+        """Yield address, type and reason of what is not given: of thousands a few are named, and the others counted."""
+        yield from ((one.address, one.type, one.why) for one in self.found.basis.omitted)
+        for item in self.found.ranks:
+            if item.entry.address not in plan.taken:
+                yield item.entry.address, item.entry.type, self.why(item, plan)
+        for item in self._drafts_left(plan):
+            yield item.entry.address, item.entry.type, self._limit(item, plan, is_draft=True)
+
+    def reasons(self, plan: Plan) -> Counter[tuple[str, str]]:
+        """Count types and reasons of what is not given; of thousands of items most are alike."""
+        counted = Counter[tuple[str, str]]((one.type, one.why) for one in self.found.basis.omitted)
+        left = [item for item in in_any_order(self.found.ranks) if item.entry.address not in plan.taken]
+        grade, by_size = self.relevance.grade, not self.relevance.is_pressed and plan.room - plan.used < SHORT
+        kinds = [
+            (item.entry.type, item.current, item.is_proposal, grade(item), by_size and item.entry.address)
+            for item in left
+        ]
+        one_of = dict(zip(kinds, left, strict=True))
+        for kind, count in Counter(kinds).items():
+            counted[kind[0], self.why(one_of[kind], plan)] += count
+        drafts = ((item.entry.type, self._limit(item, plan, is_draft=True)) for item in self._drafts_left(plan))
+        counted.update(drafts)
+        return counted
+
+    def _drafts_left(self, plan: Plan) -> Iterator[Ranked]:
+        return (item for item in self.found.proposed_ranks if item.entry.address not in plan.drafts)
+
+    def why(self, item: Ranked, plan: Plan) -> str:
+        """Return why an item is not given."""
+        if not item.current:
+            return "no longer in force"
+        if item.is_proposal:
+            return f"proposed, {self._limit(item, plan)}"
+        return self._limit(item, plan)
+
+    def _limit(self, item: Ranked, plan: Plan, *, is_draft: bool = False) -> str:
+        """Return whether the question or the budget keeps an item out, or that an answer is kept shorter than that."""
+        if not self.relevance.counts(item):
+            return "holds little of the question"
+        size, room = self.texts[is_draft].size, plan.room - plan.used
+        is_over = self.relevance.is_pressed or (room < SHORT and room < size(item.entry.address))
+        return "over the budget" if is_over else "beyond a short answer"
