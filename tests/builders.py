@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -73,6 +74,7 @@ class _Template:
 
     folders: tuple[str, ...]
     files: Mapping[str, tuple[bytes, os.stat_result]]
+    first: bytes
     given: Path
 
     @classmethod
@@ -80,13 +82,15 @@ class _Template:
         """Read a folder, of which a path is given to whoever wants it made."""
         found = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*"))}
         files = {name: (path.read_bytes(), path.stat()) for name, path in found.items() if path.is_file()}
-        named = [name for name, (content, _) in files.items() if os.fsencode(folder) in content]
-        assert named == [], "these would name another folder than theirs"
-        return cls(tuple(name for name, path in found.items() if path.is_dir()), files, given.relative_to(folder))
+        first = os.fsencode(folder)
+        assert [name for name, (content, _) in files.items() if first in content and not _IN_WORDS.search(name)] == []
+        folders = tuple(name for name, path in found.items() if path.is_dir())
+        return cls(folders, files, first, given.relative_to(folder))
 
     def laid_out(self, folder: Path) -> Path:
         """Make all of it in a folder, which may be there, and return what is given of it."""
         folder.mkdir(parents=True, exist_ok=True)
+        here = os.fsencode(folder)
         for name in self.folders:
             # A path object for each would take as long as all the rest.
             with contextlib.suppress(FileExistsError):
@@ -94,7 +98,8 @@ class _Template:
         for name in sorted(self.files, key=_is_index):
             content, before = self.files[name]
             file = os.open(f"{folder}/{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, before.st_mode & 0o777 | 0o200)
-            os.write(file, self._index(folder, name) if _is_index(name) else content)
+            # What says where a clone is from says it of this one.
+            os.write(file, self._index(folder, name) if _is_index(name) else content.replace(self.first, here))
             os.close(file)
         return folder / self.given
 
@@ -114,6 +119,8 @@ class _Template:
         return bytes(index) + hashlib.sha1(index).digest()
 
 
+# Files of git in which a path may stand.
+_IN_WORDS = re.compile(r"(?:^|/)(?:config|FETCH_HEAD|logs/.*)$")
 # An index of git, version 2: its head, the `stat` that an entry begins with, an entry up to its path, the end.
 _HEAD, _STAT, _ENTRY, _DIGEST = struct.Struct(">4sII"), struct.Struct(">10I"), struct.Struct(">10I20sH"), 20
 
@@ -136,7 +143,7 @@ def _stated(found: os.stat_result) -> bytes:
 def made_once(make: Callable[..., Path]) -> Callable[..., Path]:
     """Return what makes a folder as a function does that is asked once: from its second it takes no process of git.
 
-    The function gets the folder, and options that can be told apart; it may leave no link and no absolute path.
+    The function gets the folder, and options that can be told apart; it may leave no link.
     """
 
     @cache

@@ -28,16 +28,16 @@ def read_entry(
         *_closed_set(front_matter, "status", Status),
         *_empty(front_matter),
     ]
-    stated = {key: value for key, value in front_matter.items() if value is not None and not key.startswith("x-")}
+    told = {flaw.name for flaw in flaws}
+    stated = {key: value for key, value in _stated(front_matter).items() if key not in told}
     if not _is_stated(front_matter, "created_at"):
         flaws.append(Flaw("missing-field", "created_at", "`created_at` is missing", "add `created_at: YYYY-MM-DD`"))
-    kind = EntryType(stated["type"]) if _is_member(EntryType, stated.get("type")) else None
-    unreadable = kind is None or not _is_member(Status, stated.get("status"))
+    kind = EntryType(stated["type"]) if "type" in stated else None
     model_flaws, values = _validated(kind or EntryType.NOTE, stated)
-    flaws += [flaw for flaw in model_flaws if not (unreadable and flaw.name in ("type", "status"))]
+    flaws += model_flaws
     if kind is not None:
         flaws += _misplaced(kind, stated)
-    if unreadable:
+    if kind is None or "status" not in stated:
         return None, tuple(flaws)
     unread = tuple(sorted({_hidden_field(flaw) for flaw in model_flaws} - {""}))
     # A quoted or folded title may hold line breaks; every listing gives it one line.
@@ -57,7 +57,7 @@ def _hidden_field(flaw: Flaw) -> str:
 
 def read_wing(name: str, front_matter: Mapping[str, Any]) -> tuple[Wing, tuple[Flaw, ...]]:
     """Return the wing that a manifest states, with defaults for what could not be read, and the flaws."""
-    stated = {key: value for key, value in front_matter.items() if value is not None and not key.startswith("x-")}
+    stated = _stated(front_matter)
     known = {key: value for key, value in stated.items() if key in WING_FIELDS}
     details, values = _judged(None, known)
     if details:
@@ -93,10 +93,6 @@ def _wanted(key: str) -> str:
     return "write `kind: project` or `kind: shared`" if key == "kind" else f"correct the value of `{key}`"
 
 
-def _is_member(closed_set: type[EntryType | Status], value: object) -> bool:
-    return isinstance(value, str) and value in _MEMBERS[closed_set]
-
-
 def _empty(front_matter: Mapping[str, Any]) -> list[Flaw]:
     return [
         Flaw("empty-value", key, f"`{key}` has no value", f"write a value or remove `{key}`")
@@ -129,6 +125,10 @@ def _closed_set(front_matter: Mapping[str, Any], key: str, closed_set: type[Entr
     close = meant_value(value, allowed)
     help_ = f"write `{close}`; allowed are {listed}" if close in allowed else f"write one of {listed}"
     return [Flaw(f"unknown-{key}", key, f"unknown {key} `{value}`", help_)]
+
+
+def _stated(front_matter: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in front_matter.items() if value is not None and not key.startswith("x-")}
 
 
 def _is_stated(front_matter: Mapping[str, Any], key: str) -> bool:

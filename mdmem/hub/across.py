@@ -17,8 +17,8 @@ from mdmem.hub.reader import HeldTerms, Reader
 from mdmem.hub.rows import BROKEN, mark
 from mdmem.hub.text import corpus_of
 from mdmem.hub.union import UnionWorkspace, union_of
+from mdmem.index.corpus import Totals
 from mdmem.index.fields import SCORED
-from mdmem.index.postings import Totals
 from mdmem.index.scoring import Leaf, Query, plain, rank, term
 from mdmem.retrieval.entries import ShownEntry, in_full, list_entries
 from mdmem.retrieval.pack import PLAIN, Pack, Printed

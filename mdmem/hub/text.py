@@ -9,11 +9,12 @@ from mdmem.hub.candidates import EVERYTHING, candidates, holding
 from mdmem.hub.reader import HeldTerms, Reader, SeenWing
 from mdmem.hub.rows import Lengths
 from mdmem.hub.terms import places_in
+from mdmem.index.corpus import Corpus, Totals
 from mdmem.index.fields import SCORED
 from mdmem.index.overlay import scanned
-from mdmem.index.postings import Columns, Totals
+from mdmem.index.postings import Columns
 from mdmem.index.protocol import IndexState, IndexWriteError, Progress, Read, RefreshResult, TextAnswer
-from mdmem.index.scoring import Corpus, plain, rank
+from mdmem.index.scoring import plain, rank
 
 # Postings, of some hundred bytes each.
 _KEPT = 200_000

@@ -10,11 +10,12 @@ from pathlib import Path
 from weakref import finalize
 
 from mdmem.dataclass import replace
+from mdmem.index.corpus import Corpus
 from mdmem.index.fields import Terms
 from mdmem.index.manifest import NAME, DamagedIndexError, Manifest, Stamp, load, stamp_of
 from mdmem.index.protocol import IndexBusyError, IndexState, IndexWriteError, Progress, Read, RefreshResult, TextAnswer
 from mdmem.index.refresh import RefreshRequest, refresh, withdraw
-from mdmem.index.scoring import Corpus, Query, plain, rank
+from mdmem.index.scoring import Query, plain, rank
 from mdmem.index.store import OpenIndex, bytes_in, open_index
 
 Passages = tuple[Terms, ...]

@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from mdmem.index.corpus import Corpus
 from mdmem.index.fields import SCORED, Terms
 from mdmem.index.postings import MemoryPostings
 from mdmem.index.protocol import Read
-from mdmem.index.scoring import Corpus, Query
+from mdmem.index.scoring import Query
 from mdmem.index.store import OpenIndex
 from mdmem.index.terms import lengths_of, terms_of
 

@@ -1,13 +1,11 @@
 """Where postings come from: documents in memory, or segments on disk."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
 from itertools import accumulate
 from pathlib import Path
-from typing import Protocol
 
-from mdmem.dataclass import dataclass
 from mdmem.index.fields import Terms
 from mdmem.index.manifest import reading
 from mdmem.index.segments import Segment
@@ -17,31 +15,6 @@ Columns = tuple[Sequence[int], Sequence[float]]
 
 Lists of numbers rather than of pairs: the garbage collector walks through pairs, a third of a question's time.
 """
-
-
-class Postings(Protocol):
-    """Which documents hold a term, by number."""
-
-    def postings(self, field: str, term: str) -> Iterable[Columns]:
-        """Return the numbers of the documents whose field holds the term, each with how often."""
-        ...
-
-    def lexicon(self, field: str, prefix: str) -> Iterable[str]:
-        """Yield the field's terms that start with the prefix."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """What is known of all documents where a corpus holds those alone that a question may find.
-
-    `lengths` are the words by field, `holders` how many documents hold a term, where the corpus may lack some of them.
-    """
-
-    documents: int
-    passages: int
-    lengths: Mapping[str, int]
-    holders: Mapping[str, int]
 
 
 class MemoryPostings:

@@ -1,18 +1,17 @@
-"""How search ranks: `WEIGHTS`, `LENGTH_SHARE` and `K1` are the knobs, `rank` puts documents in order by BM25F."""
+"""How search ranks: `WEIGHTS`, `K1` and the corpus's `LENGTH_SHARE` are the knobs, `rank` orders documents by BM25F."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from heapq import nlargest
-from itertools import accumulate, pairwise
 from operator import add, or_
 from typing import TypeVar
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.fields import Searched, searched_as
 from mdmem.index.analysis import ask
+from mdmem.index.corpus import Corpus, Weights
 from mdmem.index.fields import PASSAGE_FIELDS, SCORED
-from mdmem.index.postings import Postings, Totals
 from mdmem.index.protocol import Match, Read
 
 # Round figures from a coarse grid, so as not to fit the corpora. K1 is of the field's range: at 2.0 Cranfield (titles
@@ -27,7 +26,6 @@ WEIGHTS = {
     **dict.fromkeys(searched_as(Searched.TAG), 2.0),
     "body": 1.0,
 }
-LENGTH_SHARE = {name: 0.75 if name in (*searched_as(Searched.TITLE), "body") else 0.5 for name in SCORED}
 K1 = 2.0
 WHOLE_SHARE = 0.7
 LOOKED_INTO = 100
@@ -37,101 +35,6 @@ _KEPT, _KEPT_TERMS = 50_000, 64
 
 _Number = TypeVar("_Number", int, float)
 
-Norm = tuple[float, float, Mapping[int, int] | Sequence[int]]
-"""What a document without the field has, how much more each word of it is, and its words by number."""
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """The live passages by number; a number without a key is none, and its lengths are 0.
-
-    The passages of a document follow one another; what is said of all of it stands with the first. `totals` are those
-    of all documents, where not all are here.
-    """
-
-    keys: Sequence[str | None]
-    lengths: Mapping[str, Sequence[int]]
-    sources: tuple[Postings, ...]
-    totals: Totals | None = None
-
-    @cached_property
-    def firsts(self) -> Sequence[int]:
-        """The number of the first passage of the document that each number belongs to."""
-        found: list[int] = []
-        first, last = 0, None
-        for number, key in enumerate(self.keys):
-            if key is None or key != last:
-                first, last = number, key
-            found.append(first)
-        return found
-
-    @cached_property
-    def passages(self) -> int:
-        """How many passages live."""
-        return len(self.keys) - self.keys.count(None) if self.totals is None else self.totals.passages
-
-    @cached_property
-    def count(self) -> int:
-        """How many documents live."""
-        return len(set(self.keys)) - (None in self.keys) if self.totals is None else self.totals.documents
-
-    @property
-    def is_flat(self) -> bool:
-        """Whether each document is one passage."""
-        return self.passages == self.count
-
-    def norm(self, name: str) -> Norm:
-        """Return what divides the frequencies of a field of a document, by the number of its first passage."""
-        if name not in self._norms:
-            self._norms[name] = _norm(name, self._whole(name), self._total(name), self.count)
-        return self._norms[name]
-
-    def part_norm(self, name: str) -> Norm:
-        """Return what divides the frequencies of a field that passages have, by number."""
-        if name not in self._part_norms:
-            self._part_norms[name] = _norm(name, self.lengths[name], self._total(name), self.passages)
-        return self._part_norms[name]
-
-    def _total(self, name: str) -> int:
-        return sum(self.lengths[name]) if self.totals is None else self.totals.lengths[name]
-
-    @cached_property
-    def weighed(self) -> dict[tuple[object, Sequence[str]], "Weights"]:
-        """What was weighed already."""
-        return {}
-
-    @cached_property
-    def _norms(self) -> dict[str, Norm]:
-        return {}
-
-    @cached_property
-    def _part_norms(self) -> dict[str, Norm]:
-        return {}
-
-    def _whole(self, name: str) -> Mapping[int, int] | Sequence[int]:
-        if name not in PASSAGE_FIELDS or self.is_flat:
-            return self.lengths[name]
-        starts, sums = self._starts, [0, *accumulate(self.lengths[name])]
-        return {start: sums[end] - sums[start] for start, end in pairwise((*starts, len(self.keys)))}
-
-    @cached_property
-    def _starts(self) -> Sequence[int]:
-        return sorted(set(self.firsts))
-
-    def postings(self, field: str, term: str) -> list[tuple[int, float]]:
-        """Return number and frequency of the live passages that hold a term."""
-        keys = self.keys
-        columns = [columns for source in self.sources for columns in source.postings(field, term)]
-        held = [pair for numbers, frequencies in columns for pair in zip(numbers, frequencies, strict=True)]
-        return held if self.passages == len(keys) else [pair for pair in held if keys[pair[0]] is not None]
-
-
-def _norm(name: str, lengths: Mapping[int, int] | Sequence[int], total: int, count: int) -> Norm:
-    # Whole numbers up to here: their sum is the same in any order of the documents.
-    share = LENGTH_SHARE[name]
-    return 1.0 - share, share * count / total if total else 0.0, lengths
-
-
 Frequencies = Callable[[Corpus, str], Sequence[tuple[int, float]]]
 """How often a field of each live document holds what is asked for."""
 
@@ -140,18 +43,6 @@ Frequencies = Callable[[Corpus, str], Sequence[tuple[int, float]]]
 def term(text: str) -> Frequencies:
     """Return the frequencies of one term: the same for the same text, so that what was weighed is known again."""
     return lambda corpus, field: corpus.postings(field, text)
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """How much a term weighs in each document that holds it, by the number of the document's first passage.
-
-    `stated` is for the fields of the document, `wholes` for those that each passage has, with their `postings`.
-    """
-
-    stated: Mapping[int, float]
-    wholes: Mapping[int, float]
-    postings: Sequence[tuple[str, Sequence[tuple[int, float]]]]
 
 
 def weigh(corpus: Corpus, frequencies: Frequencies, *, fields: Sequence[str] = SCORED) -> Weights:
@@ -230,10 +121,9 @@ class Scores:
 
     def add(self, weights: Weights, boost: float = 1.0, text: str | None = None) -> Set[int]:
         """Take in a term, and return the documents that hold it; `text` is what others may hold of it, too."""
-        stated, wholes = weights.stated, weights.wholes
+        stated, wholes, totals = weights.stated, weights.wholes, self._corpus.totals
         both = {first: weight + wholes.get(first, 0.0) for first, weight in stated.items()} if wholes else stated
         weighed = {**wholes, **both} if wholes and both else wholes or both
-        totals = self._corpus.totals
         held = max(len(weighed), totals.holders.get(text or "", 0)) if totals is not None else len(weighed)
         rarity = boost * math.log1p((self._corpus.count - held + 0.5) / (held + 0.5))
         self._terms.append((rarity, weights))

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from mdmem.dataclass import dataclass
 from mdmem.disk import acquire
+from mdmem.index.corpus import Corpus
 from mdmem.index.manifest import DamagedIndexError, Manifest, Stamp, load, stamp_of, sync
 from mdmem.index.postings import StoredPostings
 from mdmem.index.protocol import IndexBusyError
-from mdmem.index.scoring import Corpus
 
 _PREFIX = "generation-"
 

@@ -16,9 +16,10 @@ from whoosh.qparser.common import QueryParserError
 from whoosh.qparser.syntax import OrGroup
 
 from mdmem.index.analysis import ask
+from mdmem.index.corpus import Corpus
 from mdmem.index.fields import DATES, EXACT, FIELDS, SCORED
 from mdmem.index.protocol import IndexDocument, QuerySyntaxError, Read
-from mdmem.index.scoring import Corpus, Frequencies, Leaf, Query, term
+from mdmem.index.scoring import Frequencies, Leaf, Query, term
 from mdmem.index.terms import exact, sequences_of
 from mdmem.regex import regex
 

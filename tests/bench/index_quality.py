@@ -8,10 +8,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from mdmem.index.corpus import Corpus
 from mdmem.index.fields import SCORED
 from mdmem.index.postings import MemoryPostings
 from mdmem.index.protocol import IndexDocument
-from mdmem.index.scoring import Corpus, plain, rank
+from mdmem.index.scoring import plain, rank
 from mdmem.index.terms import lengths_of, terms_of
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"

@@ -2,9 +2,10 @@ import math
 
 import pytest
 
+from mdmem.index.corpus import LENGTH_SHARE, Corpus
 from mdmem.index.fields import SCORED
 from mdmem.index.postings import MemoryPostings
-from mdmem.index.scoring import K1, LENGTH_SHARE, WEIGHTS, WHOLE_SHARE, Corpus, Scores, plain, rank, term, weigh
+from mdmem.index.scoring import K1, WEIGHTS, WHOLE_SHARE, Scores, plain, rank, term, weigh
 
 
 def corpus(*bodies: str, dead: frozenset[int] = frozenset()) -> Corpus:

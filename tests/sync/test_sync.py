@@ -8,7 +8,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from builders import commit_all, entry_text, git, memory, open_root, run_here, run_mdmem, snapshot, write, write_entry
+from builders import (
+    commit_all,
+    entry_text,
+    git,
+    made_once,
+    memory,
+    open_root,
+    run_here,
+    run_mdmem,
+    snapshot,
+    write,
+    write_entry,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from processes import run_at_once
@@ -39,10 +51,18 @@ def clone(bare: Path, name: str) -> Path:
     return folder
 
 
+@made_once
+def two_clones(folder: Path) -> Path:
+    bare = origin(folder)
+    for name in ("ours", "theirs"):
+        clone(bare, name)
+    return folder
+
+
 @pytest.fixture
 def clones(tmp_path: Path) -> tuple[Path, Path]:
-    bare = origin(tmp_path)
-    return clone(bare, "ours"), clone(bare, "theirs")
+    two_clones(tmp_path)
+    return tmp_path / "ours", tmp_path / "theirs"
 
 
 def add(folder: Path, address: str, body: str | None = None, /, **fields: object) -> str:
