@@ -155,7 +155,7 @@ class _Finding:
             return None
         of: frozenset[int] | None = None
         if named:
-            found = [self._repository(name) for name in named]
+            found = [self.reader.repository(name).id for name in named]
             own = {wing.id for wing in self.reader.wings_of(found)}
             of = frozenset(own | {pin.wing_id for pin in self.reader.pins_of(found)})
         if not self._filters.wings:
@@ -164,12 +164,6 @@ class _Finding:
         if not called:
             raise UsageError(f"no repository that you may read has a wing {' or '.join(self._filters.wings)}")
         return called if of is None else called & of
-
-    def _repository(self, name: str) -> int:
-        found = self.reader.find_repository(name)
-        if found is None:
-            raise UsageError(f"the hub has no repository `{name}`; `mdmem hub status` names those that you may read")
-        return found.id
 
     @cached_property
     def narrowed(self) -> str:

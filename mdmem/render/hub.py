@@ -32,7 +32,10 @@ def push_text(result: PushResult) -> str:
     if result.is_unchanged:
         return f"{name}: the hub is at {had} already"
     changes = (("added", brought.added), ("changed", brought.changed), ("removed", brought.removed))
-    said = [f"{number} {word}" for word, number in changes if number] or ["no file changed"]
+    counted = [(number, word) for word, number in changes if number]
+    # What is counted stands with the first: not every file is an entry.
+    said = [f"{number if place else count(number, 'file')} {word}" for place, (number, word) in enumerate(counted)]
+    said = said or ["no file changed"]
     if brought.pins:
         said.append(f"{count(brought.pins, 'pin')} changed")
     since = f" (was {had})" if had and had != result.commit[:10] else ""
@@ -119,6 +122,7 @@ def verify_json(report: VerifyReport) -> str:
             "commit": report.commit,
             "checked": report.checked,
             "findings": findings,
+            "missing": list(report.missing),
         }
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmem.render.entries import entry_list, search_text, shown_text
 from mdmem.render.history import why_text
-from mdmem.render.hub_answers import ages_text, told
+from mdmem.render.hub_answers import ages_text, from_hub, told
 from mdmem.render.json import dump, entries_json, pack_json, search_json, why_json
 from mdmem.render.retrieval import pack_text
 
@@ -43,7 +43,7 @@ def copy_pack_json(copy: RepositoryCopy, pack: Pack, *, now: datetime) -> str:
 
 def copy_pack_text(copy: RepositoryCopy, pack: Pack, *, ink: Ink, now: datetime) -> str:
     """Return a retrieval as text."""
-    return _text(copy, pack_text(pack, ink=ink), ink, now)
+    return _text(copy, pack_text(from_hub(pack), ink=ink), ink, now)
 
 
 def copy_entries_json(copy: RepositoryCopy, shown: tuple[ShownEntry, ...], *, now: datetime) -> str:
@@ -52,8 +52,14 @@ def copy_entries_json(copy: RepositoryCopy, shown: tuple[ShownEntry, ...], *, no
 
 
 def copy_shown_text(copy: RepositoryCopy, shown: tuple[ShownEntry, ...], *, ink: Ink, now: datetime) -> str:
-    """Return entries in full as text."""
-    return _text(copy, shown_text(shown, ink), ink, now)
+    """Return entries in full as text, each with the file that it is."""
+    blocks = [f"{shown_text([one], ink)}\n\n  {ink.dim(_file_of(copy, one.entry))}" for one in shown]
+    return _text(copy, "\n\n".join(blocks), ink, now)
+
+
+def _file_of(copy: RepositoryCopy, entry: Entry) -> str:
+    origin, (_, inner) = copy.origins[entry.wing], entry.address.split("/", 1)
+    return f"{origin.repository} at {origin.commit[:10]}: {origin.path(inner)}.md"
 
 
 def copy_list_text(

@@ -72,6 +72,26 @@ def asked(hub: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: 
     return ask
 
 
+@pytest.mark.parametrize("repositories", [("acme/nope",), ("acme/shop", "acme/nope")])
+@pytest.mark.parametrize("question", [("search", "orders"), ("who", "orders"), ("list",)])
+def test_a_repository_that_is_not_there_is_not_found(
+    asked: Any, question: tuple[str, ...], repositories: tuple[str, ...]
+) -> None:
+    named = [part for one in repositories for part in ("--repository", one)]
+    assert "the hub has no repository `acme/nope`; `mdmem hub status`" in asked(*question, *named, code=1)
+
+
+def test_a_place_narrows_the_list_of_all_and_of_one(asked: Any) -> None:
+    def listed(*words: str) -> set[str]:
+        return {f"{one['repository']}:{one['address']}" for one in asked("list", *words)["entries"]}
+
+    both = {f"{name}:app/rules/personal" for name in ("acme/shop", "acme/mill")}
+    assert both <= listed("app/rules") <= listed("app")
+    assert both <= listed("rules")
+    assert listed("app/rules", "--repository", "acme/shop") == {"acme/shop:app/rules/personal"}
+    assert "is no wing and no room" in asked("list", "app/rules/personal", code=2)
+
+
 def test_hits_of_all_repositories_name_their_place(asked: Any, hub: dict[str, Any]) -> None:
     found = asked("search", "orders", "polled")
     first = found["hits"][0]

@@ -8,6 +8,8 @@ from builders import write
 from pushes import pushed, rows, state
 from sync.pair import Two, two_repositories
 
+from mdmem.hub.connection import connected
+from mdmem.hub.verify import verify
 from mdmem.sync.fetch_wings import fetch_wings
 
 
@@ -54,6 +56,8 @@ def test_a_wing_that_is_not_at_hand_stays_as_it_was_pinned(dsn: str, two: Two) -
     shutil.rmtree(two.opened().cache_folder / "wings")
     again = pushed(dsn, two.root)
     assert (again.is_unchanged, len(again.missing), "sync --wings" in again.missing[0]) == (True, 1, True)
+    with connected(dsn) as connection:
+        assert verify(two.opened(), connection).missing == again.missing
     assert state(dsn) == before
 
 

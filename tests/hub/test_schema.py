@@ -82,8 +82,8 @@ def test_what_cannot_be_a_token_is_not_sent() -> None:
     ("place", "said"),
     [
         ("host=/nowhere user=me password=hunter2", "the hub does not answer"),
-        ("postgresql//me:hunter2@host/hub", "what names the hub cannot be read"),
-        ("postgresql://me:hunter2@host/hub?odd=1", "what names the hub cannot be read"),
+        ("postgresql//me:hunter2@host/hub", "the DSN, of --dsn or MDMEM_HUB_DSN, cannot be read"),
+        ("postgresql://me:hunter2@host/hub?odd=1", "the DSN, of --dsn or MDMEM_HUB_DSN, cannot be read"),
     ],
 )
 def test_no_server_is_a_sentence_without_the_password(place: str, said: str) -> None:
@@ -91,6 +91,8 @@ def test_no_server_is_a_sentence_without_the_password(place: str, said: str) -> 
         pass
     assert str(raised.value).startswith(said)
     assert "hunter2" not in str(raised.value)
+    # The server's lines stay sentences of their own.
+    assert "directory Is" not in str(raised.value)
 
 
 def test_a_database_of_another_encoding_is_refused(server: Any, empty_dsn: str) -> None:

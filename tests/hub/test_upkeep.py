@@ -105,7 +105,7 @@ def test_status_shows_what_there_is(
     monkeypatch.setenv("MDMEM_HUB_DSN", dsn)
     folder = memory(tmp_path / "shop")
     assert run_here(capsys, "hub", "status", cwd=folder).out.startswith("the hub has no repository that you may see\n")
-    assert run_here(capsys, "hub", "push", cwd=folder / "memory").out.endswith(": 3 added\n")
+    assert run_here(capsys, "hub", "push", cwd=folder / "memory").out.endswith(": 3 files added\n")
     change(dsn, "UPDATE repository SET pushed_at = now() - interval '3 days'")
     change(dsn, "INSERT INTO repository (name) VALUES ('empty')")
     change(dsn, "INSERT INTO former_name SELECT 'old', id FROM repository WHERE name = 'shop'")
@@ -136,5 +136,9 @@ def test_who_pushes_verifies_and_rewrites_and_leaves_the_rest_to_the_owner(dsn: 
         report = status(connection)
         assert ([one.name for one in report.repositories], report.bytes) == (["shop"], None)
         for act in (lambda: rename(connection, "shop", "mine"), lambda: forget(connection, "shop")):
-            with connection.transaction(), pytest.raises(psycopg.errors.InsufficientPrivilege):
+            with connection.transaction(), pytest.raises(UsageError, match="only the hub's owner"):
                 act()
+        # The database says so, too, whatever program asks.
+        for statement in ("UPDATE repository SET name = 'mine'", "DELETE FROM repository"):
+            with connection.transaction(), pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(statement)
