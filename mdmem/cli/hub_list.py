@@ -31,7 +31,8 @@ def command(given: Globals, place: str | None, limit: int, form: str, **options:
     from mdmem.hub.across import AcrossRequest, list_across
     from mdmem.hub.repository_copy import open_copy
     from mdmem.render import hub_answers, hub_copies
-    from mdmem.retrieval.entries import in_full, list_entries
+    from mdmem.render.entries import nothing_listed
+    from mdmem.retrieval.entries import count_hidden, in_full, list_entries
     from mdmem.retrieval.question import Question
 
     dsn, repositories = options.pop("dsn"), options.pop("repositories")
@@ -45,6 +46,8 @@ def command(given: Globals, place: str | None, limit: int, form: str, **options:
                 print_text(hub_copies.copy_entries_json(copy, in_full(copy.workspace, found), now=now()))
             else:
                 print_text(hub_copies.copy_list_text(copy, found, ink=given.ink(), now=now(), columns=columns()))
+            if not found:
+                given.remark(nothing_listed(count_hidden(copy.workspace, filters)))
             return 0 if found else 1
         filters = _within(reader, place, filters) if place is not None else filters
         request = AcrossRequest(Question(filters=filters), repositories, limit)
@@ -55,6 +58,8 @@ def command(given: Globals, place: str | None, limit: int, form: str, **options:
             print_text(hub_answers.across_list_text(answer, ink=given.ink(), now=now(), columns=columns()))
         if not answer.reach.is_all:
             given.remark(f"there are more than {limit}; --limit shows them, filters and --repository narrow them")
+        if not answer.result:
+            given.remark("no entry that you may read passes these filters")
     return 0 if answer.result else 1
 
 

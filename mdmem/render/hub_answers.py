@@ -118,8 +118,10 @@ def across_pack_json(answer: AcrossAnswer[Pack], *, now: datetime) -> str:
 
 def across_entries_json(answer: AcrossAnswer[tuple[ShownEntry, ...]], *, now: datetime) -> str:
     """Return the entries of many repositories as their files state them."""
+    content = entries_json(answer.result)
     shown = {one.entry.wing for one in answer.result}
-    return dump(told({**entries_json(answer.result), **_reach_json(answer)}, _some(answer, shown), now))
+    content["entries"] = [one | _pins_json(answer.pins.get(one["address"], ())) for one in content["entries"]]
+    return dump(told({**content, **_reach_json(answer)}, _some(answer, shown), now))
 
 
 def _some(answer: AcrossAnswer[Any], shown: Iterable[str]) -> OriginOf:

@@ -92,6 +92,20 @@ def test_a_place_narrows_the_list_of_all_and_of_one(asked: Any) -> None:
     assert "is no wing and no room" in asked("list", "app/rules/personal", code=2)
 
 
+def test_a_list_or_search_that_finds_nothing_says_so(
+    hub: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MDMEM_HUB_DSN", hub["dsn"])
+    one = ("--repository", "acme/shop")
+    for words, said in (
+        (("list", "nowhere"), "no entry that you may read passes these filters"),
+        (("list", "--type", "pattern", *one), "no entry passes these filters"),
+        (("search", "zzzq", *one), "nothing found: no entry holds zzzq"),
+    ):
+        ran = run_here(capsys, "hub", *words, cwd=hub["folder"])
+        assert (ran.code, ran.err.splitlines()) == (1, [said])
+
+
 def test_hits_of_all_repositories_name_their_place(asked: Any, hub: dict[str, Any]) -> None:
     found = asked("search", "orders", "polled")
     first = found["hits"][0]
