@@ -24,6 +24,11 @@ def schema_text(result: SchemaResult) -> str:
     return f"the hub's tables are {word} of version {result.after}"
 
 
+def schema_json(result: SchemaResult) -> str:
+    """Return the version that the hub's tables had, 0 where there were none, and have."""
+    return dump({"before": result.before, "version": result.after})
+
+
 def push_text(result: PushResult) -> str:
     """Return what became of a push."""
     name, had, brought = result.repository, (result.before or "")[:10], result.brought
@@ -134,6 +139,16 @@ def rename_text(result: RenameResult) -> str:
     return f"{result.before} is {result.name} now; the old name goes on working"
 
 
+def rename_json(result: RenameResult) -> str:
+    """Return the names that a repository had and has."""
+    return dump({"before": result.before, "repository": result.name})
+
+
 def forget_text(forgotten: HubRepository) -> str:
     """Return what is in the hub no more."""
     return f"the hub has nothing of {forgotten.name} any more; `mdmem hub push` sends it again"
+
+
+def forget_json(forgotten: HubRepository) -> str:
+    """Return what is in the hub no more, with the commit that it was at."""
+    return dump({"repository": forgotten.name, "commit": forgotten.commit})

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from mdmem.retrieval.question import Hit, SearchResult
 
 
+Found = Sequence[tuple["RepositoryCopy", tuple["ShownEntry", ...]]]
+"""Entries by the copy that has them, in the order that was asked."""
+
+
 def copy_search_json(
     copy: RepositoryCopy, found: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str], now: datetime
 ) -> str:
@@ -51,10 +55,22 @@ def copy_entries_json(copy: RepositoryCopy, shown: tuple[ShownEntry, ...], *, no
     return _json(copy, entries_json(shown), now)
 
 
-def copy_shown_text(copy: RepositoryCopy, shown: tuple[ShownEntry, ...], *, ink: Ink, now: datetime) -> str:
-    """Return entries in full as text, each with the file that it is."""
-    blocks = [f"{shown_text([one], ink)}\n\n  {ink.dim(_file_of(copy, one.entry))}" for one in shown]
-    return _text(copy, "\n\n".join(blocks), ink, now)
+def copies_entries_json(found: Found, *, now: datetime) -> str:
+    """Return entries of some repositories as their files state them."""
+    parts = [told(entries_json(shown), copy.origins, now) for copy, shown in found]
+    repositories = {one["repository"]: one for part in parts for one in part["repositories"]}
+    return dump(
+        {"entries": [one for part in parts for one in part["entries"]], "repositories": list(repositories.values())}
+    )
+
+
+def copies_shown_text(found: Found, *, ink: Ink, now: datetime) -> str:
+    """Return entries of some repositories in full as text, each with the file that it is."""
+    blocks = [
+        f"{shown_text([one], ink)}\n\n  {ink.dim(_file_of(copy, one.entry))}" for copy, shown in found for one in shown
+    ]
+    ages = ages_text((origin for copy, _ in found for origin in copy.origins.values()), now)
+    return "\n\n".join([*blocks, *([ink.dim(ages)] if ages else [])])
 
 
 def _file_of(copy: RepositoryCopy, entry: Entry) -> str:

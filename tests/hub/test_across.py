@@ -184,6 +184,11 @@ def test_an_address_finds_its_repository_or_says_which_have_it(asked: Any) -> No
     )
     (shown,) = asked("show", f"acme/mill:{name}")["entries"]
     assert (shown["repository"], shown["body"].strip()) == ("acme/mill", "Orders of the mill wait on paper.")
+    both = asked("show", f"acme/shop:{name}", f"acme/mill:{name}", "ros2/rules/callbacks", f"acme/shop:{name}")
+    held = ["acme/shop", "acme/mill", both["entries"][2]["repository"], "acme/shop"]
+    assert [one["repository"] for one in both["entries"]] == held
+    assert [one["repository"] for one in both["repositories"]] == ["acme/shop", "acme/mill", "acme/other"]
+    assert "of several repositories" in asked("show", f"acme/shop:{name}", "--repository", "acme/mill", code=2)
     chain = asked("why", f"acme/shop:{name}")["chain"]
     assert [(link["repository"], link["address"]) for link in chain] == [
         ("acme/shop", "app/architecture/polling"),

@@ -1,5 +1,6 @@
 """The tables of a hub: made once, brought up to date, refused where they are another program's."""
 
+import json
 import threading
 from pathlib import Path
 from typing import Any
@@ -123,3 +124,5 @@ def test_no_place_is_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Pat
 def test_the_command_makes_them(empty_dsn: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     said = [run_here(capsys, "hub", "init", "--dsn", empty_dsn, cwd=tmp_path).out for _ in range(2)]
     assert said == [f"the hub's tables are {word} of version {expected()}\n" for word in ("now", "already")]
+    told = run_here(capsys, "hub", "init", "--dsn", empty_dsn, "--format", "json", cwd=tmp_path).out
+    assert json.loads(told) == {"schema": 1, "before": expected(), "version": expected()}

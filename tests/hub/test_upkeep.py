@@ -118,6 +118,10 @@ def test_status_shows_what_there_is(
     change(dsn, "UPDATE repository SET pushed_at = now() + interval '1 day'")
     said = json.loads(run_here(capsys, "hub", "status", "--format", "json", cwd=folder).out)
     assert [one["age_seconds"] for one in said["repositories"]] == [0, 0]
+    renamed = run_here(capsys, "hub", "rename", "empty", "void", "--format", "json", cwd=folder)
+    assert json.loads(renamed.out) == {"schema": 1, "before": "empty", "repository": "void"}
+    forgotten = run_here(capsys, "hub", "forget", "empty", "--format", "json", cwd=folder)
+    assert json.loads(forgotten.out) == {"schema": 1, "repository": "void", "commit": None}
 
 
 @pytest.mark.usefixtures("roles")
