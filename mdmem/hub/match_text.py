@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from mdmem.dataclass import dataclass, field
 from mdmem.hub.reader import Reader, SeenRow
 from mdmem.hub.text import CopyText, corpus_of
-from mdmem.index.protocol import Match, Read, TextAnswer
+from mdmem.index.protocol import Holding, Match, Read, TextAnswer, holds_one
 from mdmem.index.scoring import Query, plain, rank
 
 
@@ -45,6 +45,7 @@ class FoundText(CopyText):
         read: Read,
         among: Collection[str] | None = None,
         syntax: bool = False,  # noqa: ARG002  # the port's names
+        holding: Holding = (),
         may_refresh: bool = True,  # noqa: ARG002
     ) -> TextAnswer:
         """Return the entries that answer the question, or, to another one, those of its answer that do."""
@@ -56,4 +57,5 @@ class FoundText(CopyText):
             known = {self._by_id[one.id]: one for one in held if one.lengths is not None}
             ranked = rank(query, corpus_of(sorted(known.items()), None), read)
         chosen = live.keys() if among is None else live.keys() & set(among)
-        return TextAnswer(tuple(one for one in ranked if one.key in chosen), tuple(query.typed), query.typed, "index")
+        found = tuple(one for one in ranked if one.key in chosen and holds_one(one.terms, holding))
+        return TextAnswer(found, tuple(query.typed), query.typed, "index")

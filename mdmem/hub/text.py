@@ -13,7 +13,7 @@ from mdmem.index.corpus import Corpus, Totals
 from mdmem.index.fields import SCORED
 from mdmem.index.overlay import scanned
 from mdmem.index.postings import Columns
-from mdmem.index.protocol import IndexState, IndexWriteError, Progress, Read, RefreshResult, TextAnswer
+from mdmem.index.protocol import Holding, IndexState, IndexWriteError, Progress, Read, RefreshResult, TextAnswer
 from mdmem.index.scoring import plain, rank
 
 # Postings, of some hundred bytes each.
@@ -39,6 +39,7 @@ class CopyText:
         read: Read,
         among: Collection[str] | None = None,
         syntax: bool = False,
+        holding: Holding = (),
         may_refresh: bool = True,  # noqa: ARG002  # the port's name
     ) -> TextAnswer:
         """Return the live documents that answer a question, or raise `QuerySyntaxError` where `syntax` is asked for."""
@@ -53,7 +54,7 @@ class CopyText:
             # What the query language may ask for stands in the entries themselves.
             corpus = self._corpus(query.wanted, live) if query.wanted is not None else None
             chosen = None if among is None else frozenset(among)
-            found = rank(query, corpus or scanned(query, live, read), read, among=chosen)
+            found = rank(query, corpus or scanned(query, live, read), read, among=chosen, holding=holding)
         return TextAnswer(found, tuple(query.typed), query.typed, "scan" if corpus is None else "index")
 
     def _corpus(self, wanted: Collection[str], live: Mapping[str, str]) -> Corpus | None:
