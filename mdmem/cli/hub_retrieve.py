@@ -15,7 +15,7 @@ from mdmem.cli.hub_question import now, reading, remark_reach, repositories_opti
 @click.command("retrieve")
 @click.argument("words", nargs=-1)
 @click.option("--path", "-p", "paths", multiple=True, metavar="FILE", help="A file, from the repository's top.")
-@click.option("--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size of the answer.")
+@click.option("--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size; a token is 4 bytes.")
 @repositories_option
 @filter_options
 @dsn_option

@@ -10,6 +10,7 @@ from mdmem.cli.common import Globals, format_option, global_options, print_text,
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.hub_common import dsn_option
 from mdmem.cli.hub_question import now, reading, remark_reach, repositories_option
+from mdmem.cli.search import remark_nothing
 
 
 @click.command("search")
@@ -43,6 +44,7 @@ def command(given: Globals, words: tuple[str, ...], limit: int, form: str, **opt
                 print_text(
                     hub_copies.copy_search_text(copy, found, limit=limit, snippet_of=snippet_of, ink=ink, now=now())
                 )
+            remark_nothing(given, found, syntax=syntax)
             return 0 if found.hits else 1
         answer = search_across(reader, AcrossRequest(question, repositories, limit), today=today())
         hits, snippet_of = answer.result.hits, snippets(answer.workspace, answer.result)

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.dataclass import dataclass
+from mdmem.errors import NotFoundError
 from mdmem.hub.rows import Lengths, path_of, stored_path, unpacked_lengths
 from mdmem.index.fields import SCORED
 
@@ -110,6 +111,13 @@ class Reader:
     def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         """Return what a statement finds."""
         return self._cursor.execute(statement, values, binary=True).fetchall()
+
+    def repository(self, name: str) -> SeenRepository:
+        """Return the repository of a name; raises NotFoundError where the hub has none, or does not show it."""
+        found = self.find_repository(name)
+        if found is None:
+            raise NotFoundError(f"the hub has no repository `{name}`; `mdmem hub status` names those that you may read")
+        return found
 
     def find_repository(self, name: str) -> SeenRepository | None:
         """Return the repository of a name, or of one that it had before; None for one without a commit, too."""
@@ -282,7 +290,7 @@ class Reader:
 
     def read_whole(self, repositories: Collection[int]) -> set[int]:
         """Return those of some repositories of which every wing is seen."""
-        asked = "SELECT id FROM unnest(%s::int[]) AS id WHERE reads_whole(id)"
+        asked = "SELECT DISTINCT repository_id FROM visible_scope() WHERE wing IS NULL AND repository_id = ANY(%s)"
         return {row[0] for row in self.rows(asked, list(repositories))} if repositories else set()
 
     def reads_whole(self, repository: int) -> bool:

@@ -10,6 +10,7 @@ from mdmem.dataclass import replace
 from mdmem.hub.origins import SLASH
 from mdmem.render.characters import one_line
 from mdmem.render.entries import entry_list, search_text
+from mdmem.render.hub import age_text
 from mdmem.render.json import dump, entries_json, pack_json, search_json
 from mdmem.render.retrieval import pack_text
 from mdmem.render.words import count
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 _NAMED = 5
 _TEXTS = ("reason", "why", "message", "standing_note")
-_MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 OriginOf = Mapping[str, "WingOrigin"]
 """Where each wing of an answer comes from, by the name that it has there."""
@@ -118,8 +118,10 @@ def across_pack_json(answer: AcrossAnswer[Pack], *, now: datetime) -> str:
 
 def across_entries_json(answer: AcrossAnswer[tuple[ShownEntry, ...]], *, now: datetime) -> str:
     """Return the entries of many repositories as their files state them."""
+    content = entries_json(answer.result)
     shown = {one.entry.wing for one in answer.result}
-    return dump(told({**entries_json(answer.result), **_reach_json(answer)}, _some(answer, shown), now))
+    content["entries"] = [one | _pins_json(answer.pins.get(one["address"], ())) for one in content["entries"]]
+    return dump(told({**content, **_reach_json(answer)}, _some(answer, shown), now))
 
 
 def _some(answer: AcrossAnswer[Any], shown: Iterable[str]) -> OriginOf:
@@ -161,8 +163,13 @@ def across_pack_text(answer: AcrossAnswer[Pack], *, ink: Ink, now: datetime) -> 
     pack = answer.result
     where = count(len({one.item.entry.wing for one in pack.items}), "wing of the hub", "wings of the hub")
     scope = replace(pack.scope, wings=("", where))
-    text = pack_text(replace(pack, scope=scope, likely_room=None, searched=()), ink=ink)
+    text = pack_text(from_hub(replace(pack, scope=scope, likely_room=None, searched=())), ink=ink)
     return across_text(text, answer, (one.item.entry.address for one in pack.items), ink=ink, now=now)
+
+
+def from_hub(pack: Pack) -> Pack:
+    """Return a pack that says where it is from: of neither an index nor files at hand."""
+    return replace(pack, basis=replace(pack.basis, source="hub"))
 
 
 def across_list_text(
@@ -177,15 +184,9 @@ def across_list_text(
 def ages_text(origins: Iterable[WingOrigin], now: datetime) -> str:
     """Return of which commits the copies of some repositories are, and how old."""
     known = {one.repository: one for one in origins if one.pushed_at is not None}
-    said = [f"{name} {one.commit[:10]}, {_in_words(_age(one, now))} old" for name, one in sorted(known.items())]
+    said = [f"{name} {one.commit[:10]}, {age_text(_age(one, now))} old" for name, one in sorted(known.items())]
     more = f"; and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
     return f"copy of {'; '.join(said[:_NAMED])}{more}" if said else ""
-
-
-def _in_words(seconds: int) -> str:
-    if seconds < _HOUR:
-        return f"{seconds // _MINUTE} min"
-    return f"{seconds // _HOUR} h" if seconds < 2 * _DAY else f"{seconds // _DAY} days"
 
 
 def reach_remarks(answer: AcrossAnswer[Any]) -> list[str]:

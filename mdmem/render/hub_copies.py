@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmem.render.entries import entry_list, search_text, shown_text
 from mdmem.render.history import why_text
-from mdmem.render.hub_answers import ages_text, told
+from mdmem.render.hub_answers import ages_text, from_hub, told
 from mdmem.render.json import dump, entries_json, pack_json, search_json, why_json
 from mdmem.render.retrieval import pack_text
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from mdmem.retrieval.entries import ShownEntry
     from mdmem.retrieval.pack import Pack
     from mdmem.retrieval.question import Hit, SearchResult
+
+
+Found = Sequence[tuple["RepositoryCopy", tuple["ShownEntry", ...]]]
+"""Entries by the copy that has them, in the order that was asked."""
 
 
 def copy_search_json(
@@ -43,7 +47,7 @@ def copy_pack_json(copy: RepositoryCopy, pack: Pack, *, now: datetime) -> str:
 
 def copy_pack_text(copy: RepositoryCopy, pack: Pack, *, ink: Ink, now: datetime) -> str:
     """Return a retrieval as text."""
-    return _text(copy, pack_text(pack, ink=ink), ink, now)
+    return _text(copy, pack_text(from_hub(pack), ink=ink), ink, now)
 
 
 def copy_entries_json(copy: RepositoryCopy, shown: tuple[ShownEntry, ...], *, now: datetime) -> str:
@@ -51,9 +55,27 @@ def copy_entries_json(copy: RepositoryCopy, shown: tuple[ShownEntry, ...], *, no
     return _json(copy, entries_json(shown), now)
 
 
-def copy_shown_text(copy: RepositoryCopy, shown: tuple[ShownEntry, ...], *, ink: Ink, now: datetime) -> str:
-    """Return entries in full as text."""
-    return _text(copy, shown_text(shown, ink), ink, now)
+def copies_entries_json(found: Found, *, now: datetime) -> str:
+    """Return entries of some repositories as their files state them."""
+    parts = [told(entries_json(shown), copy.origins, now) for copy, shown in found]
+    repositories = {one["repository"]: one for part in parts for one in part["repositories"]}
+    return dump(
+        {"entries": [one for part in parts for one in part["entries"]], "repositories": list(repositories.values())}
+    )
+
+
+def copies_shown_text(found: Found, *, ink: Ink, now: datetime) -> str:
+    """Return entries of some repositories in full as text, each with the file that it is."""
+    blocks = [
+        f"{shown_text([one], ink)}\n\n  {ink.dim(_file_of(copy, one.entry))}" for copy, shown in found for one in shown
+    ]
+    ages = ages_text((origin for copy, _ in found for origin in copy.origins.values()), now)
+    return "\n\n".join([*blocks, *([ink.dim(ages)] if ages else [])])
+
+
+def _file_of(copy: RepositoryCopy, entry: Entry) -> str:
+    origin, (_, inner) = copy.origins[entry.wing], entry.address.split("/", 1)
+    return f"{origin.repository} at {origin.commit[:10]}: {origin.path(inner)}.md"
 
 
 def copy_list_text(
