@@ -12,7 +12,7 @@ from mdmem.dataclass import dataclass
 from mdmem.entry.model import Wing
 from mdmem.hub.terms import packed_terms
 from mdmem.index.analysis import VERSION
-from mdmem.index.fields import SCORED, TAGS, TITLES, Terms
+from mdmem.index.fields import TAGS, TITLES, Terms
 from mdmem.index.terms import lengths_of
 from mdmem.record import UNPACKABLE, pack, unpack
 from mdmem.regex import regex
@@ -93,11 +93,6 @@ def columns_of(file: HubFile) -> tuple[object, ...]:
         _packed(record) if record is not None else None,
         *((packed_terms(file.passages, FORMAT), _packed(lengths_in(file.passages))) if file.passages else (None, None)),
     )
-
-
-def scored_terms(passages: Iterable[Terms]) -> list[dict[str, Mapping[str, int]]]:
-    """Return what the scored fields of each passage hold: the others are filtered on, and never weighed."""
-    return [{name: terms[name] for name in SCORED if name in terms} for terms in passages]
 
 
 def lengths_in(passages: Iterable[Terms]) -> list[tuple[int, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from mdmem.index.fields import SCORED, Terms
 from mdmem.regex import regex
@@ -31,8 +31,3 @@ def places_in(held: str) -> Iterator[tuple[int, str, int]]:
     """Yield where a term stands: the passage, the field, and how often that holds it."""
     for number, letter, times in _HELD.findall(held):
         yield int(number or 0), _NAMES[letter], int(times or 1)
-
-
-def terms_in(packed: Mapping[str, str]) -> Iterable[str]:
-    """Return every term that is held."""
-    return packed.keys() - {FORMAT_KEY}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +12,11 @@ from mdmem.entry.model import Wing
 from mdmem.errors import EnvironmentFaultError
 from mdmem.finding import Finding, Place
 from mdmem.git.fetch import has_commit
-from mdmem.hub.connection import transaction
+from mdmem.hub.connection import REBUILD, transaction
 from mdmem.hub.contents import Contents, HubWing
 from mdmem.hub.repositories import own_repository
 from mdmem.hub.rows import COLUMNS, FORMAT, HubFile, columns_of, path_of, plain_text, stored_path, words_of
-from mdmem.hub.statistics import WingFigures
+from mdmem.hub.wings import WingFigures
 from mdmem.tree import SETTINGS_NAME
 from mdmem.workspace.workspace import Workspace
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection
 
 _PORTION = 200
-_HELP = "`mdmem hub rebuild` makes the repository anew"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +91,6 @@ class _Comparison:
         wanted = [figures.documents, figures.passages, lengths, stated.is_shared, list(map(plain_text, stated.owners))]
         if list(had) != wanted:
             yield _finding("figures-differ", wing.name, f"the wing's row says {had}, its files {wanted}")
-        counted: Mapping[str, int] = dict(self._rows("SELECT term, documents FROM term WHERE wing_id = %s", id_))
-        if counted != figures.terms:
-            number = len({term for term, _ in counted.items() ^ figures.terms.items()})
-            yield _finding("figures-differ", wing.name, f"{number} terms are not counted as its files hold them")
 
     def _files(self, name: str, id_: int, files: Sequence[HubFile]) -> Iterator[Finding]:
         paths = [stored_path(file.path) for file in files]
@@ -126,7 +121,7 @@ def _as_read(column: str, value: object) -> object:
     return json.loads(value) if column == "terms" and isinstance(value, str) else value
 
 
-def _finding(code: str, path: str, message: str, help_: str = _HELP) -> Finding:
+def _finding(code: str, path: str, message: str, help_: str = REBUILD) -> Finding:
     return Finding(code, message, Place(path), help_, None)
 
 

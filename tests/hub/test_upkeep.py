@@ -45,14 +45,12 @@ def test_whatever_differs_is_found_and_made_anew(
     change(dsn, "DELETE FROM file WHERE path = 'rules/two.md'")
     change(dsn, "INSERT INTO file (wing_id, path) SELECT id, 'rules/odd.md' FROM wing WHERE name = 'nav'")
     change(dsn, "INSERT INTO wing (repository_id, name) SELECT id, 'odd' FROM repository")
-    change(dsn, "UPDATE term SET documents = documents + 1 WHERE term = 'robot'")
     change(dsn, "UPDATE wing SET documents = 7 WHERE name = 'nav'")
     change(dsn, "UPDATE repository SET settings = 'x'")
     assert found(dsn, root) == [
         ("row-differs", "dock/rules/one.md"),
         ("row-missing", "dock/rules/two.md"),
         ("row-differs", "mdmem.toml"),
-        ("figures-differ", "nav"),
         ("figures-differ", "nav"),
         ("row-differs", "nav/rules/callbacks.md"),
         ("row-left-over", "nav/rules/odd.md"),
@@ -67,12 +65,16 @@ def test_whatever_differs_is_found_and_made_anew(
     assert state(dsn) == before
 
 
-def test_a_push_that_would_take_from_figures_what_they_do_not_count_is_refused(dsn: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", ["wing SET documents = 0", "wing SET passages = 0", "file SET lengths = 'x'"])
+def test_a_push_that_would_take_from_figures_what_they_do_not_count_is_refused(
+    dsn: str, tmp_path: Path, damage: str
+) -> None:
     root = memory(tmp_path / "shop") / "memory"
     pushed(dsn, root)
-    change(dsn, "DELETE FROM term WHERE term = 'robot'")
+    change(dsn, f"UPDATE {damage}")
     before = state(dsn)
-    (root / "nav/rules/callbacks.md").unlink()
+    for path in (root / "nav").glob("*/*.md"):
+        path.unlink()
     commit_all(root)
     with pytest.raises(EnvironmentFaultError, match="mdmem hub rebuild"):
         pushed(dsn, root)

@@ -52,8 +52,8 @@ CREATE TABLE wing (
     format text NOT NULL DEFAULT '',
     is_shared boolean NOT NULL DEFAULT false,
     owners text[] NOT NULL DEFAULT '{}',
-    documents integer NOT NULL DEFAULT 0,
-    passages integer NOT NULL DEFAULT 0,
+    documents integer NOT NULL DEFAULT 0 CHECK (documents >= 0),
+    passages integer NOT NULL DEFAULT 0 CHECK (passages >= 0),
     lengths bigint[] NOT NULL DEFAULT '{}',
     CHECK ((repository_id IS NULL) = (
         source IS NOT NULL AND source_path IS NOT NULL AND commit IS NOT NULL AND tree IS NOT NULL))
@@ -122,11 +122,3 @@ CREATE TABLE link (
     FOREIGN KEY (wing_id, file_id) REFERENCES file (wing_id, id) ON DELETE CASCADE
 );
 CREATE INDEX link_target ON link (wing_id, target);
-
--- How many entries of a wing hold a term: the rarity of a word follows from the wings that are seen alone.
-CREATE TABLE term (
-    wing_id integer NOT NULL REFERENCES wing ON DELETE CASCADE,
-    term text COLLATE "C" NOT NULL,
-    documents integer NOT NULL CHECK (documents > 0),
-    PRIMARY KEY (wing_id, term)
-);
