@@ -9,13 +9,11 @@ from typing import Generic, NamedTuple, TypeVar
 
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.errors import UsageError
-from mdmem.hub.candidates import all_of, any_of, candidates, within
-from mdmem.hub.match_text import FoundText, Matches
+from mdmem.hub.candidates import all_of, any_of, candidates, holders, likely, terms_beginning, within
 from mdmem.hub.origins import Origins
-from mdmem.hub.rarity import holders, likely, terms_beginning
 from mdmem.hub.reader import HeldTerms, Reader
 from mdmem.hub.rows import BROKEN, mark
-from mdmem.hub.text import corpus_of
+from mdmem.hub.text import FoundText, Matches, corpus_of
 from mdmem.hub.union import UnionWorkspace, union_of
 from mdmem.index.corpus import Totals
 from mdmem.index.fields import SCORED
@@ -155,7 +153,7 @@ class _Finding:
             return None
         of: frozenset[int] | None = None
         if named:
-            found = [self._repository(name) for name in named]
+            found = [self.reader.get_repository(name).id for name in named]
             own = {wing.id for wing in self.reader.wings_of(found)}
             of = frozenset(own | {pin.wing_id for pin in self.reader.pins_of(found)})
         if not self._filters.wings:
@@ -164,12 +162,6 @@ class _Finding:
         if not called:
             raise UsageError(f"no repository that you may read has a wing {' or '.join(self._filters.wings)}")
         return called if of is None else called & of
-
-    def _repository(self, name: str) -> int:
-        found = self.reader.find_repository(name)
-        if found is None:
-            raise UsageError(f"the hub has no repository `{name}`; `mdmem hub status` names those that you may read")
-        return found.id
 
     @cached_property
     def narrowed(self) -> str:

@@ -14,7 +14,6 @@ from mdmem.catalog.content import ContentCache
 from mdmem.catalog.remote_wings import NotHere, with_remote_wings
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.model import Wing
-from mdmem.errors import NotFoundError
 from mdmem.hub.origins import Origins, WingOrigin
 from mdmem.hub.reader import Reader, SeenRepository, SeenRow
 from mdmem.hub.rows import unpacked_file, unpacked_wing
@@ -118,10 +117,7 @@ class RepositoryCopy:
 
 def open_copy(reader: Reader, name: str, *, today: date) -> RepositoryCopy:
     """Return the copy of a repository; raises NotFoundError for one that the hub does not have, or does not show."""
-    repository = reader.find_repository(name)
-    if repository is None:
-        raise NotFoundError(f"the hub has no repository `{name}`; `mdmem hub status` names those that you may read")
-    return copy_of(reader, repository, today=today)
+    return copy_of(reader, reader.get_repository(name), today=today)
 
 
 def copy_of(reader: Reader, repository: SeenRepository, *, today: date) -> RepositoryCopy:
