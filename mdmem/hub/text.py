@@ -93,7 +93,8 @@ class CopyText:
 class Matches:
     """What was found for a question, best first, with the ids of the rows; `begun` are words that only begin others.
 
-    `copies` are, by address, the wings that hold the same entry of the same place at another commit.
+    `binding` are the ids of invariants among them, which no better match displaces; `copies` are, by address, the wings
+    that hold the same entry of the same place at another commit.
     """
 
     query: Query
@@ -101,6 +102,7 @@ class Matches:
     ids: Mapping[str, int]
     is_all: bool
     begun: tuple[str, ...] = ()
+    binding: frozenset[int] = frozenset()
     copies: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
 

@@ -133,7 +133,8 @@ def _some(answer: AcrossAnswer[Any], shown: Iterable[str]) -> OriginOf:
 
 def _reach_json(answer: AcrossAnswer[Any]) -> dict[str, Any]:
     reach = answer.reach
-    return {"matches": reach.matches, "at_least": not reach.is_all, "begun": list(reach.begun)}
+    weighed = {} if reach.weighed is None else {"weighed": reach.weighed}
+    return {"matches": reach.matches, "at_least": not reach.is_all, "begun": list(reach.begun), **weighed}
 
 
 def _pins_json(pins: Iterable[Pinned]) -> dict[str, Any]:
@@ -195,6 +196,9 @@ def reach_remarks(answer: AcrossAnswer[Any]) -> list[str]:
         said.append(f"no entry holds {', '.join(reach.begun)}; shown is what holds words that begin so")
     if not reach.is_all:
         said.append(f"more than {reach.matches} match: those that hold most of the words were compared; narrow it down")
+    elif reach.weighed is not None and reach.weighed < reach.matches:
+        weighed = f"the {reach.weighed} that match best, invariants before others, were weighed"
+        said.append(f"{reach.matches} match: {weighed}; narrow it down")
     return said
 
 
