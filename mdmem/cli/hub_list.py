@@ -23,7 +23,9 @@ def command(given: Globals, limit: int, form: str, **options: Any) -> int:
     """List entries by repository and address: those in force, unless a filter asks for others."""
     from mdmem.hub.across import AcrossRequest, list_across
     from mdmem.hub.repository_copy import open_copy
-    from mdmem.render import hub_answers, hub_copies
+    from mdmem.render import hub_answers
+    from mdmem.render.entries import entry_list
+    from mdmem.render.json import entries_json
     from mdmem.retrieval.entries import in_full, list_entries
     from mdmem.retrieval.question import Question
 
@@ -34,9 +36,11 @@ def command(given: Globals, limit: int, form: str, **options: Any) -> int:
             copy = open_copy(reader, repositories[0], today=today())
             found = list_entries(copy.workspace, filters)
             if form == "json":
-                print_text(hub_copies.copy_entries_json(copy, in_full(copy.workspace, found), now=now()))
+                print_text(hub_answers.copy_json(copy, entries_json(in_full(copy.workspace, found)), now=now()))
             else:
-                print_text(hub_copies.copy_list_text(copy, found, ink=given.ink(), now=now(), columns=columns()))
+                ink = given.ink()
+                text = entry_list(found, ink, {}, columns=columns())
+                print_text(hub_answers.copy_text(copy, text, ink=ink, now=now()))
             return 0 if found else 1
         request = AcrossRequest(Question(filters=filters), repositories, limit)
         answer = list_across(reader, request, today=today())

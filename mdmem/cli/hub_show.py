@@ -19,7 +19,9 @@ def command(given: Globals, addresses: tuple[str, ...], repository: str | None, 
     """Show entries of a repository in full; which one need not be said where one alone has the address."""
     from mdmem.hub.owners import repository_of
     from mdmem.hub.repository_copy import open_copy
-    from mdmem.render import hub_copies
+    from mdmem.render.entries import shown_text
+    from mdmem.render.hub_answers import copy_json, copy_text
+    from mdmem.render.json import entries_json
     from mdmem.retrieval.entries import show
 
     with reading(dsn) as reader:
@@ -27,7 +29,8 @@ def command(given: Globals, addresses: tuple[str, ...], repository: str | None, 
         copy = open_copy(reader, name, today=today())
         shown = show(copy.workspace, plain)
         if form == "json":
-            print_text(hub_copies.copy_entries_json(copy, shown, now=now()))
+            print_text(copy_json(copy, entries_json(shown), now=now()))
         else:
-            print_text(hub_copies.copy_shown_text(copy, shown, ink=given.ink(), now=now()))
+            ink = given.ink()
+            print_text(copy_text(copy, shown_text(shown, ink), ink=ink, now=now()))
     return 0

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mdmem.hub.across import AcrossAnswer, Pinned
     from mdmem.hub.origins import WingOrigin
     from mdmem.hub.owners import OwnedEntry, WhoReport
+    from mdmem.hub.repository_copy import RepositoryCopy
     from mdmem.render.ink import Ink
     from mdmem.retrieval.entries import ShownEntry
     from mdmem.retrieval.pack import Pack
@@ -35,6 +36,16 @@ def told(content: Mapping[str, Any], origins: OriginOf, now: datetime) -> dict[s
     """Return an answer with each entry's repository, commit and path, and the repositories with their copies' age."""
     placed: dict[str, Any] = _placed(content, origins, None)
     return {**placed, "repositories": repositories_json(origins.values(), now)}
+
+
+def copy_json(copy: RepositoryCopy, content: Mapping[str, Any], *, now: datetime) -> str:
+    """Return the clone's own answer as that of a repository's copy."""
+    return dump(told(content, copy.origins, now))
+
+
+def copy_text(copy: RepositoryCopy, text: str, *, ink: Ink, now: datetime) -> str:
+    """Return the text of the clone's own answer as that of a repository's copy."""
+    return "\n\n".join(filter(None, [text, ink.dim(ages_text(copy.origins.values(), now))]))
 
 
 def repositories_json(origins: Iterable[WingOrigin], now: datetime) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from mdmem.hub import kept_copies
 from mdmem.hub.connection import HubError, connected, transaction
 from mdmem.hub.kept_copies import ServedHub
 from mdmem.hub.push import PushRequest, push
+from mdmem.hub.repositories import rename
 
 
 def pushed(dsn: str, root: Path, name: str | None = None) -> None:
@@ -150,7 +151,7 @@ def test_a_copy_stays_loaded_until_the_repository_changes(clone: Path, dsn: str)
         with hub.reading() as reader:
             repository = reader.find_repository("here")
             assert repository is not None
-            return hub.copy(reader, repository, today=TODAY).workspace
+            return hub.copy(reader, repository, today=TODAY)
 
     first = asked()
     assert asked() is first
@@ -158,7 +159,11 @@ def test_a_copy_stays_loaded_until_the_repository_changes(clone: Path, dsn: str)
     commit_all(clone.parent)
     pushed(dsn, clone)
     second = asked()
-    assert "nav/architecture/zeppelin" in second.catalog.entries.keys() - first.catalog.entries.keys()
+    entries = (one.workspace.catalog.entries.keys() for one in (second, first))
+    assert "nav/architecture/zeppelin" in next(entries) - next(entries)
+    with connected(dsn) as connection:
+        rename(connection, "here", "there")
+    assert asked().origins["nav"].repository == "there"
 
 
 def test_a_hub_that_takes_too_long_is_given_up_and_left_alone_for_a_while(
