@@ -8,8 +8,7 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text, today
 from mdmem.cli.filters import filter_options, filters_from
-from mdmem.cli.hub_common import dsn_option
-from mdmem.cli.hub_question import now, reading, remark_reach, repositories_option
+from mdmem.cli.hub_common import dsn_option, now, reading, remark_reach, repositories_option
 
 
 @click.command("search")

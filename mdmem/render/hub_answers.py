@@ -10,6 +10,7 @@ from mdmem.dataclass import replace
 from mdmem.hub.origins import SLASH
 from mdmem.render.characters import one_line
 from mdmem.render.entries import entry_list, search_text
+from mdmem.render.hub import age_text
 from mdmem.render.json import dump, entries_json, pack_json, search_json
 from mdmem.render.retrieval import pack_text
 from mdmem.render.words import count
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 _NAMED = 5
 _TEXTS = ("reason", "why", "message", "standing_note")
-_MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 OriginOf = Mapping[str, "WingOrigin"]
 """Where each wing of an answer comes from, by the name that it has there."""
@@ -52,18 +52,20 @@ def repositories_json(origins: Iterable[WingOrigin], now: datetime) -> list[dict
     """Return the repositories of some wings, and how old the hub's copy of each is."""
     known = {one.repository: one for one in origins if one.pushed_at is not None}
     return [
-        {
-            "repository": name,
-            "commit": one.commit,
-            "pushed_at": one.pushed_at.isoformat(timespec="seconds") if one.pushed_at is not None else None,
-            "age_seconds": _age(one, now),
-        }
+        copied_json(name, commit=one.commit, pushed_at=one.pushed_at, now=now)
         for name, one in sorted(known.items())
+        if one.pushed_at is not None
     ]
 
 
-def _age(origin: WingOrigin, now: datetime) -> int:
-    return max(0, int((now - origin.pushed_at).total_seconds())) if origin.pushed_at is not None else 0
+def copied_json(name: str, *, commit: str, pushed_at: datetime, now: datetime) -> dict[str, Any]:
+    """Return which copy of a repository answered, and how old it is."""
+    pushed = pushed_at.isoformat(timespec="seconds")
+    return {"repository": name, "commit": commit, "pushed_at": pushed, "age_seconds": _age(pushed_at, now)}
+
+
+def _age(pushed_at: datetime, now: datetime) -> int:
+    return max(0, int((now - pushed_at).total_seconds()))
 
 
 def _placed(value: Any, origins: OriginOf, home: WingOrigin | None) -> Any:
@@ -188,16 +190,10 @@ def across_list_text(
 
 def ages_text(origins: Iterable[WingOrigin], now: datetime) -> str:
     """Return of which commits the copies of some repositories are, and how old."""
-    known = {one.repository: one for one in origins if one.pushed_at is not None}
-    said = [f"{name} {one.commit[:10]}, {_in_words(_age(one, now))} old" for name, one in sorted(known.items())]
+    known = {one.repository: (one.commit[:10], one.pushed_at) for one in origins if one.pushed_at is not None}
+    said = [f"{name} {commit}, {age_text(_age(at, now))} old" for name, (commit, at) in sorted(known.items())]
     more = f"; and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
     return f"copy of {'; '.join(said[:_NAMED])}{more}" if said else ""
-
-
-def _in_words(seconds: int) -> str:
-    if seconds < _HOUR:
-        return f"{seconds // _MINUTE} min"
-    return f"{seconds // _HOUR} h" if seconds < 2 * _DAY else f"{seconds // _DAY} days"
 
 
 def reach_remarks(answer: AcrossAnswer[Any]) -> list[str]:
