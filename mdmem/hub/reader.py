@@ -293,10 +293,6 @@ class Reader:
         asked = "SELECT DISTINCT repository_id FROM visible_scope() WHERE wing IS NULL AND repository_id = ANY(%s)"
         return {row[0] for row in self.rows(asked, list(repositories))} if repositories else set()
 
-    def reads_whole(self, repository: int) -> bool:
-        """Say whether every wing of a repository is seen."""
-        return bool(self.rows("SELECT reads_whole(%s)", repository)[0][0])
-
 
 def _wing(row: Sequence[Any]) -> SeenWing:
     key, owner, name, source, folder, commit, is_shared, owners, documents, passages, lengths = row

