@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.model import EntryType
 from mdmem.errors import UsageError
-from mdmem.hub.candidates import all_of, any_of, candidates, holders, likely, terms_beginning, within
+from mdmem.hub.candidates import all_of, any_of, candidates, foremost, holders, likely, terms_beginning, within
 from mdmem.hub.origins import Origins
 from mdmem.hub.reader import HeldTerms, Reader
 from mdmem.hub.rows import BROKEN, mark
@@ -212,8 +212,8 @@ class _Finding:
         binding = frozenset[int]()
         if self._is_about_binding:
             invariants = all_of((self.narrowed, any_of([mark("type", EntryType.INVARIANT)])))
-            found, is_more = likely(self.reader, known, self.wings, documents=documents, narrow=invariants)
-            binding, is_cut = frozenset(found), is_cut or is_more
+            most = 4 * _CLOSER
+            binding = foremost(self.reader, known, self.wings, documents=documents, narrow=invariants, most=most)
         held = list(self.reader.terms(ids | binding, wanted))
         origins = Origins(self.reader, {one.wing_id for one in held})
         keyed = {origins.address(one.wing_id, one.path): one for one in held}

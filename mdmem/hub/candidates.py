@@ -104,6 +104,14 @@ def likely(
     return set(), False
 
 
+def foremost(
+    reader: Reader, known: Mapping[str, int], wings: Collection[int] | None, *, documents: int, narrow: str, most: int
+) -> frozenset[int]:
+    """Return the ids of so many entries that meet `narrow` and hold some of the terms, those that may score best."""
+    asked = [all_of((narrow, f"({level})")) for level in levels(known, documents)]
+    return frozenset(candidates(reader, asked, wings, most=most))
+
+
 def levels(known: Mapping[str, int], documents: int, *, share: float = 1.0) -> list[str]:
     """Return the texts of a `tsquery` for the entries that may score best, for more of them, and for all.
 
