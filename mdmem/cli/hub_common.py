@@ -72,7 +72,7 @@ def open_hub(dsn: str | None, *, may_lack: bool = False) -> Iterator[HubConnecti
 
 def repositories_option(command: Decorated) -> Decorated:
     """Add `--repository`, any number of times."""
-    about = "Ask this repository alone, as its clone would answer; several: these."
+    about = "Only this one, as its clone would answer; or only these. Repeatable."
     return click.option("--repository", "repositories", multiple=True, metavar="NAME", help=about)(command)
 
 

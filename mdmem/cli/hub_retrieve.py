@@ -14,7 +14,7 @@ from mdmem.cli.hub_common import dsn_option, now, reading, remark_reach, reposit
 @click.command("retrieve")
 @click.argument("words", nargs=-1)
 @click.option("--path", "-p", "paths", multiple=True, metavar="FILE", help="A file, from the repository's top.")
-@click.option("--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size of the answer.")
+@click.option("--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size; a token is 4 bytes.")
 @repositories_option
 @filter_options
 @dsn_option
@@ -44,7 +44,9 @@ def command(
                 print_text(hub_answers.copy_json(copy, pack_json(pack), now=now()))
             else:
                 ink = given.ink()
-                print_text(hub_answers.copy_text(copy, pack_text(pack, ink=ink), ink=ink, now=now()))
+                print_text(
+                    hub_answers.copy_text(copy, pack_text(hub_answers.from_hub(pack), ink=ink), ink=ink, now=now())
+                )
             return 0
         if paths:
             raise click.UsageError("a --path is a file of one repository; name that with --repository")

@@ -9,6 +9,7 @@ import click
 from mdmem.cli.common import Globals, format_option, global_options, print_text, today
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.hub_common import dsn_option, now, reading, remark_reach, repositories_option
+from mdmem.cli.search import remark_nothing
 
 
 @click.command("search")
@@ -44,6 +45,7 @@ def command(given: Globals, words: tuple[str, ...], limit: int, form: str, **opt
                 ink = given.ink()
                 said = search_text(found, limit=limit, snippet_of=snippet_of, ink=ink)
                 print_text(hub_answers.copy_text(copy, said, ink=ink, now=now()))
+            remark_nothing(given, found, syntax=syntax)
             return 0 if found.hits else 1
         answer = search_across(reader, AcrossRequest(question, repositories, limit), today=today())
         hits, snippet_of = answer.result.hits, snippets(answer.workspace, answer.result)

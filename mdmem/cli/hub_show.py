@@ -15,21 +15,18 @@ from mdmem.cli.hub_common import dsn_option, now, reading
 @format_option("text", "json")
 @global_options
 def command(given: Globals, addresses: tuple[str, ...], repository: str | None, dsn: str | None, form: str) -> int:
-    """Show entries of a repository in full; which one need not be said where one alone has the address."""
-    from mdmem.hub.owners import repository_of
+    """Show entries in full; of which repository need not be said where one alone has the address."""
+    from mdmem.hub.owners import by_repository
     from mdmem.hub.repository_copy import open_copy
-    from mdmem.render.entries import shown_text
-    from mdmem.render.hub_answers import copy_json, copy_text
-    from mdmem.render.json import entries_json
+    from mdmem.render.hub_answers import copies_json, copies_text
     from mdmem.retrieval.entries import show
 
     with reading(dsn) as reader:
-        name, plain = repository_of(reader, addresses, named=repository)
-        copy = open_copy(reader, name, today=today())
-        shown = show(copy.workspace, plain)
+        asked = by_repository(reader, addresses, named=repository)
+        copies = {name: open_copy(reader, name, today=today()) for name in dict.fromkeys(name for name, _ in asked)}
+        found = [(copies[name], show(copies[name].workspace, plain)) for name, plain in asked]
         if form == "json":
-            print_text(copy_json(copy, entries_json(shown), now=now()))
+            print_text(copies_json(found, now=now()))
         else:
-            ink = given.ink()
-            print_text(copy_text(copy, shown_text(shown, ink), ink=ink, now=now()))
+            print_text(copies_text(found, ink=given.ink(), now=now()))
     return 0

@@ -12,7 +12,7 @@ from mdmem.entry.model import EntryType
 from mdmem.errors import UsageError
 from mdmem.hub.candidates import all_of, any_of, candidates, foremost, holders, likely, terms_beginning, within
 from mdmem.hub.origins import Origins
-from mdmem.hub.reader import HeldTerms, Reader
+from mdmem.hub.reader import HeldTerms, Reader, SeenRow
 from mdmem.hub.rows import BROKEN, mark
 from mdmem.hub.text import FoundText, Matches, corpus_of
 from mdmem.hub.union import UnionWorkspace, union_of
@@ -115,11 +115,17 @@ def list_across(reader: Reader, request: AcrossRequest, *, today: date) -> Acros
     filters = request.question.filters
     level = all_of((finding.narrowed, any_of([mark("status", one) for one in _stated(filters)])))
     ids = candidates(reader, [level], finding.wings, most=request.limit + 1)
-    union, origins = union_of(reader, ids, lambda rows: FoundText(reader, rows), today=today)
-    scope = finding.scope(origins)
-    listed = [one for one in list_entries(union, finding.filters) if scope.holds(one.address)]
+    held: dict[str, SeenRow] = {}
+
+    def text(rows: Mapping[str, SeenRow]) -> FoundText:
+        held.update(rows)
+        return FoundText(reader, rows)
+
+    union, origins = union_of(reader, ids, text, today=today)
+    scope, copies = finding.scope(origins), _copies(origins, held)
+    listed = [one for one in list_entries(union, finding.filters) if scope.holds(one.address) and one.address in copies]
     reach = Reach(len(ids), len(ids) <= request.limit)
-    return AcrossAnswer(in_full(union, listed[: request.limit]), union, origins, reach)
+    return AcrossAnswer(in_full(union, listed[: request.limit]), union, origins, reach, _pins(reader, copies))
 
 
 def _stated(filters: Filters) -> list[str]:
@@ -255,22 +261,26 @@ class _Finding:
     @cached_property
     def pins(self) -> dict[str, tuple[Pinned, ...]]:
         """Who pins an entry, by address, of those that are of a wing that others pin."""
-        wings = self.reader.wings(frozenset[int]().union(*self.matches.copies.values()))
-        on = self.reader.pins_on([key for key, wing in wings.items() if wing.repository_id is None])
-        names = self.reader.repositories({pin.repository_id for pin in on}) if on else {}
-        by_wing: dict[int, list[Pinned]] = {}
-        for pin in on:
-            if pin.repository_id in names:
-                pinned = Pinned(names[pin.repository_id].name, wings[pin.wing_id].commit or "")
-                by_wing.setdefault(pin.wing_id, []).append(pinned)
-        found = {
-            address: tuple(one for key in sorted(held) for one in by_wing.get(key, ()))
-            for address, held in self.matches.copies.items()
-        }
-        return {address: tuple(sorted(pins)) for address, pins in found.items() if pins}
+        return _pins(self.reader, self.matches.copies)
 
 
-def _copies(origins: Origins, held: Mapping[str, HeldTerms]) -> dict[str, frozenset[int]]:
+def _pins(reader: Reader, copies: Mapping[str, frozenset[int]]) -> dict[str, tuple[Pinned, ...]]:
+    """Return who pins an entry, by address, where some do, of those that wings hold."""
+    wings = reader.wings(frozenset[int]().union(*copies.values()))
+    on = reader.pins_on([key for key, wing in wings.items() if wing.repository_id is None])
+    names = reader.repositories({pin.repository_id for pin in on}) if on else {}
+    by_wing: dict[int, list[Pinned]] = {}
+    for pin in on:
+        if pin.repository_id in names:
+            pinned = Pinned(names[pin.repository_id].name, wings[pin.wing_id].commit or "")
+            by_wing.setdefault(pin.wing_id, []).append(pinned)
+    found = {
+        address: tuple(one for key in sorted(held) for one in by_wing.get(key, ())) for address, held in copies.items()
+    }
+    return {address: tuple(sorted(pins)) for address, pins in found.items() if pins}
+
+
+def _copies(origins: Origins, held: Mapping[str, HeldTerms | SeenRow]) -> dict[str, frozenset[int]]:
     """Return, for one address of each entry, the wings that hold it: it may be pinned, and its own repository here.
 
     That of its own repository goes before those that are pinned.

@@ -129,11 +129,13 @@ def _fault(psycopg: Any, error: Any) -> HubError | HubRaceError:
         return HubRaceError("another process writes the same of the hub; nothing was changed, try again")
     if state is None and isinstance(error, psycopg.ProgrammingError):
         # It may repeat all that was given, the password, too.
-        return HubError("what names the hub cannot be read; write it as `postgresql://USER@HOST/DATABASE`")
+        return HubError(
+            "the DSN, of --dsn or MDMEM_HUB_DSN, cannot be read; write it as `postgresql://USER@HOST/DATABASE`"
+        )
     said = _SENTENCES.get(state or "")
     if said is not None:
         return HubError(said)
-    words = " ".join(str(error).split()) or type(error).__name__
+    words = "; ".join(filter(None, map(str.strip, str(error).splitlines()))) or type(error).__name__
     if isinstance(error, psycopg.OperationalError) and (state is None or state.startswith(("08", "57P"))):
         return HubError(f"the hub does not answer: {words}")
     return HubError(f"the hub refuses: {words}")

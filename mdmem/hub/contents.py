@@ -98,6 +98,11 @@ class Contents:
         """Return the wings of other repositories that are not at hand."""
         return missing_in(self.tree)
 
+    @property
+    def missing_said(self) -> tuple[str, ...]:
+        """Return a sentence for each wing that is not at hand, with what fetches it."""
+        return tuple(f"{one.message}; {one.help}" for one in self.missing)
+
     @cached_property
     def wings(self) -> Mapping[str, HubWing]:
         """Return the wings by name, their files with them; one whose path no index of a database takes is left out."""

@@ -130,6 +130,13 @@ def places_of(reader: Reader, asked: str, repositories: Sequence[str] = ()) -> l
     return reader.files_at((one.id, f"{rest}.md") for one in found)
 
 
+def by_repository(reader: Reader, addresses: Sequence[str], *, named: str | None) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the repositories that some addresses are of, each with its addresses, in the order that was asked."""
+    said = {one.strip().rpartition(":")[0] for one in addresses if ":" in one}
+    groups = [addresses] if named is not None or len(said) <= 1 else [[one] for one in addresses]
+    return [repository_of(reader, group, named=named) for group in groups]
+
+
 def repository_of(reader: Reader, addresses: Iterable[str], *, named: str | None) -> tuple[str, tuple[str, ...]]:
     """Return the one repository that some addresses are of, and the addresses without its name.
 

@@ -49,12 +49,21 @@ class Grant:
     is_role: bool = False
 
 
+def require_owner(cursor: Any, does: str) -> None:
+    """Raise UsageError for whoever is not the hub's owner: what no grant gives."""
+    if not _is_owner(cursor):
+        raise UsageError(f"only the hub's owner, or a member of that role, {does}; connect as one")
+
+
 def require_known(connection: Connection[Any]) -> None:
     """Raise HubError for a token that the hub does not know, and for one that is shown in vain: by an owner."""
     asked = "SELECT is_known_token(), is_owner() AND coalesce(current_setting('mdmem.token', true), '') <> ''"
     is_known, is_vain = connection.execute(asked).fetchone() or (False, False)
     if is_vain:
-        raise HubError("this database role owns the hub and sees all of it, whatever token it shows: use another role")
+        raise HubError(
+            "this database role owns the hub and sees all of it, whatever token it shows:"
+            " unset MDMEM_HUB_TOKEN, or use another role"
+        )
     if not is_known:
         raise HubError("the hub does not know this token; its owner makes one with `mdmem hub token NAME`")
 
@@ -180,8 +189,7 @@ def _is_owner(cursor: Any) -> bool:
 
 
 def _require_owner(cursor: Any) -> None:
-    if not _is_owner(cursor):
-        raise UsageError("only the hub's owner, or a member of that role, says who sees what; connect as one")
+    require_owner(cursor, "says who sees what")
 
 
 def _role(cursor: Any, name: str) -> int | None:

@@ -13,7 +13,17 @@ from mdmem.index.corpus import Corpus, Totals
 from mdmem.index.fields import SCORED
 from mdmem.index.overlay import scanned
 from mdmem.index.postings import Columns
-from mdmem.index.protocol import IndexState, IndexWriteError, Match, Progress, Read, RefreshResult, TextAnswer
+from mdmem.index.protocol import (
+    Holding,
+    IndexState,
+    IndexWriteError,
+    Match,
+    Progress,
+    Read,
+    RefreshResult,
+    TextAnswer,
+    holds_one,
+)
 from mdmem.index.scoring import Query, plain, rank
 
 # Postings, of some hundred bytes each.
@@ -39,6 +49,7 @@ class CopyText:
         read: Read,
         among: Collection[str] | None = None,
         syntax: bool = False,
+        holding: Holding = (),
         may_refresh: bool = True,  # noqa: ARG002  # the port's name
     ) -> TextAnswer:
         """Return the live documents that answer a question, or raise `QuerySyntaxError` where `syntax` is asked for."""
@@ -53,7 +64,7 @@ class CopyText:
             # What the query language may ask for stands in the entries themselves.
             corpus = self._corpus(query.wanted, live) if query.wanted is not None else None
             chosen = None if among is None else frozenset(among)
-            found = rank(query, corpus or scanned(query, live, read), read, among=chosen)
+            found = rank(query, corpus or scanned(query, live, read), read, among=chosen, holding=holding)
         return TextAnswer(found, tuple(query.typed), query.typed, "scan" if corpus is None else "index")
 
     def _corpus(self, wanted: Collection[str], live: Mapping[str, str]) -> Corpus | None:
@@ -125,6 +136,7 @@ class FoundText(CopyText):
         read: Read,
         among: Collection[str] | None = None,
         syntax: bool = False,  # noqa: ARG002  # the port's names
+        holding: Holding = (),
         may_refresh: bool = True,  # noqa: ARG002
     ) -> TextAnswer:
         """Return the entries that answer the question, or, to another one, those of its answer that do."""
@@ -136,7 +148,8 @@ class FoundText(CopyText):
             known = {self._by_id[one.id]: one for one in held if one.lengths is not None}
             ranked = rank(query, corpus_of(sorted(known.items()), None), read)
         chosen = live.keys() if among is None else live.keys() & set(among)
-        return TextAnswer(tuple(one for one in ranked if one.key in chosen), tuple(query.typed), query.typed, "index")
+        found = tuple(one for one in ranked if one.key in chosen and holds_one(one.terms, holding))
+        return TextAnswer(found, tuple(query.typed), query.typed, "index")
 
 
 class _Documents:

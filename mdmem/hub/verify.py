@@ -28,12 +28,16 @@ _PORTION = 200
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """What of a repository differs between the hub and the commit that it says it has; `checked` counts the files."""
+    """What of a repository differs between the hub and the commit that it says it has; `checked` counts the files.
+
+    `missing` are the sentences about wings of other repositories that are not at hand, and so not compared.
+    """
 
     repository: str
     commit: str
     checked: int
     findings: tuple[Finding, ...]
+    missing: tuple[str, ...] = ()
 
 
 def verify(workspace: Workspace, connection: HubConnection, repository: str | None = None) -> VerifyReport:
@@ -49,7 +53,7 @@ def verify(workspace: Workspace, connection: HubConnection, repository: str | No
         contents = Contents(workspace, commit)
         comparison = _Comparison(cursor, held.id, contents)
         findings = sorted(comparison.findings(), key=lambda finding: finding.sort_key)
-    return VerifyReport(held.name, commit, comparison.checked, tuple(findings))
+    return VerifyReport(held.name, commit, comparison.checked, tuple(findings), contents.missing_said)
 
 
 class _Comparison:

@@ -26,6 +26,11 @@ def schema_text(result: SchemaResult) -> str:
     return f"the hub's tables are {word} of version {result.after}"
 
 
+def schema_json(result: SchemaResult) -> str:
+    """Return the version that the hub's tables had, 0 where there were none, and have."""
+    return dump({"before": result.before, "version": result.after})
+
+
 def push_text(result: PushResult) -> str:
     """Return what became of a push."""
     name, had, brought = result.repository, (result.before or "")[:10], result.brought
@@ -34,7 +39,10 @@ def push_text(result: PushResult) -> str:
     if result.is_unchanged:
         return f"{name}: the hub is at {had} already"
     changes = (("added", brought.added), ("changed", brought.changed), ("removed", brought.removed))
-    said = [f"{number} {word}" for word, number in changes if number] or ["no file changed"]
+    counted = [(number, word) for word, number in changes if number]
+    # What is counted stands with the first: not every file is an entry.
+    said = [f"{number if place else count(number, 'file')} {word}" for place, (number, word) in enumerate(counted)]
+    said = said or ["no file changed"]
     if brought.pins:
         said.append(f"{count(brought.pins, 'pin')} changed")
     since = f" (was {had})" if had and had != result.commit[:10] else ""
@@ -121,6 +129,7 @@ def verify_json(report: VerifyReport) -> str:
             "commit": report.commit,
             "checked": report.checked,
             "findings": findings,
+            "missing": list(report.missing),
         }
     )
 
@@ -130,6 +139,11 @@ def rename_text(result: RenameResult) -> str:
     if result.before == result.name:
         return f"{result.name} is called so already"
     return f"{result.before} is {result.name} now; the old name goes on working"
+
+
+def rename_json(result: RenameResult) -> str:
+    """Return the names that a repository had and has."""
+    return dump({"before": result.before, "repository": result.name})
 
 
 def forget_text(forgotten: HubRepository) -> str:
@@ -177,3 +191,8 @@ def _kind(grant: Grant) -> str:
 def _grant_json(grant: Grant) -> dict[str, Any]:
     sees = [{"repository": one.repository, "wing": one.wing, "may_push": one.may_push} for one in grant.permissions]
     return {"name": grant.name, "kind": None if grant.name is None else _kind(grant), "sees": sees}
+
+
+def forget_json(forgotten: HubRepository) -> str:
+    """Return what is in the hub no more, with the commit that it was at."""
+    return dump({"repository": forgotten.name, "commit": forgotten.commit})

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import replace
 from mdmem.hub.origins import SLASH
 from mdmem.render.characters import one_line
-from mdmem.render.entries import entry_list, search_text
+from mdmem.render.entries import entry_list, search_text, shown_text
 from mdmem.render.hub import age_text
 from mdmem.render.json import dump, entries_json, pack_json, search_json
 from mdmem.render.retrieval import pack_text
 from mdmem.render.words import count
 
 if TYPE_CHECKING:
+    from mdmem.entry.model import Entry
     from mdmem.hub.across import AcrossAnswer, Pinned
     from mdmem.hub.origins import WingOrigin
     from mdmem.hub.owners import OwnedEntry, WhoReport
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 _NAMED = 5
 _TEXTS = ("reason", "why", "message", "standing_note")
+
+Found = Sequence[tuple["RepositoryCopy", tuple["ShownEntry", ...]]]
+"""Entries by the copy that has them, in the order that was asked."""
 
 OriginOf = Mapping[str, "WingOrigin"]
 """Where each wing of an answer comes from, by the name that it has there."""
@@ -46,6 +50,29 @@ def copy_json(copy: RepositoryCopy, content: Mapping[str, Any], *, now: datetime
 def copy_text(copy: RepositoryCopy, text: str, *, ink: Ink, now: datetime) -> str:
     """Return the text of the clone's own answer as that of a repository's copy."""
     return "\n\n".join(filter(None, [text, ink.dim(ages_text(copy.origins.values(), now))]))
+
+
+def copies_json(found: Found, *, now: datetime) -> str:
+    """Return entries of some repositories as their files state them."""
+    parts = [told(entries_json(shown), copy.origins, now) for copy, shown in found]
+    repositories = {one["repository"]: one for part in parts for one in part["repositories"]}
+    return dump(
+        {"entries": [one for part in parts for one in part["entries"]], "repositories": list(repositories.values())}
+    )
+
+
+def copies_text(found: Found, *, ink: Ink, now: datetime) -> str:
+    """Return entries of some repositories in full as text, each with the file that it is."""
+    blocks = [
+        f"{shown_text([one], ink)}\n\n  {ink.dim(_file_of(copy, one.entry))}" for copy, shown in found for one in shown
+    ]
+    ages = ages_text((origin for copy, _ in found for origin in copy.origins.values()), now)
+    return "\n\n".join([*blocks, *([ink.dim(ages)] if ages else [])])
+
+
+def _file_of(copy: RepositoryCopy, entry: Entry) -> str:
+    origin, (_, inner) = copy.origins[entry.wing], entry.address.split("/", 1)
+    return f"{origin.repository} at {origin.commit[:10]}: {origin.path(inner)}.md"
 
 
 def repositories_json(origins: Iterable[WingOrigin], now: datetime) -> list[dict[str, Any]]:
@@ -131,8 +158,10 @@ def across_pack_json(answer: AcrossAnswer[Pack], *, now: datetime) -> str:
 
 def across_entries_json(answer: AcrossAnswer[tuple[ShownEntry, ...]], *, now: datetime) -> str:
     """Return the entries of many repositories as their files state them."""
+    content = entries_json(answer.result)
     shown = {one.entry.wing for one in answer.result}
-    return dump(told({**entries_json(answer.result), **_reach_json(answer)}, _some(answer, shown), now))
+    content["entries"] = [one | _pins_json(answer.pins.get(one["address"], ())) for one in content["entries"]]
+    return dump(told({**content, **_reach_json(answer)}, _some(answer, shown), now))
 
 
 def _some(answer: AcrossAnswer[Any], shown: Iterable[str]) -> OriginOf:
@@ -175,8 +204,13 @@ def across_pack_text(answer: AcrossAnswer[Pack], *, ink: Ink, now: datetime) -> 
     pack = answer.result
     where = count(len({one.item.entry.wing for one in pack.items}), "wing of the hub", "wings of the hub")
     scope = replace(pack.scope, wings=("", where))
-    text = pack_text(replace(pack, scope=scope, likely_room=None, searched=()), ink=ink)
+    text = pack_text(from_hub(replace(pack, scope=scope, likely_room=None, searched=())), ink=ink)
     return across_text(text, answer, (one.item.entry.address for one in pack.items), ink=ink, now=now)
+
+
+def from_hub(pack: Pack) -> Pack:
+    """Return a pack that says where it is from: of neither an index nor files at hand."""
+    return replace(pack, basis=replace(pack.basis, source="hub"))
 
 
 def across_list_text(

@@ -132,7 +132,7 @@ def coverage_of(weights: TermWeights, texts: Iterable[Held], body: Callable[[str
 def holds(
     texts: Iterable[Held], body: Callable[[str], str], *, may_tell: Callable[[frozenset[str]], bool] = bool
 ) -> Iterator[Hold]:
-    """Yield what the title of each text holds, then each section of the best scored ones with their titles.
+    """Yield what the title of each text holds, then, with it, each section of the best scored ones that holds more.
 
     Nothing is looked at for terms that cannot tell anything.
     """
@@ -161,9 +161,12 @@ def _terms_in(text: str, find: Find) -> frozenset[str]:
 
 
 def _sections_held(text: Held, title: frozenset[str], body: str) -> Iterator[Hold]:
-    hits = finder(text.terms)(body)
+    hits, first = finder(text.terms)(body), 0
     for section in sections_of(body):
-        start, end = section.span
-        inside = hits[bisect_left(hits, (start,)) : bisect_left(hits, (end,))]
+        # One section follows upon the other, and most hold no word of the question.
+        first, start = bisect_left(hits, (section.span[1],), first), first
+        if first == start:
+            continue
+        inside = hits[start:first]
         heading = frozenset().union(*(terms for at, _, terms in inside if at < section.start))
         yield Hold(title.union(*(terms for _, _, terms in inside)), heading, title)

@@ -222,6 +222,8 @@ SLIPS = (
     (("grant", "guest", "a b", "--push"), 2, "is no name for a repository"),
     (("revoke", "guest", "acme/shop"), 1, "`guest` sees nothing of this hub"),
     (("token", "guest"), 2, "is a role of the database"),
+    (("drop", "acme/shop"), 2, "no command `hub drop`; did you mean `mdmem hub forget`?"),
+    (("lst",), 2, "did you mean `mdmem hub list`?"),
     (("token", "A B"), 2, "cannot name a token"),
     (("token", "nobody", "--drop"), 1, "there is no token `nobody`"),
     (("token", "nobody", "--drop", "--rotate"), 2, "give one of them"),
@@ -242,7 +244,9 @@ def test_nobody_but_the_owner_grants(typed: Typed) -> None:
             2,
             "mdmem: only the hub's owner, or a member of that role, says who sees what; connect as one\n",
         )
-    assert "whatever token it shows" in typed("grants", token=token).err
+    assert "whatever token it shows: unset MDMEM_HUB_TOKEN" in typed("grants", token=token).err
+    assert "with a token in MDMEM_HUB_TOKEN another asks" in typed("status", role="guest").err
+    assert typed("status", role="guest", token=token).err == ""
 
 
 # By the SQL state: what is not granted, what is not there or taken, which tells of the caller's own rows alone.

@@ -9,9 +9,11 @@ from builders import TODAY, write
 from pushes import pushed, rows, state
 from sync.pair import Two, two_repositories
 
-from mdmem.hub.across import AcrossRequest, search_across
+from mdmem.hub.across import AcrossRequest, list_across, search_across
 from mdmem.hub.connection import connected, transaction
+from mdmem.hub.origins import SLASH
 from mdmem.hub.reader import Reader
+from mdmem.hub.verify import verify
 from mdmem.retrieval.question import Question
 from mdmem.sync.fetch_wings import fetch_wings
 from mdmem.workspace.scope import Filters
@@ -68,12 +70,28 @@ def test_a_wing_that_two_pin_is_kept_once(dsn: str, two: Two) -> None:
     ) == [("rules/new.md",), ("rules/threads.md",), ("rules/threads.md",)]
 
 
+def test_a_wing_that_its_own_repository_pushed_too_is_listed_once(dsn: str, two: Two) -> None:
+    pushed(dsn, two.root)
+    pushed(dsn, two.lib / "memory", repository="acme/lib")
+    with connected(dsn) as connection:
+        # As of a remote that is no folder.
+        connection.execute("UPDATE repository SET url = source FROM wing WHERE source IS NOT NULL AND root <> ''")
+        with connection.cursor() as cursor:
+            request = AcrossRequest(Question(filters=Filters(wings=("ros2",))))
+            listed = list_across(Reader(cursor), request, today=date(2026, 5, 1))
+    pins = {one.entry.address.replace(SLASH, "/"): listed.pins[one.entry.address] for one in listed.result}
+    commit = two.opened().settings.wings["ros2"].commit
+    assert pins == {f"acme/lib:ros2/rules/{name}": (("app", commit),) for name in ("callbacks", "old")}
+
+
 def test_a_wing_that_is_not_at_hand_stays_as_it_was_pinned(dsn: str, two: Two) -> None:
     pushed(dsn, two.root)
     before = state(dsn)
     shutil.rmtree(two.opened().cache_folder / "wings")
     again = pushed(dsn, two.root)
     assert (again.is_unchanged, len(again.missing), "sync --wings" in again.missing[0]) == (True, 1, True)
+    with connected(dsn) as connection:
+        assert verify(two.opened(), connection).missing == again.missing
     assert state(dsn) == before
 
 
