@@ -8,8 +8,7 @@ import click
 
 from mdmem.cli.common import Globals, columns, format_option, global_options, print_text, today
 from mdmem.cli.filters import filter_options, filters_from
-from mdmem.cli.hub_common import dsn_option
-from mdmem.cli.hub_question import now, reading, repositories_option
+from mdmem.cli.hub_common import dsn_option, now, reading, repositories_option
 from mdmem.cli.list import within
 from mdmem.dataclass import replace
 
@@ -30,8 +29,9 @@ def command(given: Globals, place: str | None, limit: int, form: str, **options:
     """List entries by repository and address: those in force, of a place where one is named, unless a filter asks."""
     from mdmem.hub.across import AcrossRequest, list_across
     from mdmem.hub.repository_copy import open_copy
-    from mdmem.render import hub_answers, hub_copies
-    from mdmem.render.entries import nothing_listed
+    from mdmem.render import hub_answers
+    from mdmem.render.entries import entry_list, nothing_listed
+    from mdmem.render.json import entries_json
     from mdmem.retrieval.entries import count_hidden, in_full, list_entries
     from mdmem.retrieval.question import Question
 
@@ -43,9 +43,11 @@ def command(given: Globals, place: str | None, limit: int, form: str, **options:
             filters = within(copy.workspace, place, filters) if place is not None else filters
             found = list_entries(copy.workspace, filters)
             if form == "json":
-                print_text(hub_copies.copy_entries_json(copy, in_full(copy.workspace, found), now=now()))
+                print_text(hub_answers.copy_json(copy, entries_json(in_full(copy.workspace, found)), now=now()))
             else:
-                print_text(hub_copies.copy_list_text(copy, found, ink=given.ink(), now=now(), columns=columns()))
+                ink = given.ink()
+                text = entry_list(found, ink, {}, columns=columns())
+                print_text(hub_answers.copy_text(copy, text, ink=ink, now=now()))
             if not found:
                 given.remark(nothing_listed(count_hidden(copy.workspace, filters)))
             return 0 if found else 1

@@ -23,6 +23,7 @@ CONNECT_SECONDS = 5
 LOCK_SECONDS = 50
 """So long is waited for another push of the same repository: less than any statement may take."""
 
+REBUILD = "`mdmem hub rebuild` makes the repository anew"
 FORBIDDEN = "the hub lets this role, or this token, do nothing of the kind; `mdmem hub grant` gives rights"
 
 _Made = TypeVar("_Made")
@@ -148,6 +149,7 @@ _SENTENCES = {
     "57P01": f"the hub's server ended the connection; {_GONE}",
     "25006": "the hub's server only answers questions, as a replica does; write to the one that it follows",
     "42501": FORBIDDEN,
+    "23514": f"what the hub counted of a wing is wrong; {REBUILD}",
 }
 
 

@@ -124,7 +124,7 @@ def places_of(reader: Reader, asked: str, repositories: Sequence[str] = ()) -> l
     chosen = (*repositories, *([named] if named else ()))
     found = reader.wings_named([wing])
     if chosen:
-        ids = {reader.repository(name).id for name in chosen}
+        ids = {reader.get_repository(name).id for name in chosen}
         pinned = {pin.wing_id for pin in reader.pins_of(ids)}
         found = [one for one in found if one.repository_id in ids or one.id in pinned]
     return reader.files_at((one.id, f"{rest}.md") for one in found)

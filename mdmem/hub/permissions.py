@@ -7,7 +7,6 @@ import secrets
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mdmem.access import EVERYTHING, Access
 from mdmem.dataclass import dataclass
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.hub.connection import HubError, transaction
@@ -48,16 +47,6 @@ class Grant:
     name: str | None
     permissions: tuple[Permission, ...]
     is_role: bool = False
-
-
-def access_of(connection: Connection[Any], repository: int) -> Access:
-    """Return which wings of a repository the caller sees, by their names there."""
-    asked = (
-        "SELECT reads_whole(%(id)s), ARRAY(SELECT name FROM wing WHERE repository_id = %(id)s"
-        " UNION SELECT name FROM visible_pin() WHERE repository_id = %(id)s)"
-    )
-    is_whole, names = connection.execute(asked, {"id": repository}).fetchone() or (False, [])
-    return EVERYTHING if is_whole else Access.to_wings(names, may_write=False)
 
 
 def require_owner(cursor: Any, does: str) -> None:

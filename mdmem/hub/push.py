@@ -9,9 +9,8 @@ from mdmem.git import resolve
 from mdmem.git.ancestry import committed_at, root_commits
 from mdmem.git.merge import is_shallow
 from mdmem.hub.connection import in_turn
-from mdmem.hub.contents import Contents
+from mdmem.hub.contents import Contents, narrow_settings
 from mdmem.hub.names import remote_place
-from mdmem.hub.narrow_settings import narrow_settings
 from mdmem.hub.repositories import HubRepository, take_repository
 from mdmem.hub.rows import FORMAT, plain_text
 from mdmem.hub.succession import Succession, leave_others, succession

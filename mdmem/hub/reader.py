@@ -112,19 +112,19 @@ class Reader:
         """Return what a statement finds."""
         return self._cursor.execute(statement, values, binary=True).fetchall()
 
-    def repository(self, name: str) -> SeenRepository:
-        """Return the repository of a name; raises NotFoundError where the hub has none, or does not show it."""
-        found = self.find_repository(name)
-        if found is None:
-            raise NotFoundError(f"the hub has no repository `{name}`; `mdmem hub status` names those that you may read")
-        return found
-
     def find_repository(self, name: str) -> SeenRepository | None:
         """Return the repository of a name, or of one that it had before; None for one without a commit, too."""
         found = self.rows(
             f"SELECT {_REPOSITORY} FROM repository WHERE commit IS NOT NULL AND id = repository_named(%s)", name
         )
         return SeenRepository(*found[0]) if found else None
+
+    def get_repository(self, name: str) -> SeenRepository:
+        """Return the repository of a name; raises NotFoundError for one that is not there, or not for you."""
+        found = self.find_repository(name)
+        if found is None:
+            raise NotFoundError(f"the hub has no repository `{name}`; `mdmem hub status` names those that you may read")
+        return found
 
     def had(self, repository: int, commit: str) -> bool:
         """Say whether the hub has a commit of a repository, or had it."""
@@ -292,10 +292,6 @@ class Reader:
         """Return those of some repositories of which every wing is seen."""
         asked = "SELECT DISTINCT repository_id FROM visible_scope() WHERE wing IS NULL AND repository_id = ANY(%s)"
         return {row[0] for row in self.rows(asked, list(repositories))} if repositories else set()
-
-    def reads_whole(self, repository: int) -> bool:
-        """Say whether every wing of a repository is seen."""
-        return bool(self.rows("SELECT reads_whole(%s)", repository)[0][0])
 
 
 def _wing(row: Sequence[Any]) -> SeenWing:

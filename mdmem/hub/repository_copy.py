@@ -8,7 +8,7 @@ from datetime import date
 from functools import cached_property
 from pathlib import Path
 
-from mdmem.access import Access
+from mdmem.access import EVERYTHING, Access
 from mdmem.catalog import Catalog, LoadedFile, load_cached
 from mdmem.catalog.content import ContentCache
 from mdmem.catalog.remote_wings import NotHere, with_remote_wings
@@ -117,7 +117,7 @@ class RepositoryCopy:
 
 def open_copy(reader: Reader, name: str, *, today: date) -> RepositoryCopy:
     """Return the copy of a repository; raises NotFoundError for one that the hub does not have, or does not show."""
-    return copy_of(reader, reader.repository(name), today=today)
+    return copy_of(reader, reader.get_repository(name), today=today)
 
 
 def copy_of(reader: Reader, repository: SeenRepository, *, today: date) -> RepositoryCopy:
@@ -143,7 +143,7 @@ def copy_of(reader: Reader, repository: SeenRepository, *, today: date) -> Repos
     workspace = replace(
         workspace,
         tracked=frozenset(tracked),
-        access=Access() if reader.reads_whole(repository.id) else Access.to_wings(names, may_write=False),
+        access=EVERYTHING if reader.read_whole([repository.id]) else Access.to_wings(names, may_write=False),
         parts=replace(workspace.parts, index=IndexSlot(CopyText(reader, wings))),
     )
     origins = {one.wing: one for one in Origins(reader, wings).of.values()}

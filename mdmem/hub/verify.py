@@ -12,11 +12,11 @@ from mdmem.entry.model import Wing
 from mdmem.errors import EnvironmentFaultError
 from mdmem.finding import Finding, Place
 from mdmem.git.fetch import has_commit
-from mdmem.hub.connection import transaction
+from mdmem.hub.connection import REBUILD, transaction
 from mdmem.hub.contents import Contents, HubWing
 from mdmem.hub.repositories import own_repository
 from mdmem.hub.rows import COLUMNS, FORMAT, HubFile, columns_of, path_of, plain_text, stored_path, words_of
-from mdmem.hub.statistics import WingFigures
+from mdmem.hub.wings import WingFigures
 from mdmem.tree import SETTINGS_NAME
 from mdmem.workspace.workspace import Workspace
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection
 
 _PORTION = 200
-_HELP = "`mdmem hub rebuild` makes the repository anew"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,7 @@ def _as_read(column: str, value: object) -> object:
     return json.loads(value) if column == "terms" and isinstance(value, str) else value
 
 
-def _finding(code: str, path: str, message: str, help_: str = _HELP) -> Finding:
+def _finding(code: str, path: str, message: str, help_: str = REBUILD) -> Finding:
     return Finding(code, message, Place(path), help_, None)
 
 

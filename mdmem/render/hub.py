@@ -1,9 +1,10 @@
-"""What the commands that keep a hub did, as text and JSON."""
+"""What the commands that keep a hub did, and who sees what of it, as text and JSON."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import asdict
 from mdmem.hub.succession import Succession
@@ -11,6 +12,7 @@ from mdmem.render.json import dump
 from mdmem.render.words import count, entries
 
 if TYPE_CHECKING:
+    from mdmem.hub.permissions import Grant
     from mdmem.hub.push import PushResult
     from mdmem.hub.repositories import HubRepository, RenameResult
     from mdmem.hub.schema import SchemaResult
@@ -147,6 +149,48 @@ def rename_json(result: RenameResult) -> str:
 def forget_text(forgotten: HubRepository) -> str:
     """Return what is in the hub no more."""
     return f"the hub has nothing of {forgotten.name} any more; `mdmem hub push` sends it again"
+
+
+def grants_text(grants: Sequence[Grant]) -> str:
+    """Return one line for each who sees something, or could."""
+    return "\n".join(map(_grant_line, grants))
+
+
+def grants_json(grants: Sequence[Grant]) -> str:
+    """Return who sees and pushes what."""
+    return dump({"grants": [_grant_json(one) for one in grants]})
+
+
+def new_token_text(text: str, name: str) -> str:
+    """Return a token's text on a line of its own, and how it is used."""
+    return f"{text}\n{name}: it is shown this once; whoever holds it sets it as MDMEM_HUB_TOKEN"
+
+
+def new_token_json(text: str, name: str) -> str:
+    """Return a token's text and name."""
+    return dump({"token": text, "name": name})
+
+
+def _grant_line(grant: Grant) -> str:
+    said = [
+        f"{verb} {', '.join(places)}"
+        for verb, places in (
+            ("pushes", [one.place for one in grant.permissions if one.may_push]),
+            ("reads", [one.place for one in grant.permissions if not one.may_push]),
+        )
+        if places
+    ]
+    who = "you" if grant.name is None else f"{grant.name} ({_kind(grant)})"
+    return f"{who}: {'; '.join(said) or 'nothing'}"
+
+
+def _kind(grant: Grant) -> str:
+    return "role" if grant.is_role else "token"
+
+
+def _grant_json(grant: Grant) -> dict[str, Any]:
+    sees = [{"repository": one.repository, "wing": one.wing, "may_push": one.may_push} for one in grant.permissions]
+    return {"name": grant.name, "kind": None if grant.name is None else _kind(grant), "sees": sees}
 
 
 def forget_json(forgotten: HubRepository) -> str:

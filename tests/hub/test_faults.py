@@ -1,5 +1,6 @@
 """A server that fails: nothing is lost or there by half, and each fault is one clear sentence."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,13 @@ from pushes import pushed, rows, state
 
 from mdmem.hub.connection import HubError, HubRaceError
 from mdmem.hub.wings import WingRows
+
+
+@pytest.fixture(autouse=True)
+def _mended_after(dsn: str) -> Iterator[None]:
+    """Let no test find the faults of another."""
+    yield
+    mended(dsn)
 
 
 @pytest.fixture
@@ -35,7 +43,10 @@ def during_inserts(dsn: str, statement: str) -> None:
 
 def mended(dsn: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute("DROP FUNCTION mdmem_hub.fail CASCADE")
+        connection.execute(
+            "SET client_min_messages = warning; SET search_path = mdmem_hub;"
+            " DROP FUNCTION IF EXISTS fail CASCADE; DROP SEQUENCE IF EXISTS tries"
+        )
 
 
 _RAISED = "RAISE EXCEPTION 'low \x1b[31m on it' USING ERRCODE = "

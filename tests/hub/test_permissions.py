@@ -3,15 +3,18 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from datetime import date
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from builders import Ran, run_here
+from builders import TODAY, Ran, run_here
 
-from mdmem.hub.permissions import access_of
+from mdmem.errors import NotFoundError
+from mdmem.hub.reader import Reader
+from mdmem.hub.repository_copy import open_copy
 
 Typed = Callable[..., Ran]
 # Two repositories that pin one wing of a third; `guest` sees a wing of the first, a token the second, to push it.
@@ -369,12 +372,15 @@ def test_what_is_revoked_is_not_seen_from_the_next_question_on(typed: Typed, oth
 
 
 def test_access_is_that_of_the_caller(hub: str) -> None:
-    def seen(role: str, repository: int, token: str = "") -> frozenset[str] | None:
-        with as_role(hub, role, token=token) as connection:
-            return access_of(connection, repository).readable
+    def seen(role: str, repository: str, token: str = "") -> frozenset[str] | None:
+        with as_role(hub, role, token=token) as connection, connection.cursor() as cursor:
+            return open_copy(Reader(cursor), repository, today=date.fromisoformat(TODAY)).workspace.access.readable
 
-    assert (seen("guest", 1), seen("guest", 2), seen("postgres", 2)) == ({"pay"}, frozenset(), None)
-    assert seen("member", 2, "ci-token") is None
+    hidden = f"acme/{SECRET}"
+    assert (seen("guest", "acme/shop"), seen("postgres", hidden)) == ({"pay"}, None)
+    assert seen("member", hidden, "ci-token") is None
+    with pytest.raises(NotFoundError, match=f"no repository `{hidden}`"):
+        seen("guest", hidden)
 
 
 def test_every_table_has_policies_and_every_function_its_own_path(hub: str) -> None:

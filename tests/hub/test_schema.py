@@ -41,11 +41,11 @@ def test_two_make_them_at_once(empty_dsn: str) -> None:
 
 @pytest.mark.parametrize(("version", "advice"), [(expected() + 1, "install a newer"), (0, "hub init")])
 def test_another_version_is_refused(dsn: str, version: int, advice: str) -> None:
-    with psycopg.connect(dsn, autocommit=True) as raw:
-        raw.execute("DELETE FROM mdmem_hub.migration")
-        raw.execute("INSERT INTO mdmem_hub.migration VALUES (%s)", (version,))
-    with pytest.raises(HubError, match=advice), connected(dsn) as connection:
-        require(connection)
+    with connected(dsn) as connection, connection.transaction(force_rollback=True):
+        connection.execute("DELETE FROM migration")
+        connection.execute("INSERT INTO migration VALUES (%s)", (version,))
+        with pytest.raises(HubError, match=advice):
+            require(connection)
 
 
 def test_no_hub_is_said(empty_dsn: str) -> None:

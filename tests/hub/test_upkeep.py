@@ -65,12 +65,16 @@ def test_whatever_differs_is_found_and_made_anew(
     assert state(dsn) == before
 
 
-def test_a_push_that_would_take_from_figures_what_nobody_can_read_is_refused(dsn: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", ["wing SET documents = 0", "file SET lengths = 'x'"])
+def test_a_push_that_would_take_from_figures_what_they_do_not_count_is_refused(
+    dsn: str, tmp_path: Path, damage: str
+) -> None:
     root = memory(tmp_path / "shop") / "memory"
     pushed(dsn, root)
-    change(dsn, "UPDATE file SET lengths = 'torn' WHERE path = 'rules/callbacks.md'")
+    change(dsn, f"UPDATE {damage}")
     before = state(dsn)
-    (root / "nav/rules/callbacks.md").unlink()
+    for path in (root / "nav").glob("*/*.md"):
+        path.unlink()
     commit_all(root)
     with pytest.raises(EnvironmentFaultError, match="mdmem hub rebuild"):
         pushed(dsn, root)

@@ -52,8 +52,8 @@ CREATE TABLE wing (
     format text NOT NULL DEFAULT '',
     is_shared boolean NOT NULL DEFAULT false,
     owners text[] NOT NULL DEFAULT '{}',
-    documents integer NOT NULL DEFAULT 0,
-    passages integer NOT NULL DEFAULT 0,
+    documents integer NOT NULL DEFAULT 0 CHECK (documents >= 0),
+    passages integer NOT NULL DEFAULT 0 CHECK (passages >= 0),
     lengths bigint[] NOT NULL DEFAULT '{}',
     CHECK ((repository_id IS NULL) = (
         source IS NOT NULL AND source_path IS NOT NULL AND commit IS NOT NULL AND tree IS NOT NULL))
