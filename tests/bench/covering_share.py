@@ -18,7 +18,7 @@ from builders import open_root
 from mdmem.entry.model import EntryType
 from mdmem.index.analysis import ask
 from mdmem.index.fulltext import FullTextIndex
-from mdmem.retrieval.coverage import FULL_SHARE, PARTIAL_SHARE, Hold, Weights, coverage_by, holds
+from mdmem.retrieval.coverage import FULL_SHARE, PARTIAL_SHARE, Hold, TermWeights, coverage_by, holds
 from mdmem.retrieval.question import Coverage, Question
 from mdmem.retrieval.select import Selection
 from mdmem.settings import Settings
@@ -61,7 +61,7 @@ def questions(workspace: Workspace) -> Iterator[tuple[str, list[str]]]:
         yield f"foreign, {number} words", [first_terms(one, number) for one in foreign]
 
 
-def answered(workspace: Workspace, words: str) -> tuple[Weights, list[Hold]]:
+def answered(workspace: Workspace, words: str) -> tuple[TermWeights, list[Hold]]:
     """Return how the words of a question weigh, and what the sections of the best current decisions hold of them."""
     catalog, question = workspace.catalog, Question(words=words)
     scope = resolve_scope(catalog, Settings(), Filters())
@@ -72,7 +72,7 @@ def answered(workspace: Workspace, words: str) -> tuple[Weights, list[Hold]]:
 
 
 def rate(
-    answers: list[tuple[Weights, list[Hold]]],
+    answers: list[tuple[TermWeights, list[Hold]]],
     wanted: Coverage,
     *,
     full: float = FULL_SHARE,
