@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from itertools import product
 
-from mdmem.hub.candidates import all_of, candidates
+from mdmem.hub.candidates import EVERYTHING, all_of, candidates
 from mdmem.hub.reader import Reader
 from mdmem.hub.rows import LARGE, SAMPLES, lexeme, title_mark
 
@@ -44,7 +44,7 @@ def _counted(
     found = reader.rows(
         "SELECT place, (SELECT count(*) FROM candidate(ARRAY[one::tsquery], %s::int[], %s))"
         " FROM unnest(%s::text[]) WITH ORDINALITY AS asked (one, place) ORDER BY place",
-        *(None if wings is None else sorted(wings), most, list(asked.values())),
+        *(None if wings is None else sorted(wings), min(most, EVERYTHING), list(asked.values())),
     )
     return [(term, count) for term, (_, count) in zip(asked, found, strict=True)]
 

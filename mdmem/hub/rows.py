@@ -127,7 +127,9 @@ def unpacked_wing(record: bytes | None) -> Wing | None:
 
 def unpacked_lengths(lengths: bytes | None) -> Lengths | None:
     """Return how many words the scored fields of each passage hold, None where the row does not tell in our format."""
-    return _unpacked(lengths, Lengths)
+    found = _unpacked(lengths, Lengths)
+    is_sound = all(len(one) == len(SCORED) and min(one) >= 0 for one in found or ())
+    return found if is_sound else None
 
 
 def _unpacked(content: bytes | None, kind: type[_Value]) -> _Value | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from mdmem.index.fields import SCORED, Terms
 from mdmem.regex import regex
@@ -14,7 +15,7 @@ FORMAT_KEY = " "
 _LETTERS = {name: chr(ord("a") + number) for number, name in enumerate(SCORED)}
 _NAMES = {letter: name for name, letter in _LETTERS.items()}
 # The passage, none for the first, the field, and how often that holds the term, none for once.
-_HELD = regex(r"(\d*)([a-z])(\d*)")
+_HELD = regex(rf"([0-9]{{0,9}})([{''.join(_NAMES)}])([0-9]{{0,9}})")
 
 
 def packed_terms(passages: Sequence[Terms], version: str) -> str:
@@ -27,10 +28,15 @@ def packed_terms(passages: Sequence[Terms], version: str) -> str:
     return json.dumps({FORMAT_KEY: version, **{term: " ".join(held) for term, held in found.items()}})
 
 
-def places_in(held: str) -> Iterator[tuple[int, str, int]]:
-    """Yield where a term stands: the passage, the field, and how often that holds it."""
-    for number, letter, times in _HELD.findall(held):
-        yield int(number or 0), _NAMES[letter], int(times or 1)
+def places_in(held: str, passages: int) -> Iterator[tuple[int, str, int]]:
+    """Yield where a term stands in some passages: the passage, the field, and how often that holds it.
+
+    A place that is none of theirs is passed over: whoever pushes has written it.
+    """
+    for found in islice(_HELD.finditer(held), passages * len(_NAMES)):
+        number, letter, times = found.groups()
+        if int(number or 0) < passages:
+            yield int(number or 0), _NAMES[letter], int(times or 1)
 
 
 def terms_in(packed: Mapping[str, str]) -> Iterable[str]:
