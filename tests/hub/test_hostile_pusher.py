@@ -33,6 +33,8 @@ REFUSED = (
     "UPDATE repository SET pushed_at = 'infinity'",
     "UPDATE repository SET committed_at = '4000-01-01 BC'",
     "UPDATE repository SET pushed_at = NULL",
+    "UPDATE repository SET commit = '--output=x'",
+    "INSERT INTO push VALUES (2, 9, E'c1\\n--all')",
     "UPDATE repository SET tracked = '{{a},{b}}'",
     "UPDATE wing SET owners = '{NULL}'",
     "UPDATE wing SET documents = -4",
@@ -98,7 +100,6 @@ def test_no_name_passes_for_a_line_of_ours(hub: str, capsys: pytest.CaptureFixtu
         hub,
         f"UPDATE file SET title = {odd}, owner = {odd}, type = {odd}, status = {odd} WHERE wing_id = 2 AND type <> ''",
         f"UPDATE wing SET owners = ARRAY[{odd}] WHERE repository_id = 2",
-        f"UPDATE repository SET commit = {odd} WHERE id = 2",
     )
     check("who", "nav/architecture/threads")
     forge(hub, f"UPDATE wing SET name = {odd} WHERE id = 2", f"UPDATE file SET path = {odd} || path WHERE wing_id = 2")

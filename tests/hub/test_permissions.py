@@ -28,7 +28,8 @@ INSERT INTO wing (repository_id, name, owners) VALUES
 INSERT INTO wing (name, source, source_path, commit, tree) VALUES ('platform', 'host/platform', 'memory', 'c3', 'tree');
 INSERT INTO pin VALUES (1, 4, 'platform'), (2, 4, '{SECRET}');
 INSERT INTO file (wing_id, path, type, status, title, owner, blob, content, words)
-    SELECT w, 'room/e' || n || '.md', 'note', 'active', CASE w WHEN 2 THEN '{SECRET}' WHEN 3 THEN '{SECRET}' ELSE 'plain' END,
+    SELECT w, 'room/e' || n || '.md', 'note', 'active',
+        CASE w WHEN 2 THEN '{SECRET}' WHEN 3 THEN '{SECRET}' ELSE 'plain' END,
         CASE w WHEN 2 THEN '{SECRET}' END, CASE w WHEN 2 THEN '{SECRET}' ELSE 'blob' END, 'text',
         (CASE w WHEN 2 THEN '{SECRET}' WHEN 3 THEN '{SECRET}' ELSE 'plain' END
             || format(' both %L', ' w' || w))::tsvector

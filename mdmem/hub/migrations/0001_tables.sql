@@ -20,7 +20,7 @@ CREATE TABLE repository (
     CHECK (array_position(tracked, NULL) IS NULL AND coalesce(array_ndims(tracked), 1) = 1),
     CHECK (committed_at BETWEEN '0001-01-02 00:00Z' AND '9999-12-30 00:00Z'),
     CHECK (pushed_at BETWEEN '0001-01-02 00:00Z' AND '9999-12-30 00:00Z'),
-    CHECK (commit IS NULL OR pushed_at IS NOT NULL)
+    CHECK (commit IS NULL OR (pushed_at IS NOT NULL AND commit ~ '^[0-9a-f]{1,64}$'))
 );
 -- What is unique by its name is so by the name's hash, here and below: an index that a question with a name can use
 -- tells by its work (EXPLAIN ANALYZE) whether there is a hidden row, and through a function no question uses it.
@@ -38,7 +38,7 @@ CREATE UNIQUE INDEX former_name_name ON former_name (md5(name));
 CREATE TABLE push (
     repository_id integer NOT NULL REFERENCES repository ON DELETE CASCADE,
     serial bigint NOT NULL,
-    commit text NOT NULL,
+    commit text NOT NULL CHECK (commit ~ '^[0-9a-f]{1,64}$'),
     is_left boolean NOT NULL DEFAULT false,
     pushed_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (repository_id, serial)
@@ -65,6 +65,7 @@ CREATE TABLE wing (
     CHECK (documents BETWEEN 0 AND 10000000 AND passages BETWEEN 0 AND 1000000000),
     CHECK (array_position(lengths, NULL) IS NULL AND coalesce(array_ndims(lengths), 1) = 1
         AND 0 <= ALL (lengths) AND 1000000000000 >= ALL (lengths)),
+    CHECK (commit ~ '^[0-9a-f]{1,64}$'),
     CHECK (num_nonnulls(source, source_path, commit, tree) = CASE WHEN repository_id IS NULL THEN 4 ELSE 0 END)
 );
 CREATE UNIQUE INDEX wing_own ON wing (md5(repository_id::text || '/' || name)) WHERE repository_id IS NOT NULL;
