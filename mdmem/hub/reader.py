@@ -282,7 +282,7 @@ class Reader:
 
     def read_whole(self, repositories: Collection[int]) -> set[int]:
         """Return those of some repositories of which every wing is seen."""
-        asked = "SELECT id FROM unnest(%s::int[]) AS id WHERE reads_whole(id)"
+        asked = "SELECT DISTINCT repository_id FROM visible_scope() WHERE wing IS NULL AND repository_id = ANY(%s)"
         return {row[0] for row in self.rows(asked, list(repositories))} if repositories else set()
 
     def reads_whole(self, repository: int) -> bool:

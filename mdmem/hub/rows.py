@@ -95,11 +95,6 @@ def columns_of(file: HubFile) -> tuple[object, ...]:
     )
 
 
-def scored_terms(passages: Iterable[Terms]) -> list[dict[str, Mapping[str, int]]]:
-    """Return what the scored fields of each passage hold: the others are filtered on, and never weighed."""
-    return [{name: terms[name] for name in SCORED if name in terms} for terms in passages]
-
-
 def lengths_in(passages: Iterable[Terms]) -> list[tuple[int, ...]]:
     """Return how many words the scored fields of each passage hold."""
     return list(map(lengths_of, passages))

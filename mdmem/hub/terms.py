@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from mdmem.index.fields import SCORED, Terms
@@ -37,8 +37,3 @@ def places_in(held: str, passages: int) -> Iterator[tuple[int, str, int]]:
         number, letter, times = found.groups()
         if int(number or 0) < passages:
             yield int(number or 0), _NAMES[letter], int(times or 1)
-
-
-def terms_in(packed: Mapping[str, str]) -> Iterable[str]:
-    """Return every term that is held."""
-    return packed.keys() - {FORMAT_KEY}

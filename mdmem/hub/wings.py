@@ -20,7 +20,6 @@ from mdmem.hub.rows import (
     words_of,
 )
 from mdmem.hub.statistics import WingFigures, count_in
-from mdmem.hub.terms import terms_in
 
 # So many rows are sent at once.
 _PORTION = 200
@@ -50,7 +49,6 @@ class WingRows:
     def clear(self) -> None:
         """Take out all there is, whatever it is packed in."""
         self._cursor.execute("DELETE FROM file WHERE wing_id = %s", (self.id,))
-        self._cursor.execute("DELETE FROM term WHERE wing_id = %s", (self.id,))
         self._cursor.execute(
             "UPDATE wing SET documents = 0, passages = 0, lengths = '{}', format = %s WHERE id = %s", (FORMAT, self.id)
         )
@@ -59,13 +57,13 @@ class WingRows:
         """Take files out."""
         if not ids:
             return
-        gone = "DELETE FROM file WHERE id = ANY(%s) RETURNING type IS NOT NULL, terms, lengths"
-        for is_entry, terms, lengths in self._cursor.execute(gone, (ids,), binary=True):
+        gone = "DELETE FROM file WHERE id = ANY(%s) RETURNING type IS NOT NULL, lengths"
+        for is_entry, lengths in self._cursor.execute(gone, (ids,), binary=True):
             if is_entry:
                 long = unpacked_lengths(lengths)
-                if terms is None or long is None:
+                if long is None:
                     raise HubError("a row of the hub is damaged; `mdmem hub rebuild` makes the repository anew")
-                self._figures.add([{"": terms_in(terms)}], long, sign=-1)
+                self._figures.add(long, sign=-1)
 
     def add(self, files: Iterable[HubFile]) -> int:
         """Put files in and return their number."""

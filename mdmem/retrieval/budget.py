@@ -302,9 +302,10 @@ class _Packing:
         """Return the pack of a plan, with the contradictions that touch what it gives."""
         ranks = self.found.ranks
         given = in_order(ranks, [one for one in in_any_order(ranks) if one.entry.address in plan.taken])
-        # Several questions name much by its title: nobody has read what contradicts that.
-        unread = (Form.GIVEN, Form.LINE) if self.found.is_brief else (Form.GIVEN,)
-        told = {address for address, one in plan.taken.items() if one.form not in unread}
+        fresh = {address: one for address, one in plan.taken.items() if one.form is not Form.GIVEN}
+        # Several questions name much by its title: a contradiction counts there where the question is about both.
+        lines = {address for address, one in fresh.items() if self.found.is_brief and one.form is Form.LINE}
+        told, matching = fresh.keys() - lines, {address for address in lines if fresh[address].item.score > 0}
         return Pack(
             scope=self.found.scope,
             items=tuple(plan.taken[one.entry.address] for one in given),
@@ -314,7 +315,7 @@ class _Packing:
             budget=self.budget,
             basis=replace(
                 self.found.basis,
-                conflicts=self.found.basis.contradictions_of(told - self._relevance.bystanders),
+                conflicts=self.found.basis.contradictions_of(told - self._relevance.bystanders, named=matching),
                 omitted=(),
                 omitted_counts=(),
             ),

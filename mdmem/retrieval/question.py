@@ -254,9 +254,11 @@ class AnswerBasis:
         """Say whether something binding covers the question, or a part of it."""
         return self.coverage is not Coverage.NONE
 
-    def contradictions_of(self, given: Container[str]) -> tuple[Contradiction, ...]:
-        """Return the contradictions that touch one of the entries that are given."""
-        return tuple(one for one in self.conflicts if one.a in given or one.b in given)
+    def contradictions_of(self, given: Container[str], named: Container[str] = ()) -> tuple[Contradiction, ...]:
+        """Return the contradictions that touch one of the entries that are given, or two of those that are named."""
+        return tuple(
+            one for one in self.conflicts if one.a in given or one.b in given or (one.a in named and one.b in named)
+        )
 
     def as_json(self, *names: str) -> dict[str, Any]:
         """Return some of its fields as JSON values, in the order named."""

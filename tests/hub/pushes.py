@@ -32,7 +32,6 @@ _STATE = {
     " JOIN wing ON wing.id = wing_id ORDER BY 1, 2",
     "link": "SELECT path, field, target, link.wing_id = file.wing_id FROM link JOIN file ON file.id = file_id"
     " ORDER BY 1, 2, 3",
-    "term": "SELECT name, term, term.documents FROM term JOIN wing ON wing.id = wing_id ORDER BY 1, 2",
 }
 
 

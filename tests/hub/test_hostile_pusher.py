@@ -120,3 +120,11 @@ def test_a_wing_that_is_called_as_another_one_hides_nothing(
     )
     forge(hub, "UPDATE wing SET name = 'docs:nav' WHERE repository_id = 2")
     assert found().count("acme/shop:docs:nav/architecture/threads\n") == 2
+
+
+def test_a_repository_that_says_it_is_another_one_hides_nothing_of_it(
+    hub: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    forge(hub, "UPDATE repository SET url = 'acme/shop' WHERE name = 'aa/evil'")
+    said = run_here(capsys, "hub", "search", "threads", "--dsn", hub, cwd=tmp_path).out
+    assert "acme/shop:nav/architecture/threads" in said

@@ -37,8 +37,6 @@ INSERT INTO file (wing_id, path, type, status, title, owner, blob, content, word
 UPDATE file SET path = 'vault/{SECRET}.md' WHERE wing_id = 2 AND path = 'room/e300.md';
 INSERT INTO link (wing_id, file_id, field, target)
     SELECT wing_id, id, 'see', CASE wing_id WHEN 1 THEN 'pay/room/e1' ELSE 'pay/{SECRET}/e1' END FROM file;
-INSERT INTO term VALUES (1, 'plain', 300), (1, 'both', 300), (2, '{SECRET}', 300), (2, 'both', 300),
-    (3, '{SECRET}', 300), (4, 'plain', 300);
 INSERT INTO principal (role) VALUES ('guest');
 INSERT INTO principal (name, token_hash) VALUES ('ci', sha256('ci-token'));
 INSERT INTO permission VALUES (1, 1, 'pay', false), (2, 2, NULL, true);
@@ -78,18 +76,18 @@ def numbers(connection: psycopg.Connection[Any], tables: tuple[str, ...]) -> lis
     return [only(connection, f"SELECT count(*) FROM {table}")[0] for table in tables]
 
 
-READ = ("repository", "former_name", "push", "wing", "visible_pin()", "file", "link", "term")
+READ = ("repository", "former_name", "push", "wing", "visible_pin()", "file", "link")
 
 
 @pytest.mark.parametrize(
     ("role", "token", "seen"),
     [
-        ("guest", "", [1, 1, 1, 1, 0, 300, 300, 2]),
-        ("guest", "ci-token", [2, 2, 2, 3, 1, 900, 900, 4]),
-        ("member", "ci-token", [1, 1, 1, 2, 1, 600, 600, 2]),
-        ("member", "", [0] * 8),
-        ("member", sha256(b"ci-token").hexdigest(), [0] * 8),
-        ("postgres", "", [2, 2, 2, 4, 2, 1200, 1200, 6]),
+        ("guest", "", [1, 1, 1, 1, 0, 300, 300]),
+        ("guest", "ci-token", [2, 2, 2, 3, 1, 900, 900]),
+        ("member", "ci-token", [1, 1, 1, 2, 1, 600, 600]),
+        ("member", "", [0] * 7),
+        ("member", sha256(b"ci-token").hexdigest(), [0] * 7),
+        ("postgres", "", [2, 2, 2, 4, 2, 1200, 1200]),
     ],
     ids=["role", "role and token", "token", "nobody", "hash in place of the token", "owner"],
 )
@@ -117,9 +115,6 @@ EXPLAINED = (
     ("SELECT FROM link WHERE target = %s", "pay/zebra/e1", "pay/zibra/e1"),
     ("SELECT FROM link WHERE wing_id = 2 AND target = %s", "pay/zebra/e1", "pay/zibra/e1"),
     ("SELECT FROM link WHERE file_id = %s", "301", "9301"),
-    ("SELECT FROM term WHERE term = %s", SECRET, "zibra"),
-    ("SELECT FROM term WHERE term >= %s ORDER BY term", SECRET, "zibra"),
-    ("SELECT FROM term WHERE wing_id = %s", "3", "9"),
     ("SELECT FROM candidate(ARRAY[%s::tsquery], NULL, 9)", SECRET, "zibra"),
     ("SELECT repository_named(%s)", "acme/zebra", "acme/zibra"),
     ("SELECT settings_of(%s)", "2", "9"),
@@ -261,7 +256,6 @@ WRITES = (
     ("UPDATE file SET wing_id = 1", DENIED),
     ("INSERT INTO link VALUES (3, 1, 'see', 'pay/room/e1')", MISSING),
     ("INSERT INTO link VALUES (3, 99999, 'see', 'pay/room/e1')", MISSING),
-    ("INSERT INTO term VALUES (1, 'plain', 1)", DENIED),
     ("INSERT INTO push (repository_id, serial, commit) VALUES (1, 1, 'c1')", DENIED),
     ("INSERT INTO push (repository_id, serial, commit) VALUES (2, 1, 'c2')", TAKEN),
     ("INSERT INTO pin VALUES (2, 1, 'pay')", DENIED),
@@ -355,7 +349,7 @@ def test_a_token_is_shown_to_no_other_session(hub: str) -> None:
 def test_an_owner_in_another_role_sees_what_that_role_sees(hub: str) -> None:
     with as_role(hub, "postgres") as owner:
         owner.execute("SET ROLE guest")
-        assert numbers(owner, READ) == [1, 1, 1, 1, 0, 300, 300, 2]
+        assert numbers(owner, READ) == [1, 1, 1, 1, 0, 300, 300]
 
 
 def test_what_is_revoked_is_not_seen_from_the_next_question_on(typed: Typed, other: str) -> None:
@@ -368,7 +362,7 @@ def test_what_is_revoked_is_not_seen_from_the_next_question_on(typed: Typed, oth
         assert only(guest, "SELECT count(*) FROM file") == [300]
         assert only(guest, "SELECT settings_of(1)") == [b"narrow"]
         typed("revoke", "guest")
-        assert numbers(guest, READ) == [0] * 8
+        assert numbers(guest, READ) == [0] * 7
 
 
 def test_access_is_that_of_the_caller(hub: str) -> None:

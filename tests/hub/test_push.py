@@ -31,7 +31,7 @@ def anew(dsn: str, root: Path) -> dict[str, list[tuple[object, ...]]]:
     rows_before = state(dsn)
     with psycopg.connect(dsn) as connection:
         connection.execute("DELETE FROM mdmem_hub.repository")
-    assert state(dsn)["term"] == state(dsn)["wing"] == []
+    assert state(dsn)["file"] == state(dsn)["wing"] == []
     pushed(dsn, root)
     assert rows_before is not None
     return state(dsn)

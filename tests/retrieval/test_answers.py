@@ -123,6 +123,11 @@ def test_title_and_contradiction_are_told_once_where_they_count(tmp_path: Path, 
     assert f"[decision] {on}: Lamps on (holds docking)" in first
     assert ["Contradictions" in one for one in (first, second, third)] == [False, False, True]
     assert [one.count("nav/log/d2") for one in (first, second)] == [1, 0]
+    # Two titles that the question is about, and that contradict each other, would be asked about next.
+    (titles,) = run_here(capsys, "retrieve", "--ask", "lamps quasar nebula pulsar comet?", cwd=tmp_path).out.split(
+        "\n\n"
+    )[:1]
+    assert ("lit" in titles, "Contradictions" in titles) == (False, True)
 
 
 def test_help_fits_a_glance(tmp_path: Path, capsys: Capture) -> None:

@@ -136,11 +136,3 @@ CREATE TABLE link (
     FOREIGN KEY (wing_id, file_id) REFERENCES file (wing_id, id) ON DELETE CASCADE
 );
 CREATE INDEX link_target ON link (wing_id, target);
-
--- How many entries of a wing hold a term: the rarity of a word follows from the wings that are seen alone.
-CREATE TABLE term (
-    wing_id integer NOT NULL REFERENCES wing ON DELETE CASCADE,
-    term text COLLATE "C" NOT NULL,
-    documents integer NOT NULL CHECK (documents > 0),
-    PRIMARY KEY (wing_id, term)
-);

@@ -237,7 +237,6 @@ ALTER TABLE push ENABLE ROW LEVEL SECURITY;
 ALTER TABLE wing ENABLE ROW LEVEL SECURITY;
 ALTER TABLE file ENABLE ROW LEVEL SECURITY;
 ALTER TABLE link ENABLE ROW LEVEL SECURITY;
-ALTER TABLE term ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY seen ON repository FOR SELECT USING (id IN (SELECT visible_repository()));
 CREATE POLICY changed ON repository FOR UPDATE USING (id IN (SELECT pushable_repository()));
@@ -256,7 +255,7 @@ DECLARE
     one text;
     columns text;
 BEGIN
-    FOREACH one IN ARRAY ARRAY['file', 'link', 'term'] LOOP
+    FOREACH one IN ARRAY ARRAY['file', 'link'] LOOP
         EXECUTE format('CREATE POLICY seen ON %I FOR SELECT USING (wing_id IN (SELECT visible_wing())'
             ' AND wing_id = ANY (ARRAY(SELECT visible_wing())))', one);
         EXECUTE format('CREATE POLICY put ON %I FOR INSERT WITH CHECK (wing_id = ANY (ARRAY(SELECT pushable_wing())))', one);
@@ -264,7 +263,7 @@ BEGIN
         EXECUTE format('CREATE POLICY taken ON %I FOR DELETE USING (wing_id = ANY (ARRAY(SELECT pushable_wing())))', one);
     END LOOP;
     -- What the database numbers itself is nobody's to give, and where a row belongs nobody's to change.
-    FOREACH one IN ARRAY ARRAY['wing', 'file', 'link', 'term'] LOOP
+    FOREACH one IN ARRAY ARRAY['wing', 'file', 'link'] LOOP
         SELECT string_agg(quote_ident(attname), ', ') INTO columns FROM pg_attribute
             WHERE attrelid = one::regclass AND attnum > 0 AND attidentity = '';
         EXECUTE format('GRANT SELECT, DELETE, INSERT (%s) ON %I TO PUBLIC', columns, one);
@@ -281,7 +280,7 @@ BEGIN
     EXECUTE format('GRANT UPDATE (%s) ON repository TO PUBLIC', columns);
     -- The planner estimates from a sample of all rows, and EXPLAIN tells what it estimates.
     FOR one, columns IN SELECT attrelid::regclass, attname FROM pg_attribute
-        WHERE attrelid = ANY (ARRAY['repository', 'former_name', 'push', 'wing', 'file', 'link', 'term']::regclass[])
+        WHERE attrelid = ANY (ARRAY['repository', 'former_name', 'push', 'wing', 'file', 'link']::regclass[])
             AND attnum > 0
     LOOP
         EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS 0', one, columns);
