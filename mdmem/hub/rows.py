@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from types import NoneType
 from typing import TypeVar
 from zlib import crc32
 
 from mdmem.catalog.content import RECORD_VERSION, read_moments
 from mdmem.catalog.interpret import LoadedFile
 from mdmem.dataclass import dataclass
-from mdmem.entry.model import Wing
+from mdmem.entry.model import DATE_FIELDS, Wing
 from mdmem.hub.terms import packed_terms
 from mdmem.index.analysis import VERSION
 from mdmem.index.fields import SCORED, TAGS, TITLES, Terms
@@ -111,13 +112,23 @@ def _packed(value: object) -> bytes | None:
 def unpacked_file(record: bytes | None) -> LoadedFile | None:
     """Return what a file in an entry's place means, None where its row does not tell in our format."""
     loaded = _unpacked(record, LoadedFile)
-    return loaded if loaded is not None and read_moments([loaded], ()) else None
+    return loaded if loaded is not None and _is_sound(loaded) and read_moments([loaded], ()) else None
 
 
 def unpacked_wing(record: bytes | None) -> Wing | None:
     """Return the wing of a manifest, None where its row does not tell in our format."""
     wing = _unpacked(record, Wing)
-    return wing if wing is not None and read_moments((), [wing]) else None
+    is_sound = wing is not None and isinstance(wing.last_hygiene_at, (str, NoneType))
+    return wing if is_sound and wing is not None and read_moments((), [wing]) else None
+
+
+def _is_sound(loaded: LoadedFile) -> bool:
+    """Say whether a file is the entry of its own address, and its dates are texts: whoever pushes has packed it."""
+    entry = loaded.entry
+    if entry is None:
+        return True
+    dates = (getattr(entry, name) for name in DATE_FIELDS)
+    return f"{entry.address}.md" == loaded.path and all(isinstance(one, (str, NoneType)) for one in dates)
 
 
 def unpacked_lengths(lengths: bytes | None) -> Lengths | None:

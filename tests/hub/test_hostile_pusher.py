@@ -8,7 +8,7 @@ import pytest
 from builders import commit_all, memory, run_here, write_entry
 from pushes import pushed
 
-from mdmem.hub.rows import FORMAT
+from mdmem.hub.rows import FORMAT, unpacked_file
 from mdmem.record import pack
 
 
@@ -128,3 +128,12 @@ def test_a_repository_that_says_it_is_another_one_hides_nothing_of_it(
     forge(hub, "UPDATE repository SET url = 'acme/shop' WHERE name = 'aa/evil'")
     said = run_here(capsys, "hub", "search", "threads", "--dsn", hub, cwd=tmp_path).out
     assert "acme/shop:nav/architecture/threads" in said
+
+
+@pytest.mark.parametrize("stated", [{"address": "acme/shop/threads"}, {"created_at": [[]]}, {"created_at": 7}])
+def test_a_record_that_is_no_entry_of_its_place_tells_nothing(stated: dict[str, object]) -> None:
+    path = "nav/architecture/ferry"
+    entry = {"address": path, "type": "note", "status": "active", "title": "Ferry", "created_at": "2026-04-01"}
+    record = {"path": f"{path}.md", "entry": entry, "size": 1, "head": ""}
+    assert unpacked_file(pack(FORMAT, record)) is not None
+    assert unpacked_file(pack(FORMAT, record | {"entry": entry | stated})) is None
