@@ -42,9 +42,28 @@ class _LazyGroup(click.Group):
         command: click.Command = import_module(f"mdmem.cli.hub_{name}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:  # the sentence of `mdmem` itself
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"there is no command `hub {args[0]}`{_nearest(args[0])}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+# What somebody may call it, who thinks of the database.
+_ELSEWHERE = {"drop": "forget", "delete": "forget", "remove": "forget", "rm": "forget", "ls": "list", "mv": "rename"}
+_ELSEWHERE |= {"sync": "push", "check": "verify", "migrate": "init", "create": "init", "get": "show", "find": "search"}
+
+
+def _nearest(name: str) -> str:
+    import difflib
+
+    close = [_ELSEWHERE[name]] if name in _ELSEWHERE else difflib.get_close_matches(name, COMMANDS, n=1)
+    return f"; did you mean `mdmem hub {close[0]}`?" if close else "; `mdmem hub --help` lists them"
 
 
 @click.group("hub", cls=_LazyGroup)

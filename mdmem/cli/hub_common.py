@@ -1,19 +1,22 @@
-"""What the commands of a hub share: where it is, who asks, and the connection."""
+"""What the commands of a hub share: where it is, who asks, which repositories are meant, and the connection."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.common import Decorated
+from mdmem.cli.common import Decorated, Globals
 from mdmem.cli.completion import complete_revision
 
 if TYPE_CHECKING:
+    from mdmem.hub.across import AcrossAnswer
     from mdmem.hub.connection import HubConnection
+    from mdmem.hub.reader import Reader
 
 
 def dsn_option(command: Decorated) -> Decorated:
@@ -65,3 +68,32 @@ def open_hub(dsn: str | None, *, may_lack: bool = False) -> Iterator[HubConnecti
             if token is not None:
                 require_known(connection)
         yield connection
+
+
+def repositories_option(command: Decorated) -> Decorated:
+    """Add `--repository`, any number of times."""
+    about = "Only this one, as its clone would answer; or only these. Repeatable."
+    return click.option("--repository", "repositories", multiple=True, metavar="NAME", help=about)(command)
+
+
+@contextmanager
+def reading(dsn: str | None) -> Iterator[Reader]:
+    """Open the hub for one question, which sees one state of it, and writes nothing."""
+    from mdmem.hub.connection import transaction
+    from mdmem.hub.reader import Reader
+
+    with open_hub(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
+        yield Reader(cursor)
+
+
+def now() -> datetime:
+    """Return the moment to which the age of a copy is counted."""
+    return datetime.now(UTC)
+
+
+def remark_reach(given: Globals, answer: AcrossAnswer[Any]) -> None:
+    """Say how far an answer reaches, where that is not all."""
+    from mdmem.render.hub_answers import reach_remarks
+
+    for said in reach_remarks(answer):
+        given.remark(said)

@@ -24,7 +24,7 @@ def command(
     Who sees a repository sees the wings that it pins elsewhere, too. For the hub's owner.
     """
     from mdmem.hub.permissions import grant
-    from mdmem.render.hub_permissions import grants_json, grants_text
+    from mdmem.render.hub import grants_json, grants_text
 
     if not places and (may_push or not sees_all):
         raise click.UsageError("say what is granted: REPOSITORY or REPOSITORY/WING, as often as need be, or --all")

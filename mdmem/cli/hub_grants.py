@@ -16,7 +16,7 @@ from mdmem.cli.hub_common import dsn_option, open_hub
 def command(given: Globals, *, name: str | None, dsn: str | None, form: str) -> int:
     """List who sees and who pushes what; to anybody but the hub's owner, what they see themselves."""
     from mdmem.hub.permissions import grants
-    from mdmem.render.hub_permissions import grants_json, grants_text
+    from mdmem.render.hub import grants_json, grants_text
 
     with open_hub(dsn) as connection:
         found = grants(connection, name)

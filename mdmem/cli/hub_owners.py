@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text, today
-from mdmem.cli.hub_common import dsn_option
-from mdmem.cli.hub_question import now, reading, repositories_option
+from mdmem.cli.hub_common import dsn_option, now, reading, repositories_option
 
 
 @click.command("who")

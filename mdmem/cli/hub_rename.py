@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from mdmem.cli.common import Globals, global_options, print_text
+from mdmem.cli.common import Globals, format_option, global_options, print_text
 from mdmem.cli.hub_common import dsn_option, open_hub
 
 
@@ -12,12 +12,14 @@ from mdmem.cli.hub_common import dsn_option, open_hub
 @click.argument("old")
 @click.argument("new")
 @dsn_option
+@format_option("text", "json")
 @global_options
-def command(_: Globals, *, old: str, new: str, dsn: str | None) -> int:
+def command(_: Globals, *, old: str, new: str, dsn: str | None, form: str) -> int:
     """Give a repository of the hub another name; pushes and questions under the old one go on working."""
     from mdmem.hub.repositories import rename
-    from mdmem.render.hub import rename_text
+    from mdmem.render.hub import rename_json, rename_text
 
     with open_hub(dsn) as connection:
-        print_text(rename_text(rename(connection, old, new)))
+        done = rename(connection, old, new)
+    print_text(rename_json(done) if form == "json" else rename_text(done))
     return 0

@@ -8,14 +8,13 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text, today
 from mdmem.cli.filters import filter_options, filters_from
-from mdmem.cli.hub_common import dsn_option
-from mdmem.cli.hub_question import now, reading, remark_reach, repositories_option
+from mdmem.cli.hub_common import dsn_option, now, reading, remark_reach, repositories_option
 
 
 @click.command("retrieve")
 @click.argument("words", nargs=-1)
 @click.option("--path", "-p", "paths", multiple=True, metavar="FILE", help="A file, from the repository's top.")
-@click.option("--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size of the answer.")
+@click.option("--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size; a token is 4 bytes.")
 @repositories_option
 @filter_options
 @dsn_option
@@ -27,9 +26,9 @@ def command(
     """Answer what binds for WORDS: in one --repository as its clone does, else in all that match, invariants first."""
     from mdmem.hub.across import AcrossRequest, retrieve_across
     from mdmem.hub.repository_copy import open_copy
-    from mdmem.render import hub_answers, hub_copies
-    from mdmem.render.json import PrintedJson
-    from mdmem.render.retrieval import text_size
+    from mdmem.render import hub_answers
+    from mdmem.render.json import PrintedJson, pack_json
+    from mdmem.render.retrieval import pack_text, text_size
     from mdmem.retrieval.question import Question
     from mdmem.retrieval.retrieve import retrieve, with_code_paths
 
@@ -42,9 +41,12 @@ def command(
             asked = with_code_paths(copy.workspace, question, paths)
             pack = retrieve(copy.workspace, asked, budget=budget, printed=printed)
             if form == "json":
-                print_text(hub_copies.copy_pack_json(copy, pack, now=now()))
+                print_text(hub_answers.copy_json(copy, pack_json(pack), now=now()))
             else:
-                print_text(hub_copies.copy_pack_text(copy, pack, ink=given.ink(), now=now()))
+                ink = given.ink()
+                print_text(
+                    hub_answers.copy_text(copy, pack_text(hub_answers.from_hub(pack), ink=ink), ink=ink, now=now())
+                )
             return 0
         if paths:
             raise click.UsageError("a --path is a file of one repository; name that with --repository")

@@ -21,7 +21,7 @@ def command(_: Globals, *, name: str, places: tuple[str, ...], sees_all: bool, d
     It holds from the next question on. For the hub's owner.
     """
     from mdmem.hub.permissions import revoke
-    from mdmem.render.hub_permissions import grants_json, grants_text
+    from mdmem.render.hub import grants_json, grants_text
 
     with open_hub(dsn) as connection:
         left = revoke(connection, name, places, sees_all=sees_all)

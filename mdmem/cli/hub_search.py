@@ -8,8 +8,8 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text, today
 from mdmem.cli.filters import filter_options, filters_from
-from mdmem.cli.hub_common import dsn_option
-from mdmem.cli.hub_question import now, reading, remark_reach, repositories_option
+from mdmem.cli.hub_common import dsn_option, now, reading, remark_reach, repositories_option
+from mdmem.cli.search import remark_nothing
 
 
 @click.command("search")
@@ -25,7 +25,9 @@ def command(given: Globals, words: tuple[str, ...], limit: int, form: str, **opt
     """Find entries of all repositories that hold any of WORDS, the best first, each with its repository."""
     from mdmem.hub.across import AcrossRequest, search_across
     from mdmem.hub.repository_copy import open_copy
-    from mdmem.render import hub_answers, hub_copies
+    from mdmem.render import hub_answers
+    from mdmem.render.entries import search_text
+    from mdmem.render.json import search_json
     from mdmem.retrieval.question import Question
     from mdmem.retrieval.search import search, snippets
 
@@ -37,12 +39,13 @@ def command(given: Globals, words: tuple[str, ...], limit: int, form: str, **opt
             found = search(copy.workspace, question)
             snippet_of = snippets(copy.workspace, found)
             if form == "json":
-                print_text(hub_copies.copy_search_json(copy, found, limit=limit, snippet_of=snippet_of, now=now()))
+                content = search_json(found, limit=limit, snippet_of=snippet_of)
+                print_text(hub_answers.copy_json(copy, content, now=now()))
             else:
                 ink = given.ink()
-                print_text(
-                    hub_copies.copy_search_text(copy, found, limit=limit, snippet_of=snippet_of, ink=ink, now=now())
-                )
+                said = search_text(found, limit=limit, snippet_of=snippet_of, ink=ink)
+                print_text(hub_answers.copy_text(copy, said, ink=ink, now=now()))
+            remark_nothing(given, found, syntax=syntax)
             return 0 if found.hits else 1
         answer = search_across(reader, AcrossRequest(question, repositories, limit), today=today())
         hits, snippet_of = answer.result.hits, snippets(answer.workspace, answer.result)

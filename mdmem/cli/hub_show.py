@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text, today
-from mdmem.cli.hub_common import dsn_option
-from mdmem.cli.hub_question import now, reading
+from mdmem.cli.hub_common import dsn_option, now, reading
 
 
 @click.command("show")
@@ -16,18 +15,18 @@ from mdmem.cli.hub_question import now, reading
 @format_option("text", "json")
 @global_options
 def command(given: Globals, addresses: tuple[str, ...], repository: str | None, dsn: str | None, form: str) -> int:
-    """Show entries of a repository in full; which one need not be said where one alone has the address."""
-    from mdmem.hub.owners import repository_of
+    """Show entries in full; of which repository need not be said where one alone has the address."""
+    from mdmem.hub.owners import by_repository
     from mdmem.hub.repository_copy import open_copy
-    from mdmem.render import hub_copies
+    from mdmem.render.hub_answers import copies_json, copies_text
     from mdmem.retrieval.entries import show
 
     with reading(dsn) as reader:
-        name, plain = repository_of(reader, addresses, named=repository)
-        copy = open_copy(reader, name, today=today())
-        shown = show(copy.workspace, plain)
+        asked = by_repository(reader, addresses, named=repository)
+        copies = {name: open_copy(reader, name, today=today()) for name in dict.fromkeys(name for name, _ in asked)}
+        found = [(copies[name], show(copies[name].workspace, plain)) for name, plain in asked]
         if form == "json":
-            print_text(hub_copies.copy_entries_json(copy, shown, now=now()))
+            print_text(copies_json(found, now=now()))
         else:
-            print_text(hub_copies.copy_shown_text(copy, shown, ink=given.ink(), now=now()))
+            print_text(copies_text(found, ink=given.ink(), now=now()))
     return 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text
@@ -12,7 +14,7 @@ from mdmem.cli.hub_common import dsn_option, open_hub
 @dsn_option
 @format_option("text", "json")
 @global_options
-def command(_: Globals, *, dsn: str | None, form: str) -> int:
+def command(given: Globals, *, dsn: str | None, form: str) -> int:
     """List the repositories that the hub has, with commit, age and number of entries."""
     from mdmem.hub.status import status
     from mdmem.render.hub import status_json, status_text
@@ -20,4 +22,6 @@ def command(_: Globals, *, dsn: str | None, form: str) -> int:
     with open_hub(dsn) as connection:
         report = status(connection)
     print_text(status_json(report) if form == "json" else status_text(report))
+    if not report.repositories and report.bytes is None and not os.environ.get("MDMEM_HUB_TOKEN"):
+        given.remark("nothing is granted to this database role; with a token in MDMEM_HUB_TOKEN another asks")
     return 0

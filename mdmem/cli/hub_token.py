@@ -21,7 +21,7 @@ def command(_: Globals, *, name: str, is_rotated: bool, is_dropped: bool, dsn: s
     For the hub's owner.
     """
     from mdmem.hub.permissions import add_token, drop_token, rotate_token
-    from mdmem.render.hub_permissions import new_token_json, new_token_text
+    from mdmem.render.hub import new_token_json, new_token_text
 
     if is_rotated and is_dropped:
         raise click.UsageError("--rotate keeps the token and --drop ends it; give one of them")

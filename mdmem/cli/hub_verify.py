@@ -21,5 +21,7 @@ def command(given: Globals, *, repository: str | None, dsn: str | None, form: st
     workspace = open_workspace(given)
     with open_hub(dsn) as connection:
         report = verify(workspace, connection, repository)
+    for remark in report.missing if form == "text" else ():
+        given.remark(f"not compared: {remark}")
     print_text(verify_json(report) if form == "json" else verify_text(report))
     return 1 if report.findings else 0

@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text, today
-from mdmem.cli.hub_common import dsn_option
-from mdmem.cli.hub_question import now, reading
+from mdmem.cli.hub_common import dsn_option, now, reading
 
 
 @click.command("why")
@@ -20,14 +19,17 @@ def command(given: Globals, address: str, repository: str | None, dsn: str | Non
     from mdmem.history.why import why
     from mdmem.hub.owners import repository_of
     from mdmem.hub.repository_copy import open_copy
-    from mdmem.render import hub_copies
+    from mdmem.render.history import why_text
+    from mdmem.render.hub_answers import copy_json, copy_text
+    from mdmem.render.json import why_json
 
     with reading(dsn) as reader:
         name, plain = repository_of(reader, [address], named=repository)
         copy = open_copy(reader, name, today=today())
         explained = why(copy.workspace, plain[0])
         if form == "json":
-            print_text(hub_copies.copy_why_json(copy, explained, now=now()))
+            print_text(copy_json(copy, why_json(explained), now=now()))
         else:
-            print_text(hub_copies.copy_why_text(copy, explained, ink=given.ink(), now=now()))
+            ink = given.ink()
+            print_text(copy_text(copy, why_text(explained, ink), ink=ink, now=now()))
     return 0

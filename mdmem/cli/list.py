@@ -33,7 +33,7 @@ def command(given: Globals, place: str | None, form: str, **options: Any) -> int
     workspace = open_workspace(given, revision=options.pop("revision"))
     filters = filters_from(options)
     if place is not None:
-        filters = _within(workspace, place, filters)
+        filters = within(workspace, place, filters)
     found = list_entries(workspace, filters)
     if form == "json":
         print_text(dump(entries_json(in_full(workspace, found))))
@@ -51,7 +51,7 @@ def command(given: Globals, place: str | None, form: str, **options: Any) -> int
     return 0 if found else 1
 
 
-def _within(workspace: Workspace, place: str, filters: Filters) -> Filters:
+def within(workspace: Workspace, place: str, filters: Filters) -> Filters:
     """Return filters narrowed to a wing, a room, or a room of a wing; raises UsageError for what is none of them."""
     from mdmem.workspace.addresses import from_root
     from mdmem.workspace.wings import find_wing, not_there

@@ -40,12 +40,17 @@ def command(given: Globals, words: tuple[str, ...], limit: int, form: str, **opt
         print_text(search_markdown(result, limit=limit, snippet_of=snippets(workspace, result)))
     else:
         print_text(search_text(result, limit=limit, snippet_of=snippets(workspace, result), ink=given.ink()))
+    remark_nothing(given, result, syntax=syntax)
+    return 0 if result.hits else 1
+
+
+def remark_nothing(given: Globals, result: SearchResult, *, syntax: bool) -> None:
+    """Say which drafts match, or why nothing was found."""
     if result.drafts:
         shown = "1 draft matches, shown by" if result.drafts == 1 else f"{result.drafts} drafts match, shown by"
         given.remark(f"{'' if result.hits else 'nothing else found: '}{shown} --include-drafts")
     elif not result.hits:
         given.remark(f"nothing found: {_why_nothing(result, syntax=syntax)}")
-    return 0 if result.hits else 1
 
 
 def _why_nothing(result: SearchResult, *, syntax: bool) -> str:

@@ -107,13 +107,17 @@ def _shortened(body: str, find: Find | None, limit: int, weights: tuple[tuple[st
 
 def least_size(entry: Entry, body: str, limit: int) -> int:
     """Return the bytes that what `shortened` gives has at least, whatever the question."""
-    body = body[:_READ]
+    return _least_size(body[:_READ], limit) + sum(map(size_of, stated_fields(entry)))
+
+
+@lru_cache(maxsize=64)
+def _least_size(body: str, limit: int) -> int:
     lead = _lead(body, sections_of(body))
-    texts = (_headed(body, lead, room) for room in _rooms(limit))
-    return min(map(size_of, texts)) + sum(map(size_of, stated_fields(entry)))
+    return min(size_of(_headed(body, lead, room)) for room in _rooms(limit))
 
 
-def citing_sentences(body: str, names: Collection[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=64)
+def citing_sentences(body: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the sentences that name one of the names, those that say what changes first; each at most 300 bytes.
 
     A name is an address, an id, a link, or a kind with its number (`PEP 484`, in any usual writing of it).

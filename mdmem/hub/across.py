@@ -8,14 +8,13 @@ from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
 from mdmem.dataclass import dataclass, field, replace
+from mdmem.entry.model import EntryType
 from mdmem.errors import UsageError
-from mdmem.hub.candidates import all_of, any_of, candidates, within
-from mdmem.hub.match_text import FoundText, Matches
+from mdmem.hub.candidates import all_of, any_of, candidates, foremost, holders, likely, terms_beginning, within
 from mdmem.hub.origins import Origins
-from mdmem.hub.rarity import holders, likely, terms_beginning
-from mdmem.hub.reader import HeldTerms, Reader
+from mdmem.hub.reader import HeldTerms, Reader, SeenRow
 from mdmem.hub.rows import BROKEN, mark
-from mdmem.hub.text import corpus_of
+from mdmem.hub.text import FoundText, Matches, corpus_of
 from mdmem.hub.union import UnionWorkspace, union_of
 from mdmem.index.corpus import Totals
 from mdmem.index.fields import SCORED
@@ -47,12 +46,14 @@ class AcrossRequest:
 class Reach:
     """How far an answer reaches: how many entries match, at least where not all were looked at.
 
-    `begun` are the words that nothing holds, and that stand for what begins with them.
+    `begun` are the words that nothing holds, and that stand for what begins with them. `weighed` says of how many
+    matches an answer was made that takes the best.
     """
 
     matches: int
     is_all: bool
     begun: tuple[str, ...] = ()
+    weighed: int | None = None
 
 
 class Pinned(NamedTuple):
@@ -82,27 +83,30 @@ def search_across(reader: Reader, request: AcrossRequest, *, today: date) -> Acr
         asked = replace(request.question, filters=finding.filters)
         result = search_in(union, finding.scope(origins), asked)
         if len(result.hits) >= request.limit or closer >= len(finding.matches.ranked):
-            return AcrossAnswer(result, union, origins, finding.reach, finding.pins)
+            return AcrossAnswer(result, union, origins, finding.reach(), finding.pins)
         closer *= 4
 
 
 def retrieve_across(
     reader: Reader, request: AcrossRequest, *, today: date, budget: int | None = None, printed: Printed = PLAIN
 ) -> AcrossAnswer[Pack]:
-    """Return what of many repositories binds for some words, within a budget; invariants come first."""
+    """Return what of many repositories binds for some words, within a budget.
+
+    Invariants that hold any of them come first, however many entries match better.
+    """
     from mdmem.retrieval.budget import pack
     from mdmem.retrieval.mentions import texts_of
     from mdmem.retrieval.retrieve import retrieve_in
 
     if request.question.paths:
         raise UsageError("a path is one of a repository; name that with --repository")
-    finding = _Finding(reader, request)
+    finding = _Finding(reader, request, is_about_binding=True)
     union, origins = finding.closer(_CLOSER, today=today)
     asked = replace(request.question, filters=finding.filters)
     found = retrieve_in(union, finding.scope(origins), asked)
     limit = Settings().budget if budget is None else budget
     packed = pack(found, limit, texts=texts_of(union, found), printed=printed)
-    return AcrossAnswer(packed, union, origins, finding.reach, finding.pins)
+    return AcrossAnswer(packed, union, origins, finding.reach(len(finding.seeds(_CLOSER))), finding.pins)
 
 
 def list_across(reader: Reader, request: AcrossRequest, *, today: date) -> AcrossAnswer[tuple[ShownEntry, ...]]:
@@ -111,11 +115,17 @@ def list_across(reader: Reader, request: AcrossRequest, *, today: date) -> Acros
     filters = request.question.filters
     level = all_of((finding.narrowed, any_of([mark("status", one) for one in _stated(filters)])))
     ids = candidates(reader, [level], finding.wings, most=request.limit + 1)
-    union, origins = union_of(reader, ids, lambda rows: FoundText(reader, rows), today=today)
-    scope = finding.scope(origins)
-    listed = [one for one in list_entries(union, finding.filters) if scope.holds(one.address)]
+    held: dict[str, SeenRow] = {}
+
+    def text(rows: Mapping[str, SeenRow]) -> FoundText:
+        held.update(rows)
+        return FoundText(reader, rows)
+
+    union, origins = union_of(reader, ids, text, today=today)
+    scope, copies = finding.scope(origins), _copies(origins, held)
+    listed = [one for one in list_entries(union, finding.filters) if scope.holds(one.address) and one.address in copies]
     reach = Reach(len(ids), len(ids) <= request.limit)
-    return AcrossAnswer(in_full(union, listed[: request.limit]), union, origins, reach)
+    return AcrossAnswer(in_full(union, listed[: request.limit]), union, origins, reach, _pins(reader, copies))
 
 
 def _stated(filters: Filters) -> list[str]:
@@ -133,8 +143,8 @@ def _stated(filters: Filters) -> list[str]:
 class _Finding:
     """What may answer one question: the wings, the words, the rows."""
 
-    def __init__(self, reader: Reader, request: AcrossRequest) -> None:
-        self.reader, self.request = reader, request
+    def __init__(self, reader: Reader, request: AcrossRequest, *, is_about_binding: bool = False) -> None:
+        self.reader, self.request, self._is_about_binding = reader, request, is_about_binding
         if request.question.syntax:
             raise UsageError("the query language is for one repository; name it with --repository")
 
@@ -155,7 +165,7 @@ class _Finding:
             return None
         of: frozenset[int] | None = None
         if named:
-            found = [self._repository(name) for name in named]
+            found = [self.reader.get_repository(name).id for name in named]
             own = {wing.id for wing in self.reader.wings_of(found)}
             of = frozenset(own | {pin.wing_id for pin in self.reader.pins_of(found)})
         if not self._filters.wings:
@@ -164,12 +174,6 @@ class _Finding:
         if not called:
             raise UsageError(f"no repository that you may read has a wing {' or '.join(self._filters.wings)}")
         return called if of is None else called & of
-
-    def _repository(self, name: str) -> int:
-        found = self.reader.find_repository(name)
-        if found is None:
-            raise UsageError(f"the hub has no repository `{name}`; `mdmem hub status` names those that you may read")
-        return found.id
 
     @cached_property
     def narrowed(self) -> str:
@@ -211,7 +215,12 @@ class _Finding:
         documents, passages, lengths = self.reader.totals(self.wings)
         known = holders(self.reader, wanted, self.wings)
         ids, is_cut = likely(self.reader, known, self.wings, documents=documents, narrow=self.narrowed)
-        held = list(self.reader.terms(ids, wanted))
+        binding = frozenset[int]()
+        if self._is_about_binding:
+            invariants = all_of((self.narrowed, any_of([mark("type", EntryType.INVARIANT)])))
+            most = 4 * _CLOSER
+            binding = foremost(self.reader, known, self.wings, documents=documents, narrow=invariants, most=most)
+        held = list(self.reader.terms(ids | binding, wanted))
         origins = Origins(self.reader, {one.wing_id for one in held})
         keyed = {origins.address(one.wing_id, one.path): one for one in held}
         totals = Totals(documents, passages, dict(zip(SCORED, lengths, strict=True)), known)
@@ -219,16 +228,22 @@ class _Finding:
         ranked = rank(query, corpus_of(read, totals), lambda _: ())
         copies = _copies(origins, keyed)
         best = tuple(match for match in ranked if match.key in copies)
-        return Matches(query, best, {key: one.id for key, one in keyed.items()}, is_all=not is_cut, copies=copies)
+        rows = {key: one.id for key, one in keyed.items()}
+        return Matches(query, best, rows, is_all=not is_cut, binding=binding, copies=copies)
+
+    def seeds(self, most: int) -> list[int]:
+        """Return the best matches, and as many of the invariants among them."""
+        matches = self.matches
+        ranked = [matches.ids[match.key] for match in matches.ranked]
+        return list(dict.fromkeys([*ranked[:most], *[one for one in ranked if one in matches.binding][:most]]))
 
     def closer(self, most: int, *, today: date) -> tuple[UnionWorkspace, Origins]:
         """Return the best matches with all that decides how they stand, and files that cannot be read."""
         matches = self.matches
-        seeds = [matches.ids[match.key] for match in matches.ranked[:most]]
         broken = candidates(self.reader, [all_of((within(self.wings), any_of([BROKEN])))], self.wings, most=_BROKEN)
         return union_of(
             self.reader,
-            [*seeds, *broken],
+            [*self.seeds(most), *broken],
             lambda rows: FoundText(self.reader, rows, self.request.question.words, matches),
             today=today,
         )
@@ -238,31 +253,34 @@ class _Finding:
         asked = [one.label for key, one in origins.of.items() if self.wings is None or key in self.wings]
         return Scope(wing=None, wings=tuple(sorted(asked)), rooms=self._filters.rooms, state=ScopeState.UNRESOLVED)
 
-    @property
-    def reach(self) -> Reach:
+    def reach(self, weighed: int | None = None) -> Reach:
         """Return how far the answer reaches."""
         matches = self.matches
-        return Reach(len(matches.ranked), matches.is_all, matches.begun)
+        return Reach(len(matches.ranked), matches.is_all, matches.begun, weighed)
 
     @cached_property
     def pins(self) -> dict[str, tuple[Pinned, ...]]:
         """Who pins an entry, by address, of those that are of a wing that others pin."""
-        wings = self.reader.wings(frozenset[int]().union(*self.matches.copies.values()))
-        on = self.reader.pins_on([key for key, wing in wings.items() if wing.repository_id is None])
-        names = self.reader.repositories({pin.repository_id for pin in on}) if on else {}
-        by_wing: dict[int, list[Pinned]] = {}
-        for pin in on:
-            if pin.repository_id in names:
-                pinned = Pinned(names[pin.repository_id].name, wings[pin.wing_id].commit or "")
-                by_wing.setdefault(pin.wing_id, []).append(pinned)
-        found = {
-            address: tuple(one for key in sorted(held) for one in by_wing.get(key, ()))
-            for address, held in self.matches.copies.items()
-        }
-        return {address: tuple(sorted(pins)) for address, pins in found.items() if pins}
+        return _pins(self.reader, self.matches.copies)
 
 
-def _copies(origins: Origins, held: Mapping[str, HeldTerms]) -> dict[str, frozenset[int]]:
+def _pins(reader: Reader, copies: Mapping[str, frozenset[int]]) -> dict[str, tuple[Pinned, ...]]:
+    """Return who pins an entry, by address, where some do, of those that wings hold."""
+    wings = reader.wings(frozenset[int]().union(*copies.values()))
+    on = reader.pins_on([key for key, wing in wings.items() if wing.repository_id is None])
+    names = reader.repositories({pin.repository_id for pin in on}) if on else {}
+    by_wing: dict[int, list[Pinned]] = {}
+    for pin in on:
+        if pin.repository_id in names:
+            pinned = Pinned(names[pin.repository_id].name, wings[pin.wing_id].commit or "")
+            by_wing.setdefault(pin.wing_id, []).append(pinned)
+    found = {
+        address: tuple(one for key in sorted(held) for one in by_wing.get(key, ())) for address, held in copies.items()
+    }
+    return {address: tuple(sorted(pins)) for address, pins in found.items() if pins}
+
+
+def _copies(origins: Origins, held: Mapping[str, HeldTerms | SeenRow]) -> dict[str, frozenset[int]]:
     """Return, for one address of each entry, the wings that hold it: it may be pinned, and its own repository here.
 
     That of its own repository goes before those that are pinned, and never in the place of another repository's:

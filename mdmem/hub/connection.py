@@ -26,6 +26,7 @@ _GRACE = 0.5
 LOCK_SECONDS = 50
 """So long is waited for another push of the same repository: less than any statement may take."""
 
+REBUILD = "`mdmem hub rebuild` makes the repository anew"
 FORBIDDEN = "the hub lets this role, or this token, do nothing of the kind; `mdmem hub grant` gives rights"
 
 _Made = TypeVar("_Made")
@@ -161,11 +162,13 @@ def _fault(psycopg: Any, error: Any) -> HubError | HubRaceError:
         return HubRaceError("another process writes the same of the hub; nothing was changed, try again")
     if state is None and isinstance(error, psycopg.ProgrammingError):
         # It may repeat all that was given, the password, too.
-        return HubError("what names the hub cannot be read; write it as `postgresql://USER@HOST/DATABASE`")
+        return HubError(
+            "the DSN, of --dsn or MDMEM_HUB_DSN, cannot be read; write it as `postgresql://USER@HOST/DATABASE`"
+        )
     said = _SENTENCES.get(state or "")
     if said is not None:
         return HubError(said)
-    words = " ".join(str(error).split()) or type(error).__name__
+    words = "; ".join(filter(None, map(str.strip, str(error).splitlines()))) or type(error).__name__
     if isinstance(error, psycopg.OperationalError) and (state is None or state.startswith(("08", "57P"))):
         return HubError(f"the hub does not answer: {words}")
     return HubError(f"the hub refuses: {words}")
@@ -179,6 +182,7 @@ _SENTENCES = {
     "57P01": f"the hub's server ended the connection; {_GONE}",
     "25006": "the hub's server only answers questions, as a replica does; write to the one that it follows",
     "42501": FORBIDDEN,
+    "23514": f"what the hub counted of a wing is wrong; {REBUILD}",
 }
 
 

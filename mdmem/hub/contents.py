@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from hashlib import sha256
@@ -95,6 +97,11 @@ class Contents:
     def missing(self) -> tuple[MissingWing, ...]:
         """Return the wings of other repositories that are not at hand."""
         return missing_in(self.tree)
+
+    @property
+    def missing_said(self) -> tuple[str, ...]:
+        """Return a sentence for each wing that is not at hand, with what fetches it."""
+        return tuple(f"{one.message}; {one.help}" for one in self.missing)
 
     @cached_property
     def wings(self) -> Mapping[str, HubWing]:
@@ -236,3 +243,26 @@ def _links_in(entry: Entry, body: str, addresses: Collection[str]) -> Iterator[t
 
 def _may_be_address(target: str) -> bool:
     return target.count("/") == 2 and is_storable(target)
+
+
+def narrow_settings(content: bytes) -> bytes:
+    """Return settings without what they say of single wings: nobody is told of one by its name, or where it lives.
+
+    Those that cannot be read are empty: what is wrong with them may name a wing, too.
+    """
+    try:
+        stated = tomllib.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return b""
+    kept = {key: value for key, value in stated.items() if key not in ("wings", "default_wing")}
+    return "".join(f"{_toml(key)} = {_toml(value)}\n" for key, value in kept.items()).encode()
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{_toml(key)} = {_toml(inner)}' for key, inner in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -34,7 +34,7 @@ _FEW_FILES = 3_000
 SLOW_SECONDS, PAUSE_SECONDS = 1.0, 10.0
 """Who was waited for so long in vain is not asked for a while."""
 
-_Key = tuple[int, int, date, tuple[int, ...]]
+_Key = tuple[SeenRepository, date, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +106,18 @@ class ServedHub:
         """Return the copy of a repository, that of a question before where what is seen of it is the same."""
         seen = [wing.id for wing in reader.wings_of([repository.id])]
         seen += [pin.wing_id for pin in reader.pins_of([repository.id])]
-        key = (repository.id, repository.serial, today, tuple(seen))
+        key = (repository, today, tuple(seen))
         with self._turn:
             known = self._copies.get(key)
             if known is not None:
                 self._copies.move_to_end(key)
-                return replace(known, repository=repository)
+                return known
         made = copy_of(reader, repository, today=today)
         entries = reader.rows("SELECT id FROM file WHERE wing_id = ANY(%s) AND type IS NOT NULL", seen)
         if len(entries) <= _FEW_FILES:
             reader.contents([row[0] for row in entries])
         with self._turn:
-            for old in [one for one in self._copies if one[0] == repository.id and one[1:3] != key[1:3]]:
+            for old in [one for one in self._copies if one[0].id == repository.id and one[:2] != key[:2]]:
                 del self._copies[old]
             self._copies[key] = made
             while len(self._copies) > 1 and sum(map(_files_in, self._copies.values())) > KEPT_FILES:

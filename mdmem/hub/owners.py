@@ -9,7 +9,7 @@ from mdmem.dataclass import dataclass
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.hub.across import AcrossRequest, Pinned, search_across
 from mdmem.hub.origins import Origins, WingOrigin
-from mdmem.hub.reader import HubDependent, HubStated, Reader, SeenRepository, SeenRow, SeenWing
+from mdmem.hub.reader import HubDependent, HubStated, Reader, SeenRow, SeenWing
 from mdmem.retrieval.question import Question
 
 # Of the hits for words so many are told about; of repositories so many are named.
@@ -124,17 +124,17 @@ def places_of(reader: Reader, asked: str, repositories: Sequence[str] = ()) -> l
     chosen = (*repositories, *([named] if named else ()))
     found = reader.wings_named([wing])
     if chosen:
-        ids = {_repository(reader, name).id for name in chosen}
+        ids = {reader.get_repository(name).id for name in chosen}
         pinned = {pin.wing_id for pin in reader.pins_of(ids)}
         found = [one for one in found if one.repository_id in ids or one.id in pinned]
     return reader.files_at((one.id, f"{rest}.md") for one in found)
 
 
-def _repository(reader: Reader, name: str) -> SeenRepository:
-    found = reader.find_repository(name)
-    if found is None:
-        raise UsageError(f"the hub has no repository `{name}`; `mdmem hub status` names those that you may read")
-    return found
+def by_repository(reader: Reader, addresses: Sequence[str], *, named: str | None) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the repositories that some addresses are of, each with its addresses, in the order that was asked."""
+    said = {one.strip().rpartition(":")[0] for one in addresses if ":" in one}
+    groups = [addresses] if named is not None or len(said) <= 1 else [[one] for one in addresses]
+    return [repository_of(reader, group, named=named) for group in groups]
 
 
 def repository_of(reader: Reader, addresses: Iterable[str], *, named: str | None) -> tuple[str, tuple[str, ...]]:

@@ -7,7 +7,6 @@ import secrets
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mdmem.access import EVERYTHING, Access
 from mdmem.dataclass import dataclass
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.hub.connection import HubError, transaction
@@ -50,14 +49,10 @@ class Grant:
     is_role: bool = False
 
 
-def access_of(connection: Connection[Any], repository: int) -> Access:
-    """Return which wings of a repository the caller sees, by their names there."""
-    asked = (
-        "SELECT reads_whole(%(id)s), ARRAY(SELECT name FROM wing WHERE repository_id = %(id)s"
-        " UNION SELECT name FROM visible_pin() WHERE repository_id = %(id)s)"
-    )
-    is_whole, names = connection.execute(asked, {"id": repository}).fetchone() or (False, [])
-    return EVERYTHING if is_whole else Access.to_wings(names, may_write=False)
+def require_owner(cursor: Any, does: str) -> None:
+    """Raise UsageError for whoever is not the hub's owner: what no grant gives."""
+    if not _is_owner(cursor):
+        raise UsageError(f"only the hub's owner, or a member of that role, {does}; connect as one")
 
 
 def require_known(connection: Connection[Any]) -> None:
@@ -65,7 +60,10 @@ def require_known(connection: Connection[Any]) -> None:
     asked = "SELECT is_known_token(), is_owner() AND coalesce(current_setting('mdmem.token', true), '') <> ''"
     is_known, is_vain = connection.execute(asked).fetchone() or (False, False)
     if is_vain:
-        raise HubError("this database role owns the hub and sees all of it, whatever token it shows: use another role")
+        raise HubError(
+            "this database role owns the hub and sees all of it, whatever token it shows:"
+            " unset MDMEM_HUB_TOKEN, or use another role"
+        )
     if not is_known:
         raise HubError("the hub does not know this token; its owner makes one with `mdmem hub token NAME`")
 
@@ -191,8 +189,7 @@ def _is_owner(cursor: Any) -> bool:
 
 
 def _require_owner(cursor: Any) -> None:
-    if not _is_owner(cursor):
-        raise UsageError("only the hub's owner, or a member of that role, says who sees what; connect as one")
+    require_owner(cursor, "says who sees what")
 
 
 def _role(cursor: Any, name: str) -> int | None:

@@ -9,9 +9,8 @@ from mdmem.git import resolve
 from mdmem.git.ancestry import committed_at, root_commits
 from mdmem.git.merge import is_shallow
 from mdmem.hub.connection import in_turn
-from mdmem.hub.contents import Contents
+from mdmem.hub.contents import Contents, narrow_settings
 from mdmem.hub.names import remote_place
-from mdmem.hub.narrow_settings import narrow_settings
 from mdmem.hub.repositories import HubRepository, take_repository
 from mdmem.hub.rows import FORMAT, plain_text
 from mdmem.hub.succession import Succession, leave_others, succession
@@ -75,13 +74,12 @@ def _pushed(cursor: Any, contents: Contents, request: PushRequest) -> PushResult
     git = location.get_repository()
     held = take_repository(cursor, location, commit, given=request.repository, is_new=request.is_new)
     how = succession(cursor, git, held, commit, is_rewritten=request.is_rewritten)
-    missing = tuple(f"{one.message}; {one.help}" for one in contents.missing)
     if how is Succession.OLDER:
         return PushResult(held.name, commit, held.commit or commit, held.commit, how, TransferResult())
     if how is Succession.REWRITTEN:
         leave_others(cursor, git, held, commit)
     brought = transfer(cursor, held.id, contents, is_whole=request.is_whole)
-    result = PushResult(held.name, commit, commit, held.commit, how, brought, missing)
+    result = PushResult(held.name, commit, commit, held.commit, how, brought, contents.missing_said)
     if not result.is_unchanged or held.format != FORMAT:
         _note(cursor, held, contents)
     return result

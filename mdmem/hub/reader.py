@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.dataclass import dataclass
+from mdmem.errors import NotFoundError
 from mdmem.hub.rows import Lengths, path_of, stored_path, unpacked_lengths
 from mdmem.index.fields import SCORED
 
@@ -117,6 +118,13 @@ class Reader:
             f"SELECT {_REPOSITORY} FROM repository WHERE commit IS NOT NULL AND id = repository_named(%s)", name
         )
         return SeenRepository(*found[0]) if found else None
+
+    def get_repository(self, name: str) -> SeenRepository:
+        """Return the repository of a name; raises NotFoundError for one that is not there, or not for you."""
+        found = self.find_repository(name)
+        if found is None:
+            raise NotFoundError(f"the hub has no repository `{name}`; `mdmem hub status` names those that you may read")
+        return found
 
     def had(self, repository: int, commit: str) -> bool:
         """Say whether the hub has a commit of a repository, or had it."""
@@ -284,10 +292,6 @@ class Reader:
         """Return those of some repositories of which every wing is seen."""
         asked = "SELECT DISTINCT repository_id FROM visible_scope() WHERE wing IS NULL AND repository_id = ANY(%s)"
         return {row[0] for row in self.rows(asked, list(repositories))} if repositories else set()
-
-    def reads_whole(self, repository: int) -> bool:
-        """Say whether every wing of a repository is seen."""
-        return bool(self.rows("SELECT reads_whole(%s)", repository)[0][0])
 
 
 def _wing(row: Sequence[Any]) -> SeenWing:

@@ -13,6 +13,7 @@ from mdmem.git.fetch import has_commit
 from mdmem.git.merge import is_shallow
 from mdmem.hub.connection import FORBIDDEN, HubError, one_row, transaction
 from mdmem.hub.names import checked_name, own_names
+from mdmem.hub.permissions import require_owner
 from mdmem.workspace.location import Location
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ def rename(connection: HubConnection, old: str, new: str) -> RenameResult:
     """
     checked_name(new)
     with transaction(connection) as cursor:
+        require_owner(cursor, "renames a repository")
         held = _get(cursor, old)
         taken = find_repository(cursor, new)
         if taken is not None and taken.id != held.id:
@@ -156,6 +158,7 @@ def rename(connection: HubConnection, old: str, new: str) -> RenameResult:
 def forget(connection: HubConnection, name: str) -> HubRepository:
     """Drop what the hub has of a repository, and return what that was; git has it still. Raises NotFoundError."""
     with transaction(connection) as cursor:
+        require_owner(cursor, "drops a repository")
         held = _get(cursor, name)
         cursor.execute("DELETE FROM repository WHERE id = %s", (held.id,))
     return held

@@ -8,13 +8,12 @@ from datetime import date
 from functools import cached_property
 from pathlib import Path
 
-from mdmem.access import Access
+from mdmem.access import EVERYTHING, Access
 from mdmem.catalog import Catalog, LoadedFile, load_cached
 from mdmem.catalog.content import ContentCache
 from mdmem.catalog.remote_wings import NotHere, with_remote_wings
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.model import Wing
-from mdmem.errors import NotFoundError
 from mdmem.hub.origins import Origins, WingOrigin
 from mdmem.hub.reader import Reader, SeenRepository, SeenRow
 from mdmem.hub.rows import unpacked_file, unpacked_wing
@@ -118,10 +117,7 @@ class RepositoryCopy:
 
 def open_copy(reader: Reader, name: str, *, today: date) -> RepositoryCopy:
     """Return the copy of a repository; raises NotFoundError for one that the hub does not have, or does not show."""
-    repository = reader.find_repository(name)
-    if repository is None:
-        raise NotFoundError(f"the hub has no repository `{name}`; `mdmem hub status` names those that you may read")
-    return copy_of(reader, repository, today=today)
+    return copy_of(reader, reader.get_repository(name), today=today)
 
 
 def copy_of(reader: Reader, repository: SeenRepository, *, today: date) -> RepositoryCopy:
@@ -150,7 +146,7 @@ def copy_of(reader: Reader, repository: SeenRepository, *, today: date) -> Repos
     workspace = replace(
         workspace,
         tracked=frozenset(tracked),
-        access=Access() if reader.reads_whole(repository.id) else Access.to_wings(names, may_write=False),
+        access=EVERYTHING if reader.read_whole([repository.id]) else Access.to_wings(names, may_write=False),
         parts=replace(workspace.parts, index=IndexSlot(CopyText(reader, wings))),
     )
     of = Origins(reader, wings).of

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from types import NoneType
 from typing import TypeVar
 from zlib import crc32
@@ -11,7 +13,6 @@ from mdmem.catalog.content import RECORD_VERSION, read_moments
 from mdmem.catalog.interpret import LoadedFile
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import DATE_FIELDS, Wing
-from mdmem.hub.terms import packed_terms
 from mdmem.index.analysis import VERSION
 from mdmem.index.fields import SCORED, TAGS, TITLES, Terms
 from mdmem.index.terms import lengths_of
@@ -37,6 +38,10 @@ _WEIGHTS = {
     **dict.fromkeys(TITLES, ":1A"),
 }
 _LIGHTEST_FIRST = tuple(_WEIGHTS)
+_LETTERS = {name: chr(ord("a") + number) for number, name in enumerate(SCORED)}
+_NAMES = {letter: name for name, letter in _LETTERS.items()}
+# The passage, none for the first, the field, and how often that holds the term, none for once.
+_HELD = regex(rf"([0-9]{{0,9}})([{''.join(_NAMES)}])([0-9]{{0,9}})")
 _MARK = "\x1a"
 _UNSTORED = regex("[\ud800-\udfff]")
 _MARKED = regex(f"{_MARK}(?:{_MARK}|([0-9a-f]{{2}}))")
@@ -92,8 +97,29 @@ def columns_of(file: HubFile) -> tuple[object, ...]:
         *stated,
         file.has_short_links,
         _packed(record) if record is not None else None,
-        *((packed_terms(file.passages, FORMAT), _packed(lengths_in(file.passages))) if file.passages else (None, None)),
+        *((packed_terms(file.passages), _packed(lengths_in(file.passages))) if file.passages else (None, None)),
     )
+
+
+def packed_terms(passages: Iterable[Terms]) -> str:
+    """Return the terms of some passages' scored fields, each with where it stands, as the server gives single ones."""
+    found: dict[str, list[str]] = {}
+    for number, terms in enumerate(passages):
+        for name, letter in _LETTERS.items():
+            for term, count in terms.get(name, {}).items():
+                found.setdefault(term, []).append(f"{number or ''}{letter}{count if count != 1 else ''}")
+    return json.dumps({term: " ".join(held) for term, held in found.items()})
+
+
+def places_in(held: str, passages: int) -> Iterator[tuple[int, str, int]]:
+    """Yield where a term stands in some passages: the passage, the field, and how often that holds it.
+
+    A place that is none of theirs is passed over: whoever pushes has written it.
+    """
+    for found in islice(_HELD.finditer(held), passages * len(_NAMES)):
+        number, letter, times = found.groups()
+        if int(number or 0) < passages:
+            yield int(number or 0), _NAMES[letter], int(times or 1)
 
 
 def lengths_in(passages: Iterable[Terms]) -> list[tuple[int, ...]]:

@@ -38,8 +38,8 @@ def init(connection: Connection[Any]) -> SchemaResult:
     with transaction(connection) as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         _refuse_encoding(cursor)
-        cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         _require_own(cursor)
+        cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         cursor.execute(
             "CREATE TABLE IF NOT EXISTS migration"
             " (number integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())"
@@ -64,10 +64,16 @@ def require(connection: Connection[Any]) -> None:
         raise HubError(_differs(version))
 
 
+_MAY_MAKE = "has_database_privilege(current_database(), 'CREATE'), current_database()"
+
+
 def _require_own(cursor: Any) -> None:
-    asked = "SELECT current_user, pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = %s"
-    caller, owner = one_row(cursor.execute(asked, (SCHEMA,)))
-    if caller != owner:
+    asked = "SELECT (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = %s), current_user, " + _MAY_MAKE
+    owner, caller, may_make, database = one_row(cursor.execute(asked, (SCHEMA,)))
+    if owner is None and not may_make:
+        line = f'GRANT CREATE ON DATABASE "{database}" TO "{caller}"'
+        raise HubError(f"this role may make no schema in this database; its owner types `{line}`")
+    if owner not in (None, caller):
         raise HubError(f"the schema {SCHEMA} belongs to `{owner}`, and only that role makes its tables")
 
 

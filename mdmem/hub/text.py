@@ -1,20 +1,30 @@
-"""The full text of a repository's copy: the server finds the rows, `index.scoring` ranks them as in the clone."""
+"""The full text of a copy and of an answer: the server finds the rows, `index.scoring` ranks them as in the clone."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterable, Mapping
 
+from mdmem.dataclass import dataclass, field
 from mdmem.hub.candidates import EVERYTHING, candidates, holding
-from mdmem.hub.reader import HeldTerms, Reader, SeenWing
-from mdmem.hub.rows import Lengths
-from mdmem.hub.terms import places_in
+from mdmem.hub.reader import HeldTerms, Reader, SeenRow, SeenWing
+from mdmem.hub.rows import Lengths, places_in
 from mdmem.index.corpus import Corpus, Totals
 from mdmem.index.fields import SCORED
 from mdmem.index.overlay import scanned
 from mdmem.index.postings import Columns
-from mdmem.index.protocol import IndexState, IndexWriteError, Progress, Read, RefreshResult, TextAnswer
-from mdmem.index.scoring import plain, rank
+from mdmem.index.protocol import (
+    Holding,
+    IndexState,
+    IndexWriteError,
+    Match,
+    Progress,
+    Read,
+    RefreshResult,
+    TextAnswer,
+    holds_one,
+)
+from mdmem.index.scoring import Query, plain, rank
 
 # Postings, of some hundred bytes each.
 _KEPT = 200_000
@@ -39,6 +49,7 @@ class CopyText:
         read: Read,
         among: Collection[str] | None = None,
         syntax: bool = False,
+        holding: Holding = (),
         may_refresh: bool = True,  # noqa: ARG002  # the port's name
     ) -> TextAnswer:
         """Return the live documents that answer a question, or raise `QuerySyntaxError` where `syntax` is asked for."""
@@ -53,7 +64,7 @@ class CopyText:
             # What the query language may ask for stands in the entries themselves.
             corpus = self._corpus(query.wanted, live) if query.wanted is not None else None
             chosen = None if among is None else frozenset(among)
-            found = rank(query, corpus or scanned(query, live, read), read, among=chosen)
+            found = rank(query, corpus or scanned(query, live, read), read, among=chosen, holding=holding)
         return TextAnswer(found, tuple(query.typed), query.typed, "scan" if corpus is None else "index")
 
     def _corpus(self, wanted: Collection[str], live: Mapping[str, str]) -> Corpus | None:
@@ -87,6 +98,58 @@ class CopyText:
     def state(self, *, live: Mapping[str, str]) -> IndexState:
         """Return that every document is there."""
         return IndexState(exists=True, usable=True, documents=len(live), stale=0, gone=0, bytes=0, folder="", why=_WHY)
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What was found for a question, best first, with the ids of the rows; `begun` are words that only begin others.
+
+    `binding` are the ids of invariants among them, which no better match displaces; `copies` are, by address, the wings
+    that hold the same entry of the same place at another commit.
+    """
+
+    query: Query
+    ranked: tuple[Match, ...]
+    ids: Mapping[str, int]
+    is_all: bool
+    begun: tuple[str, ...] = ()
+    binding: frozenset[int] = frozenset()
+    copies: Mapping[str, frozenset[int]] = field(default_factory=dict)
+
+
+class FoundText(CopyText):
+    """What the server holds of the words of some rows."""
+
+    def __init__(
+        self, reader: Reader, rows: Mapping[str, SeenRow], words: str = "", matches: Matches | None = None
+    ) -> None:
+        """Take the rows by address, and what was found for the words of the question."""
+        super().__init__(reader, {})
+        self._by_id = {row.id: address for address, row in rows.items()}
+        self._words, self._matches = words, matches
+
+    def search(
+        self,
+        question: str,
+        *,
+        live: Mapping[str, str],
+        read: Read,
+        among: Collection[str] | None = None,
+        syntax: bool = False,  # noqa: ARG002  # the port's names
+        holding: Holding = (),
+        may_refresh: bool = True,  # noqa: ARG002
+    ) -> TextAnswer:
+        """Return the entries that answer the question, or, to another one, those of its answer that do."""
+        if self._matches is not None and question == self._words:
+            query, ranked = self._matches.query, self._matches.ranked
+        else:
+            query = plain(question)
+            held = self._reader.terms(self._by_id, query.wanted or ())
+            known = {self._by_id[one.id]: one for one in held if one.lengths is not None}
+            ranked = rank(query, corpus_of(sorted(known.items()), None), read)
+        chosen = live.keys() if among is None else live.keys() & set(among)
+        found = tuple(one for one in ranked if one.key in chosen and holds_one(one.terms, holding))
+        return TextAnswer(found, tuple(query.typed), query.typed, "index")
 
 
 class _Documents:
@@ -134,8 +197,8 @@ class HeldPostings:
     def add(self, first: int, passages: int, held: Mapping[str, str]) -> None:
         """Take in a document by the number of its first passage, and how many it has."""
         for text, places in held.items():
-            for number, field, times in places_in(places, passages):
-                numbers, frequencies = self._postings.setdefault((field, text), ([], []))
+            for number, name, times in places_in(places, passages):
+                numbers, frequencies = self._postings.setdefault((name, text), ([], []))
                 numbers.append(first + number)
                 frequencies.append(times)
                 self.size += 1

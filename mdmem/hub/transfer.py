@@ -107,8 +107,8 @@ def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) ->
         for name, (source, *_) in had.items()
         if (wanted[name].source != source if name in wanted else not contents.awaits(name, source))
     ]
-    names = list(map(stored_path, stale))
-    cursor.execute("SELECT unpin(%s, %s)", (repository, names))
+    if stale:
+        cursor.execute("SELECT unpin(%s, %s)", (repository, list(map(stored_path, stale))))
     for name, wing in sorted(wanted.items(), key=lambda one: str(one[1].source)):
         if had.get(name) != (wing.source, wing.tree, FORMAT) or is_whole:
             _fill_pinned(cursor, repository, contents, wing, is_whole=is_whole)

@@ -23,6 +23,7 @@ from mdmem.workspace.workspace import IndexSlot
 
 # What decides how an entry stands; what it only names is not brought.
 _DECIDING = ("supersedes", "superseded_by", "amends", "overrides", "conflicts_with")
+# So many come beside those that are asked for.
 _MOST_FILES, _MOST_STEPS = 2_000, 40
 
 
@@ -38,11 +39,12 @@ class Company:
         self._wings: dict[int, SeenWing] = {}
         self.rows: dict[int, SeenRow] = {}
         found = reader.files(set(seeds))
+        most = len(found) + _MOST_FILES
         for _ in range(_MOST_STEPS):
             self.rows |= {row.id: row for row in found}
-            if not found or len(self.rows) > _MOST_FILES:
-                break
             self._learn({row.wing_id for row in found})
+            if not found or len(self.rows) > most:
+                break
             named = reader.files_at(self._linked_by(found))
             linking = reader.files(self._linking(found))
             found = [row for row in {one.id: one for one in (*named, *linking)}.values() if row.id not in self.rows]

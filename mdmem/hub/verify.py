@@ -12,11 +12,11 @@ from mdmem.entry.model import Wing
 from mdmem.errors import EnvironmentFaultError
 from mdmem.finding import Finding, Place
 from mdmem.git.fetch import has_commit
-from mdmem.hub.connection import transaction
+from mdmem.hub.connection import REBUILD, transaction
 from mdmem.hub.contents import Contents, HubWing
 from mdmem.hub.repositories import own_repository
 from mdmem.hub.rows import COLUMNS, FORMAT, HubFile, columns_of, path_of, plain_text, stored_path, words_of
-from mdmem.hub.statistics import WingFigures
+from mdmem.hub.wings import WingFigures
 from mdmem.tree import SETTINGS_NAME
 from mdmem.workspace.workspace import Workspace
 
@@ -24,17 +24,20 @@ if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection
 
 _PORTION = 200
-_HELP = "`mdmem hub rebuild` makes the repository anew"
 
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """What of a repository differs between the hub and the commit that it says it has; `checked` counts the files."""
+    """What of a repository differs between the hub and the commit that it says it has; `checked` counts the files.
+
+    `missing` are the sentences about wings of other repositories that are not at hand, and so not compared.
+    """
 
     repository: str
     commit: str
     checked: int
     findings: tuple[Finding, ...]
+    missing: tuple[str, ...] = ()
 
 
 def verify(workspace: Workspace, connection: HubConnection, repository: str | None = None) -> VerifyReport:
@@ -50,7 +53,7 @@ def verify(workspace: Workspace, connection: HubConnection, repository: str | No
         contents = Contents(workspace, commit)
         comparison = _Comparison(cursor, held.id, contents)
         findings = sorted(comparison.findings(), key=lambda finding: finding.sort_key)
-    return VerifyReport(held.name, commit, comparison.checked, tuple(findings))
+    return VerifyReport(held.name, commit, comparison.checked, tuple(findings), contents.missing_said)
 
 
 class _Comparison:
@@ -122,7 +125,7 @@ def _as_read(column: str, value: object) -> object:
     return json.loads(value) if column == "terms" and isinstance(value, str) else value
 
 
-def _finding(code: str, path: str, message: str, help_: str = _HELP) -> Finding:
+def _finding(code: str, path: str, message: str, help_: str = REBUILD) -> Finding:
     return Finding(code, message, Place(path), help_, None)
 
 

@@ -6,20 +6,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mdmem.entry.model import Wing
-from mdmem.hub.connection import HubError
+from mdmem.hub.connection import REBUILD, HubError
 from mdmem.hub.rows import (
     COLUMNS,
     FORMAT,
     HubFile,
     Link,
     columns_of,
+    lengths_in,
     path_of,
     plain_text,
     stored_path,
     unpacked_lengths,
     words_of,
 )
-from mdmem.hub.statistics import WingFigures, count_in
+from mdmem.index.fields import SCORED
 
 # So many rows are sent at once.
 _PORTION = 200
@@ -31,6 +32,27 @@ class ListedFile(NamedTuple):
     id: int
     kind: str
     blob: str | None
+
+
+class WingFigures:
+    """How many entries and passages are in a wing, or come and go, and the sums of their words by scored field."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self.documents = self.passages = 0
+        self.lengths = [0] * len(SCORED)
+
+    def add(self, lengths: Sequence[Sequence[int]], *, sign: int = 1) -> None:
+        """Take an entry in, by the lengths of its passages; with the sign -1, out."""
+        self.documents += sign
+        self.passages += sign * len(lengths)
+        for column, words in enumerate(map(sum, zip(*lengths, strict=True))):
+            self.lengths[column] += sign * words
+
+    def add_file(self, file: HubFile) -> None:
+        """Take a file in, if it is an entry."""
+        if file.passages:
+            self.add(lengths_in(file.passages))
 
 
 class WingRows:
@@ -58,12 +80,12 @@ class WingRows:
         if not ids:
             return
         gone = "DELETE FROM file WHERE id = ANY(%s) RETURNING type IS NOT NULL, lengths"
-        for is_entry, lengths in self._cursor.execute(gone, (ids,), binary=True):
-            if is_entry:
-                long = unpacked_lengths(lengths)
-                if long is None:
-                    raise HubError("a row of the hub is damaged; `mdmem hub rebuild` makes the repository anew")
-                self._figures.add(long, sign=-1)
+        for is_entry, packed in self._cursor.execute(gone, (ids,), binary=True):
+            lengths = unpacked_lengths(packed)
+            if is_entry and lengths is None:
+                raise HubError(f"a row of the hub is damaged; {REBUILD}")
+            if lengths is not None:
+                self._figures.add(lengths, sign=-1)
 
     def add(self, files: Iterable[HubFile]) -> int:
         """Put files in and return their number."""
@@ -109,9 +131,15 @@ class WingRows:
 
     def finish(self) -> None:
         """Bring the wing's figures up to date."""
-        count_in(self._cursor, self.id, self._figures)
+        had = self._figures
+        self._cursor.execute(_FIGURES, (had.documents, had.passages, had.lengths, self.id))
 
 
+_FIGURES = (
+    "UPDATE wing SET documents = documents + %s, passages = passages + %s, lengths = ("
+    "SELECT array_agg(coalesce(had, 0) + coalesce(gained, 0) ORDER BY place)"
+    " FROM unnest(wing.lengths, %s::bigint[]) WITH ORDINALITY AS one (had, gained, place)) WHERE id = %s"
+)
 _BINARY = ("content", "record", "lengths")
 _INSERT = (
     f"INSERT INTO file (wing_id, {', '.join(COLUMNS)}, words)"

@@ -1,6 +1,6 @@
 """The documents that a question is put to, by number: their words, and how long their fields are."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Protocol
@@ -26,7 +26,7 @@ class Weights:
 
     stated: Mapping[int, float]
     wholes: Mapping[int, float]
-    postings: Sequence[tuple[str, Sequence[tuple[int, float]]]]
+    postings: Sequence[tuple[str, Mapping[int, float]]]
 
 
 class Postings(Protocol):
@@ -87,6 +87,18 @@ class Corpus:
     def count(self) -> int:
         """How many documents live."""
         return len(set(self.keys)) - (None in self.keys) if self.totals is None else self.totals.documents
+
+    def passages_of(self, documents: Set[int]) -> frozenset[int]:
+        """Return the numbers of the passages of documents, which are named by the first."""
+        if self.is_flat:
+            return frozenset(documents)
+        firsts, found = self.firsts, list[int]()
+        for first in documents:
+            number = first
+            while number < len(firsts) and firsts[number] == first:
+                found.append(number)
+                number += 1
+        return frozenset(found)
 
     @property
     def is_flat(self) -> bool:

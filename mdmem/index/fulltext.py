@@ -13,7 +13,16 @@ from mdmem.dataclass import replace
 from mdmem.index.corpus import Corpus
 from mdmem.index.fields import Terms
 from mdmem.index.manifest import NAME, DamagedIndexError, Manifest, Stamp, load, stamp_of
-from mdmem.index.protocol import IndexBusyError, IndexState, IndexWriteError, Progress, Read, RefreshResult, TextAnswer
+from mdmem.index.protocol import (
+    Holding,
+    IndexBusyError,
+    IndexState,
+    IndexWriteError,
+    Progress,
+    Read,
+    RefreshResult,
+    TextAnswer,
+)
 from mdmem.index.refresh import RefreshRequest, refresh, withdraw
 from mdmem.index.scoring import Query, plain, rank
 from mdmem.index.store import OpenIndex, bytes_in, open_index
@@ -47,6 +56,7 @@ class FullTextIndex:
         read: Read,
         among: Collection[str] | None = None,
         syntax: bool = False,
+        holding: Holding = (),
         may_refresh: bool = True,
     ) -> TextAnswer:
         """Return the live documents that answer a question, or raise `QuerySyntaxError` where `syntax` is asked for."""
@@ -59,14 +69,14 @@ class FullTextIndex:
             opened, why = self._ready(live, read) if may_refresh else (self._open(), None)
             if opened is not None:
                 try:
-                    found = rank(query, self._corpus(opened, query, live, read), read, among=chosen)
+                    found = rank(query, self._corpus(opened, query, live, read), read, among=chosen, holding=holding)
                     return TextAnswer(found, tuple(query.typed), query.typed, "index", why is not None, why)
                 except DamagedIndexError as error:
                     why = self._discarded(opened, error)
             # Imported here, as wherever documents are analysed: most questions find the index as the files are.
             from mdmem.index.overlay import scanned
 
-            found = rank(query, scanned(query, live, read), read, among=chosen)
+            found = rank(query, scanned(query, live, read), read, among=chosen, holding=holding)
         return TextAnswer(found, tuple(query.typed), query.typed, "scan", why is not None, why)
 
     def is_behind(self, *, live: Mapping[str, str]) -> bool:

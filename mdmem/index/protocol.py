@@ -28,6 +28,9 @@ class IndexDocument:
 Read = Callable[[Sequence[str]], Iterable[IndexDocument]]
 """Keys to documents; a key that cannot be read any more is left out."""
 
+Holding = Collection[frozenset[str]]
+"""Sets of terms, of which whatever is found holds all of one; none at all leaves nothing out."""
+
 Progress = Callable[[int, int], None]
 """Is told how many documents are done, and of how many."""
 
@@ -38,6 +41,11 @@ class Match(NamedTuple):
     key: str
     score: float
     terms: frozenset[str]
+
+
+def holds_one(terms: frozenset[str], holding: Holding) -> bool:
+    """Say whether a document of these terms is one of those that hold all of a set."""
+    return not holding or any(terms >= wanted for wanted in holding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +110,7 @@ class FullText(Protocol):
         read: Read,
         among: Collection[str] | None = None,
         syntax: bool = False,
+        holding: Holding = (),
         may_refresh: bool = True,
     ) -> TextAnswer:
         """Return the live documents that hold a word of the question.

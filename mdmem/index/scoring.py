@@ -12,7 +12,7 @@ from mdmem.entry.fields import Searched, searched_as
 from mdmem.index.analysis import ask
 from mdmem.index.corpus import Corpus, Weights
 from mdmem.index.fields import PASSAGE_FIELDS, SCORED
-from mdmem.index.protocol import Match, Read
+from mdmem.index.protocol import Holding, Match, Read, holds_one
 
 # Round figures from a coarse grid, so as not to fit the corpora. K1 is of the field's range: at 2.0 Cranfield (titles
 # and abstracts, 225 questions) has nDCG@10 .408, at 1.5 .405, at 1.2 .394; of 62 questions in other words over PEPs and
@@ -62,14 +62,14 @@ def weigh(corpus: Corpus, frequencies: Frequencies, *, fields: Sequence[str] = S
 def _weigh(corpus: Corpus, frequencies: Frequencies, fields: Sequence[str]) -> Weights:
     stated: dict[int, float] = {}
     wholes: dict[int, float] = {}
-    postings: list[tuple[str, Sequence[tuple[int, float]]]] = []
+    postings: list[tuple[str, Mapping[int, float]]] = []
     for field in fields:
         held = frequencies(corpus, field)
         if not held:
             continue
         is_part = field in PASSAGE_FIELDS
         if is_part:
-            postings.append((field, held))
+            postings.append((field, dict(held)))
             held = held if corpus.is_flat else _summed(held, corpus.firsts)
         weight = WEIGHTS[field]
         flat, slope, lengths = corpus.norm(field)
@@ -136,10 +136,15 @@ class Scores:
         self._wholes = _sum(self._wholes, gains)
         return weighed.keys()
 
-    def result(self) -> dict[int, float]:
-        """Return the score of each document."""
-        parts = _sum(dict(self._titles), self._best_passages(self._looked_into()))
-        scores = {first: WHOLE_SHARE * score for first, score in self._wholes.items()}
+    def result(self, among: Set[int] | None = None) -> dict[int, float]:
+        """Return the score of each document, or of some."""
+        wholes, titles = self._wholes, self._titles
+        looked_into = self._looked_into()
+        if among is not None:
+            looked_into &= among
+            wholes, titles = _in(among, wholes), _in(among, titles)
+        parts = _sum(dict(titles), self._best_passages(looked_into))
+        scores = {first: WHOLE_SHARE * score for first, score in wholes.items()}
         for first, score in parts.items():
             scores[first] += (1.0 - WHOLE_SHARE) * score
         return scores
@@ -155,9 +160,9 @@ class Scores:
 
     def _best_passages(self, among: Set[int]) -> dict[int, float]:
         """Return what the best passage of each of these documents adds to its title."""
-        firsts, parts = self._corpus.firsts, dict[int, float]()
+        firsts, parts, near = self._corpus.firsts, dict[int, float](), self._corpus.passages_of(among)
         for rarity, weights in self._terms:
-            stated, weighed = weights.stated, self._weighed(weights, among)
+            stated, weighed = weights.stated, self._weighed(weights, near)
             gains = {number: rarity * (weight / (K1 + weight)) for number, weight in weighed.items()}
             for number, weight in weighed.items() if stated else ():
                 if title := stated.get(firsts[number]):
@@ -170,12 +175,13 @@ class Scores:
         return best
 
     def _weighed(self, weights: Weights, among: Set[int]) -> dict[int, float]:
-        firsts, weighed = self._corpus.firsts, dict[int, float]()
+        weighed = dict[int, float]()
         for field, held in weights.postings:
             weight, (flat, slope, lengths) = WEIGHTS[field], self._corpus.part_norm(field)
-            near = [pair for pair in held if firsts[pair[0]] in among]
+            # Of thousands of passages a few are near, which are told without a step of Python's.
+            near = among & held.keys()
             weighed = _sum(
-                weighed, {number: weight * times / (flat + slope * lengths[number]) for number, times in near}
+                weighed, {number: weight * held[number] / (flat + slope * lengths[number]) for number in near}
             )
         return weighed
 
@@ -221,8 +227,15 @@ def plain(question: str) -> Query:
     return Query(tuple(leaves), asked.typed, frozenset(asked.terms).union(asked.wholes))
 
 
-def rank(query: Query, corpus: Corpus, read: Read, *, among: Set[str] | None = None) -> tuple[Match, ...]:
-    """Return the documents that answer a query, best first."""
+def rank(
+    query: Query,
+    corpus: Corpus,
+    read: Read,
+    *,
+    among: Set[str] | None = None,
+    holding: Holding = (),
+) -> tuple[Match, ...]:
+    """Return the documents that answer a query, best first; those in `among` that hold enough."""
     # A bit for each term: adding up sets for each of thousands of documents would take longer than scoring them.
     bits = {text: 1 << position for position, text in enumerate(query.typed)}
     scored = Scores(corpus)
@@ -231,17 +244,20 @@ def rank(query: Query, corpus: Corpus, read: Read, *, among: Set[str] | None = N
         mask = sum(bits[text] for text in set(leaf.terms))
         numbers = scored.add(weigh(corpus, leaf.frequencies, fields=leaf.fields), leaf.boost, leaf.text)
         held = _joined(held, dict.fromkeys(numbers, mask), or_)
-    scores = scored.result()
     if query.accept is not None:
         accepted = query.accept(corpus, read)
-        scores, held = _of(accepted, scores, 0.0), _of(accepted, held, 0)
+        held = {number: held.get(number, 0) for number in accepted}
+    # Thousands of matches share a few sets.
+    texts = {mask: frozenset(text for text, bit in bits.items() if mask & bit) for mask in set(held.values())}
+    if holding:
+        held = {n: mask for n, mask in held.items() if holds_one(texts[mask], holding)}
     keys = corpus.keys
-    names = {n: key for n in scores if (key := keys[n]) is not None and (among is None or key in among)}
+    names = {n: key for n in held if (key := keys[n]) is not None and (among is None or key in among)}
+    known = scored.result(names.keys() if holding else None)
+    scores = {n: known.get(n, 0.0) for n in names} if query.accept is not None else known
     # Equal scores by key. Most numbers are in the order of their keys, and pairs would be compared one by one.
     found = sorted(sorted(names), key=names.__getitem__)
     found.sort(key=scores.__getitem__, reverse=True)
-    # Thousands of matches share a few sets.
-    texts = {mask: frozenset(text for text, bit in bits.items() if mask & bit) for mask in set(held.values())}
     columns = [names[n] for n in found], [scores[n] for n in found], [texts[held[n]] for n in found]
     return tuple(map(_match, zip(*columns, strict=True)))
 
@@ -250,5 +266,5 @@ def rank(query: Query, corpus: Corpus, read: Read, *, among: Set[str] | None = N
 _match: Callable[[tuple[object, ...]], Match] = partial(tuple.__new__, Match)
 
 
-def _of(numbers: Iterable[int], known: Mapping[int, _Number], default: _Number) -> dict[int, _Number]:
-    return {number: known.get(number, default) for number in numbers}
+def _in(numbers: Set[int], known: Mapping[int, float]) -> dict[int, float]:
+    return {number: known[number] for number in numbers & known.keys()}

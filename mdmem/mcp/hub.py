@@ -159,13 +159,9 @@ def _degraded(answer: Facts | Told, why: str) -> Facts | Told:
 
 def _age(repository: SeenRepository) -> tuple[tuple[str, ...], Facts]:
     """Return which copy an answer is of, as text and as facts."""
-    seconds = max(0, int((datetime.now(UTC) - repository.pushed_at).total_seconds()))
+    from mdmem.render.hub_answers import copied_json
+
     since = f"{repository.pushed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     said = f"From the hub: `{repository.name}` at {repository.commit[:10]}, pushed {since}."
-    one = {
-        "repository": repository.name,
-        "commit": repository.commit,
-        "pushed_at": repository.pushed_at.isoformat(),
-        "age_seconds": seconds,
-    }
-    return (said,), {"repositories": [one]}
+    now, at = datetime.now(UTC), repository.pushed_at
+    return (said,), {"repositories": [copied_json(repository.name, commit=repository.commit, pushed_at=at, now=now)]}

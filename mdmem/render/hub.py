@@ -1,9 +1,10 @@
-"""What the commands that keep a hub did, as text and JSON."""
+"""What the commands that keep a hub did, and who sees what of it, as text and JSON."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import asdict
 from mdmem.hub.succession import Succession
@@ -12,6 +13,7 @@ from mdmem.render.json import dump
 from mdmem.render.words import count, entries
 
 if TYPE_CHECKING:
+    from mdmem.hub.permissions import Grant
     from mdmem.hub.push import PushResult
     from mdmem.hub.repositories import HubRepository, RenameResult
     from mdmem.hub.schema import SchemaResult
@@ -25,6 +27,11 @@ def schema_text(result: SchemaResult) -> str:
     return f"the hub's tables are {word} of version {result.after}"
 
 
+def schema_json(result: SchemaResult) -> str:
+    """Return the version that the hub's tables had, 0 where there were none, and have."""
+    return dump({"before": result.before, "version": result.after})
+
+
 def push_text(result: PushResult) -> str:
     """Return what became of a push."""
     name, had, brought = result.repository, (result.before or "")[:10], result.brought
@@ -33,7 +40,10 @@ def push_text(result: PushResult) -> str:
     if result.is_unchanged:
         return f"{name}: the hub is at {had} already"
     changes = (("added", brought.added), ("changed", brought.changed), ("removed", brought.removed))
-    said = [f"{number} {word}" for word, number in changes if number] or ["no file changed"]
+    counted = [(number, word) for word, number in changes if number]
+    # What is counted stands with the first: not every file is an entry.
+    said = [f"{number if place else count(number, 'file')} {word}" for place, (number, word) in enumerate(counted)]
+    said = said or ["no file changed"]
     if brought.pins:
         said.append(f"{count(brought.pins, 'pin')} changed")
     since = f" (was {had})" if had and had != result.commit[:10] else ""
@@ -120,6 +130,7 @@ def verify_json(report: VerifyReport) -> str:
             "commit": report.commit,
             "checked": report.checked,
             "findings": findings,
+            "missing": list(report.missing),
         }
     )
 
@@ -131,6 +142,58 @@ def rename_text(result: RenameResult) -> str:
     return f"{result.before} is {result.name} now; the old name goes on working"
 
 
+def rename_json(result: RenameResult) -> str:
+    """Return the names that a repository had and has."""
+    return dump({"before": result.before, "repository": result.name})
+
+
 def forget_text(forgotten: HubRepository) -> str:
     """Return what is in the hub no more."""
     return f"the hub has nothing of {forgotten.name} any more; `mdmem hub push` sends it again"
+
+
+def grants_text(grants: Sequence[Grant]) -> str:
+    """Return one line for each who sees something, or could."""
+    return "\n".join(map(_grant_line, grants))
+
+
+def grants_json(grants: Sequence[Grant]) -> str:
+    """Return who sees and pushes what."""
+    return dump({"grants": [_grant_json(one) for one in grants]})
+
+
+def new_token_text(text: str, name: str) -> str:
+    """Return a token's text on a line of its own, and how it is used."""
+    return f"{text}\n{name}: it is shown this once; whoever holds it sets it as MDMEM_HUB_TOKEN"
+
+
+def new_token_json(text: str, name: str) -> str:
+    """Return a token's text and name."""
+    return dump({"token": text, "name": name})
+
+
+def _grant_line(grant: Grant) -> str:
+    said = [
+        f"{verb} {', '.join(places)}"
+        for verb, places in (
+            ("pushes", [one.place for one in grant.permissions if one.may_push]),
+            ("reads", [one.place for one in grant.permissions if not one.may_push]),
+        )
+        if places
+    ]
+    who = "you" if grant.name is None else f"{grant.name} ({_kind(grant)})"
+    return f"{who}: {'; '.join(said) or 'nothing'}"
+
+
+def _kind(grant: Grant) -> str:
+    return "role" if grant.is_role else "token"
+
+
+def _grant_json(grant: Grant) -> dict[str, Any]:
+    sees = [{"repository": one.repository, "wing": one.wing, "may_push": one.may_push} for one in grant.permissions]
+    return {"name": grant.name, "kind": None if grant.name is None else _kind(grant), "sees": sees}
+
+
+def forget_json(forgotten: HubRepository) -> str:
+    """Return what is in the hub no more, with the commit that it was at."""
+    return dump({"repository": forgotten.name, "commit": forgotten.commit})

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import replace
 from mdmem.hub.origins import shown_label
 from mdmem.render.characters import one_line
-from mdmem.render.entries import entry_list, search_text
+from mdmem.render.entries import entry_list, search_text, shown_text
+from mdmem.render.hub import age_text
 from mdmem.render.json import dump, entries_json, pack_json, search_json
 from mdmem.render.retrieval import pack_text
 from mdmem.render.words import count
 
 if TYPE_CHECKING:
+    from mdmem.entry.model import Entry
     from mdmem.hub.across import AcrossAnswer, Pinned
     from mdmem.hub.origins import WingOrigin
     from mdmem.hub.owners import OwnedEntry, WhoReport
+    from mdmem.hub.repository_copy import RepositoryCopy
     from mdmem.render.ink import Ink
     from mdmem.retrieval.entries import ShownEntry
     from mdmem.retrieval.pack import Pack
@@ -25,7 +28,9 @@ if TYPE_CHECKING:
 
 _NAMED = 5
 _TEXTS = ("reason", "why", "message", "standing_note")
-_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+
+Found = Sequence[tuple["RepositoryCopy", tuple["ShownEntry", ...]]]
+"""Entries by the copy that has them, in the order that was asked."""
 
 OriginOf = Mapping[str, "WingOrigin"]
 """Where each wing of an answer comes from, by the name that it has there."""
@@ -37,22 +42,57 @@ def told(content: Mapping[str, Any], origins: OriginOf, now: datetime) -> dict[s
     return {**placed, "repositories": repositories_json(origins.values(), now)}
 
 
+def copy_json(copy: RepositoryCopy, content: Mapping[str, Any], *, now: datetime) -> str:
+    """Return the clone's own answer as that of a repository's copy."""
+    return dump(told(content, copy.origins, now))
+
+
+def copy_text(copy: RepositoryCopy, text: str, *, ink: Ink, now: datetime) -> str:
+    """Return the text of the clone's own answer as that of a repository's copy."""
+    return "\n\n".join(filter(None, [text, ink.dim(ages_text(copy.origins.values(), now))]))
+
+
+def copies_json(found: Found, *, now: datetime) -> str:
+    """Return entries of some repositories as their files state them."""
+    parts = [told(entries_json(shown), copy.origins, now) for copy, shown in found]
+    repositories = {one["repository"]: one for part in parts for one in part["repositories"]}
+    return dump(
+        {"entries": [one for part in parts for one in part["entries"]], "repositories": list(repositories.values())}
+    )
+
+
+def copies_text(found: Found, *, ink: Ink, now: datetime) -> str:
+    """Return entries of some repositories in full as text, each with the file that it is."""
+    blocks = [
+        f"{shown_text([one], ink)}\n\n  {ink.dim(_file_of(copy, one.entry))}" for copy, shown in found for one in shown
+    ]
+    ages = ages_text((origin for copy, _ in found for origin in copy.origins.values()), now)
+    return "\n\n".join([*blocks, *([ink.dim(ages)] if ages else [])])
+
+
+def _file_of(copy: RepositoryCopy, entry: Entry) -> str:
+    origin, (_, inner) = copy.origins[entry.wing], entry.address.split("/", 1)
+    return f"{origin.repository} at {origin.commit[:10]}: {origin.path(inner)}.md"
+
+
 def repositories_json(origins: Iterable[WingOrigin], now: datetime) -> list[dict[str, Any]]:
     """Return the repositories of some wings, and how old the hub's copy of each is."""
     known = {one.repository: one for one in origins if one.pushed_at is not None}
     return [
-        {
-            "repository": name,
-            "commit": one.commit,
-            "pushed_at": one.pushed_at.isoformat(timespec="seconds") if one.pushed_at is not None else None,
-            "age_seconds": _age(one, now),
-        }
+        copied_json(name, commit=one.commit, pushed_at=one.pushed_at, now=now)
         for name, one in sorted(known.items())
+        if one.pushed_at is not None
     ]
 
 
-def _age(origin: WingOrigin, now: datetime) -> int:
-    return max(0, int((now - origin.pushed_at).total_seconds())) if origin.pushed_at is not None else 0
+def copied_json(name: str, *, commit: str, pushed_at: datetime, now: datetime) -> dict[str, Any]:
+    """Return which copy of a repository answered, and how old it is."""
+    pushed = pushed_at.isoformat(timespec="seconds")
+    return {"repository": name, "commit": commit, "pushed_at": pushed, "age_seconds": _age(pushed_at, now)}
+
+
+def _age(pushed_at: datetime, now: datetime) -> int:
+    return max(0, int((now - pushed_at).total_seconds()))
 
 
 def _placed(value: Any, origins: OriginOf, home: WingOrigin | None) -> Any:
@@ -118,8 +158,10 @@ def across_pack_json(answer: AcrossAnswer[Pack], *, now: datetime) -> str:
 
 def across_entries_json(answer: AcrossAnswer[tuple[ShownEntry, ...]], *, now: datetime) -> str:
     """Return the entries of many repositories as their files state them."""
+    content = entries_json(answer.result)
     shown = {one.entry.wing for one in answer.result}
-    return dump(told({**entries_json(answer.result), **_reach_json(answer)}, _some(answer, shown), now))
+    content["entries"] = [one | _pins_json(answer.pins.get(one["address"], ())) for one in content["entries"]]
+    return dump(told({**content, **_reach_json(answer)}, _some(answer, shown), now))
 
 
 def _some(answer: AcrossAnswer[Any], shown: Iterable[str]) -> OriginOf:
@@ -133,7 +175,8 @@ def _some(answer: AcrossAnswer[Any], shown: Iterable[str]) -> OriginOf:
 
 def _reach_json(answer: AcrossAnswer[Any]) -> dict[str, Any]:
     reach = answer.reach
-    return {"matches": reach.matches, "at_least": not reach.is_all, "begun": list(reach.begun)}
+    weighed = {} if reach.weighed is None else {"weighed": reach.weighed}
+    return {"matches": reach.matches, "at_least": not reach.is_all, "begun": list(reach.begun), **weighed}
 
 
 def _pins_json(pins: Iterable[Pinned]) -> dict[str, Any]:
@@ -161,8 +204,13 @@ def across_pack_text(answer: AcrossAnswer[Pack], *, ink: Ink, now: datetime) -> 
     pack = answer.result
     where = count(len({one.item.entry.wing for one in pack.items}), "wing of the hub", "wings of the hub")
     scope = replace(pack.scope, wings=("", where))
-    text = pack_text(replace(pack, scope=scope, likely_room=None, searched=()), ink=ink)
+    text = pack_text(from_hub(replace(pack, scope=scope, likely_room=None, searched=())), ink=ink)
     return across_text(text, answer, (one.item.entry.address for one in pack.items), ink=ink, now=now)
+
+
+def from_hub(pack: Pack) -> Pack:
+    """Return a pack that says where it is from: of neither an index nor files at hand."""
+    return replace(pack, basis=replace(pack.basis, source="hub"))
 
 
 def across_list_text(
@@ -176,18 +224,10 @@ def across_list_text(
 
 def ages_text(origins: Iterable[WingOrigin], now: datetime) -> str:
     """Return of which commits the copies of some repositories are, and how old."""
-    known = {one.repository: one for one in origins if one.pushed_at is not None}
-    said = [
-        f"{name} {one_line(one.commit[:10])}, {_in_words(_age(one, now))} old" for name, one in sorted(known.items())
-    ]
+    known = {one.repository: (one.commit[:10], one.pushed_at) for one in origins if one.pushed_at is not None}
+    said = [f"{name} {commit}, {age_text(_age(at, now))} old" for name, (commit, at) in sorted(known.items())]
     more = f"; and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
     return f"copy of {'; '.join(said[:_NAMED])}{more}" if said else ""
-
-
-def _in_words(seconds: int) -> str:
-    if seconds < _HOUR:
-        return f"{seconds // _MINUTE} min"
-    return f"{seconds // _HOUR} h" if seconds < 2 * _DAY else f"{seconds // _DAY} days"
 
 
 def reach_remarks(answer: AcrossAnswer[Any]) -> list[str]:
@@ -197,6 +237,9 @@ def reach_remarks(answer: AcrossAnswer[Any]) -> list[str]:
         said.append(f"no entry holds {', '.join(reach.begun)}; shown is what holds words that begin so")
     if not reach.is_all:
         said.append(f"more than {reach.matches} match: those that hold most of the words were compared; narrow it down")
+    elif reach.weighed is not None and reach.weighed < reach.matches:
+        weighed = f"the {reach.weighed} that match best, invariants before others, were weighed"
+        said.append(f"{reach.matches} match: {weighed}; narrow it down")
     return said
 
 

@@ -111,6 +111,7 @@ def _doubts(pack: Pack) -> Iterator[str]:
 SOURCES = {
     "index": "the index",
     "scan": "the files themselves",
+    "hub": "the hub",
     "docs": "docs/architecture.md",
     "readme": "README.md",
     "workspace": "a search of the workspace",

@@ -105,11 +105,9 @@ class Mentions:
         self._asked += 1
         # Prose writes ADR 7 for what is `adr-0007`.
         spellings = {names[0], re.sub(r"(?<!\d)0+(?=\d)", "", names[0])}
-        answer = self.workspace.find_text(" ".join(sorted(spellings)), self._among)
         wanted = [frozenset(ask(spelling).terms) for spelling in spellings]
-        # Thousands of matches share a few sets.
-        fitting = {held for held in {match.terms for match in answer.matches} if any(held >= one for one in wanted)}
-        return [match.key for match in answer.matches if match.terms in fitting]
+        answer = self.workspace.find_text(" ".join(sorted(spellings)), self._among, holding=wanted)
+        return [match.key for match in answer.matches]
 
     @cached_property
     def _among(self) -> frozenset[str]:

@@ -12,7 +12,7 @@ from operator import attrgetter
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.retrieval.bearings import claimants_first, claims_on, partners_of
-from mdmem.retrieval.coverage import Held, TermWeights, coverage_of, weights_of
+from mdmem.retrieval.coverage import Held, TermWeights, coverage_of, held_of, weights_of
 from mdmem.retrieval.grounds import Grounds
 from mdmem.retrieval.order import in_any_order, in_order
 from mdmem.retrieval.question import Coverage, Described, Omission, OmittedCount, Tier
@@ -149,8 +149,7 @@ class Selection(Grounds):
     def texts(self, entries: Iterable[Entry]) -> list[Held]:
         """Return those entries that hold a word of the question, with the words that each holds."""
         matches = self.matches
-        found = [(entry, matches[entry.address]) for entry in entries if entry.address in matches]
-        return [Held(entry, score, terms) for entry, (_, score, terms) in found]
+        return [held_of((entry, *matches[entry.address][1:])) for entry in entries if entry.address in matches]
 
     def likely_room(self, items: Iterable[Ranked]) -> str | None:
         """Return the room that holds most of the best matches, several of them; None where rooms are asked for."""

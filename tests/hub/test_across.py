@@ -72,6 +72,40 @@ def asked(hub: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: 
     return ask
 
 
+@pytest.mark.parametrize("repositories", [("acme/nope",), ("acme/shop", "acme/nope")])
+@pytest.mark.parametrize("question", [("search", "orders"), ("who", "orders"), ("list",)])
+def test_a_repository_that_is_not_there_is_not_found(
+    asked: Any, question: tuple[str, ...], repositories: tuple[str, ...]
+) -> None:
+    named = [part for one in repositories for part in ("--repository", one)]
+    assert "the hub has no repository `acme/nope`; `mdmem hub status`" in asked(*question, *named, code=1)
+
+
+def test_a_place_narrows_the_list_of_all_and_of_one(asked: Any) -> None:
+    def listed(*words: str) -> set[str]:
+        return {f"{one['repository']}:{one['address']}" for one in asked("list", *words)["entries"]}
+
+    both = {f"{name}:app/rules/personal" for name in ("acme/shop", "acme/mill")}
+    assert both <= listed("app/rules") <= listed("app")
+    assert both <= listed("rules")
+    assert listed("app/rules", "--repository", "acme/shop") == {"acme/shop:app/rules/personal"}
+    assert "is no wing and no room" in asked("list", "app/rules/personal", code=2)
+
+
+def test_a_list_or_search_that_finds_nothing_says_so(
+    hub: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MDMEM_HUB_DSN", hub["dsn"])
+    one = ("--repository", "acme/shop")
+    for words, said in (
+        (("list", "nowhere"), "no entry that you may read passes these filters"),
+        (("list", "--type", "pattern", *one), "no entry passes these filters"),
+        (("search", "zzzq", *one), "nothing found: no entry holds zzzq"),
+    ):
+        ran = run_here(capsys, "hub", *words, cwd=hub["folder"])
+        assert (ran.code, ran.err.splitlines()) == (1, [said])
+
+
 def test_hits_of_all_repositories_name_their_place(asked: Any, hub: dict[str, Any]) -> None:
     found = asked("search", "orders", "polled")
     first = found["hits"][0]
@@ -150,6 +184,11 @@ def test_an_address_finds_its_repository_or_says_which_have_it(asked: Any) -> No
     )
     (shown,) = asked("show", f"acme/mill:{name}")["entries"]
     assert (shown["repository"], shown["body"].strip()) == ("acme/mill", "Orders of the mill wait on paper.")
+    both = asked("show", f"acme/shop:{name}", f"acme/mill:{name}", "ros2/rules/callbacks", f"acme/shop:{name}")
+    held = ["acme/shop", "acme/mill", both["entries"][2]["repository"], "acme/shop"]
+    assert [one["repository"] for one in both["entries"]] == held
+    assert [one["repository"] for one in both["repositories"]] == ["acme/shop", "acme/mill", "acme/other"]
+    assert "of several repositories" in asked("show", f"acme/shop:{name}", "--repository", "acme/mill", code=2)
     chain = asked("why", f"acme/shop:{name}")["chain"]
     assert [(link["repository"], link["address"]) for link in chain] == [
         ("acme/shop", "app/architecture/polling"),

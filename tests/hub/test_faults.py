@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -13,6 +14,13 @@ from pushes import pushed, rows, state
 
 from mdmem.hub.connection import HubError, HubRaceError, connected, is_open
 from mdmem.hub.wings import WingRows
+
+
+@pytest.fixture(autouse=True)
+def _mended_after(dsn: str) -> Iterator[None]:
+    """Let no test find the faults of another."""
+    yield
+    mended(dsn)
 
 
 @pytest.fixture
@@ -38,7 +46,10 @@ def during_inserts(dsn: str, statement: str) -> None:
 
 def mended(dsn: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute("DROP FUNCTION mdmem_hub.fail CASCADE")
+        connection.execute(
+            "SET client_min_messages = warning; SET search_path = mdmem_hub;"
+            " DROP FUNCTION IF EXISTS fail CASCADE; DROP SEQUENCE IF EXISTS tries"
+        )
 
 
 _RAISED = "RAISE EXCEPTION 'low \x1b[31m on it' USING ERRCODE = "

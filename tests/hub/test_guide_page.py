@@ -22,3 +22,8 @@ def test_transcripts_give_what_they_show(empty_dsn: str, tmp_path: Path, monkeyp
     for command, shown in transcripts(mdmem.guide.page("hub")):
         printed = reader.types(command)
         assert re.fullmatch(pattern_of(shown), printed), f"$ {command}\n{printed}\n{reader.said}"
+
+
+def test_the_workflow_fetches_the_commits_that_are_pinned_and_no_newer_ones() -> None:
+    steps = re.findall(r"run: (mdmem .*)", mdmem.guide.page("hub"))
+    assert steps[:2] == ["mdmem sync --wings --pinned", "mdmem hub push"]

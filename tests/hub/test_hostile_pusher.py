@@ -15,6 +15,7 @@ from mdmem.record import pack
 @pytest.fixture
 def hub(dsn: str, tmp_path: Path) -> str:
     """Return where a hub is with a repository, and one whose pusher means harm."""
+    forge(dsn, "ALTER TABLE repository ALTER id RESTART", "ALTER TABLE wing ALTER id RESTART")
     shop = memory(tmp_path / "shop") / "memory"
     pushed(dsn, shop, repository="acme/shop")
     write_entry(shop, "nav/architecture/ferry", "A ferry carries the threads.\n", title="Ferry")
@@ -26,7 +27,7 @@ def hub(dsn: str, tmp_path: Path) -> str:
 def forge(dsn: str, *statements: str) -> None:
     with psycopg.connect(dsn, autocommit=True, options="-c search_path=mdmem_hub") as connection:
         for statement in statements:
-            connection.execute(statement)
+            assert connection.execute(statement).rowcount, statement
 
 
 REFUSED = (

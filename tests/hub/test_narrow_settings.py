@@ -2,7 +2,7 @@
 
 import tomllib
 
-from mdmem.hub.narrow_settings import narrow_settings
+from mdmem.hub.contents import narrow_settings
 from mdmem.settings.parse import parse_settings
 
 SETTINGS = """

@@ -12,6 +12,7 @@ from mdmem.hub.candidates import holding
 from mdmem.hub.rows import path_of, stored_path, unpacked_file
 
 _LONG = "x" * 5000
+_ODD_TERMS = "SELECT term FROM file, jsonb_object_keys(terms) AS term WHERE term !~ '^[[:alnum:]]+$'"
 _BYTES = os.fsdecode(b"rules/bytes-\xff\x1a.md")
 
 
@@ -64,8 +65,7 @@ def test_odd_files_are_pushed_and_come_back_as_they_are(
         path_of(str(path)) for (path,) in rows(dsn, "SELECT path FROM file WHERE type IS NOT NULL AND record IS NULL")
     }
     # Each word is found, however it is written, and those of a file that has too many for the server.
-    held = "SELECT DISTINCT term FROM file, jsonb_object_keys(terms) AS term WHERE term !~ '^([[:alnum:]]+| )$'"
-    odd_terms = {str(term) for (term,) in rows(dsn, held)}
+    odd_terms = {str(term) for (term,) in rows(dsn, _ODD_TERMS)}
     assert odd_terms >= {"c++", "path\\to"}
     for term in ("c++", "path\\to", "word000000", f"word{words - 1:06}", max(odd_terms)):
         found = rows(dsn, f"SELECT path FROM file WHERE words @@ $t${holding([term], ())}$t$::tsquery")

@@ -3,15 +3,18 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from datetime import date
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from builders import Ran, run_here
+from builders import TODAY, Ran, run_here
 
-from mdmem.hub.permissions import access_of
+from mdmem.errors import NotFoundError
+from mdmem.hub.reader import Reader
+from mdmem.hub.repository_copy import open_copy
 
 Typed = Callable[..., Ran]
 # Two repositories that pin one wing of a third; `guest` sees a wing of the first, a token the second, to push it.
@@ -220,6 +223,8 @@ SLIPS = (
     (("grant", "guest", "a b", "--push"), 2, "is no name for a repository"),
     (("revoke", "guest", "acme/shop"), 1, "`guest` sees nothing of this hub"),
     (("token", "guest"), 2, "is a role of the database"),
+    (("drop", "acme/shop"), 2, "no command `hub drop`; did you mean `mdmem hub forget`?"),
+    (("lst",), 2, "did you mean `mdmem hub list`?"),
     (("token", "A B"), 2, "cannot name a token"),
     (("token", "nobody", "--drop"), 1, "there is no token `nobody`"),
     (("token", "nobody", "--drop", "--rotate"), 2, "give one of them"),
@@ -240,7 +245,9 @@ def test_nobody_but_the_owner_grants(typed: Typed) -> None:
             2,
             "mdmem: only the hub's owner, or a member of that role, says who sees what; connect as one\n",
         )
-    assert "whatever token it shows" in typed("grants", token=token).err
+    assert "whatever token it shows: unset MDMEM_HUB_TOKEN" in typed("grants", token=token).err
+    assert "with a token in MDMEM_HUB_TOKEN another asks" in typed("status", role="guest").err
+    assert typed("status", role="guest", token=token).err == ""
 
 
 # By the SQL state: what is not granted, what is not there or taken, which tells of the caller's own rows alone.
@@ -366,12 +373,15 @@ def test_what_is_revoked_is_not_seen_from_the_next_question_on(typed: Typed, oth
 
 
 def test_access_is_that_of_the_caller(hub: str) -> None:
-    def seen(role: str, repository: int, token: str = "") -> frozenset[str] | None:
-        with as_role(hub, role, token=token) as connection:
-            return access_of(connection, repository).readable
+    def seen(role: str, repository: str, token: str = "") -> frozenset[str] | None:
+        with as_role(hub, role, token=token) as connection, connection.cursor() as cursor:
+            return open_copy(Reader(cursor), repository, today=date.fromisoformat(TODAY)).workspace.access.readable
 
-    assert (seen("guest", 1), seen("guest", 2), seen("postgres", 2)) == ({"pay"}, frozenset(), None)
-    assert seen("member", 2, "ci-token") is None
+    hidden = f"acme/{SECRET}"
+    assert (seen("guest", "acme/shop"), seen("postgres", hidden)) == ({"pay"}, None)
+    assert seen("member", hidden, "ci-token") is None
+    with pytest.raises(NotFoundError, match=f"no repository `{hidden}`"):
+        seen("guest", hidden)
 
 
 def test_every_table_has_policies_and_every_function_its_own_path(hub: str) -> None:

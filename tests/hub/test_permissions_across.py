@@ -13,15 +13,16 @@ Capture = pytest.CaptureFixture[str]
 HIDDEN, SEEN = "vault/plans/zebra", "app/rules/growth"
 
 
-@pytest.fixture
-def two(dsn: str, tmp_path: Path, roles: None) -> str:
+@pytest.fixture(scope="module")
+def two(module_dsn: str, tmp_path_factory: pytest.TempPathFactory, roles: None) -> str:
     """Return where a hub is with a repository of which a role sees one wing, and one that speaks of the other's."""
-    shop = make_root(make_repository(tmp_path / "shop") / "memory")
+    folder = tmp_path_factory.mktemp("two")
+    shop = make_root(make_repository(folder / "shop") / "memory")
     write_entry(shop, HIDDEN, "Growth by quagga.\n", type="decision", title="Zebra", supersedes=f"[{SEEN}]")
     body = f"Growth is reported, see [see: {HIDDEN}] and [see: app/rules/other].\n"
     write_entry(shop, SEEN, body, title="Growth", see=f"[{HIDDEN}]", conflicts_with=f"[{HIDDEN}]")
     write_entry(shop, "app/rules/other")
-    forger = make_root(make_repository(tmp_path / "forger") / "memory")
+    forger = make_root(make_repository(folder / "forger") / "memory")
     linked = '["shop:app/rules/growth", app/rules/growth]'
     write_entry(
         forger,
@@ -34,10 +35,10 @@ def two(dsn: str, tmp_path: Path, roles: None) -> str:
     )
     for root in (shop, forger):
         commit_all(root)
-        pushed(dsn, root)
-    with connected(dsn) as owner:
+        pushed(module_dsn, root)
+    with connected(module_dsn) as owner:
         grant(owner, "guest", ["shop/app", "forger"])
-    return dsn
+    return module_dsn
 
 
 @pytest.mark.parametrize("command", ["search", "retrieve", "list"])

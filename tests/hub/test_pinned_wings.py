@@ -1,14 +1,22 @@
 """Wings of other repositories: kept once for all who pin the same commit, and no longer than somebody does."""
 
 import shutil
+from datetime import date
 from pathlib import Path
 
 import pytest
-from builders import write
+from builders import TODAY, write
 from pushes import pushed, rows, state
 from sync.pair import Two, two_repositories
 
+from mdmem.hub.across import AcrossRequest, list_across, search_across
+from mdmem.hub.connection import connected, transaction
+from mdmem.hub.origins import shown_label
+from mdmem.hub.reader import Reader
+from mdmem.hub.verify import verify
+from mdmem.retrieval.question import Question
 from mdmem.sync.fetch_wings import fetch_wings
+from mdmem.workspace.scope import Filters
 
 
 @pytest.fixture
@@ -26,6 +34,14 @@ def pins(dsn: str) -> list[tuple[object, ...]]:
     )
 
 
+def told(dsn: str, words: str) -> set[tuple[str, tuple[tuple[str, str], ...]]]:
+    """Return the titles of what is found of the shared wing, each with who pins it at which commit."""
+    with connected(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
+        request = AcrossRequest(Question(words=words, filters=Filters(wings=("ros2",))))
+        answer = search_across(Reader(cursor), request, today=date.fromisoformat(TODAY))
+    return {(hit.entry.title, answer.pins[hit.entry.address]) for hit in answer.result.hits}
+
+
 def test_a_wing_that_two_pin_is_kept_once(dsn: str, two: Two) -> None:
     other = Two(two.lib, Path(shutil.copytree(two.app, two.app.with_name("other"))))
     first = two.opened().settings.wings["ros2"].commit or ""
@@ -36,10 +52,16 @@ def test_a_wing_that_two_pin_is_kept_once(dsn: str, two: Two) -> None:
     assert rows(dsn, held) == ids
     assert pins(dsn) == [(name, "ros2", "memory/ros2", first[:10], 2) for name in ("app", "other")]
     # One goes on, the other stays: two wings; then it goes on, too, and nobody reads the first.
+    two.share("ros2/rules/old", body="A newer choice.\n", title="A newer choice")
     two.share("ros2/rules/new", see="[ros2/rules/callbacks]")
     fetch_wings(two.opened(), commit=True)
     assert pushed(dsn, two.root).brought.pins == 1
     assert [documents for *_, documents in pins(dsn)] == [3, 2]
+    second = two.opened().settings.wings["ros2"].commit or ""
+    # What both pins say alike is told once, and where they differ each is told with its own.
+    assert told(dsn, "callbacks") == {("Callbacks do not block", (("app", second), ("other", first)))}
+    choices = {("A newer choice", (("app", second),)), ("An older choice", (("other", first),))}
+    assert told(dsn, "choice") == choices
     fetch_wings(other.opened(), commit=True)
     pushed(dsn, other.root, repository="other")
     assert rows(dsn, "SELECT documents FROM wing WHERE source IS NOT NULL") == [(3,)]
@@ -48,12 +70,28 @@ def test_a_wing_that_two_pin_is_kept_once(dsn: str, two: Two) -> None:
     ) == [("rules/new.md",), ("rules/threads.md",), ("rules/threads.md",)]
 
 
+def test_a_wing_that_its_own_repository_pushed_too_is_listed_once(dsn: str, two: Two) -> None:
+    pushed(dsn, two.root)
+    pushed(dsn, two.lib / "memory", repository="acme/lib")
+    with connected(dsn) as connection:
+        # As of a remote that is no folder.
+        connection.execute("UPDATE repository SET url = source FROM wing WHERE source IS NOT NULL AND root <> ''")
+        with connection.cursor() as cursor:
+            request = AcrossRequest(Question(filters=Filters(wings=("ros2",))))
+            listed = list_across(Reader(cursor), request, today=date(2026, 5, 1))
+    pins = {shown_label(one.entry.address): listed.pins[one.entry.address] for one in listed.result}
+    commit = two.opened().settings.wings["ros2"].commit
+    assert pins == {f"acme/lib:ros2/rules/{name}": (("app", commit),) for name in ("callbacks", "old")}
+
+
 def test_a_wing_that_is_not_at_hand_stays_as_it_was_pinned(dsn: str, two: Two) -> None:
     pushed(dsn, two.root)
     before = state(dsn)
     shutil.rmtree(two.opened().cache_folder / "wings")
     again = pushed(dsn, two.root)
     assert (again.is_unchanged, len(again.missing), "sync --wings" in again.missing[0]) == (True, 1, True)
+    with connected(dsn) as connection:
+        assert verify(two.opened(), connection).missing == again.missing
     assert state(dsn) == before
 
 

@@ -16,9 +16,8 @@ from builders import (
 from pushes import pushed, rows, state
 
 from mdmem.hub.push import PushResult
-from mdmem.hub.rows import unpacked_file, unpacked_lengths, unpacked_wing
+from mdmem.hub.rows import places_in, unpacked_file, unpacked_lengths, unpacked_wing
 from mdmem.hub.succession import Succession
-from mdmem.hub.terms import places_in
 from mdmem.workspace.own_memory import make_own_memory
 
 

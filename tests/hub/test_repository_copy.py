@@ -8,17 +8,18 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from builders import TODAY, commit_all, head, make_repository, make_root, open_root, write, write_entry
+from builders import TODAY, commit_all, head, make_repository, make_root, memory, open_root, write, write_entry
+from pushes import pushed
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.dataclass import replace
 from mdmem.entry.model import EntryType, Status
 from mdmem.history.why import why
-from mdmem.hub.connection import connected, transaction
+from mdmem.hub.connection import HubError, connected, transaction
 from mdmem.hub.permissions import grant
 from mdmem.hub.push import PushRequest, push
 from mdmem.hub.reader import Reader
-from mdmem.hub.repository_copy import open_copy
+from mdmem.hub.repository_copy import copy_of, open_copy
 from mdmem.index.fulltext import FullTextIndex
 from mdmem.render.json import entries_json, pack_json, search_json, why_json
 from mdmem.retrieval.entries import in_full, list_entries, list_problems, show
@@ -200,3 +201,18 @@ def _without_source(answer: Any) -> Any:
     if isinstance(answer, dict):
         return {name: _without_source(value) for name, value in answer.items() if name != "source"}
     return [_without_source(one) for one in answer] if isinstance(answer, (list, tuple)) else answer
+
+
+def test_a_question_reads_one_state_and_writes_none(dsn: str, tmp_path: Path) -> None:
+    root = memory(tmp_path / "shop") / "memory"
+    pushed(dsn, root)
+    refused = pytest.raises(HubError, match="only answers questions")
+    with refused, connected(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
+        found = Reader(cursor).get_repository("shop")
+        # What is pushed meanwhile is of another question.
+        write_entry(root, "nav/rules/callbacks", "Callbacks may block.\n")
+        commit_all(root)
+        assert pushed(dsn, root).before == found.commit
+        (shown,) = show(copy_of(Reader(cursor), found, today=date.fromisoformat(TODAY)).workspace, ["callbacks"])
+        assert "must not block" in shown.body
+        cursor.execute("DELETE FROM push")

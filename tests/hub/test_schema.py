@@ -1,5 +1,6 @@
 """The tables of a hub: made once, brought up to date, refused where they are another program's."""
 
+import json
 import threading
 from pathlib import Path
 from typing import Any
@@ -40,16 +41,27 @@ def test_two_make_them_at_once(empty_dsn: str) -> None:
 
 @pytest.mark.parametrize(("version", "advice"), [(expected() + 1, "install a newer"), (0, "hub init")])
 def test_another_version_is_refused(dsn: str, version: int, advice: str) -> None:
-    with psycopg.connect(dsn, autocommit=True) as raw:
-        raw.execute("DELETE FROM mdmem_hub.migration")
-        raw.execute("INSERT INTO mdmem_hub.migration VALUES (%s)", (version,))
-    with pytest.raises(HubError, match=advice), connected(dsn) as connection:
-        require(connection)
+    with connected(dsn) as connection, connection.transaction(force_rollback=True):
+        connection.execute("DELETE FROM migration")
+        connection.execute("INSERT INTO migration VALUES (%s)", (version,))
+        with pytest.raises(HubError, match=advice):
+            require(connection)
 
 
 def test_no_hub_is_said(empty_dsn: str) -> None:
     with pytest.raises(HubError, match="no hub in this database"), connected(empty_dsn) as connection:
         require(connection)
+
+
+@pytest.mark.usefixtures("roles")
+def test_who_may_make_no_schema_is_told_what_allows_it(empty_dsn: str) -> None:
+    as_guest = empty_dsn.replace("user=postgres", "user=guest")
+    with pytest.raises(HubError, match="may make no schema") as raised, connected(as_guest) as connection:
+        init(connection)
+    with psycopg.connect(empty_dsn, autocommit=True) as raw:
+        raw.execute(str(raised.value).split("`")[1])
+    with connected(as_guest) as connection:
+        assert init(connection).after == expected()
 
 
 @pytest.mark.usefixtures("roles")
@@ -82,8 +94,8 @@ def test_what_cannot_be_a_token_is_not_sent() -> None:
     ("place", "said"),
     [
         ("host=/nowhere user=me password=hunter2", "the hub does not answer"),
-        ("postgresql//me:hunter2@host/hub", "what names the hub cannot be read"),
-        ("postgresql://me:hunter2@host/hub?odd=1", "what names the hub cannot be read"),
+        ("postgresql//me:hunter2@host/hub", "the DSN, of --dsn or MDMEM_HUB_DSN, cannot be read"),
+        ("postgresql://me:hunter2@host/hub?odd=1", "the DSN, of --dsn or MDMEM_HUB_DSN, cannot be read"),
     ],
 )
 def test_no_server_is_a_sentence_without_the_password(place: str, said: str) -> None:
@@ -91,6 +103,8 @@ def test_no_server_is_a_sentence_without_the_password(place: str, said: str) -> 
         pass
     assert str(raised.value).startswith(said)
     assert "hunter2" not in str(raised.value)
+    # The server's lines stay sentences of their own.
+    assert "directory Is" not in str(raised.value)
 
 
 def test_a_database_of_another_encoding_is_refused(server: Any, empty_dsn: str) -> None:
@@ -110,3 +124,5 @@ def test_no_place_is_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Pat
 def test_the_command_makes_them(empty_dsn: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     said = [run_here(capsys, "hub", "init", "--dsn", empty_dsn, cwd=tmp_path).out for _ in range(2)]
     assert said == [f"the hub's tables are {word} of version {expected()}\n" for word in ("now", "already")]
+    told = run_here(capsys, "hub", "init", "--dsn", empty_dsn, "--format", "json", cwd=tmp_path).out
+    assert json.loads(told) == {"schema": 1, "before": expected(), "version": expected()}

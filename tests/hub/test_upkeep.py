@@ -72,12 +72,16 @@ def test_whatever_differs_is_found_and_made_anew(
     assert state(dsn) == before
 
 
-def test_a_push_that_would_take_from_figures_what_nobody_can_read_is_refused(dsn: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", ["wing SET documents = 0", "file SET lengths = 'x'"])
+def test_a_push_that_would_take_from_figures_what_they_do_not_count_is_refused(
+    dsn: str, tmp_path: Path, damage: str
+) -> None:
     root = memory(tmp_path / "shop") / "memory"
     pushed(dsn, root)
-    change(dsn, "UPDATE file SET lengths = 'torn' WHERE path = 'rules/callbacks.md'")
+    change(dsn, f"UPDATE {damage}")
     before = state(dsn)
-    (root / "nav/rules/callbacks.md").unlink()
+    for path in (root / "nav").glob("*/*.md"):
+        path.unlink()
     commit_all(root)
     with pytest.raises(EnvironmentFaultError, match="mdmem hub rebuild"):
         pushed(dsn, root)
@@ -112,7 +116,7 @@ def test_status_shows_what_there_is(
     monkeypatch.setenv("MDMEM_HUB_DSN", dsn)
     folder = memory(tmp_path / "shop")
     assert run_here(capsys, "hub", "status", cwd=folder).out.startswith("the hub has no repository that you may see\n")
-    assert run_here(capsys, "hub", "push", cwd=folder / "memory").out.endswith(": 3 added\n")
+    assert run_here(capsys, "hub", "push", cwd=folder / "memory").out.endswith(": 3 files added\n")
     change(dsn, "UPDATE repository SET pushed_at = now() - interval '3 days'")
     change(dsn, "INSERT INTO repository (name) VALUES ('empty')")
     change(dsn, "INSERT INTO former_name SELECT 'old', id FROM repository WHERE name = 'shop'")
@@ -125,6 +129,10 @@ def test_status_shows_what_there_is(
     change(dsn, "UPDATE repository SET pushed_at = now() + interval '1 day'")
     said = json.loads(run_here(capsys, "hub", "status", "--format", "json", cwd=folder).out)
     assert [one["age_seconds"] for one in said["repositories"]] == [0, 0]
+    renamed = run_here(capsys, "hub", "rename", "empty", "void", "--format", "json", cwd=folder)
+    assert json.loads(renamed.out) == {"schema": 1, "before": "empty", "repository": "void"}
+    forgotten = run_here(capsys, "hub", "forget", "empty", "--format", "json", cwd=folder)
+    assert json.loads(forgotten.out) == {"schema": 1, "repository": "void", "commit": None}
 
 
 @pytest.mark.usefixtures("roles")
@@ -143,5 +151,9 @@ def test_who_pushes_verifies_and_rewrites_and_leaves_the_rest_to_the_owner(dsn: 
         report = status(connection)
         assert ([one.name for one in report.repositories], report.bytes) == (["shop"], None)
         for act in (lambda: rename(connection, "shop", "mine"), lambda: forget(connection, "shop")):
-            with connection.transaction(), pytest.raises(psycopg.errors.InsufficientPrivilege):
+            with connection.transaction(), pytest.raises(UsageError, match="only the hub's owner"):
                 act()
+        # The database says so, too, whatever program asks.
+        for statement in ("UPDATE repository SET name = 'mine'", "DELETE FROM repository"):
+            with connection.transaction(), pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(statement)

@@ -5,7 +5,7 @@ import pytest
 from mdmem.index.corpus import LENGTH_SHARE, Corpus
 from mdmem.index.fields import SCORED
 from mdmem.index.postings import MemoryPostings
-from mdmem.index.scoring import K1, WEIGHTS, WHOLE_SHARE, Scores, plain, rank, term, weigh
+from mdmem.index.scoring import K1, LOOKED_INTO, WEIGHTS, WHOLE_SHARE, Scores, plain, rank, term, weigh
 
 
 def corpus(*bodies: str, dead: frozenset[int] = frozenset()) -> Corpus:
@@ -66,3 +66,13 @@ def test_weigh_leaves_out_when_a_document_is_dead() -> None:
     alive, masked = corpus("a b", "c"), corpus("a b", "c", "a a a a", dead=frozenset([2]))
     assert weigh(masked, term("a")) == weigh(alive, term("a"))
     assert (masked.count, masked.passages) == (alive.count, alive.passages)
+
+
+def test_rank_of_those_that_hold_some_terms_is_that_of_all_without_the_others() -> None:
+    said = ("lock x", "lock hub", "hub y y", "lock x x hub", "hub hub lock x x x x")
+    made = paged(*((f"k{number // 2}", said[number % len(said)]) for number in range(2 * LOOKED_INTO + 40)))
+    wanted = {frozenset(("lock", "y")), frozenset(("x", "nobody"))}
+    found = rank(plain("lock hub x y"), made, lambda _keys: ())
+    left = tuple(match for match in found if any(match.terms >= one for one in wanted))
+    assert rank(plain("lock hub x y"), made, lambda _keys: (), holding=wanted) == left
+    assert 0 < len(left) < len(found)

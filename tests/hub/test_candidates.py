@@ -3,7 +3,7 @@
 import random
 from typing import Any
 
-from mdmem.hub.rarity import holders, levels
+from mdmem.hub.candidates import holders, levels
 from mdmem.hub.rows import SAMPLES, lexeme, title_mark
 
 _DOCUMENTS = 60_000
