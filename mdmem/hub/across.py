@@ -283,13 +283,16 @@ def _pins(reader: Reader, copies: Mapping[str, frozenset[int]]) -> dict[str, tup
 def _copies(origins: Origins, held: Mapping[str, HeldTerms | SeenRow]) -> dict[str, frozenset[int]]:
     """Return, for one address of each entry, the wings that hold it: it may be pinned, and its own repository here.
 
-    That of its own repository goes before those that are pinned.
+    That of its own repository goes before those that are pinned, and never in the place of another repository's:
+    where that is at home its pushers say.
     """
     alike: dict[object, list[str]] = {}
     for address, one in held.items():
         alike.setdefault((*origins.place(one.wing_id), one.path, one.blob), []).append(address)
     found = {}
     for addresses in alike.values():
-        first = min(addresses, key=lambda one: (origins.wings[held[one].wing_id].repository_id is None, one))
-        found[first] = frozenset(held[one].wing_id for one in addresses)
+        own = [one for one in addresses if origins.wings[held[one].wing_id].repository_id is not None]
+        pinned = set(addresses).difference(own)
+        for first in own or [min(pinned)]:
+            found[first] = frozenset(held[one].wing_id for one in {first, *pinned})
     return found

@@ -79,7 +79,7 @@ def _counted(
     found = reader.rows(
         "SELECT place, (SELECT count(*) FROM candidate(ARRAY[one::tsquery], %s::int[], %s))"
         " FROM unnest(%s::text[]) WITH ORDINALITY AS asked (one, place) ORDER BY place",
-        *(None if wings is None else sorted(wings), most, list(asked.values())),
+        *(None if wings is None else sorted(wings), min(most, EVERYTHING), list(asked.values())),
     )
     return [(term, count) for term, (_, count) in zip(asked, found, strict=True)]
 

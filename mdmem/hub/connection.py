@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mdmem.errors import EnvironmentFaultError, LostRaceError
@@ -20,6 +21,8 @@ CONNECT_SECONDS = 5
 """So long is waited for a server that does not answer."""
 
 
+# So much longer than a statement may take, the server may say nothing: one that has stopped ends no statement.
+_GRACE = 0.5
 LOCK_SECONDS = 50
 """So long is waited for another push of the same repository: less than any statement may take."""
 
@@ -58,7 +61,7 @@ def connected(
         " -c default_transaction_isolation=read\\ committed"
     )
     with _told(psycopg):
-        opened = psycopg.connect(
+        opened = _patient(psycopg, statement_seconds + _GRACE).connect(
             dsn,
             autocommit=True,
             connect_timeout=connect_seconds,
@@ -73,6 +76,36 @@ def connected(
             yield opened
         finally:
             opened.close()
+
+
+def _patient(psycopg: Any, seconds: float) -> Any:
+    """Return connections that wait for so long for a server that says nothing."""
+
+    class Patient(psycopg.Connection):  # type: ignore[misc]  # imported where a hub is asked, and nowhere else
+        def wait(self, waiting: Any, *rest: Any, **more: Any) -> Any:
+            try:
+                return super().wait(_heard(waiting, seconds), *rest, **more)
+            except TimeoutError as error:
+                self.pgconn.finish()
+                raise psycopg.OperationalError(f"it has said nothing for {seconds:g} s") from error
+
+    return Patient
+
+
+def _heard(waiting: Any, seconds: float) -> Any:
+    """Pass on what a wait asks and is told; raise TimeoutError where it is told of nothing for so long."""
+    since = monotonic()
+    try:
+        asked = next(waiting)
+        while True:
+            ready = yield asked
+            if ready:
+                since = monotonic()
+            elif monotonic() - since > seconds:
+                raise TimeoutError
+            asked = waiting.send(ready)
+    except StopIteration as done:
+        return done.value
 
 
 def is_open(connection: HubConnection) -> bool:

@@ -10,6 +10,9 @@ from mdmem.workspace.location import Location
 
 _NAME = regex(r"[\w.@+~-]+(?:/[\w.@+~-]+)*(?::[\w.@+~-]+(?:/[\w.@+~-]+)*)?\Z")
 _PORT = regex(r":\d*\Z")
+_QUERY = regex(r"[?#].*\Z")
+# `ext::` and the like: what follows is a command line as well as a place.
+_HELPER = regex(r"[A-Za-z0-9+.-]+::")
 _LONGEST = 200
 
 
@@ -26,7 +29,8 @@ def place_name(url: str) -> str:
         return url
     if "://" in url:
         scheme, _, rest = url.partition("://")
-        authority, _, path = rest.partition("/")
+        # What follows the path is no part of the place, and may be a password.
+        authority, _, path = _QUERY.sub("", rest).partition("/")
         host = authority.rpartition("@")[2]
         # The port of ssh says how one gets in, not which repository is meant.
         host = _PORT.sub("", host) if scheme.lower() == "ssh" else host
@@ -39,7 +43,8 @@ def place_name(url: str) -> str:
 def remote_place(repository: Repository) -> str | None:
     """Return where the repository's remote is, None where it has none or that is a folder of this machine."""
     remote = setting(repository, "remote.origin.url")
-    return place_name(remote) if remote is not None and not is_path(remote) else None
+    is_place = remote is not None and not is_path(remote) and not _HELPER.match(remote)
+    return place_name(remote) if remote is not None and is_place else None
 
 
 def own_names(location: Location) -> tuple[str, str]:

@@ -7,9 +7,18 @@ from datetime import datetime
 
 from mdmem.dataclass import dataclass
 from mdmem.hub.reader import Reader, SeenRepository, SeenWing
+from mdmem.regex import regex
 
 SLASH = "\u2215"
 """Stands in a wing's name for the slash of its repository's: an address has two of its own."""
+
+_NUMBER = "\u2216"
+_NUMBERED = regex(rf"{_NUMBER}\d+")
+
+
+def shown_label(text: str) -> str:
+    """Return a text with the labels of wings in it as people read them."""
+    return _NUMBERED.sub("", text).replace(SLASH, "/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +34,7 @@ class WingOrigin:
     wing: str
     repository_id: int | None
     pushed_at: datetime | None = None
+    number: int = 0
 
     @property
     def name(self) -> str:
@@ -33,8 +43,8 @@ class WingOrigin:
 
     @property
     def label(self) -> str:
-        """Return the name under which the wing stands among all."""
-        return f"{self.name}:{self.wing}".replace("/", SLASH)
+        """Return the name under which the wing stands among all, whatever those who push call theirs."""
+        return _in_line(f"{self.name}:{self.wing}").replace("/", SLASH) + f"{_NUMBER}{self.number}"
 
     def path(self, inner: str) -> str:
         """Return a file of the wing, counted from its folder, as it is counted from the top of the repository."""
@@ -55,9 +65,11 @@ class Origins:
     def _origin(self, wing: SeenWing) -> WingOrigin:
         owner = self.repositories.get(wing.repository_id or 0)
         if owner is None:
-            return WingOrigin(wing.source or "", wing.commit or "", wing.source_path or "", wing.name, None)
+            return WingOrigin(
+                wing.source or "", wing.commit or "", wing.source_path or "", wing.name, None, number=wing.id
+            )
         folder = f"{owner.root}/{wing.name}".removeprefix("/")
-        return WingOrigin(owner.name, owner.commit, folder, wing.name, owner.id, owner.pushed_at)
+        return WingOrigin(owner.name, owner.commit, folder, wing.name, owner.id, owner.pushed_at, wing.id)
 
     def place(self, wing: int) -> tuple[str, str]:
         """Return where a wing is at home: the place of its repository, and its folder there."""
@@ -66,5 +78,9 @@ class Origins:
         return (owner.url or owner.name if owner is not None else origin.repository), origin.folder
 
     def address(self, wing: int, path: str) -> str:
-        """Return the address among all of a file of a wing."""
-        return f"{self.of[wing].label}/{path.removesuffix('.md')}"
+        """Return the address among all of a file of a wing, which passes for no line of ours."""
+        return f"{self.of[wing].label}/{_in_line(path.removesuffix('.md'))}"
+
+
+def _in_line(text: str) -> str:
+    return text if text.isprintable() else "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)

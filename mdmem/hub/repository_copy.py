@@ -125,7 +125,10 @@ def copy_of(reader: Reader, repository: SeenRepository, *, today: date) -> Repos
     settings, tracked = reader.settings(repository.id)
     own = {wing.id: wing for wing in reader.wings_of([repository.id])}
     pins = {pin.name: pin.wing_id for pin in reader.pins_of([repository.id])}
-    wings = own | reader.wings(pins.values())
+    # One that several pin may be called otherwise by each.
+    called = {key: name for name, key in pins.items()}
+    pinned = {key: replace(wing, name=called[key]) for key, wing in reader.wings(pins.values()).items()}
+    wings = own | pinned
     rows = {f"{wings[row.wing_id].name}/{row.path}": row for row in reader.files_of(wings)}
     said = f"{repository.name} ({repository.commit[:10]})"
     inner = {path: row for path, row in rows.items() if row.wing_id in own}
@@ -138,7 +141,7 @@ def copy_of(reader: Reader, repository: SeenRepository, *, today: date) -> Repos
         return CopiedFiles(f"{named} ({(wing.commit or '')[:10]})", files, reader)
 
     tree = with_remote_wings(CopiedFiles(said, inner, reader, settings=settings), find)
-    names = {wing.name for wing in wings.values()}
+    names = {wing.name for wing in own.values()} | pins.keys()
     workspace = workspace_over(tree, records_of(rows), today=today, said=said, commit=repository.commit)
     workspace = replace(
         workspace,
@@ -146,7 +149,9 @@ def copy_of(reader: Reader, repository: SeenRepository, *, today: date) -> Repos
         access=EVERYTHING if reader.read_whole([repository.id]) else Access.to_wings(names, may_write=False),
         parts=replace(workspace.parts, index=IndexSlot(CopyText(reader, wings))),
     )
-    origins = {one.wing: one for one in Origins(reader, wings).of.values()}
+    of = Origins(reader, wings).of
+    here = {wing.name: key for key, wing in own.items()} | {name: key for name, key in pins.items() if key in of}
+    origins = {name: replace(of[key], wing=name) for name, key in here.items()}
     return RepositoryCopy(repository, workspace, origins)
 
 

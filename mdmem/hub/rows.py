@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from types import NoneType
 from typing import TypeVar
 from zlib import crc32
 
 from mdmem.catalog.content import RECORD_VERSION, read_moments
 from mdmem.catalog.interpret import LoadedFile
 from mdmem.dataclass import dataclass
-from mdmem.entry.model import Wing
+from mdmem.entry.model import DATE_FIELDS, Wing
 from mdmem.index.analysis import VERSION
 from mdmem.index.fields import SCORED, TAGS, TITLES, Terms
 from mdmem.index.terms import lengths_of
@@ -39,7 +41,7 @@ _LIGHTEST_FIRST = tuple(_WEIGHTS)
 _LETTERS = {name: chr(ord("a") + number) for number, name in enumerate(SCORED)}
 _NAMES = {letter: name for name, letter in _LETTERS.items()}
 # The passage, none for the first, the field, and how often that holds the term, none for once.
-_HELD = regex(r"(\d*)([a-z])(\d*)")
+_HELD = regex(rf"([0-9]{{0,9}})([{''.join(_NAMES)}])([0-9]{{0,9}})")
 _MARK = "\x1a"
 _UNSTORED = regex("[\ud800-\udfff]")
 _MARKED = regex(f"{_MARK}(?:{_MARK}|([0-9a-f]{{2}}))")
@@ -109,10 +111,15 @@ def packed_terms(passages: Iterable[Terms]) -> str:
     return json.dumps({term: " ".join(held) for term, held in found.items()})
 
 
-def places_in(held: str) -> Iterator[tuple[int, str, int]]:
-    """Yield where a term stands: the passage, the field, and how often that holds it."""
-    for number, letter, times in _HELD.findall(held):
-        yield int(number or 0), _NAMES[letter], int(times or 1)
+def places_in(held: str, passages: int) -> Iterator[tuple[int, str, int]]:
+    """Yield where a term stands in some passages: the passage, the field, and how often that holds it.
+
+    A place that is none of theirs is passed over: whoever pushes has written it.
+    """
+    for found in islice(_HELD.finditer(held), passages * len(_NAMES)):
+        number, letter, times = found.groups()
+        if int(number or 0) < passages:
+            yield int(number or 0), _NAMES[letter], int(times or 1)
 
 
 def lengths_in(passages: Iterable[Terms]) -> list[tuple[int, ...]]:
@@ -131,18 +138,30 @@ def _packed(value: object) -> bytes | None:
 def unpacked_file(record: bytes | None) -> LoadedFile | None:
     """Return what a file in an entry's place means, None where its row does not tell in our format."""
     loaded = _unpacked(record, LoadedFile)
-    return loaded if loaded is not None and read_moments([loaded], ()) else None
+    return loaded if loaded is not None and _is_sound(loaded) and read_moments([loaded], ()) else None
 
 
 def unpacked_wing(record: bytes | None) -> Wing | None:
     """Return the wing of a manifest, None where its row does not tell in our format."""
     wing = _unpacked(record, Wing)
-    return wing if wing is not None and read_moments((), [wing]) else None
+    is_sound = wing is not None and isinstance(wing.last_hygiene_at, (str, NoneType))
+    return wing if is_sound and wing is not None and read_moments((), [wing]) else None
+
+
+def _is_sound(loaded: LoadedFile) -> bool:
+    """Say whether a file is the entry of its own address, and its dates are texts: whoever pushes has packed it."""
+    entry = loaded.entry
+    if entry is None:
+        return True
+    dates = (getattr(entry, name) for name in DATE_FIELDS)
+    return f"{entry.address}.md" == loaded.path and all(isinstance(one, (str, NoneType)) for one in dates)
 
 
 def unpacked_lengths(lengths: bytes | None) -> Lengths | None:
     """Return how many words the scored fields of each passage hold, None where the row does not tell in our format."""
-    return _unpacked(lengths, Lengths)
+    found = _unpacked(lengths, Lengths)
+    is_sound = all(len(one) == len(SCORED) and min(one) >= 0 for one in found or ())
+    return found if is_sound else None
 
 
 def _unpacked(content: bytes | None, kind: type[_Value]) -> _Value | None:

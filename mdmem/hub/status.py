@@ -49,7 +49,7 @@ class HubReport:
 def status(connection: HubConnection) -> HubReport:
     """Return how the hub stands, as whoever asks may see it."""
     with transaction(connection, is_snapshot=True) as cursor:
-        rows = cursor.execute(_REPOSITORIES).fetchall()
+        rows = cursor.execute(_REPOSITORIES, binary=True).fetchall()
         (size,) = one_row(cursor.execute(_SIZE, (SCHEMA,)))
     return HubReport(expected(), tuple(map(_state, rows)), int(size) if size is not None else None)
 

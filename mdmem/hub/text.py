@@ -165,17 +165,18 @@ class _Documents:
         self.known: set[str] = set()
         self._postings = HeldPostings()
         self._passages, self._lengths = list[str](), {name: list[int]() for name in SCORED}
-        self._first: dict[int, int] = {}
+        self._places: dict[int, tuple[int, int]] = {}
         for key, row, lengths in found:
-            self._first[row] = len(self._passages)
+            self._places[row] = len(self._passages), len(lengths or ())
             _take_in(self._passages, self._lengths, key, lengths or ())
         self.corpus = Corpus(self._passages, self._lengths, (self._postings,))
 
     def learn(self, terms: Iterable[str], held: Iterable[tuple[int, Mapping[str, str]]]) -> None:
         """Take in where entries hold some terms."""
         for row, places in held:
-            if row in self._first:
-                self._postings.add(self._first[row], places)
+            if row in self._places:
+                first, passages = self._places[row]
+                self._postings.add(first, passages, places)
         self.known.update(terms)
 
     def forget_some(self) -> None:
@@ -193,10 +194,10 @@ class HeldPostings:
         self._postings: dict[tuple[str, str], tuple[list[int], list[float]]] = {}
         self.size = 0
 
-    def add(self, first: int, held: Mapping[str, str]) -> None:
-        """Take in a document by the number of its first passage."""
+    def add(self, first: int, passages: int, held: Mapping[str, str]) -> None:
+        """Take in a document by the number of its first passage, and how many it has."""
         for text, places in held.items():
-            for number, name, times in places_in(places):
+            for number, name, times in places_in(places, passages):
                 numbers, frequencies = self._postings.setdefault((name, text), ([], []))
                 numbers.append(first + number)
                 frequencies.append(times)
@@ -216,7 +217,7 @@ def corpus_of(held: Iterable[tuple[str, HeldTerms]], totals: Totals | None) -> C
     postings, keys = HeldPostings(), list[str]()
     lengths: dict[str, list[int]] = {name: [] for name in SCORED}
     for key, one in held:
-        postings.add(len(keys), one.held)
+        postings.add(len(keys), len(one.lengths or ()), one.held)
         _take_in(keys, lengths, key, one.lengths or ())
     return Corpus(keys, lengths, (postings,), totals)
 

@@ -100,7 +100,10 @@ def union_of(
     """Return some files, and what decides how they stand, as one workspace; `text` is told which files those are."""
     company = Company(reader, seeds)
     origins = Origins(reader, {row.wing_id for row in company.rows.values()})
-    rows = {f"{origins.of[row.wing_id].label}/{row.path}": row for row in company.rows.values()}
+    rows = {
+        f"{origins.address(row.wing_id, row.path)}{'.md' if row.path.endswith('.md') else ''}": row
+        for row in company.rows.values()
+    }
     whole = reader.read_whole(origins.repositories)
     files = {
         path: _counted(one, path, company, origins, rows[path], whole) for path, one in _meant(reader, rows).items()

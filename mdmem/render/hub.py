@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import asdict
 from mdmem.hub.succession import Succession
+from mdmem.render.characters import one_line
 from mdmem.render.json import dump
 from mdmem.render.words import count, entries
 
@@ -86,7 +87,7 @@ def _repository_line(one: RepositoryState) -> str:
     said += [f"pins {', '.join(one.pins)}"] if one.pins else []
     said += [f"was {', '.join(one.former_names)}"] if one.former_names else []
     said += [] if one.is_ours else ["packed by another mdmem"]
-    return f"{one.name}  {one.commit[:10]}, pushed {age_text(one.age_seconds)} ago: {'; '.join(said)}"
+    return one_line(f"{one.name}  {one.commit[:10]}, pushed {age_text(one.age_seconds)} ago: {'; '.join(said)}")
 
 
 def age_text(seconds: int) -> str:

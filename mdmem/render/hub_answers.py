@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import replace
-from mdmem.hub.origins import SLASH
+from mdmem.hub.origins import shown_label
 from mdmem.render.characters import one_line
 from mdmem.render.entries import entry_list, search_text, shown_text
 from mdmem.render.hub import age_text
@@ -123,7 +123,7 @@ def _in_mapping(name: str, value: Any, origins: OriginOf, home: WingOrigin | Non
     if name in _CONTENT:
         return value
     if name in _TEXTS and isinstance(value, str):
-        return value.replace(SLASH, "/")
+        return shown_label(value)
     return _placed(value, origins, home)
 
 
@@ -188,7 +188,7 @@ def across_text(text: str, answer: AcrossAnswer[Any], shown: Iterable[str], *, i
     """Return the text of an answer with the repositories' names as they are, and how old the copies are."""
     wings = {one.partition("/")[0] for one in shown}
     origins = (one for label, one in answer.origins.by_label.items() if label in wings)
-    return "\n\n".join(filter(None, [text.replace(SLASH, "/"), ink.dim(ages_text(origins, now))]))
+    return "\n\n".join(filter(None, [shown_label(text), ink.dim(ages_text(origins, now))]))
 
 
 def across_search_text(
@@ -290,10 +290,11 @@ def who_text(report: WhoReport, *, ink: Ink, now: datetime) -> str:
 def _owned_text(one: OwnedEntry, ink: Ink) -> str:
     owners = [*([one.stated.owner] if one.stated.owner else []), *(f"{name} (wing)" for name in one.wing_owners)]
     lines = [
-        ink.bold(f"[{one.stated.type}] {one.origin.name}:{one.address}"),
-        f"  {one_line(one.stated.title)}",
-        f"  owners: {', '.join(owners) or 'nobody is named'}",
+        one.stated.title,
+        f"owners: {', '.join(owners) or 'nobody is named'}",
     ]
-    lines += [f"  {by.linking.field} of {by.origin.name}:{by.address} ({by.linking.status})" for by in one.dependents]
-    lines += [f"  pinned by {pin.repository} at {pin.commit[:10]}" for pin in one.pinned_by]
-    return "\n".join(lines if one.dependents or one.pinned_by else [*lines, "  nothing links it"])
+    lines += [f"{by.linking.field} of {by.origin.name}:{by.address} ({by.linking.status})" for by in one.dependents]
+    lines += [f"pinned by {pin.repository} at {pin.commit[:10]}" for pin in one.pinned_by]
+    lines += [] if one.dependents or one.pinned_by else ["nothing links it"]
+    head = ink.bold(one_line(f"[{one.stated.type}] {one.origin.name}:{one.address}"))
+    return "\n  ".join([head, *map(one_line, lines)])

@@ -1,7 +1,10 @@
 """A server that fails: nothing is lost or there by half, and each fault is one clear sentence."""
 
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import psycopg
@@ -9,7 +12,7 @@ import pytest
 from builders import commit_all, memory, run_here, write_entry
 from pushes import pushed, rows, state
 
-from mdmem.hub.connection import HubError, HubRaceError
+from mdmem.hub.connection import HubError, HubRaceError, connected, is_open
 from mdmem.hub.wings import WingRows
 
 
@@ -124,3 +127,15 @@ def test_a_server_that_stops_in_the_middle_has_all_or_nothing(
         server.start()
     assert state(dsn) == before
     assert pushed(dsn, changed).brought.added == 3
+
+
+def test_a_server_that_has_stopped_is_not_waited_for(dsn: str) -> None:
+    stopped, began = 0, monotonic()
+    try:
+        with connected(dsn, statement_seconds=0) as connection:
+            stopped = connection.info.backend_pid
+            os.kill(stopped, signal.SIGSTOP)
+            assert not is_open(connection)
+    finally:
+        os.kill(stopped, signal.SIGCONT)
+    assert monotonic() - began < 5

@@ -18,6 +18,7 @@ from mdmem.workspace.location import located
         "ssh://git@git.example.org:2222/acme/shop.git",
         "git@git.example.org:acme/shop.git",
         "git.example.org:/acme/shop",
+        "https://git.example.org/acme/shop.git?private_token=secret#more",
     ],
 )
 def test_a_place_is_the_same_by_every_way_to_it(url: str) -> None:
@@ -44,6 +45,8 @@ def test_a_repository_is_called_after_its_remote_else_its_folder(tmp_path: Path)
     for url, name in (("git@host:group/team/shop.git", "team/shop"), ("/srv/git/store.git", "store")):
         git(root, "config", "remote.origin.url", url)
         assert own_names(location)[0] == name
+    assert remote_place(location.get_repository()) is None
+    git(root, "config", "remote.origin.url", "ext::sh -c secret")
     assert remote_place(location.get_repository()) is None
 
 

@@ -21,18 +21,19 @@ Typed = Callable[..., Ran]
 SECRET = "zebra"
 ROWS = f"""
 SET search_path = mdmem_hub;
-INSERT INTO repository (name, url, commit, settings, narrow_settings)
-    VALUES ('acme/shop', 'host/acme/shop', 'c1', '[wings.{SECRET}]', 'narrow'),
-        ('acme/{SECRET}', '{SECRET}', 'c2', '', '');
+INSERT INTO repository (name, url, commit, pushed_at, settings, narrow_settings)
+    VALUES ('acme/shop', 'host/acme/shop', 'c1', now(), '[wings.{SECRET}]', 'narrow'),
+        ('acme/{SECRET}', '{SECRET}', 'c2', now(), '', '');
 INSERT INTO former_name VALUES ('acme/old', 1), ('acme/old-{SECRET}', 2);
 INSERT INTO push VALUES (1, 1, 'c1'), (2, 1, 'c2');
 INSERT INTO wing (repository_id, name, owners) VALUES
     (1, 'pay', '{{team}}'), (1, '{SECRET}', '{{{SECRET}}}'), (2, '{SECRET}', '{{{SECRET}}}');
 INSERT INTO wing (name, source, source_path, commit, tree) VALUES ('platform', 'host/platform', 'memory', 'c3', 'tree');
 INSERT INTO pin VALUES (1, 4, 'platform'), (2, 4, '{SECRET}');
-INSERT INTO file (wing_id, path, type, title, owner, blob, content, words)
-    SELECT w, 'room/e' || n || '.md', 'note', CASE w WHEN 2 THEN '{SECRET}' WHEN 3 THEN '{SECRET}' ELSE 'plain' END,
-        CASE w WHEN 2 THEN '{SECRET}' END, CASE w WHEN 2 THEN '{SECRET}' END, 'text',
+INSERT INTO file (wing_id, path, type, status, title, owner, blob, content, words)
+    SELECT w, 'room/e' || n || '.md', 'note', 'active',
+        CASE w WHEN 2 THEN '{SECRET}' WHEN 3 THEN '{SECRET}' ELSE 'plain' END,
+        CASE w WHEN 2 THEN '{SECRET}' END, CASE w WHEN 2 THEN '{SECRET}' ELSE 'blob' END, 'text',
         (CASE w WHEN 2 THEN '{SECRET}' WHEN 3 THEN '{SECRET}' ELSE 'plain' END
             || format(' both %L', ' w' || w))::tsvector
     FROM generate_series(1, 4) AS w, generate_series(1, 300) AS n;

@@ -11,7 +11,7 @@ from sync.pair import Two, two_repositories
 
 from mdmem.hub.across import AcrossRequest, list_across, search_across
 from mdmem.hub.connection import connected, transaction
-from mdmem.hub.origins import SLASH
+from mdmem.hub.origins import shown_label
 from mdmem.hub.reader import Reader
 from mdmem.hub.verify import verify
 from mdmem.retrieval.question import Question
@@ -79,7 +79,7 @@ def test_a_wing_that_its_own_repository_pushed_too_is_listed_once(dsn: str, two:
         with connection.cursor() as cursor:
             request = AcrossRequest(Question(filters=Filters(wings=("ros2",))))
             listed = list_across(Reader(cursor), request, today=date(2026, 5, 1))
-    pins = {one.entry.address.replace(SLASH, "/"): listed.pins[one.entry.address] for one in listed.result}
+    pins = {shown_label(one.entry.address): listed.pins[one.entry.address] for one in listed.result}
     commit = two.opened().settings.wings["ros2"].commit
     assert pins == {f"acme/lib:ros2/rules/{name}": (("app", commit),) for name in ("callbacks", "old")}
 

@@ -13,6 +13,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from processes import python
 
+from mdmem.access import Access
 from mdmem.hub import kept_copies
 from mdmem.hub.connection import HubError, connected, transaction
 from mdmem.hub.kept_copies import ServedHub
@@ -200,3 +201,35 @@ def test_a_hub_that_takes_too_long_is_given_up_and_left_alone_for_a_while(
     monkeypatch.setattr(kept_copies, "monotonic", lambda: monotonic() + kept_copies.PAUSE_SECONDS)
     with hub.reading() as reader:
         assert reader.find_repository("here") is not None
+
+
+def test_who_sees_some_wings_of_the_clone_is_told_of_nothing_else(clone: Path, dsn: str) -> None:
+    """The token of the HTTP server, as `--wing`, narrows: the hub is asked in the server's own name."""
+    provider = Provider(clone, environment=environment(), cwd=clone, today=lambda: TODAY)
+    write_entry(clone, "vault/rules/onyx", "An onyx carries the threads.\n")
+    commit_all(clone.parent)
+    pushed(dsn, clone)
+    words = {"query": "threads ferry onyx"}
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("search", words | {"repository": "*"}),
+        ("retrieve", words | {"repository": "org/other"}),
+        ("search", words | {"repository": "here"}),
+        ("search", words | {"all_wings": True}),
+        ("retrieve", words),
+        ("get_entry", {"addresses": ["org/other:nav/architecture/ferry"]}),
+        ("get_entry", {"addresses": ["here:vault/rules/onyx"], "repository": "here"}),
+    ]
+
+    def said(access: Access) -> str:
+        hub = HubAnswers(ServedHub(dsn, None), provider)
+        server = build_server(provider, profile="core", access=lambda: access, hub=hub)
+
+        async def work() -> str:
+            async with Client(server) as client:
+                return "\n".join([(await client.call_tool(*one)).model_dump_json() for one in calls])
+
+        return str(anyio.run(work))
+
+    hidden = ("carries the threads", "Ferry", "From the hub", "pushed", "Degraded")
+    assert [one for one in hidden if one in said(Access())] == list(hidden[:4])
+    assert [one for one in hidden if one in said(Access.to_wings(["nav"]))] == []

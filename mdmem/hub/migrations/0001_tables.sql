@@ -1,3 +1,5 @@
+-- Who may push a repository writes its rows with any program: what a row may be is checked where all who ask rely on it.
+
 -- One row for each memory that is pushed. `serial` counts its pushes; `roots` are the commits without a parent that its
 -- history begins with, by which a renamed repository is told. `root` is the memory's folder from the repository's top.
 -- `tracked` are files that tell which shared wings are about its code.
@@ -14,7 +16,11 @@ CREATE TABLE repository (
     serial bigint NOT NULL DEFAULT 0,
     format text NOT NULL DEFAULT '',
     settings bytea NOT NULL DEFAULT '',
-    narrow_settings bytea NOT NULL DEFAULT ''
+    narrow_settings bytea NOT NULL DEFAULT '',
+    CHECK (array_position(tracked, NULL) IS NULL AND coalesce(array_ndims(tracked), 1) = 1),
+    CHECK (committed_at BETWEEN '0001-01-02 00:00Z' AND '9999-12-30 00:00Z'),
+    CHECK (pushed_at BETWEEN '0001-01-02 00:00Z' AND '9999-12-30 00:00Z'),
+    CHECK (commit IS NULL OR (pushed_at IS NOT NULL AND commit ~ '^[0-9a-f]{1,64}$'))
 );
 -- What is unique by its name is so by the name's hash, here and below: an index that a question with a name can use
 -- tells by its work (EXPLAIN ANALYZE) whether there is a hidden row, and through a function no question uses it.
@@ -32,7 +38,7 @@ CREATE UNIQUE INDEX former_name_name ON former_name (md5(name));
 CREATE TABLE push (
     repository_id integer NOT NULL REFERENCES repository ON DELETE CASCADE,
     serial bigint NOT NULL,
-    commit text NOT NULL,
+    commit text NOT NULL CHECK (commit ~ '^[0-9a-f]{1,64}$'),
     is_left boolean NOT NULL DEFAULT false,
     pushed_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (repository_id, serial)
@@ -55,8 +61,12 @@ CREATE TABLE wing (
     documents integer NOT NULL DEFAULT 0 CHECK (documents >= 0),
     passages integer NOT NULL DEFAULT 0 CHECK (passages >= 0),
     lengths bigint[] NOT NULL DEFAULT '{}',
-    CHECK ((repository_id IS NULL) = (
-        source IS NOT NULL AND source_path IS NOT NULL AND commit IS NOT NULL AND tree IS NOT NULL))
+    CHECK (array_position(owners, NULL) IS NULL AND coalesce(array_ndims(owners), 1) = 1),
+    CHECK (documents BETWEEN 0 AND 10000000 AND passages BETWEEN 0 AND 1000000000),
+    CHECK (array_position(lengths, NULL) IS NULL AND coalesce(array_ndims(lengths), 1) = 1
+        AND 0 <= ALL (lengths) AND 1000000000000 >= ALL (lengths)),
+    CHECK (commit ~ '^[0-9a-f]{1,64}$'),
+    CHECK (num_nonnulls(source, source_path, commit, tree) = CASE WHEN repository_id IS NULL THEN 4 ELSE 0 END)
 );
 CREATE UNIQUE INDEX wing_own ON wing (md5(repository_id::text || '/' || name)) WHERE repository_id IS NOT NULL;
 CREATE INDEX wing_repository ON wing (abs(repository_id));
@@ -99,7 +109,11 @@ CREATE TABLE file (
     lengths bytea,
     words tsvector,
     UNIQUE (wing_id, path),
-    UNIQUE (wing_id, id)
+    UNIQUE (wing_id, id),
+    CHECK (kind IN ('file', 'symlink', 'submodule', 'unreadable', 'unmerged')),
+    CHECK (type IS NULL OR (kind = 'file' AND num_nulls(blob, content, status, title) = 0)),
+    CHECK (kind <> 'file' OR content IS NOT NULL OR record IS NULL),
+    CHECK (jsonb_typeof(terms) = 'object')
 );
 -- A question takes a few terms of hundreds out of it, and would otherwise unpack them all.
 ALTER TABLE file ALTER terms SET STORAGE EXTERNAL;
