@@ -42,6 +42,9 @@ def successor_text(catalog: Catalog, address: str, draft: Draft, *, reason: str,
     taken_over = inherited(old, draft.type)
     if draft.applies_to:
         taken_over.pop("applies_to", None)
+    if draft.status is Status.ACTIVE:
+        # Its owner would stand behind a text that binds at once and that nobody else has seen.
+        taken_over.pop("owner", None)
     document = parse_document(document.path, apply_edits(document.data, set_fields(document, taken_over)))
     return new, _linked(catalog, document, address, why).decode()
 

@@ -53,6 +53,8 @@ def test_new_entry_is_about_what_the_old_one_is_about(tmp_path: Path) -> None:
     assert f"{held}{GLOBS}supersedes: " in composed(root)[1]
     stated = composed(root, applies_to=("src/dock/**",), type=EntryType.INVARIANT)[1]
     assert (GLOBS in stated, 'applies_to: ["src/dock/**"]\n' in stated, "label:" in stated) == (False, True, False)
+    # What binds at once is nobody's who has not seen it.
+    assert "owner" not in composed(root, status=Status.ACTIVE)[1]
     # An empty glob says that it is about no files in particular.
     assert "applies_to" not in composed(root, applies_to=("",))[1]
 
