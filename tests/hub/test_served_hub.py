@@ -195,9 +195,10 @@ def test_a_hub_that_takes_too_long_is_given_up_and_left_alone_for_a_while(
     with connected(dsn) as other, transaction(other) as cursor:
         cursor.execute("LOCK TABLE repository IN ACCESS EXCLUSIVE MODE")
         ask()
-        began = monotonic()
-        ask()
-        assert monotonic() - began < 0.5
+        with monkeypatch.context() as patched:
+            # Whoever asked it would fail otherwise.
+            patched.setattr(kept_copies, "connected", None)
+            ask()
     monkeypatch.setattr(kept_copies, "monotonic", lambda: monotonic() + kept_copies.PAUSE_SECONDS)
     with hub.reading() as reader:
         assert reader.find_repository("here") is not None
