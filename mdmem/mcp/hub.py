@@ -127,10 +127,10 @@ def _is_of_memory(path: str) -> bool:
 
 
 def _names_of(clone: Workspace) -> tuple[str, ...]:
-    from mdmem.hub.names import own_names
+    from mdmem.hub.names import own_names, remote_url
 
     try:
-        return own_names(clone.location)
+        return own_names(clone.location, remote_url(clone.location.get_repository()))
     except MdmemError:
         # Its folder's name is none.
         return ()
