@@ -80,7 +80,8 @@ def _pushed(cursor: Any, contents: Contents, request: PushRequest) -> PushResult
         leave_others(cursor, git, held, commit)
     brought = transfer(cursor, held.id, contents, is_whole=request.is_whole)
     result = PushResult(held.name, commit, commit, held.commit, how, brought, contents.missing_said)
-    if not result.is_unchanged or (held.format, held.url) != (FORMAT, remote_place(contents.remote)):
+    is_noted = (held.format, held.url) == (FORMAT, remote_place(contents.remote)) and not request.is_whole
+    if not (result.is_unchanged and is_noted):
         _note(cursor, held, contents)
     return result
 
