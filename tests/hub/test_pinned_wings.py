@@ -119,3 +119,7 @@ def test_a_wing_packed_in_another_format_is_written_anew_with_all_the_rest(dsn: 
     assert (again.is_unchanged, rows_changed[0][0] > 0) == (False, True)
     assert state(dsn) == before
     assert rows(dsn, "SELECT count(DISTINCT format) FROM wing") == [(1,)]
+    # One that was not at hand then is written when it is, and whoever keeps a copy is told by the number.
+    rows(dsn, "UPDATE wing SET format = 'older' WHERE source IS NOT NULL RETURNING 1")
+    assert (pushed(dsn, two.root).brought.pins, rows(dsn, "SELECT serial FROM repository")) == (1, [(3,)])
+    assert state(dsn) == before
