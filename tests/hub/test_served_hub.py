@@ -108,6 +108,7 @@ def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: st
             "binds": await told(client, "retrieve", query="who carries the threads", repository="*"),
             "whole": await told(client, "get_entry", **ferry),
             "found": await told(client, "get_entry", addresses=["nav/architecture/ferry"], repository="*"),
+            "two": await told(client, "get_entry", addresses=[*ferry["addresses"], "nav/architecture/threads"]),
             "nowhere": await told(client, "search", query="ferry", repository="org/none"),
         }
 
@@ -121,6 +122,7 @@ def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: st
     assert "here:nav/architecture/threads" in said["binds"]
     assert "A ferry carries the threads." in said["whole"]
     assert said["found"] == said["whole"]
+    assert said["two"] == "get_entry: the addresses are of several repositories: here, org/other; ask one at a time"
     assert said["nowhere"].startswith('search: the hub has no repository "org/none"')
 
 
