@@ -204,13 +204,8 @@ def across_pack_text(answer: AcrossAnswer[Pack], *, ink: Ink, now: datetime) -> 
     pack = answer.result
     where = count(len({one.item.entry.wing for one in pack.items}), "wing of the hub", "wings of the hub")
     scope = replace(pack.scope, wings=("", where))
-    text = pack_text(from_hub(replace(pack, scope=scope, likely_room=None, searched=())), ink=ink)
+    text = pack_text(replace(pack, scope=scope, likely_room=None, searched=()), ink=ink)
     return across_text(text, answer, (one.item.entry.address for one in pack.items), ink=ink, now=now)
-
-
-def from_hub(pack: Pack) -> Pack:
-    """Return a pack that says where it is from: of neither an index nor files at hand."""
-    return replace(pack, basis=replace(pack.basis, source="hub"))
 
 
 def across_list_text(

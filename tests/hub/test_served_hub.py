@@ -106,6 +106,8 @@ def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: st
             "there": await told(client, "search", query="ferry", repository="org/other"),
             "all": await told(client, "search", query="ferry", repository="*"),
             "binds": await told(client, "retrieve", query="who carries the threads", repository="*"),
+            "bound": await told(client, "retrieve", query="ferry", repository="org/other"),
+            "path": await told(client, "retrieve", paths=["src/a.py"], repository="org/other"),
             "whole": await told(client, "get_entry", **ferry),
             "found": await told(client, "get_entry", addresses=["nav/architecture/ferry"], repository="*"),
             "two": await told(client, "get_entry", addresses=[*ferry["addresses"], "nav/architecture/threads"]),
@@ -119,6 +121,8 @@ def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: st
     for answer in ("all", "binds"):
         assert "org/other:nav/architecture/ferry" in said[answer]
         assert "copy of " in said[answer]
+    for answer in ("binds", "bound", "path"):
+        assert "; from the hub" in said[answer]
     assert "here:nav/architecture/threads" in said["binds"]
     assert "A ferry carries the threads." in said["whole"]
     assert said["found"] == said["whole"]
