@@ -289,7 +289,7 @@ class _Packing:
     def _told(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
         beneath = texts.beneath(item)
         if len(content) > _MUCH or form is Form.SUMMARY:
-            is_best = self._relevance.is_best(item.entry) and self.found.basis.source == "index"
+            is_best = self._relevance.is_best(item.entry) and self.found.is_indexed
             beneath = fewer(beneath, most=self._most_cited(len(content)), is_best=is_best, is_brief=self.found.is_brief)
         beneath = tuple(one for one in beneath if one.how != CITED or one.said)
         return PackedEntry(item, form, content, beneath=beneath, digest=texts.digest(item.entry.address))
