@@ -23,6 +23,7 @@ def command(given: Globals, paths: tuple[str, ...], more: tuple[str, ...], sessi
     Of the rules in force, those whose `applies_to` meets a path: invariants first, then decisions, a line each.
     """
     from mdmem.errors import MdmemError, RootNotFoundError
+    from mdmem.render.characters import one_line
     from mdmem.retrieval.brief import brief, unreadable
     from mdmem.retrieval.code_paths import remark_on
     from mdmem.state.sessions import Sessions, briefed
@@ -43,7 +44,7 @@ def command(given: Globals, paths: tuple[str, ...], more: tuple[str, ...], sessi
     print_text(answer.text)
     read = remark_on(workspace, paths)
     if read is not None:
-        given.remark(read)
+        given.remark(one_line(read))
     # A program is told nothing where nothing applies; a person wonders.
     if not answer.text and session is None and sys.stdout.isatty():
         given.remark(f"no `applies_to` of a rule in force meets it; `mdmem retrieve --path {paths[0]}` looks further")

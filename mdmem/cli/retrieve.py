@@ -123,6 +123,7 @@ def _answer(
     form: str,
     session: _Session,
 ) -> Answers:
+    from mdmem.render.characters import one_line
     from mdmem.retrieval.answers import answer_each
     from mdmem.retrieval.code_paths import remark_on
     from mdmem.retrieval.retrieve import with_code_paths
@@ -130,7 +131,8 @@ def _answer(
 
     read = _misspelt(workspace, paths) or remark_on(workspace, paths)
     for remark in (*aged_wings(workspace), *filter(None, [read])):
-        given.remark(remark)
+        # A clone may hold a name of several lines.
+        given.remark(one_line(remark))
     work = with_code_paths(workspace, main, paths) if main is not None else None
     printed, short = _printed(form)
     return session.ask(

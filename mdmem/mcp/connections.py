@@ -111,9 +111,13 @@ class LimitedProtocol(H11Protocol):
             self.end()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Give the place back."""
+        """Give the place back, and let go of what leads round to this connection.
+
+        All that it has sent would stay until garbage is looked for, which a stranger could put to use.
+        """
         self._give_up_place()
         super().connection_lost(exc)
+        self.app_state, self.scope, self.cycle = {}, None, None  # type: ignore[assignment]  # there is no next request
 
     def data_received(self, data: bytes) -> None:
         """Count the time of half a request from its first byte."""

@@ -10,11 +10,12 @@ from typing import TypeVar
 from mdmem.catalog import Catalog, is_misplaced
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry
-from mdmem.errors import GoneError, SettingsError, UsageError
+from mdmem.errors import GoneError, SettingsError
 from mdmem.finding import Finding, Place
-from mdmem.index.protocol import QuerySyntaxError, TextAnswer
+from mdmem.index.protocol import TextAnswer
 from mdmem.retrieval.bearings import ended_match
 from mdmem.retrieval.code_paths import code_path
+from mdmem.retrieval.full_text import find_text
 from mdmem.retrieval.neighbours import rules_elsewhere
 from mdmem.retrieval.order import in_any_order
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
@@ -194,17 +195,6 @@ def _cycles(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str
     for cycle in catalog.lineage.cycles:
         if not chosen.keys().isdisjoint(cycle):
             yield cycle[0], cycle[1], f"{len(cycle)} entries supersede one another"
-
-
-def find_text(workspace: Workspace, question: Question, addresses: Collection[str]) -> TextAnswer:
-    """Return what the full text, or the files where it is down, says of a question about the entries at some addresses.
-
-    Raises UsageError for a query that cannot be read as one.
-    """
-    try:
-        return workspace.find_text(question.words, addresses, syntax=question.syntax)
-    except QuerySyntaxError as error:
-        raise UsageError(str(error)) from error
 
 
 def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Retrieval:

@@ -14,6 +14,7 @@ from mdmem.entry.model import Entry, Status
 from mdmem.errors import GoneError
 from mdmem.index.protocol import Match
 from mdmem.retrieval.bearings import bearings_of, claimants_first, claims_on, ended_match
+from mdmem.retrieval.full_text import find_text
 from mdmem.retrieval.order import Stepped
 from mdmem.retrieval.question import (
     AnswerBasis,
@@ -24,7 +25,7 @@ from mdmem.retrieval.question import (
     likeness_key,
     likeness_step,
 )
-from mdmem.retrieval.retrieve import find_text, problems_in
+from mdmem.retrieval.retrieve import problems_in
 from mdmem.workspace.proposals import View, view_of
 from mdmem.workspace.scope import Filters, Scope, reading_scope
 from mdmem.workspace.workspace import Workspace

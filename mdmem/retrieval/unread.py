@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mdmem.retrieval.full_text import find_text
 from mdmem.retrieval.grounds import MATCHING_SHARE
 from mdmem.retrieval.question import Coverage, Question, UnreadMatch
 from mdmem.retrieval.ranks import Retrieval
@@ -19,7 +20,8 @@ def best_unread(workspace: Workspace, question: Question, found: Retrieval) -> t
     lineage, entries = catalog.lineage, catalog.entries
     rooms = catalog.rooms.items()
     others = [address for room, held in rooms if room.split("/", 1)[0] not in found.scope.wings for address in held]
-    answer = workspace.find_text(question.words, others, syntax=question.syntax) if others else None
+    # Where nothing is read, this is the first to see that words are no query.
+    answer = find_text(workspace, question, others) if others else None
     if answer is None:
         return ()
     best = max((item.score for item in found.ranks), default=0.0)

@@ -13,9 +13,10 @@ from mdmem.context.facets import SESSION, Facet, facet_of
 from mdmem.context.gather import made
 from mdmem.dataclass import asdict, dataclass, field, replace
 from mdmem.entry.model import Entry, Status, visible
+from mdmem.retrieval.full_text import find_text
 from mdmem.retrieval.question import AnswerBasis, Question
 from mdmem.retrieval.ranks import Retrieval, Retrieved
-from mdmem.retrieval.retrieve import find_text, retrieve_in
+from mdmem.retrieval.retrieve import retrieve_in
 from mdmem.retrieval.select import Selection
 from mdmem.synthesis.outlines import Heading
 from mdmem.synthesis.request import Depth

@@ -46,6 +46,7 @@ class WorkingTree:
     _stats: dict[str, Stat] = field(default_factory=dict)
     _digests: dict[str, str] = field(default_factory=dict)
     _looked: list[FolderLook] = field(default_factory=list)
+    _standing: set[str] = field(default_factory=set)
     _left_out: GitTree | None = None
     _in_index: dict[str, TreeFile] = field(default_factory=dict)
 
@@ -56,6 +57,9 @@ class WorkingTree:
             found: list[TreeFile] = []
             if not self._in_index or self.root.exists():
                 self._scan(self.root, "", found)
+            # What a server saw of a folder that is gone would stay as long as it runs.
+            for gone in self.looks.keys() - self._standing:
+                self.looks.pop(gone, None)
             for file in found if self._in_index else ():
                 self._in_index.pop(file.path, None)
             self._listed = tuple(sorted([*found, *self._in_index.values()], key=path_of))
@@ -72,6 +76,7 @@ class WorkingTree:
     def _scan(self, folder: Path | str, prefix: str, found: list[TreeFile]) -> None:
         look = self.looks.get(prefix)
         if look is not None and look.is_of(folder):
+            self._standing.add(prefix)
             found += look.files
             self._stats |= look.stats
             self._digests |= look.digests
@@ -104,6 +109,7 @@ class WorkingTree:
             files = sorted(found[len(found) - len(stats) :], key=path_of)
             look = FolderLook(now, [item.name for item in items], files, stats)
             self.looks[prefix] = look
+            self._standing.add(prefix)
             self._looked.append(look)
 
     def _scan_other(self, item: os.DirEntry[str], path: str, found: list[TreeFile]) -> None:

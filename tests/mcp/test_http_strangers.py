@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import http.client
 import logging
 import os
 import select
 import socket
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 
 import pytest
+import uvicorn
 from served import HEADERS, Serving, serving, token_for, two_wings
+from starlette.types import Receive, Scope, Send
+from uvicorn.server import ServerState
 
 from mdmem.mcp.auth import KnownNames
-from mdmem.mcp.connections import ConnectionSlots, network_of
+from mdmem.mcp.connections import ConnectionSlots, network_of, protocol_of
 from mdmem.mcp.logs import FewLines
 from mdmem.mcp.rate_limits import HttpLimits
 
@@ -239,3 +245,35 @@ def test_name_of_a_host_and_of_a_page(stated: str, is_ours: bool) -> None:
 )
 def test_page_of_no_web_address_is_none_of_ours(stated: str) -> None:
     assert not NAMES.has_origin(stated)
+
+
+def test_connection_that_ended_leaves_nothing_to_collect() -> None:
+    async def refuse(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 413, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def connect() -> weakref.ref[asyncio.Protocol]:
+        made = list[weakref.ref[asyncio.Protocol]]()
+        config = uvicorn.Config(refuse, log_config=None)
+        config.load()
+
+        def protocol() -> asyncio.Protocol:
+            one = protocol_of(HttpLimits())(config=config, server_state=ServerState(), app_state={})
+            made.append(weakref.ref(one))
+            return one
+
+        server = await asyncio.get_running_loop().create_server(protocol, "127.0.0.1", 0)
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 9000\r\n\r\n" + b"x" * 9000)
+        assert b"413" in await reader.read()
+        writer.close()
+        server.close()
+        for _ in range(5):
+            await asyncio.sleep(0)
+        return made[0]
+
+    gc.disable()
+    try:
+        assert asyncio.run(connect())() is None
+    finally:
+        gc.enable()

@@ -150,10 +150,11 @@ def test_nothing_found_says_why(words: str, remark: str, tmp_path: Path, capsys:
     assert (ran.code, ran.out, ran.err) == (1, "", f"{remark}\n")
 
 
+@pytest.mark.parametrize("address", ["app/a/x", "web/a/x"])
 @pytest.mark.parametrize("command", ["search", "retrieve"])
-def test_query_syntax_that_is_none_is_one_sentence(command: str, tmp_path: Path, capsys: Capture) -> None:
+def test_query_syntax_that_is_none_is_one_sentence(command: str, address: str, tmp_path: Path, capsys: Capture) -> None:
     root = make_wings(tmp_path)
-    put(root, "app/a/x", "Queue")
+    put(root, address, "Queue")
     ran = run_here(capsys, command, "--query-syntax", 'queue AND "lock', cwd=root)
     assert (ran.code, ran.out, ran.err) == (2, "", 'mdmem: a closing `"` was expected\n')
 
