@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection
     from mdmem.hub.reader import Reader
 
+INCOMPLETE = 3
+"""The exit code where a pinned wing is not at hand, as that of `mdmem check`; it goes before that for findings."""
+
 
 def dsn_option(command: Decorated) -> Decorated:
     """Add `--dsn`."""

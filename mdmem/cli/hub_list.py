@@ -58,6 +58,8 @@ def command(given: Globals, place: str | None, limit: int, form: str, **options:
             print_text(hub_answers.across_entries_json(answer, now=now()))
         else:
             print_text(hub_answers.across_list_text(answer, ink=given.ink(), now=now(), columns=columns()))
+        for said in hub_answers.lineage_remarks(answer):
+            given.remark(said)
         if not answer.reach.is_all:
             given.remark(f"there are more than {limit}; --limit shows them, filters and --repository narrow them")
         if not answer.result:

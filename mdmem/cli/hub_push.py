@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
-from mdmem.cli.hub_common import commit_options, dsn_option, open_hub
+from mdmem.cli.hub_common import INCOMPLETE, commit_options, dsn_option, open_hub
 
 if TYPE_CHECKING:
     from mdmem.hub.push import PushRequest
@@ -32,7 +32,7 @@ def command(
     """Send what a commit changed since the one that the hub has; what is not committed is never sent.
 
     For CI, after a merge to the default branch. Nothing is sent by half, and the hub never goes back to an older
-    commit.
+    commit. Exit code 3 where a pinned wing is not at hand: all the rest was sent.
     """
     from mdmem.hub.push import PushRequest
 
@@ -50,4 +50,4 @@ def pushed(given: Globals, request: PushRequest, *, dsn: str | None, form: str) 
     for remark in result.missing if form == "text" else ():
         given.remark(remark)
     print_text(push_json(result) if form == "json" else push_text(result))
-    return 0
+    return INCOMPLETE if result.missing else 0

@@ -44,9 +44,7 @@ def command(
                 print_text(hub_answers.copy_json(copy, pack_json(pack), now=now()))
             else:
                 ink = given.ink()
-                print_text(
-                    hub_answers.copy_text(copy, pack_text(hub_answers.from_hub(pack), ink=ink), ink=ink, now=now())
-                )
+                print_text(hub_answers.copy_text(copy, pack_text(pack, ink=ink), ink=ink, now=now()))
             return 0
         if paths:
             raise click.UsageError("a --path is a file of one repository; name that with --repository")

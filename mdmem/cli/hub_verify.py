@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
-from mdmem.cli.hub_common import dsn_option, open_hub, repository_option
+from mdmem.cli.hub_common import INCOMPLETE, dsn_option, open_hub, repository_option
 
 
 @click.command("verify")
@@ -14,7 +14,10 @@ from mdmem.cli.hub_common import dsn_option, open_hub, repository_option
 @format_option("text", "json")
 @global_options
 def command(given: Globals, *, repository: str | None, dsn: str | None, form: str) -> int:
-    """Compare every row that the hub has of this memory with the commit it says it has; exit code 1 for findings."""
+    """Compare every row that the hub has of this memory with the commit it says it has.
+
+    Exit code 1 for findings, 3 where a pinned wing is not at hand and so not compared.
+    """
     from mdmem.hub.verify import verify
     from mdmem.render.hub import verify_json, verify_text
 
@@ -24,4 +27,4 @@ def command(given: Globals, *, repository: str | None, dsn: str | None, form: st
     for remark in report.missing if form == "text" else ():
         given.remark(f"not compared: {remark}")
     print_text(verify_json(report) if form == "json" else verify_text(report))
-    return 1 if report.findings else 0
+    return INCOMPLETE if report.missing else int(bool(report.findings))

@@ -59,11 +59,15 @@ def within(workspace: Workspace, place: str, filters: Filters) -> Filters:
     wings = workspace.catalog.wings
     first, *rest = from_root(workspace, place).split("/")
     if len(rest) > 1:
-        raise UsageError(f"`{place}` is no wing and no room; `mdmem show {place}` shows an entry")
+        raise UsageError(
+            f"`{place}` is no wing and no room; `{workspace.location.command(f'show {place}')}` shows an entry"
+        )
     if rest or find_wing(first, wings) is not None:
         return replace(filters, wings=(first, *filters.wings), rooms=(*rest, *filters.rooms))
     rooms = {address.split("/")[1] for address in workspace.catalog.addresses}
     if first not in rooms:
         said = not_there("wing and no room", place, {*wings, *rooms})
-        raise UsageError(f"{said}{'' if said.endswith('?') else ';'} `mdmem search` looks for words")
+        raise UsageError(
+            f"{said}{'' if said.endswith('?') else ';'} `{workspace.location.command('search')}` looks for words"
+        )
     return replace(filters, rooms=(first, *filters.rooms))

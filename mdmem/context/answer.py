@@ -84,10 +84,6 @@ def usage_hint(pack: ContextPack) -> str:
 
 
 def _doubts(pack: ContextPack) -> Iterator[str]:
-    if pack.basis.problems:
-        number = len(pack.basis.problems)
-        files = "1 file" if number == 1 else f"{number} files"
-        yield f"{files} of this scope cannot be read in full and may bind; see `problems`."
     if pack.basis.degraded:
         yield f"Degraded: {pack.basis.why_degraded}."
     if pack.scope.state is ScopeState.UNCERTAIN:

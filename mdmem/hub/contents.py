@@ -24,7 +24,7 @@ from mdmem.entry.globs import any_match
 from mdmem.entry.model import LINK_FIELDS, Entry
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.git.status import list_revision
-from mdmem.hub.names import place_name
+from mdmem.hub.names import place_name, remote_url
 from mdmem.hub.rows import HubFile, Link, is_storable
 from mdmem.index.fields import Terms
 from mdmem.index.terms import terms_of
@@ -73,6 +73,11 @@ class Contents:
         if not has_file(self.tree, SETTINGS_NAME):
             where = workspace.location.under or "its top"
             raise UsageError(f"the commit {commit[:10]} holds no memory at {where}: there is no {SETTINGS_NAME}")
+
+    @cached_property
+    def remote(self) -> str | None:
+        """Return the URL of the repository's remote, None where it has none."""
+        return remote_url(self.workspace.location.get_repository())
 
     @property
     def settings(self) -> bytes:

@@ -40,23 +40,25 @@ def place_name(url: str) -> str:
     return f"{host.lower()}/{path.strip('/').removesuffix('.git')}"
 
 
-def remote_place(repository: Repository) -> str | None:
-    """Return where the repository's remote is, None where it has none or that is a folder of this machine."""
-    remote = setting(repository, "remote.origin.url")
+def remote_url(repository: Repository) -> str | None:
+    """Return the URL of the repository's remote as git has it, None where it has none."""
+    return setting(repository, "remote.origin.url")
+
+
+def remote_place(remote: str | None) -> str | None:
+    """Return where a remote is, None where there is none or that is a folder of this machine."""
     is_place = remote is not None and not is_path(remote) and not _HELPER.match(remote)
     return place_name(remote) if remote is not None and is_place else None
 
 
-def own_names(location: Location) -> tuple[str, str]:
-    """Return what a memory is called where nobody says: `owner/name` of its remote, else its folder's name.
+def own_names(location: Location, remote: str | None) -> tuple[str, str]:
+    """Return what a memory is called where nobody says: `owner/name` of its remote's URL, else its folder's name.
 
     The second is for one whose repository holds another memory that has the first already.
     """
-    repository = location.get_repository()
-    remote = setting(repository, "remote.origin.url")
     if remote is not None:
         parts = [part for part in place_name(remote).removesuffix(".git").split("/") if part]
         name = "/".join(parts[-1:] if is_path(remote) else parts[1:][-2:] or parts[-1:])
     else:
-        name = repository.top.name.removesuffix(".git")
+        name = location.get_repository().top.name.removesuffix(".git")
     return checked_name(name), f"{name}:{location.under or '.'}"

@@ -132,23 +132,34 @@ def places_of(reader: Reader, asked: str, repositories: Sequence[str] = ()) -> l
 
 def by_repository(reader: Reader, addresses: Sequence[str], *, named: str | None) -> list[tuple[str, tuple[str, ...]]]:
     """Return the repositories that some addresses are of, each with its addresses, in the order that was asked."""
-    said = {one.strip().rpartition(":")[0] for one in addresses if ":" in one}
+    # One that says none is not of the repository that another one says.
+    said = {one.strip().rpartition(":")[0] for one in addresses}
     groups = [addresses] if named is not None or len(said) <= 1 else [[one] for one in addresses]
-    return [repository_of(reader, group, named=named) for group in groups]
+    return [_one_of(reader, group, named=named) for group in groups]
 
 
-def repository_of(reader: Reader, addresses: Iterable[str], *, named: str | None) -> tuple[str, tuple[str, ...]]:
+def repository_of(reader: Reader, addresses: Sequence[str], *, named: str | None) -> tuple[str, tuple[str, ...]]:
     """Return the one repository that some addresses are of, and the addresses without its name.
 
-    Raises NotFoundError where none has the first of them, and UsageError where several have, or they differ.
+    Raises NotFoundError where none has one of them, and UsageError where several have, or they differ.
     """
+    found = by_repository(reader, addresses, named=named)
+    return _the_one(name for name, _ in found), tuple(one for _, plain in found for one in plain)
+
+
+def _the_one(names: Iterable[str]) -> str:
+    found = sorted(set(names))
+    if len(found) > 1:
+        raise UsageError(f"the addresses are of several repositories: {', '.join(found)}; ask one at a time")
+    return found[0]
+
+
+def _one_of(reader: Reader, addresses: Sequence[str], *, named: str | None) -> tuple[str, tuple[str, ...]]:
     asked = [one.strip() for one in addresses]
     said = {one.rpartition(":")[0] for one in asked if ":" in one} | ({named} if named else set())
     plain = tuple(one.rpartition(":")[2] for one in asked)
-    if len(said) > 1:
-        raise UsageError(f"the addresses are of several repositories: {', '.join(sorted(said))}; ask one at a time")
     if said:
-        return said.pop(), plain
+        return _the_one(said), plain
     rows = places_of(reader, plain[0])
     origins = Origins(reader, {row.wing_id for row in rows})
     own = sorted({one.repository for one in origins.of.values() if one.repository_id is not None})

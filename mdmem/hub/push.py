@@ -72,7 +72,7 @@ def push(workspace: Workspace, connection: HubConnection, request: PushRequest) 
 def _pushed(cursor: Any, contents: Contents, request: PushRequest) -> PushResult:
     location, commit = contents.workspace.location, contents.commit
     git = location.get_repository()
-    held = take_repository(cursor, location, commit, given=request.repository, is_new=request.is_new)
+    held = take_repository(cursor, contents, given=request.repository, is_new=request.is_new)
     how = succession(cursor, git, held, commit, is_rewritten=request.is_rewritten)
     if how is Succession.OLDER:
         return PushResult(held.name, commit, held.commit or commit, held.commit, how, TransferResult())
@@ -80,7 +80,8 @@ def _pushed(cursor: Any, contents: Contents, request: PushRequest) -> PushResult
         leave_others(cursor, git, held, commit)
     brought = transfer(cursor, held.id, contents, is_whole=request.is_whole)
     result = PushResult(held.name, commit, commit, held.commit, how, brought, contents.missing_said)
-    if not result.is_unchanged or held.format != FORMAT:
+    is_noted = (held.format, held.url) == (FORMAT, remote_place(contents.remote)) and not request.is_whole
+    if not (result.is_unchanged and is_noted):
         _note(cursor, held, contents)
     return result
 
@@ -94,7 +95,7 @@ def _note(cursor: Any, held: HubRepository, contents: Contents) -> None:
     stated = {
         "id": held.id,
         "root": location.under,
-        "url": remote_place(git),
+        "url": remote_place(contents.remote),
         "roots": roots,
         "commit": commit,
         "committed": committed_at(git, commit),

@@ -12,12 +12,13 @@ from mdmem.git.ancestry import is_ancestor, root_commits
 from mdmem.git.fetch import has_commit
 from mdmem.git.merge import is_shallow
 from mdmem.hub.connection import FORBIDDEN, HubError, one_row, transaction
-from mdmem.hub.names import checked_name, own_names
+from mdmem.hub.names import checked_name, own_names, remote_url
 from mdmem.hub.permissions import require_owner
 from mdmem.workspace.location import Location
 
 if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection
+    from mdmem.hub.contents import Contents
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,10 @@ class HubRepository:
     commit: str | None
     serial: int
     format: str
+    url: str | None
 
 
-_COLUMNS = "id, name, root, commit, serial, format"
+_COLUMNS = "id, name, root, commit, serial, format, url"
 
 
 def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRepository | None:
@@ -64,26 +66,27 @@ def _not_to_push(name: str) -> UsageError:
 
 def own_repository(cursor: Any, location: Location, *, given: str | None = None) -> HubRepository:
     """Return what the hub has of a memory, under the name that is given or its own; raises NotFoundError."""
-    names = [given] if given is not None else own_names(location)
+    names = [given] if given is not None else own_names(location, remote_url(location.get_repository()))
     found = [one for name in names if (one := find_repository(cursor, name)) is not None and one.commit is not None]
     if not found:
         raise NotFoundError(f"the hub has nothing of `{names[0]}`; `mdmem hub push` sends it")
     return min(found, key=lambda one: one.root != location.under)
 
 
-def take_repository(cursor: Any, location: Location, commit: str, *, given: str | None, is_new: bool) -> HubRepository:
+def take_repository(cursor: Any, contents: Contents, *, given: str | None, is_new: bool) -> HubRepository:
     """Return the repository that a commit of a memory is pushed to, locked, made where it is new.
 
     `given` is the name that somebody asks for, `is_new` says that it is no other name of one that is there. Raises
     UsageError where the name is another memory's, or the history has another name.
     """
-    name = checked_name(given) if given is not None else own_names(location)[0]
+    location, commit = contents.workspace.location, contents.commit
+    name = checked_name(given) if given is not None else own_names(location, contents.remote)[0]
     found = find_repository(cursor, name, is_locked=True)
     if found is not None and _is_beside(location, commit, found):
         if given is not None:
             where = found.root or "its top"
             raise UsageError(f"`{name}` is the memory at {where} of this repository; name this one with --repository")
-        name = checked_name(own_names(location)[1])
+        name = checked_name(own_names(location, contents.remote)[1])
         found = find_repository(cursor, name, is_locked=True)
     if found is not None:
         return found
@@ -97,7 +100,7 @@ def take_repository(cursor: Any, location: Location, commit: str, *, given: str 
     if made is None:
         raise HubError(FORBIDDEN)
     # Else somebody made one of that name at this moment, and it may be another memory.
-    return made if is_made else take_repository(cursor, location, commit, given=given, is_new=is_new)
+    return made if is_made else take_repository(cursor, contents, given=given, is_new=is_new)
 
 
 def _is_beside(location: Location, commit: str, found: HubRepository) -> bool:

@@ -142,7 +142,14 @@ def copy_of(reader: Reader, repository: SeenRepository, *, today: date) -> Repos
 
     tree = with_remote_wings(CopiedFiles(said, inner, reader, settings=settings), find)
     names = {wing.name for wing in own.values()} | pins.keys()
-    workspace = workspace_over(tree, records_of(rows), today=today, said=said, commit=repository.commit)
+    workspace = workspace_over(
+        tree,
+        records_of(rows),
+        today=today,
+        said=said,
+        commit=repository.commit,
+        typed=f"mdmem hub {{}} --repository {repository.name}",
+    )
     workspace = replace(
         workspace,
         tracked=frozenset(tracked),
@@ -155,10 +162,12 @@ def copy_of(reader: Reader, repository: SeenRepository, *, today: date) -> Repos
     return RepositoryCopy(repository, workspace, origins)
 
 
-def workspace_over(tree: Tree, records: RecordCache, *, today: date, said: str, commit: str) -> CopyWorkspace:
+def workspace_over(
+    tree: Tree, records: RecordCache, *, today: date, said: str, commit: str, typed: str = "mdmem hub {}"
+) -> CopyWorkspace:
     """Return a workspace over files of a hub."""
     return CopyWorkspace(
-        location=Location(NOWHERE / "hub" / "memory", f"the hub's copy of {said}"),
+        location=Location(NOWHERE / "hub" / "memory", f"the hub's copy of {said}", source="hub", typed=typed),
         environment={},
         cwd=NOWHERE,
         today=today,

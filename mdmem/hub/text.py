@@ -59,13 +59,13 @@ class CopyText:
 
         query = parse(question) if syntax else plain(question)
         if query.is_empty or not live:
-            return TextAnswer((), tuple(query.typed), query.typed, "index")
+            return TextAnswer((), tuple(query.typed), query.typed, "hub")
         with self._turn:
             # What the query language may ask for stands in the entries themselves.
             corpus = self._corpus(query.wanted, live) if query.wanted is not None else None
             chosen = None if among is None else frozenset(among)
             found = rank(query, corpus or scanned(query, live, read), read, among=chosen, holding=holding)
-        return TextAnswer(found, tuple(query.typed), query.typed, "scan" if corpus is None else "index")
+        return TextAnswer(found, tuple(query.typed), query.typed, "hub")
 
     def _corpus(self, wanted: Collection[str], live: Mapping[str, str]) -> Corpus | None:
         """Return the documents with where they hold some terms, None where the hub has some in another format."""
@@ -149,7 +149,7 @@ class FoundText(CopyText):
             ranked = rank(query, corpus_of(sorted(known.items()), None), read)
         chosen = live.keys() if among is None else live.keys() & set(among)
         found = tuple(one for one in ranked if one.key in chosen and holds_one(one.terms, holding))
-        return TextAnswer(found, tuple(query.typed), query.typed, "index")
+        return TextAnswer(found, tuple(query.typed), query.typed, "hub")
 
 
 class _Documents:

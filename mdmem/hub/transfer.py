@@ -18,7 +18,7 @@ from mdmem.hub.wings import WingRows
 
 @dataclass(frozen=True, slots=True)
 class TransferResult:
-    """How many files were put in, put in the place of others, and taken out, and how many pins came or went."""
+    """How many files were put in, put in the place of others, and taken out, and how many pins are others."""
 
     added: int = 0
     changed: int = 0
@@ -89,7 +89,7 @@ def _fill(rows: WingRows, contents: Contents, wing: HubWing, paths: Collection[s
 
 
 def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) -> int:
-    """Make the pins of a repository those of a commit, and return how many came or went.
+    """Make the pins of a repository those of a commit, and return how many are others than before.
 
     What they read is written once, by whoever pins it first or in another format, and never changes.
     """
@@ -109,10 +109,11 @@ def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) ->
     ]
     if stale:
         cursor.execute("SELECT unpin(%s, %s)", (repository, list(map(stored_path, stale))))
+    changed = {name for name, wing in wanted.items() if had.get(name) != (wing.source, wing.tree, FORMAT)}
     for name, wing in sorted(wanted.items(), key=lambda one: str(one[1].source)):
-        if had.get(name) != (wing.source, wing.tree, FORMAT) or is_whole:
+        if name in changed or is_whole:
             _fill_pinned(cursor, repository, contents, wing, is_whole=is_whole)
-    return len(stale) + len(wanted.keys() - had.keys())
+    return len(changed.union(stale))
 
 
 def _fill_pinned(cursor: Any, repository: int, contents: Contents, wing: HubWing, *, is_whole: bool) -> None:

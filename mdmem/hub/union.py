@@ -39,15 +39,15 @@ class Company:
         self._wings: dict[int, SeenWing] = {}
         self.rows: dict[int, SeenRow] = {}
         found = reader.files(set(seeds))
-        most = len(found) + _MOST_FILES
-        for _ in range(_MOST_STEPS):
+        most, steps = len(found) + _MOST_FILES, 0
+        while found and steps < _MOST_STEPS and len(self.rows) <= most:
+            steps += 1
             self.rows |= {row.id: row for row in found}
             self._learn({row.wing_id for row in found})
-            if not found or len(self.rows) > most:
-                break
             named = reader.files_at(self._linked_by(found))
             linking = reader.files(self._linking(found))
             found = [row for row in {one.id: one for one in (*named, *linking)}.values() if row.id not in self.rows]
+        self.is_cut = bool(found)
 
     def _learn(self, wings: Collection[int]) -> None:
         """Learn which wings the repositories of some wings read, by the names that they have there."""
@@ -86,9 +86,10 @@ class Company:
 
 @dataclass(frozen=True)
 class UnionWorkspace(CopyWorkspace):
-    """Entries of many repositories as if they lay in one root."""
+    """Entries of many repositories as if they lay in one root; `is_cut` says that more decides how they stand."""
 
     stated: Mapping[str, Wing] | None = None
+    is_cut: bool = False
 
     def _loaded(self) -> Any:
         return replace(super()._loaded(), wings=dict(sorted((self.stated or {}).items())))
@@ -124,7 +125,8 @@ def union_of(
     values = {name: getattr(base, name) for name in ("location", "environment", "cwd", "today", "snapshot", "records")}
     # What a body names is redacted as in a narrowed clone, where a wing of any of them is not seen.
     access = EVERYTHING if whole == origins.repositories.keys() else Access.to_wings(stated, may_write=False)
-    return UnionWorkspace(**values, parts=parts, stated=stated, access=access), origins
+    union = UnionWorkspace(**values, parts=parts, stated=stated, access=access, is_cut=company.is_cut)
+    return union, origins
 
 
 def _meant(reader: Reader, rows: Mapping[str, SeenRow]) -> dict[str, LoadedFile]:

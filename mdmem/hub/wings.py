@@ -72,7 +72,9 @@ class WingRows:
         """Take out all there is, whatever it is packed in."""
         self._cursor.execute("DELETE FROM file WHERE wing_id = %s", (self.id,))
         self._cursor.execute(
-            "UPDATE wing SET documents = 0, passages = 0, lengths = '{}', format = %s WHERE id = %s", (FORMAT, self.id)
+            "UPDATE wing SET documents = 0, passages = 0, lengths = '{}', is_shared = false, owners = '{}', format = %s"
+            " WHERE id = %s",
+            (FORMAT, self.id),
         )
 
     def drop(self, ids: Sequence[int]) -> None:

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from mdmem.dataclass import dataclass
 
-Source = Literal["index", "scan"]
+Source = Literal["index", "scan", "hub"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ class HubAnswers:
     def _page(self, asked: ToolCall, named: str | None, clone: Workspace | None) -> Page | None:
         """Return the hub's answer; None where the clone's is the better one."""
         with self._hub.reading() as reader:
-            asked, named = _in_repository(reader, asked, named, has_clone=clone is not None)
+            asked, named = _in_repository(reader, asked, named, clone)
             if named == EVERYWHERE:
                 given = {"given": asked.given} if asked.tool.remembers else {}
                 # What is told is read from the hub on the way to the page.
@@ -79,15 +79,19 @@ class HubAnswers:
 
 
 def _in_repository(
-    reader: Reader, asked: ToolCall, named: str | None, *, has_clone: bool
+    reader: Reader, asked: ToolCall, named: str | None, clone: Workspace | None
 ) -> tuple[ToolCall, str | None]:
     """Return a call and which repository it means, None for the clone's own: an address may say it, too."""
-    is_everywhere = named == EVERYWHERE or (named is None and not has_clone)
+    is_everywhere = named == EVERYWHERE or (named is None and clone is None)
     addresses = asked.arguments.get("addresses")
     if addresses is None or not (is_everywhere or any(":" in one for one in addresses)):
         return asked, EVERYWHERE if is_everywhere else named
     from mdmem.hub.owners import repository_of
 
+    if named is None and not is_everywhere:
+        own = _own(reader, clone)
+        here = "this one" if own is None else own.name
+        addresses = [one if ":" in one else f"{here}:{one}" for one in addresses]
     name, plain = repository_of(reader, addresses, named=None if is_everywhere else named)
     return replace(asked, arguments={**asked.arguments, "addresses": list(plain)}), name
 
@@ -127,10 +131,10 @@ def _is_of_memory(path: str) -> bool:
 
 
 def _names_of(clone: Workspace) -> tuple[str, ...]:
-    from mdmem.hub.names import own_names
+    from mdmem.hub.names import own_names, remote_url
 
     try:
-        return own_names(clone.location)
+        return own_names(clone.location, remote_url(clone.location.get_repository()))
     except MdmemError:
         # Its folder's name is none.
         return ()

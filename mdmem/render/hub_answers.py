@@ -176,7 +176,8 @@ def _some(answer: AcrossAnswer[Any], shown: Iterable[str]) -> OriginOf:
 def _reach_json(answer: AcrossAnswer[Any]) -> dict[str, Any]:
     reach = answer.reach
     weighed = {} if reach.weighed is None else {"weighed": reach.weighed}
-    return {"matches": reach.matches, "at_least": not reach.is_all, "begun": list(reach.begun), **weighed}
+    cut = {"lineage_cut": True} if answer.workspace.is_cut else {}
+    return {"matches": reach.matches, "at_least": not reach.is_all, "begun": list(reach.begun), **weighed, **cut}
 
 
 def _pins_json(pins: Iterable[Pinned]) -> dict[str, Any]:
@@ -204,13 +205,8 @@ def across_pack_text(answer: AcrossAnswer[Pack], *, ink: Ink, now: datetime) -> 
     pack = answer.result
     where = count(len({one.item.entry.wing for one in pack.items}), "wing of the hub", "wings of the hub")
     scope = replace(pack.scope, wings=("", where))
-    text = pack_text(from_hub(replace(pack, scope=scope, likely_room=None, searched=())), ink=ink)
+    text = pack_text(replace(pack, scope=scope, likely_room=None, searched=()), ink=ink)
     return across_text(text, answer, (one.item.entry.address for one in pack.items), ink=ink, now=now)
-
-
-def from_hub(pack: Pack) -> Pack:
-    """Return a pack that says where it is from: of neither an index nor files at hand."""
-    return replace(pack, basis=replace(pack.basis, source="hub"))
 
 
 def across_list_text(
@@ -232,7 +228,7 @@ def ages_text(origins: Iterable[WingOrigin], now: datetime) -> str:
 
 def reach_remarks(answer: AcrossAnswer[Any]) -> list[str]:
     """Return what is to be said of how far an answer reaches."""
-    reach, said = answer.reach, []
+    reach, said = answer.reach, lineage_remarks(answer)
     if reach.begun:
         said.append(f"no entry holds {', '.join(reach.begun)}; shown is what holds words that begin so")
     if not reach.is_all:
@@ -241,6 +237,12 @@ def reach_remarks(answer: AcrossAnswer[Any]) -> list[str]:
         weighed = f"the {reach.weighed} that match best, invariants before others, were weighed"
         said.append(f"{reach.matches} match: {weighed}; narrow it down")
     return said
+
+
+def lineage_remarks(answer: AcrossAnswer[Any]) -> list[str]:
+    """Return what is to be said where not all was read that decides how the entries stand."""
+    more = "more entries replace or amend these than were read: how they stand is not certain; narrow it down"
+    return [more] if answer.workspace.is_cut else []
 
 
 def who_json(report: WhoReport, *, now: datetime) -> str:

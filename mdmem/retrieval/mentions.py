@@ -100,7 +100,7 @@ class Mentions:
         return [one for one in dict.fromkeys([*linking, *self._holding(item, names)]) if is_current(one)][:_READ]
 
     def _holding(self, item: Retrieved, names: tuple[str, ...]) -> list[str]:
-        if self.found.basis.source != "index" or not item.score or self._asked >= _ASKED:
+        if not self.found.is_indexed or not item.score or self._asked >= _ASKED:
             return []
         self._asked += 1
         # Prose writes ADR 7 for what is `adr-0007`.

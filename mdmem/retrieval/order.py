@@ -31,8 +31,10 @@ class Stepped(Sequence[_Made]):
         at = 0
         while at < len(self._given):
             self._order(at + 1)
-            yield from self._given[at : self._done]
-            at = self._done
+            # While they are looked at, others may be asked for.
+            ordered = self._given[at : self._done]
+            yield from ordered
+            at += len(ordered)
 
     @overload
     def __getitem__(self, at: int) -> _Made: ...

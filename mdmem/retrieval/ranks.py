@@ -123,7 +123,8 @@ class Retrieval:
     `likely_room` holds most of the best matches; `terms` are those of the question, `common` those of them that say
     little, and `files` counts its paths.
     `is_brief`: it is one of several questions, and its answer is short. `names_bystanders`: no work is at hand that an
-    invariant could bind, so that one which nothing of the question touches is only named.
+    invariant could bind, so that one which nothing of the question touches is only named. `is_indexed`: an index was
+    asked, which may be asked more at little cost.
     """
 
     scope: Scope
@@ -136,6 +137,7 @@ class Retrieval:
     files: int = 0
     is_brief: bool = False
     names_bystanders: bool = False
+    is_indexed: bool = False
     basis: AnswerBasis = field(default_factory=AnswerBasis)
 
     @property

@@ -44,10 +44,11 @@ def retrieval_of(
     answer: TextAnswer | None,
     today: date,
     naming: Naming = NAMED_NOWHERE,
+    source: str = "scan",
 ) -> Retrieval:
     """Return what the scope holds for a question, before any budget; `answer` is what the full text says of it.
 
-    `naming` are the entries whose text names a given path.
+    `naming` are the entries whose text names a given path; `source` is what is read without a full text.
     """
     # Imported here, as what packs: a search needs neither.
     from mdmem.retrieval.select import Selection
@@ -69,7 +70,7 @@ def retrieval_of(
         unmatched_terms=selection.unmatched_terms(),
         degraded=answer.degraded if answer else False,
         why_degraded=answer.why if answer else None,
-        source=answer.source if answer else "scan",
+        source=answer.source if answer else source,
         ended=ended_match(catalog, answer.matches, question.filters) if answer else (),
     )
     searched = sorted(room for room in catalog.rooms if scope.holds(f"{room}/"))
@@ -82,6 +83,7 @@ def retrieval_of(
         terms=answer.terms if answer else (),
         common=selection.weights.common,
         files=len(question.paths),
+        is_indexed=answer is not None and answer.source != "scan",
         basis=basis,
     )
 
@@ -201,7 +203,8 @@ def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Retri
     addresses = scope.read(catalog)
     answer = find_text(workspace, question, addresses) if question.words.strip() and addresses else None
     naming = paths_named(catalog, question.paths, addresses)
-    return retrieval_of(catalog, scope, question, answer=answer, today=workspace.today, naming=naming)
+    today, source = workspace.today, workspace.location.source
+    return retrieval_of(catalog, scope, question, answer=answer, today=today, naming=naming, source=source)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ def _resolve(workspace: Workspace, name: str) -> tuple[str, ...]:
     path = workspace.cwd / name
     if path.is_file() and not path.resolve().is_relative_to(workspace.location.root):
         raise NotFoundError(f"`{name}` is no entry; `mdmem retrieve --path {name}` tells what binds it")
-    raise NotFoundError(f"there is no entry `{name}`{_fate(workspace, plain) or _nearest(plain, list(entries))}")
+    raise NotFoundError(f"there is no entry `{name}`{_fate(workspace, plain) or _nearest(workspace, plain)}")
 
 
 def _fate(workspace: Workspace, name: str) -> str:
@@ -119,18 +119,22 @@ def from_here(workspace: Workspace) -> Callable[[str], str]:
 _DEPTH = 3
 
 
-def _nearest(name: str, addresses: list[str]) -> str:
+def _nearest(workspace: Workspace, name: str) -> str:
     """Name the addresses whose entry-id begins with a name, as a record's number, else those that look most like it."""
     import difflib
 
     wanted = name.rsplit("/", 1)[-1]
     by_id: dict[str, list[str]] = {}
-    for address in addresses:
+    for address in workspace.catalog.entries:
         by_id.setdefault(address.rsplit("/", 1)[-1], []).append(address)
     begun = [one for one in by_id if wanted and one.startswith(wanted)]
     near = begun or difflib.get_close_matches(wanted, by_id, n=3, cutoff=0.5)
     close = [address for one in near for address in by_id[one]]
-    return f"; did you mean {' or '.join(close[:3])}?" if close else "; `mdmem list` names them all"
+    return (
+        f"; did you mean {' or '.join(close[:3])}?"
+        if close
+        else f"; `{workspace.location.command('list')}` names them all"
+    )
 
 
 def resolve_name(workspace: Workspace, name: str) -> str:

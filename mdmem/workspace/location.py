@@ -43,12 +43,21 @@ class NoMemoryError(RootNotFoundError):
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """One root: its folder, why it is the one, its repository (None outside git), and what git said if it refused."""
+    """One root: its folder, why it is the one, its repository (None outside git), and what git said if it refused.
+
+    `source` is where an answer comes from that asks no index, `typed` what a command on it is typed as.
+    """
 
     root: Path
     why: str
     repository: Repository | None = None
     git_fault: str | None = None
+    source: str = "scan"
+    typed: str = "mdmem {}"
+
+    def command(self, words: str) -> str:
+        """Return what is typed to ask the root something else."""
+        return self.typed.replace("{}", words)
 
     @property
     def under(self) -> str:

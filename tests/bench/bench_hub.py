@@ -62,8 +62,7 @@ def server() -> Iterator[conftest.Server]:
     try:
         yield running
     finally:
-        running.stop()
-        subprocess.run(["rm", "-rf", str(running.folder)], check=True)
+        running.end()
 
 
 def opened(folder: Path) -> Any:

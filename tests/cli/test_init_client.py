@@ -69,6 +69,7 @@ def test_command_that_is_written_is_one_that_starts_the_server(client: str, tmp_
     ran = run_here(capsys, "init", "--client", client, cwd=folder)
     assert (ran.code, f"wrote {FILES[client]}\n" in ran.out) == (0, True)
     server = server_in(folder / FILES[client])
+    assert str(tmp_path) not in json.dumps(server)
     # Only Cursor does not start its servers in the project's folder for sure.
     assert (server["command"], server["args"]) == ("mdmem", ELSEWHERE if client == "cursor" else SERVER["args"])
 

@@ -53,6 +53,7 @@ def test_unreadable_file_stands_first(tmp_path: Path, capsys: pytest.CaptureFixt
     ran = run_here(capsys, "context", "threads", cwd=folder)
     assert ran.code == 0
     assert ran.out.startswith("1 file of this scope cannot be read in full, and may bind:\n  nav/rules/broken.md:")
+    assert ran.out.count("cannot be read in full") == 1
 
 
 def test_project_that_is_unknown_is_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

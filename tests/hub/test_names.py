@@ -6,7 +6,7 @@ import pytest
 from builders import git, make_repository, make_root
 
 from mdmem.errors import UsageError
-from mdmem.hub.names import checked_name, own_names, place_name, remote_place
+from mdmem.hub.names import checked_name, own_names, place_name, remote_place, remote_url
 from mdmem.workspace.location import located
 
 
@@ -41,13 +41,13 @@ def test_an_odd_place_is_told_apart(url: str, place: str) -> None:
 def test_a_repository_is_called_after_its_remote_else_its_folder(tmp_path: Path) -> None:
     root = make_root(make_repository(tmp_path / "shop") / "docs/memory")
     location = located(root, "a test")
-    assert own_names(location) == ("shop", "shop:docs/memory")
+    assert remote_url(location.get_repository()) is None
+    assert own_names(location, None) == ("shop", "shop:docs/memory")
     for url, name in (("git@host:group/team/shop.git", "team/shop"), ("/srv/git/store.git", "store")):
         git(root, "config", "remote.origin.url", url)
-        assert own_names(location)[0] == name
-    assert remote_place(location.get_repository()) is None
-    git(root, "config", "remote.origin.url", "ext::sh -c secret")
-    assert remote_place(location.get_repository()) is None
+        assert remote_url(location.get_repository()) == url
+        assert own_names(location, url)[0] == name
+    assert [remote_place(url) for url in ("/srv/git/store.git", "ext::sh -c secret")] == [None, None]
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a/", "/a", "a//b", "a\nb", "x" * 201, "a:b:c", "\x1b[31m"])

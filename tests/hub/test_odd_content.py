@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import psycopg
 import pytest
 from builders import commit_all, entry_text, git, make_repository, make_root, open_root, write, write_entry
 from pushes import pushed, rows
@@ -86,9 +87,14 @@ def test_a_memory_without_entries_and_none_at_all(dsn: str, tmp_path: Path) -> N
     root = make_root(make_repository(tmp_path / "shop") / "memory")
     commit_all(tmp_path / "shop")
     assert pushed(dsn, root).brought.added == 0
+    with psycopg.connect(dsn) as connection:
+        connection.execute("UPDATE mdmem_hub.repository SET settings = 'x', root = 'x'")
+    assert pushed(dsn, root, is_whole=True).brought.added == 0
+    settings = (root / "mdmem.toml").read_bytes()
+    assert rows(dsn, "SELECT settings, root FROM repository") == [(settings, "memory")]
     (root / "mdmem.toml").unlink()
     commit_all(tmp_path / "shop")
     make_root(root)
     with pytest.raises(UsageError, match=r"holds no memory at memory: there is no mdmem.toml"):
         pushed(dsn, root)
-    assert rows(dsn, "SELECT name, serial FROM repository") == [("shop", 1)]
+    assert rows(dsn, "SELECT name, serial FROM repository") == [("shop", 2)]

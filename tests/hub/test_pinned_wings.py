@@ -1,11 +1,12 @@
 """Wings of other repositories: kept once for all who pin the same commit, and no longer than somebody does."""
 
+import json
 import shutil
 from datetime import date
 from pathlib import Path
 
 import pytest
-from builders import TODAY, write
+from builders import TODAY, run_here, write
 from pushes import pushed, rows, state
 from sync.pair import Two, two_repositories
 
@@ -13,7 +14,6 @@ from mdmem.hub.across import AcrossRequest, list_across, search_across
 from mdmem.hub.connection import connected, transaction
 from mdmem.hub.origins import shown_label
 from mdmem.hub.reader import Reader
-from mdmem.hub.verify import verify
 from mdmem.retrieval.question import Question
 from mdmem.sync.fetch_wings import fetch_wings
 from mdmem.workspace.scope import Filters
@@ -84,15 +84,25 @@ def test_a_wing_that_its_own_repository_pushed_too_is_listed_once(dsn: str, two:
     assert pins == {f"acme/lib:ros2/rules/{name}": (("app", commit),) for name in ("callbacks", "old")}
 
 
-def test_a_wing_that_is_not_at_hand_stays_as_it_was_pinned(dsn: str, two: Two) -> None:
+def test_a_wing_that_is_not_at_hand_stays_as_it_was_pinned(
+    dsn: str, two: Two, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MDMEM_HUB_DSN", dsn)
     pushed(dsn, two.root)
     before = state(dsn)
     shutil.rmtree(two.opened().cache_folder / "wings")
-    again = pushed(dsn, two.root)
-    assert (again.is_unchanged, len(again.missing), "sync --wings" in again.missing[0]) == (True, 1, True)
-    with connected(dsn) as connection:
-        assert verify(two.opened(), connection).missing == again.missing
-    assert state(dsn) == before
+    again = run_here(capsys, "hub", "push", "--format", "json", cwd=two.root)
+    said = json.loads(again.out)
+    assert (again.code, said["unchanged"], ["sync --wings" in one for one in said["missing"]]) == (3, True, [True])
+    # What is not compared goes before what differs.
+    for found in ([], ["row-differs"]):
+        verified = run_here(capsys, "hub", "verify", "--format", "json", cwd=two.root)
+        told = json.loads(verified.out)
+        codes = [one["code"] for one in told["findings"]]
+        assert (verified.code, told["missing"], codes) == (3, said["missing"], found)
+        assert found or state(dsn) == before
+        with connected(dsn) as connection:
+            connection.execute("UPDATE repository SET settings = 'x'")
 
 
 def test_a_wing_packed_in_another_format_is_written_anew_with_all_the_rest(dsn: str, two: Two) -> None:
@@ -109,3 +119,7 @@ def test_a_wing_packed_in_another_format_is_written_anew_with_all_the_rest(dsn: 
     assert (again.is_unchanged, rows_changed[0][0] > 0) == (False, True)
     assert state(dsn) == before
     assert rows(dsn, "SELECT count(DISTINCT format) FROM wing") == [(1,)]
+    # One that was not at hand then is written when it is, and whoever keeps a copy is told by the number.
+    rows(dsn, "UPDATE wing SET format = 'older' WHERE source IS NOT NULL RETURNING 1")
+    assert (pushed(dsn, two.root).brought.pins, rows(dsn, "SELECT serial FROM repository")) == (1, [(3,)])
+    assert state(dsn) == before

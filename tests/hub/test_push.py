@@ -27,12 +27,10 @@ def counts(result: PushResult) -> tuple[int, int, int]:
 
 def anew(dsn: str, root: Path) -> dict[str, list[tuple[object, ...]]]:
     """Return what a first push of the commit leaves."""
-    rows_before = state(dsn)
     with psycopg.connect(dsn) as connection:
         connection.execute("DELETE FROM mdmem_hub.repository")
     assert state(dsn)["file"] == state(dsn)["wing"] == []
     pushed(dsn, root)
-    assert rows_before is not None
     return state(dsn)
 
 
@@ -117,6 +115,11 @@ def test_the_difference_leaves_what_a_first_push_leaves(dsn: str, tmp_path: Path
     after = state(dsn)
     again = pushed(dsn, root)
     assert (again.is_unchanged, rows(dsn, "SELECT serial FROM repository")) == (True, [(2,)])
+    # Where the repository is has nothing to do with its commits.
+    git(folder, "config", "remote.origin.url", "git@git.example.org:acme/shop.git")
+    assert pushed(dsn, root, repository="shop").is_unchanged
+    assert rows(dsn, "SELECT url, serial FROM repository") == [("git.example.org/acme/shop", 3)]
+    git(folder, "config", "--unset", "remote.origin.url")
     assert anew(dsn, root) == after
     # And back by a commit that takes all of it back.
     git(folder, "revert", "--no-edit", "HEAD")

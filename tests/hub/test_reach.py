@@ -45,3 +45,13 @@ def test_what_replaces_an_entry_is_found_however_many_are_listed(asked: Any, mon
     assert [entry["address"] for entry in every["entries"]] == [entry["address"] for entry in one["entries"]]
     (hit,) = asked("search", "parcels", "-n", "80")["hits"]
     assert (hit["address"], hit["via"]) == ("app/chain/new", ["app/chain/old"])
+
+
+def test_a_lineage_of_which_not_all_is_read_is_told(asked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "lineage_cut" not in asked("search", "ships")
+    for most in ("_MOST_STEPS", "_MOST_FILES"):
+        with monkeypatch.context() as cut:
+            cut.setattr(f"mdmem.hub.union.{most}", {"_MOST_STEPS": 1, "_MOST_FILES": -1}[most])
+            assert asked("search", "ships")["lineage_cut"] is True
+            for question in (["search", "ships"], ["list", "--room", "chain"]):
+                assert "more entries replace or amend these than were read" in asked(*question, form="text").err

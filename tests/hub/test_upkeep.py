@@ -53,8 +53,11 @@ def test_whatever_differs_is_found_and_made_anew(
     change(dsn, "INSERT INTO file (wing_id, path) SELECT id, 'rules/odd.md' FROM wing WHERE name = 'nav'")
     change(dsn, "INSERT INTO wing (repository_id, name) SELECT id, 'odd' FROM repository")
     change(dsn, "UPDATE wing SET documents = 7 WHERE name = 'nav'")
+    # No manifest of this wing puts anything in its place.
+    change(dsn, "UPDATE wing SET is_shared = true, owners = '{x}' WHERE name = 'dock'")
     change(dsn, "UPDATE repository SET settings = 'x'")
     assert found(dsn, root) == [
+        ("figures-differ", "dock"),
         ("row-differs", "dock/rules/one.md"),
         ("row-missing", "dock/rules/two.md"),
         ("row-differs", "mdmem.toml"),

@@ -52,12 +52,13 @@ def packed(
     omitted: Sequence[Omission] = (),
     given: Given = NOTHING_GIVEN,
     printed: Printed = PLAIN,
+    terms: tuple[str, ...] = ("word",),
 ) -> Pack:
     """Return what fits of items in their order; `bodies` are by name."""
     ordered = tuple(sorted(items, key=lambda one: one.sort_key))
     scope = Scope(wing="app", wings=("app",))
     basis = AnswerBasis(omitted=tuple(omitted))
-    found = Retrieval(scope=scope, items=ordered, proposed=tuple(proposed), terms=("word",), basis=basis)
+    found = Retrieval(scope=scope, items=ordered, proposed=tuple(proposed), terms=terms, basis=basis)
     bodies = {f"app/a/{name}": body for name, body in bodies.items()}
     texts = Texts(bodies.__getitem__, lambda address: len(bodies[address]), lambda address: bodies[address][:9] or "-")
     return pack(found, budget, texts=texts, printed=printed, given=given)
@@ -250,14 +251,21 @@ def test_what_was_given_whole_is_a_line_until_it_changes() -> None:
     assert again.gave == {"app/a/d": "Two queue"}
 
 
-def test_what_was_shortened_is_a_line_only_where_it_would_say_the_same() -> None:
-    items, bodies = (
-        [item(name, NOTE, score=score) for name, score in (("a", 9), ("b", 8))],
-        {"a": text(9), "b": text(9)},
-    )
-    first = packed(items, bodies, 1500)
+def test_what_was_shortened_is_a_line_where_each_passage_was_given_of_the_same_file() -> None:
+    more = [item("a", NOTE, score=9), item("b", NOTE, score=8)]
+    bodies = {"a": text(9), "b": text(9)}
+    first = packed(more, bodies, 1500)
     assert forms(first) == {"a": "full", "b": "summary"}
-    assert forms(packed(items, bodies, 1500, given=first.gave)) == {"a": "given", "b": "given"}
+    assert forms(packed(more, bodies, 1500, given=first.gave)) == {"a": "given", "b": "given"}
+    # Another question may find less in it, or more; what an older state of the file said is not what it says.
+    long = {"b": f"We use a queue.\n\n# Size\n\n{text(20)}\n\n# Why\n\n{text(9)}"}
+    both, lead = packed(more[1:], long, 1500), packed(more[1:], long, 1500, terms=("queue",))
+    assert both.items[0].content.startswith(f"{lead.items[0].content}\n\n… ")
+    assert forms(packed(more[1:], long, 1500, terms=("queue",), given=both.gave)) == {"b": "given"}
+    then = packed(more[1:], long, 1500, given=lead.gave)
+    assert (forms(then), then.gave) == ({"b": "summary"}, both.gave)
+    edited = {"b": f"\n{long['b']}"}
+    assert forms(packed(more[1:], edited, 1500, given=both.gave)) == {"b": "summary"}
 
 
 # --- a budget of 0, and over it ---

@@ -31,6 +31,8 @@ def test_first_ones_leave_the_others_as_they_were_given(items: list[Item]) -> No
     assert (found[0], next(iter(found)), len(found)) == (min(items), min(items), len(items))
     changed = [item for item, before in zip(in_any_order(found), given, strict=True) if item != before]
     assert {step for step, _ in changed} == {min(items)[0]}
+    one_by_one = iter(found)
+    assert [next(one_by_one), found[40], *one_by_one] == [min(items), sorted(items)[40], *sorted(items)[1:]]
     assert list(found) == sorted(items) == list(in_any_order(found))
 
 
