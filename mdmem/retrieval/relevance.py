@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from heapq import nlargest
 from math import fsum, log
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType
-from mdmem.retrieval.order import in_any_order, in_order
+from mdmem.retrieval.kinds import RankGroup, Ranks, kind_of
 from mdmem.retrieval.ranks import Ranked, Retrieval
 
 # The best matches by score that come before all authority but that of invariants (the figures stand in
@@ -33,19 +33,20 @@ class Relevance:
     @cached_property
     def standing(self) -> list[Ranked]:
         """Return the invariants that always stand."""
-        ranks, invariant = self.found.ranks, EntryType.INVARIANT
-        found = [item for item in in_any_order(ranks) if item.entry.type is invariant and always_stands(item)]
-        return in_order(ranks, found)
+        return list(self.found.ranks.where(lambda kind: kind.always_stands))
 
     @cached_property
     def bystanders(self) -> frozenset[str]:
         """Return the invariants that stand though nothing of the question touches them, where these are only named."""
         if not self.found.names_bystanders:
             return frozenset()
-        ranks = in_any_order(self.found.ranks)
-        matching = {item.entry.address for item in ranks if item.score > 0 and not self.is_touched(item)}
+        matching = set(filter(self._is_matching, (*(item.entry.address for item in self.standing), *self.against)))
         touched = matching.union(*(self.against.get(one, ()) for one in matching))
         return frozenset(item.entry.address for item in self.standing) - touched
+
+    def _is_matching(self, address: str) -> bool:
+        item = self.found.ranks.find(address)
+        return item is not None and item.score > 0 and not self.is_touched(item)
 
     @cached_property
     def against(self) -> dict[str, list[str]]:
@@ -56,30 +57,27 @@ class Relevance:
             found.setdefault(one.b, []).append(one.a)
         return found
 
-    @cached_property
-    def others(self) -> list[Ranked]:
-        """Return everything but the invariants that always stand, in the order of authority, what ended last."""
-        return list(self.iter_others())
+    def others(self, addresses: Iterable[str] | None = None) -> Iterator[Ranked]:
+        """Yield everything but the invariants that always stand, in the order of authority, what ended last, or some.
 
-    def iter_others(self) -> Iterator[Ranked]:
-        """Yield the same, of which mostly a few are asked for: thousands may match."""
-        for is_binding in (True, False):
-            for item in self.found.ranks:
-                if (item.current and not item.is_proposal) is is_binding and not always_stands(item):
-                    yield item
+        Of all of it mostly a few are asked for: thousands may match.
+        """
+        for part in self._others:
+            if addresses is None:
+                yield from part
+            else:
+                found = map(part.find, addresses)
+                yield from part.in_order(item for item in found if item is not None)
 
     @cached_property
-    def _matches(self) -> list[Ranked]:
-        """Return what matches and is in force but for the invariants that always stand, in any order."""
-        standing, invariant = set(map(id, self.standing)), EntryType.INVARIANT
-        ranks = in_any_order(self.found.ranks)
-        found = [item for item in ranks if item.score > 0 and item.current and not item.is_proposal]
-        return [item for item in found if item.entry.type is not invariant or id(item) not in standing]
+    def _others(self) -> tuple[Ranks[Ranked], Ranks[Ranked]]:
+        others = self.found.ranks.where(lambda kind: not kind.always_stands)
+        return others.where(lambda kind: kind.binds), others.where(lambda kind: not kind.binds)
 
     @cached_property
     def best(self) -> list[Ranked]:
         """Return the best matches by score, of any type that is in force."""
-        best = _best_of(self.found.ranks, self._matches, _BEST)
+        best = self._others[0].best(_BEST)
         if self.is_pressed and not self.found.is_brief:
             best.sort(key=lambda item: item.entry.type is EntryType.NOTE)
         return best
@@ -113,16 +111,14 @@ class Relevance:
     @cached_property
     def on_path(self) -> list[Ranked]:
         """Return what covers a path, by authority and then by score."""
-        ranks = self.found.ranks
-        found = [item for item in in_any_order(ranks) if item.on_path and item.current and not item.is_proposal]
-        on_path = [item for item in in_order(ranks, found) if not always_stands(item)]
+        on_path = self._others[0].where(lambda kind: kind.on_path)
         return sorted(on_path, key=lambda item: (item.entry.type.rank, -item.score))
 
     @cached_property
     def shaping(self) -> list[Ranked]:
         """Return what is given whole while it fits: the best match, then the decisions that match best."""
         if not self.found.terms:
-            return [item for item in self.others if item.entry.type is EntryType.DECISION and item.current]
+            return [item for item in self.others() if item.entry.type is EntryType.DECISION and item.current]
         if not self.is_pressed:
             return self.first
         decisions = [item for item in self.best if item.entry.type is EntryType.DECISION and self.counts(item)]
@@ -149,11 +145,15 @@ class Relevance:
         beside = unheld * log(1 + 2 * len(self.found.items))
         return self._weight_of(item.terms) >= _TOUCHES * (self._whole + beside)
 
-    def grade(self, item: Ranked) -> Hashable:
-        """Return what is the same for items that count or do not alike; in a short answer each is by itself."""
-        if self.found.is_brief:
-            return id(item)
-        return item.on_path, item.score < _FAR * self.top, item.terms
+    def alike(self, group: RankGroup) -> Iterator[Sequence[int]]:
+        """Yield the places in a group of those that count or do not alike."""
+        size, near = len(group.scores), group.reaching(_FAR * self.top)
+        # In a short answer each rival is by itself, and no other counts.
+        rivals = {one.entry.address for one in self._rivals} if self.found.is_brief else frozenset[str]()
+        apart = [place for place in range(near) if group.addresses[place] in rivals] if rivals else []
+        yield from ([place] for place in apart)
+        yield [place for place in range(near) if place not in apart] if apart else range(near)
+        yield range(near, size)
 
     def is_touched(self, item: Ranked) -> bool:
         """Say whether an item holds one common word of the question alone: a line is enough."""
@@ -162,11 +162,12 @@ class Relevance:
     @cached_property
     def _rivals(self) -> list[Ranked]:
         """Return the two that match best, of what is only proposed, too."""
-        ranks = self.found.ranks
-        others = [item for item in in_any_order(ranks) if not always_stands(item)]
-        in_force = [item for item in others if item.current and not item.is_proposal]
-        ended = [item for item in others if item.is_proposal or not item.current]
-        best = (*_best_of(ranks, in_force, 2), *_best_of(ranks, ended, 2), *self.found.proposed_ranks)
+        binding, other = self._others
+        best = (
+            *binding.best(2, with_score=False),
+            *other.best(2, with_score=False),
+            *self.found.proposed_ranks,
+        )
         return nlargest(2, best, key=lambda item: item.score)
 
     @cached_property
@@ -184,8 +185,8 @@ class Relevance:
         """Return what each term of the question weighs: the rarer, the more."""
         # Thousands of items share a few sets.
         held = Counter[str]()
-        for terms, times in Counter([item.terms for item in in_any_order(self.found.ranks)]).items():
-            held.update(dict.fromkeys(terms, times))
+        for group in self.found.ranks.groups:
+            held.update(dict.fromkeys(group.kind.terms, len(group.scores)))
         return {term: log(1 + len(self.found.items) / held[term]) for term in self.found.terms if held[term]}
 
     def _weight_of(self, terms: frozenset[str]) -> float:
@@ -202,14 +203,6 @@ class Relevance:
         return {}
 
 
-def _best_of(ranks: Sequence[Ranked], items: Sequence[Ranked], count: int) -> list[Ranked]:
-    """Return the best of some ranked items by score, of equal ones the first."""
-    least = min(nlargest(count, [item.score for item in items]), default=0.0)
-    found = in_order(ranks, [item for item in items if item.score >= least])
-    return nlargest(count, found, key=lambda item: item.score)
-
-
 def always_stands(item: Ranked) -> bool:
     """Say whether an item is given whole whatever the budget: an invariant in force that the work at hand may meet."""
-    is_binding = item.entry.type is EntryType.INVARIANT and item.current and not item.is_proposal
-    return is_binding and not item.lies_aside
+    return kind_of(item).always_stands
