@@ -142,6 +142,10 @@ class Ranks(Sequence[_Ranked]):
         groups = [group for group in self.groups if test(group.kind)]
         return Ranks(groups, self._make, made=self._made, places=self._places)
 
+    def holds(self, address: str) -> bool:
+        """Say whether an entry is one of these."""
+        return address in self._group_of
+
     def find(self, address: str) -> _Ranked | None:
         """Return the rank of one entry, None where it is none of these."""
         group = self._group_of.get(address)

@@ -11,7 +11,7 @@ from operator import attrgetter
 
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, EntryType, Status
-from mdmem.index.protocol import Match, MatchColumns
+from mdmem.index.protocol import MatchColumns
 from mdmem.retrieval.bearings import claimants_first, claims_on, partners_of
 from mdmem.retrieval.coverage import Held, HeldGroup, TermWeights, coverage_of, weights_of
 from mdmem.retrieval.grounds import Grounds
@@ -153,10 +153,13 @@ class Selection(Grounds):
         address = entry.address
         kind, force = self._kinds.get(address) or self._kind(address)
         if address in self._plain and not self.question.paths:
-            found = [match for match in (self.matches.find(address), *self.inherited.get(address, ())) if match]
-            suits = self.is_open or any(self.is_half(match.terms) for match in found)
-            score = max((match.score for match in found), default=0.0)
-            return RankKind(kind, force, suits, _NO_TERMS.union(*(match.terms for match in found))), score
+            matches, olds = self.matches, self.inherited.get(address, ())
+            place, held = matches.places.get(address), [match.terms for match in olds]
+            score = max((match.score for match in olds), default=0.0)
+            if place is not None:
+                score, held = max(score, matches.scores[place]), [*held, matches.terms[place]]
+            suits = self.is_open or any(map(self.is_half, held))
+            return RankKind(kind, force, suits, _NO_TERMS.union(*held)), score
         score, terms = self.held_by(entry, overriders)
         on_path, aside = self.covers_path(entry), self.question.lies_aside(entry)
         return RankKind(kind, force, self.suits(entry), terms, on_path, aside), score
@@ -220,7 +223,7 @@ class Selection(Grounds):
     def _spoken_for(self, spoken: Ranks[Ranked]) -> list[Entry]:
         """Return what some of what binds replaced or overrides: that speaks for it."""
         told = [*self.inherited, *(entry.address for entry in self.catalog.traits.overriding)]
-        entries = [self.catalog.entries[one] for one in dict.fromkeys(told) if spoken.find(one) is not None]
+        entries = [self.catalog.entries[one] for one in dict.fromkeys(told) if spoken.holds(one)]
         return [one for entry in entries for one in (*self.replaced_by(entry), *self.overrides.overridden_by(entry))]
 
     def texts(self, spoken: Ranks[Ranked], others: Iterable[Entry] = ()) -> list[HeldGroup]:
@@ -242,12 +245,14 @@ class Selection(Grounds):
                 columns = list(compress(group.addresses, are)), list(compress(group.scores, are))
             if terms and columns[0]:
                 found.append(HeldGroup(terms, held(columns, terms)))
-        by_terms = dict[frozenset[str], list[Match]]()
-        for match in filter(None, map(matches.find, dict.fromkeys(apart))):
-            by_terms.setdefault(match.terms, []).append(match)
+        by_terms = dict[frozenset[str], list[tuple[float, str]]]()
+        for address in dict.fromkeys(apart):
+            place = matches.places.get(address)
+            if place is not None:
+                by_terms.setdefault(matches.terms[place], []).append((-matches.scores[place], address))
         for terms, some in by_terms.items():
-            best = sorted(some, key=lambda one: (-one.score, one.key))
-            found.append(HeldGroup(terms, [Held(entries[one.key], one.score, terms) for one in best]))
+            some.sort()
+            found.append(HeldGroup(terms, held(([one for _, one in some], [-score for score, _ in some]), terms)))
         return found
 
     def likely_room(self, ranks: Ranks[Ranked]) -> str | None:
@@ -286,7 +291,9 @@ class Selection(Grounds):
         """Yield those of the others that come: each is looked at by itself."""
         entries, traits, plain = self.catalog.entries, self.catalog.traits, self._plain
         others = set(self.members if self.is_open else self.matches.places).difference(plain)
-        others.update(traits.of_type[EntryType.INVARIANT], self.inherited, self.naming)
+        others.update(
+            traits.of_type[EntryType.INVARIANT], self.inherited.keys() - self._alike.places.keys(), self.naming
+        )
         others.update(traits.bound if self.question.paths else ())
         others.difference_update(() if self._with_ended else self.catalog.traits.hidden)
         for entry in map(entries.__getitem__, others if self.is_whole else others & self.members):
