@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import date
-from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import NamedTuple
 
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, instant_of
@@ -93,8 +93,6 @@ class Rank(NamedTuple):
         return self.describe(self)
 
 
-# Without the function in Python that `NamedTuple` makes for it, in a third of the time.
-rank_of: Callable[[tuple[Any, ...]], Rank] = partial(tuple.__new__, Rank)
 Ranked = Rank | Retrieved
 
 

@@ -132,18 +132,18 @@ class Selection(Grounds):
         entries = self.catalog.entries
 
         def make(group: RankGroup, at: int) -> Rank:
-            kind = group.kind
+            kind, entry = group.kind, entries[group.addresses[at]]
             return Rank(
-                force=kind.force,
-                entry=entries[group.addresses[at]],
-                score=group.scores[at],
-                terms=kind.terms,
-                current=kind.current,
-                is_proposal=kind.is_proposal,
-                on_path=kind.on_path,
-                lies_aside=kind.lies_aside,
-                matches=kind.matches,
-                describe=describe,
+                kind.force,
+                entry,
+                group.scores[at],
+                kind.terms,
+                kind.current,
+                kind.is_proposal,
+                kind.on_path,
+                kind.lies_aside,
+                kind.matches,
+                describe,
             )
 
         return make
