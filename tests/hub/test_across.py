@@ -11,6 +11,7 @@ from builders import commit_all, head, make_repository, make_root, run_here, wri
 from pushes import pushed
 from sync.pair import Two, two_repositories
 
+from mdmem.hub import ordered_rows
 from mdmem.hub.connection import connected
 from mdmem.hub.permissions import grant
 from mdmem.sync.fetch_wings import fetch_wings
@@ -177,6 +178,18 @@ def test_a_list_of_all_says_where_it_ends(asked: Any) -> None:
     assert asked("list", "-n", "1")["at_least"] is True
 
 
+def test_a_list_that_is_cut_is_the_beginning_of_the_whole(asked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def listed(*words: str) -> list[tuple[str, str]]:
+        return [(one["repository"], one["address"]) for one in asked("list", *words)["entries"]]
+
+    whole = listed()
+    assert whole == sorted(whole)
+    for most in (ordered_rows._SORTED, 1):
+        monkeypatch.setattr(ordered_rows, "_SORTED", most)
+        assert [listed("-n", str(number)) for number in (1, 5)] == [whole[:1], whole[:5]]
+        assert listed("-n", "50") == whole
+
+
 def test_an_address_finds_its_repository_or_says_which_have_it(asked: Any) -> None:
     name = "app/architecture/durable-queue"
     assert asked("show", name, code=2) == (
@@ -210,6 +223,14 @@ def test_who_names_owners_and_dependents_in_all_repositories(asked: Any, hub: di
     (rule,) = asked("who", "ros2/rules/callbacks")["entries"]
     assert [one["repository"] for one in rule["pins"]] == ["acme/other", "acme/robot"]
     assert asked("who", "mill", "paper")["entries"][0]["owner"] == "mill-team"
+
+
+def test_who_says_how_many_match_words(asked: Any, hub: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    found = asked("who", "orders")
+    assert (len(found["entries"]), found["matches"], found["at_least"]) == (3, 10, False)
+    ran = run_here(capsys, "hub", "who", "orders", cwd=hub["folder"])
+    assert ran.err == "10 match: told of are the 3 that match best; an address, or `search`, leads to the others\n"
+    assert asked("who", "pap")["begun"] == ["pap"]
 
 
 def test_who_sees_one_repository_is_told_of_no_other(
