@@ -72,7 +72,7 @@ class Origins:
         return WingOrigin(owner.name, owner.commit, folder, wing.name, owner.id, owner.pushed_at, wing.id)
 
     def place(self, wing: int) -> tuple[str, str]:
-        """Return where a wing is at home: the place of its repository, or the commit where that has none; its folder."""
+        """Return where a wing is at home: its repository's place, else the commit, and its folder there."""
         one, origin = self.wings[wing], self.of[wing]
         owner = self.repositories.get(one.repository_id or 0)
         return (owner.url or owner.name if owner is not None else one.source or origin.commit), origin.folder

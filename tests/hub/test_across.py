@@ -2,18 +2,23 @@
 
 import json
 import shutil
+from datetime import date
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from builders import commit_all, head, make_repository, make_root, run_here, write, write_entry
-from pushes import pushed
+from builders import TODAY, commit_all, head, make_repository, make_root, run_here, write, write_entry
+from pushes import pushed, rows
 from sync.pair import Two, two_repositories
 
 from mdmem.hub import ordered_rows
-from mdmem.hub.connection import connected
+from mdmem.hub.across import AcrossRequest, search_across
+from mdmem.hub.connection import connected, transaction
+from mdmem.hub.origins import shown_label
 from mdmem.hub.permissions import grant
+from mdmem.hub.reader import Reader
+from mdmem.retrieval.question import Question
 from mdmem.sync.fetch_wings import fetch_wings
 
 
@@ -249,3 +254,22 @@ def test_who_sees_one_repository_is_told_of_no_other(
         (entry,) = asked("who", "app/architecture/durable-queue")["entries"]
         assert (entry["repository"], entry["owner"]) == ("acme/mill", "mill-team")
         owner.execute(f"DROP ROLE {role}")
+
+
+def test_each_repository_says_whether_one_end_of_a_supersession_suffices(dsn: str, tmp_path: Path) -> None:
+    root = make_root(make_repository(tmp_path / "one") / "memory", '[lineage]\none_sided = "fact"\n')
+    write_entry(root, "app/rules/old", "Orders are polled.\n")
+    write_entry(root, "app/rules/new", "Orders come by a queue.\n", supersedes=["app/rules/old"])
+    commit_all(root)
+    pushed(dsn, root)
+    pushed(dsn, root, repository="two", is_new=True)
+    rows(dsn, "UPDATE repository SET settings = '' WHERE name = 'two' RETURNING 1")
+    with connected(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
+        request = AcrossRequest(Question(words="orders"))
+        found = search_across(Reader(cursor), request, today=date.fromisoformat(TODAY)).result
+    hits = {shown_label(hit.entry.address): list(map(shown_label, hit.heads)) for hit in found.hits}
+    assert hits == {
+        "one:app/rules/new": ["one:app/rules/new"],
+        "two:app/rules/new": ["two:app/rules/new"],
+        "two:app/rules/old": ["two:app/rules/old"],
+    }
