@@ -12,7 +12,7 @@ from builders import TODAY, commit_all, head, make_repository, make_root, run_he
 from pushes import pushed, rows
 from sync.pair import Two, two_repositories
 
-from mdmem.hub import ordered_rows
+from mdmem.hub import across, ordered_rows
 from mdmem.hub.across import AcrossRequest, search_across
 from mdmem.hub.connection import connected, transaction
 from mdmem.hub.origins import shown_label
@@ -134,6 +134,17 @@ def test_hits_of_all_repositories_name_their_place(asked: Any, hub: dict[str, An
     ]
     assert [one["repository"] for one in found["repositories"]] == ["acme/mill", "acme/shop"]
     assert found["at_least"] is False
+
+
+def test_of_files_that_cannot_be_read_the_number_is_told(
+    asked: Any, hub: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(across, "_BROKEN", 1)
+    found = asked("search", "orders")
+    assert (len(found["problems"]), found["unread_files"]) == (1, 2)
+    for command in ("search", "retrieve"):
+        said = run_here(capsys, "hub", command, "orders", cwd=hub["folder"]).err.splitlines()
+        assert "2 files cannot be read, 1 are named; `mdmem check` in each clone names its own" in said
 
 
 def test_filters_and_repositories_narrow(asked: Any) -> None:
