@@ -11,8 +11,9 @@ from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.model import EntryType
 from mdmem.errors import UsageError
 from mdmem.hub.candidates import all_of, any_of, candidates, foremost, holders, likely, terms_beginning, within
+from mdmem.hub.ordered_rows import ordered_rows
 from mdmem.hub.origins import Origins
-from mdmem.hub.reader import HeldTerms, Reader, SeenRow
+from mdmem.hub.reader import HeldTerms, PlacedRow, Reader
 from mdmem.hub.rows import BROKEN, mark
 from mdmem.hub.text import FoundText, Matches, corpus_of
 from mdmem.hub.union import UnionWorkspace, union_of
@@ -110,22 +111,32 @@ def retrieve_across(
 
 
 def list_across(reader: Reader, request: AcrossRequest, *, today: date) -> AcrossAnswer[tuple[ShownEntry, ...]]:
-    """Return the entries of many repositories that pass the filters, as many as are wanted, and whether that is all."""
+    """Return entries of many repositories that pass the filters, by repository and address, as many as are wanted.
+
+    The reach counts all that state what is asked for, of which some may not be in force.
+    """
     finding = _Finding(reader, request)
-    filters = request.question.filters
-    level = all_of((finding.narrowed, any_of([mark("status", one) for one in _stated(filters)])))
-    ids = candidates(reader, [level], finding.wings, most=request.limit + 1)
-    held: dict[str, SeenRow] = {}
-
-    def text(rows: Mapping[str, SeenRow]) -> FoundText:
-        held.update(rows)
-        return FoundText(reader, rows)
-
-    union, origins = union_of(reader, ids, text, today=today)
-    scope, copies = finding.scope(origins), _copies(origins, held)
-    listed = [one for one in list_entries(union, finding.filters) if scope.holds(one.address) and one.address in copies]
-    reach = Reach(len(ids), len(ids) <= request.limit)
-    return AcrossAnswer(in_full(union, listed[: request.limit]), union, origins, reach, _pins(reader, copies))
+    level = all_of((finding.narrowed, any_of([mark("status", one) for one in _stated(request.question.filters)])))
+    most = request.limit + 1
+    while True:
+        found = ordered_rows(reader, level, finding.wings, least=most)
+        placed = {found.origins.address(row.wing_id, row.path): row for row in found.rows}
+        copies = _copies(found.origins, placed)
+        order = [address for address in placed if address in copies]
+        first = {address: at for at, address in enumerate(order[:most])}
+        seeds = [placed[address].id for address in first]
+        union, origins = union_of(reader, seeds, lambda held: FoundText(reader, held), today=today)
+        scope = finding.scope(origins)
+        passing = (one for one in list_entries(union, finding.filters) if scope.holds(one.address))
+        listed = sorted((one for one in passing if one.address in first), key=lambda one: first[one.address])
+        is_all = found.is_whole and len(order) <= most
+        if len(listed) > request.limit or is_all:
+            break
+        most *= 2
+    is_all = is_all and len(listed) <= request.limit
+    matches = len(order) if found.is_whole else found.count
+    shown = in_full(union, listed[: request.limit])
+    return AcrossAnswer(shown, union, origins, Reach(matches, is_all), _pins(reader, copies))
 
 
 def _stated(filters: Filters) -> list[str]:
@@ -280,7 +291,7 @@ def _pins(reader: Reader, copies: Mapping[str, frozenset[int]]) -> dict[str, tup
     return {address: tuple(sorted(pins)) for address, pins in found.items() if pins}
 
 
-def _copies(origins: Origins, held: Mapping[str, HeldTerms | SeenRow]) -> dict[str, frozenset[int]]:
+def _copies(origins: Origins, held: Mapping[str, HeldTerms | PlacedRow]) -> dict[str, frozenset[int]]:
     """Return, for one address of each entry, the wings that hold it: it may be pinned, and its own repository here.
 
     That of its own repository goes before those that are pinned, and never in the place of another repository's:

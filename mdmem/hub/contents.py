@@ -201,7 +201,7 @@ class Contents:
         full = with_full_links(entry, addresses)
         found = {(name, target) for name in LINK_FIELDS for target in full.links(name)}
         found.update(("relations", one.to) for one in entry.relations)
-        in_body = list(_links_in(entry, body, addresses))
+        in_body = list(links_in_body(entry, body, addresses))
         found.update(("body", target) for target, _ in in_body)
         is_short = loaded.has_short_links or any(short for _, short in in_body)
         return frozenset(link for link in found if _may_be_address(link[1])), is_short
@@ -231,7 +231,7 @@ def _addresses_of(files: Iterable[TreeFile]) -> frozenset[str]:
     return frozenset(file.path.removesuffix(".md") for file in files if is_entry_place(file.path))
 
 
-def _links_in(entry: Entry, body: str, addresses: Collection[str]) -> Iterator[tuple[str, bool]]:
+def links_in_body(entry: Entry, body: str, addresses: Collection[str]) -> Iterator[tuple[str, bool]]:
     """Yield what the body of an entry links, and whether that may depend on which other files are there."""
     if not may_have_links(body):
         return

@@ -67,6 +67,15 @@ class SeenPin(NamedTuple):
     name: str
 
 
+class PlacedRow(NamedTuple):
+    """Where a file is, and its blob, without what it means."""
+
+    id: int
+    wing_id: int
+    path: str
+    blob: str | None
+
+
 class HubStated(NamedTuple):
     """What an entry states of itself."""
 
@@ -159,6 +168,10 @@ class Reader:
         """Return the wings of some names, wherever they are."""
         return self._wings("name = ANY(%s)", list(names))
 
+    def visible_wings(self) -> list[int]:
+        """Return all wings that are seen."""
+        return [row[0] for row in self.rows("SELECT id FROM wing")]
+
     def _wings(self, condition: str, *values: Any) -> list[SeenWing]:
         found = self.rows(f"SELECT {_WING} FROM wing WHERE {condition} ORDER BY id", *values)
         return [_wing(row) for row in found]
@@ -195,6 +208,11 @@ class Reader:
     def _files(self, condition: str, *values: Any) -> list[SeenRow]:
         found = self.rows(f"SELECT id, wing_id, path, kind, blob, record FROM file WHERE {condition}", *values)
         return [SeenRow(row[0], row[1], path_of(row[2]), *row[3:]) for row in found]
+
+    def places(self, ids: Collection[int]) -> list[PlacedRow]:
+        """Return where files are, by their ids."""
+        found = self.rows("SELECT id, wing_id, path, blob FROM file WHERE id = ANY(%s)", list(ids)) if ids else []
+        return [PlacedRow(id_, wing, path_of(path), blob) for id_, wing, path, blob in found]
 
     def contents(self, ids: Sequence[int]) -> dict[int, bytes]:
         """Return the bytes of files that have some."""
