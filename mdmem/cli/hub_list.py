@@ -58,10 +58,8 @@ def command(given: Globals, place: str | None, limit: int, form: str, **options:
             print_text(hub_answers.across_entries_json(answer, now=now()))
         else:
             print_text(hub_answers.across_list_text(answer, ink=given.ink(), now=now(), columns=columns()))
-        for said in hub_answers.lineage_remarks(answer):
+        for said in hub_answers.list_remarks(answer, more="raise --limit"):
             given.remark(said)
-        if not answer.reach.is_all:
-            given.remark(f"there are more than {limit}; --limit shows them, filters and --repository narrow them")
         if not answer.result:
             given.remark("no entry that you may read passes these filters")
     return 0 if answer.result else 1

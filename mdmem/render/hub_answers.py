@@ -17,7 +17,7 @@ from mdmem.render.words import count
 
 if TYPE_CHECKING:
     from mdmem.entry.model import Entry
-    from mdmem.hub.across import AcrossAnswer, Pinned
+    from mdmem.hub.across import AcrossAnswer, Pinned, Reach
     from mdmem.hub.origins import WingOrigin
     from mdmem.hub.owners import OwnedEntry, WhoReport
     from mdmem.hub.repository_copy import RepositoryCopy
@@ -177,7 +177,12 @@ def _reach_json(answer: AcrossAnswer[Any]) -> dict[str, Any]:
     reach = answer.reach
     weighed = {} if reach.weighed is None else {"weighed": reach.weighed}
     cut = {"lineage_cut": True} if answer.workspace.is_cut else {}
-    return {"matches": reach.matches, "at_least": not reach.is_all, "begun": list(reach.begun), **weighed, **cut}
+    unread = {"unread_files": reach.unread} if reach.unread else {}
+    return {**_reach_facts(reach), **weighed, **unread, **cut}
+
+
+def _reach_facts(reach: Reach) -> dict[str, Any]:
+    return {"matches": reach.matches, "at_least": not reach.is_all, "begun": list(reach.begun)}
 
 
 def _pins_json(pins: Iterable[Pinned]) -> dict[str, Any]:
@@ -226,11 +231,15 @@ def ages_text(origins: Iterable[WingOrigin], now: datetime) -> str:
     return f"copy of {'; '.join(said[:_NAMED])}{more}" if said else ""
 
 
-def reach_remarks(answer: AcrossAnswer[Any]) -> list[str]:
+def reach_remarks(answer: AcrossAnswer[SearchResult] | AcrossAnswer[Pack]) -> list[str]:
     """Return what is to be said of how far an answer reaches."""
     reach, said = answer.reach, lineage_remarks(answer)
-    if reach.begun:
-        said.append(f"no entry holds {', '.join(reach.begun)}; shown is what holds words that begin so")
+    said += _begun_remark(reach)
+    named = len(answer.result.basis.problems)
+    if reach.unread > named:
+        said.append(
+            f"{reach.unread} files cannot be read, {named} are named; `mdmem check` in each clone names its own"
+        )
     if not reach.is_all:
         said.append(f"more than {reach.matches} match: those that hold most of the words were compared; narrow it down")
     elif reach.weighed is not None and reach.weighed < reach.matches:
@@ -239,17 +248,35 @@ def reach_remarks(answer: AcrossAnswer[Any]) -> list[str]:
     return said
 
 
+def list_remarks(answer: AcrossAnswer[tuple[ShownEntry, ...]], *, more: str) -> list[str]:
+    """Return what is to be said of a list that was cut, and of what is not certain; `more` says how to see the rest."""
+    reach, said = answer.reach, lineage_remarks(answer)
+    if not reach.is_all:
+        first = f"the first {len(answer.result)} of about {reach.matches}, by repository and address"
+        said.append(f"shown are {first}; {more} to see the others, filters and `repository` narrow them")
+    return said
+
+
+def _begun_remark(reach: Reach) -> list[str]:
+    said = f"no entry holds {', '.join(reach.begun)}; shown is what holds words that begin so"
+    return [said] if reach.begun else []
+
+
 def lineage_remarks(answer: AcrossAnswer[Any]) -> list[str]:
     """Return what is to be said where not all was read that decides how the entries stand."""
-    more = "more entries replace or amend these than were read: how they stand is not certain; narrow it down"
-    return [more] if answer.workspace.is_cut else []
+    return [_CUT] if answer.workspace.is_cut else []
+
+
+_CUT = "more entries replace or amend these than were read: how they stand is not certain; narrow it down"
 
 
 def who_json(report: WhoReport, *, now: datetime) -> str:
     """Return owners and dependents of entries."""
     entries = [_owned_json(one) for one in report.entries]
     shown = [one.origin for one in report.entries] + [by.origin for one in report.entries for by in one.dependents]
-    return dump({"query": report.query, "entries": entries, "repositories": repositories_json(shown, now)})
+    reach = {} if report.reach is None else _reach_facts(report.reach)
+    reach |= {"lineage_cut": True} if report.is_cut else {}
+    return dump({"query": report.query, "entries": entries, **reach, "repositories": repositories_json(shown, now)})
 
 
 def _owned_json(one: OwnedEntry) -> dict[str, Any]:
@@ -287,6 +314,17 @@ def who_text(report: WhoReport, *, ink: Ink, now: datetime) -> str:
     blocks = [_owned_text(one, ink) for one in report.entries]
     ages = ages_text((one.origin for one in report.entries), now)
     return "\n\n".join([*blocks, *([ink.dim(ages)] if ages else [])])
+
+
+def who_remarks(report: WhoReport) -> list[str]:
+    """Return what is to be said of how many entries match words, where these are not all."""
+    reach, told = report.reach, len(report.entries)
+    if reach is None:
+        return []
+    said = f"{'' if reach.is_all else 'more than '}{reach.matches} match: told of are the {told} that match best"
+    hint = "; an address, or `search`, leads to the others"
+    more = [said + hint] if reach.matches > told else []
+    return [*_begun_remark(reach), *more, *([_CUT] if report.is_cut else [])]
 
 
 def _owned_text(one: OwnedEntry, ink: Ink) -> str:

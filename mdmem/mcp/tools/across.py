@@ -11,6 +11,7 @@ from mdmem.errors import UsageError
 from mdmem.mcp.session import Given
 from mdmem.mcp.texts import hits_text
 from mdmem.mcp.tools.core import question_of
+from mdmem.mcp.tools.hub import told_of
 from mdmem.mcp.tools.shape import REPOSITORY, Facts, Told
 
 if TYPE_CHECKING:
@@ -85,6 +86,41 @@ def _retrieve(
     )
 
 
+def _list(
+    reader: Reader,
+    today: date,
+    *,
+    limit: int,
+    include_deprecated: bool,
+    include_drafts: bool,
+    all_wings: bool,  # noqa: ARG001  # every wing is read
+    **filters: Any,
+) -> Told:
+    from mdmem.hub.across import AcrossRequest, list_across
+    from mdmem.render.hub_answers import across_entries_json, across_list_text, list_remarks
+    from mdmem.render.ink import Ink
+
+    shown = {"include_deprecated": include_deprecated, "include_drafts": include_drafts}
+    answer = list_across(reader, AcrossRequest(question_of(None, filters, **shown), limit=limit), today=today)
+    nothing = [] if answer.result else ["No entry passes these filters."]
+    listed = across_list_text(answer, ink=Ink(), now=_now(), columns=None)
+    remarks = list_remarks(answer, more="raise `limit`")
+    return Told(
+        text=lambda: "\n\n".join(filter(None, [listed, *nothing, *remarks])),
+        facts=lambda: dict(json.loads(across_entries_json(answer, now=_now()))),
+    )
+
+
+def _who(reader: Reader, today: date, *, query: str, repositories: Sequence[str] = ()) -> Told:
+    from mdmem.hub.owners import who
+
+    return told_of(who(reader, query, repositories=repositories, today=today))
+
+
+def _context(reader: Reader, today: date, **stated: Any) -> Told:  # noqa: ARG001  # one signature
+    raise UsageError(f"an overview is of one repository; name it in `{REPOSITORY.name}`, or call `retrieve` for all")
+
+
 def _addresses(pack: Pack) -> list[str]:
     return [one.item.entry.address for one in pack.items]
 
@@ -105,5 +141,11 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-ACROSS: Mapping[str, Callable[..., Told]] = {"search": _search, "retrieve": _retrieve}
+ACROSS: Mapping[str, Callable[..., Told]] = {
+    "search": _search,
+    "retrieve": _retrieve,
+    "list": _list,
+    "who": _who,
+    "context": _context,
+}
 """What answers, by the name of the tool, from what reads a hub, on a day, with the tool's own arguments."""
