@@ -15,7 +15,7 @@ from mdmem.catalog.content import ContentCache
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, read_manifest, unreadable
 from mdmem.catalog.links import reference_of
 from mdmem.catalog.redaction import known_addresses
-from mdmem.catalog.remote_wings import place_of, settings_of
+from mdmem.catalog.remote_wings import settings_of
 from mdmem.dataclass import dataclass, replace
 from mdmem.document.links import body_links, may_have_links
 from mdmem.document.parse import parse_document, without_code
@@ -24,7 +24,7 @@ from mdmem.entry.globs import any_match
 from mdmem.entry.model import LINK_FIELDS, Entry
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.git.status import list_revision
-from mdmem.hub.names import place_name, remote_url
+from mdmem.hub.names import remote_place, remote_url
 from mdmem.hub.rows import HubFile, Link, is_storable
 from mdmem.index.fields import Terms
 from mdmem.index.terms import terms_of
@@ -40,7 +40,10 @@ _PORTION = 200
 
 @dataclass(frozen=True, slots=True)
 class WingSource:
-    """Where a wing of another repository lives: the repository's place by name, the folder from its top, the commit."""
+    """Where a wing of another repository lives: the repository's place by name, the folder from its top, the commit.
+
+    The place is empty where it is a folder of this machine.
+    """
 
     place: str
     path: str
@@ -131,7 +134,7 @@ class Contents:
     @cached_property
     def _places(self) -> dict[str, str]:
         """Where the repositories of pinned wings are, by the wings' names."""
-        return {name: place_name(place_of(one, self.workspace.location.root)) for name, one in self._stated.items()}
+        return {name: remote_place(one.git) or "" for name, one in self._stated.items()}
 
     @cached_property
     def _stated(self) -> dict[str, WingSettings]:

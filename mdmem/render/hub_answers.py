@@ -177,7 +177,8 @@ def _reach_json(answer: AcrossAnswer[Any]) -> dict[str, Any]:
     reach = answer.reach
     weighed = {} if reach.weighed is None else {"weighed": reach.weighed}
     cut = {"lineage_cut": True} if answer.workspace.is_cut else {}
-    return {**_reach_facts(reach), **weighed, **cut}
+    unread = {"unread_files": reach.unread} if reach.unread else {}
+    return {**_reach_facts(reach), **weighed, **unread, **cut}
 
 
 def _reach_facts(reach: Reach) -> dict[str, Any]:
@@ -230,10 +231,15 @@ def ages_text(origins: Iterable[WingOrigin], now: datetime) -> str:
     return f"copy of {'; '.join(said[:_NAMED])}{more}" if said else ""
 
 
-def reach_remarks(answer: AcrossAnswer[Any]) -> list[str]:
+def reach_remarks(answer: AcrossAnswer[SearchResult] | AcrossAnswer[Pack]) -> list[str]:
     """Return what is to be said of how far an answer reaches."""
     reach, said = answer.reach, lineage_remarks(answer)
     said += _begun_remark(reach)
+    named = len(answer.result.basis.problems)
+    if reach.unread > named:
+        said.append(
+            f"{reach.unread} files cannot be read, {named} are named; `mdmem check` in each clone names its own"
+        )
     if not reach.is_all:
         said.append(f"more than {reach.matches} match: those that hold most of the words were compared; narrow it down")
     elif reach.weighed is not None and reach.weighed < reach.matches:
