@@ -8,6 +8,7 @@ from mdmem.dataclass import dataclass, replace
 from mdmem.finding import Finding
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Form, Given, Pack, Printed
 from mdmem.retrieval.question import Contradiction, Question
+from mdmem.retrieval.relevance import NEAR
 from mdmem.retrieval.retrieve import Reading, read_steadily, retrieve_from
 from mdmem.workspace.workspace import Workspace
 
@@ -131,7 +132,7 @@ def _without_repeats(main: Pack | None, packs: Sequence[Pack]) -> Iterator[Pack]
         items = [
             one
             for one in pack.items
-            if (one in best and one.item.score > 0)
+            if (one in best and one.item.score > 0 and one.item.score >= NEAR * best[0].item.score)
             or not one.form.is_line
             or not (one.form is Form.GIVEN or one.item.entry.address in elsewhere)
         ]
