@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import replace
 from mdmem.hub.origins import shown_label
+from mdmem.render.answers import answers_text
 from mdmem.render.characters import one_line
 from mdmem.render.entries import entry_list, search_text, shown_text
 from mdmem.render.hub import age_text
 from mdmem.render.json import dump, entries_json, pack_json, search_json
-from mdmem.render.retrieval import pack_text
+from mdmem.render.told import told_json, told_text
 from mdmem.render.words import count
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from mdmem.hub.origins import WingOrigin
     from mdmem.hub.owners import OwnedEntry, WhoReport
     from mdmem.hub.repository_copy import RepositoryCopy
+    from mdmem.hub.union_answers import UnionAnswers
     from mdmem.render.ink import Ink
+    from mdmem.retrieval.about import ToldEntry
     from mdmem.retrieval.entries import ShownEntry
     from mdmem.retrieval.pack import Pack
     from mdmem.retrieval.question import Hit, SearchResult
@@ -52,9 +55,23 @@ def copy_text(copy: RepositoryCopy, text: str, *, ink: Ink, now: datetime) -> st
     return "\n\n".join(filter(None, [text, ink.dim(ages_text(copy.origins.values(), now))]))
 
 
+def told_copies_json(found: Sequence[tuple[RepositoryCopy, tuple[ToldEntry, ...]]], *, now: datetime) -> str:
+    """Return what entries of some repositories say about some words."""
+    return _copies_json([told(told_json(said), copy.origins, now) for copy, said in found])
+
+
+def told_copies_text(found: Sequence[tuple[RepositoryCopy, tuple[ToldEntry, ...]]], *, ink: Ink, now: datetime) -> str:
+    """Return the same as text."""
+    ages = ages_text((origin for copy, _ in found for origin in copy.origins.values()), now)
+    return "\n\n".join(filter(None, [*(told_text(said, ink) for _, said in found), ink.dim(ages)]))
+
+
 def copies_json(found: Found, *, now: datetime) -> str:
     """Return entries of some repositories as their files state them."""
-    parts = [told(entries_json(shown), copy.origins, now) for copy, shown in found]
+    return _copies_json([told(entries_json(shown), copy.origins, now) for copy, shown in found])
+
+
+def _copies_json(parts: Sequence[Mapping[str, Any]]) -> str:
     repositories = {one["repository"]: one for part in parts for one in part["repositories"]}
     return dump(
         {"entries": [one for part in parts for one in part["entries"]], "repositories": list(repositories.values())}
@@ -147,13 +164,21 @@ def across_search_json(
     return dump(told({**content, **_reach_json(answer)}, _some(answer, shown), now))
 
 
-def across_pack_json(answer: AcrossAnswer[Pack], *, now: datetime) -> str:
-    """Return what binds in many repositories."""
+def across_answers_json(several: UnionAnswers, *, now: datetime) -> str:
+    """Return what binds in many repositories: the answer to the work at hand, and beside it a list of the others."""
+    found = [_pack_told(one, now) for one in several.found]
+    first = found.pop(0) if several.answers.main is not None else {}
+    asked = zip(several.answers.short, found, strict=True)
+    answers = [{"query": one.question.words, **more} for one, more in asked]
+    return dump({**first, **({"answers": answers} if answers else {})})
+
+
+def _pack_told(answer: AcrossAnswer[Pack], now: datetime) -> dict[str, Any]:
     content = pack_json(answer.result)
     shown = {str(one["address"]).partition("/")[0] for one in (*content["items"], *content["proposed"])}
     content["items"] = [one | _pins_json(answer.pins.get(one["address"], ())) for one in content["items"]]
     del content["scope"], content["searched"], content["likely_room"]
-    return dump(told({**content, **_reach_json(answer)}, _some(answer, shown), now))
+    return told({**content, **_reach_json(answer)}, _some(answer, shown), now)
 
 
 def across_entries_json(answer: AcrossAnswer[tuple[ShownEntry, ...]], *, now: datetime) -> str:
@@ -205,13 +230,26 @@ def across_search_text(
     return across_text(text, answer, (hit.entry.address for hit in answer.result.hits[:limit]), ink=ink, now=now)
 
 
-def across_pack_text(answer: AcrossAnswer[Pack], *, ink: Ink, now: datetime) -> str:
+def across_answers_text(several: UnionAnswers, *, ink: Ink, now: datetime) -> str:
     """Return what binds in many repositories as text."""
-    pack = answer.result
+    answers = several.answers
+    main = _narrated(answers.main) if answers.main is not None else None
+    short = tuple(replace(one, pack=_narrated(one.pack)) for one in answers.short)
+    text = answers_text(replace(answers, main=main, short=short), ink=ink)
+    return answers_with_ages(several, text, ink=ink, now=now)
+
+
+def _narrated(pack: Pack) -> Pack:
+    """Return an answer that tells how many wings it is from, in the place of their names."""
     where = count(len({one.item.entry.wing for one in pack.items}), "wing of the hub", "wings of the hub")
-    scope = replace(pack.scope, wings=("", where))
-    text = pack_text(replace(pack, scope=scope, likely_room=None, searched=()), ink=ink)
-    return across_text(text, answer, (one.item.entry.address for one in pack.items), ink=ink, now=now)
+    return replace(pack, scope=replace(pack.scope, wings=("", where)), likely_room=None, searched=())
+
+
+def answers_with_ages(several: UnionAnswers, text: str, *, ink: Ink, now: datetime) -> str:
+    """Return the text of several answers with the repositories' names as they are, and how old the copies are."""
+    shown = ((answer.origins.by_label[one.item.entry.wing] for one in answer.result.items) for answer in several.found)
+    ages = ages_text((origin for some in shown for origin in some), now)
+    return "\n\n".join(filter(None, [shown_label(text), ink.dim(ages)]))
 
 
 def across_list_text(

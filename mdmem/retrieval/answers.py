@@ -94,7 +94,7 @@ def answer_each(
             room = SHORT_BUDGET if budget is None else budget
             asked = replace(question, beside=at_hand)
             pack = retrieve_from(reading, asked, budget=room, printed=printed_short, given=before, is_brief=True)
-            short.append(Answer(question, _without_repeats(pack, [first, *(one.pack for one in short)])))
+            short.append(Answer(question, without_repeats(pack, [first, *(one.pack for one in short)])))
             before |= pack.gave
         answers = Answers(first, tuple(short), _unread(reading, short[0]), paths=at_hand)
         return replace(answers, known=given.get(_PROBLEMS) == _digest_of(answers.problems))
@@ -116,7 +116,7 @@ def _unread(reading: Reading, one: Answer) -> tuple[str, ...]:
     return tuple(name for name in wings if not wings[name].is_shared and name not in one.pack.scope.wings)
 
 
-def _without_repeats(pack: Pack, earlier: Sequence[Pack | None]) -> Pack:
+def without_repeats(pack: Pack, earlier: Sequence[Pack | None]) -> Pack:
     """Return a short answer without contradictions that were told, and what was given or named and is not its best."""
     packs = [other for other in earlier if other is not None]
     told = {one for other in packs for one in other.basis.conflicts}

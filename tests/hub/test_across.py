@@ -1,6 +1,7 @@
 """One question to many repositories: the same policy, each entry with its place, wings that several pin told once."""
 
 import json
+import re
 import shutil
 from datetime import date
 from pathlib import Path
@@ -177,6 +178,42 @@ def test_what_binds_is_told_by_repository_invariants_first(asked: Any) -> None:
     assert "Orders go through a durable queue." in queue["content"]
     assert found["tokens"] <= found["budget"]
     assert {one["repository"] for one in found["omitted"]} <= {"acme/mill", "acme/shop"}
+
+
+@pytest.mark.parametrize("place", [(), ("--repository", "acme/shop")])
+def test_several_questions_have_an_answer_each(
+    asked: Any,
+    hub: dict[str, Any],
+    place: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ("retrieve", *place, "--ask", "which queue for orders", "--ask", "personal data in orders")
+    first, second = asked(*words)["answers"]
+    assert [one["query"] for one in (first, second)] == list(words[-3::2])
+    assert {one["repository"] for one in (*first["items"], *second["items"])} >= {"acme/shop"}
+    queue = ("acme/shop", "app/architecture/durable-queue")
+    assert queue in [(one["repository"], one["address"]) for one in first["items"]]
+    text = run_here(capsys, "hub", *words, cwd=hub["folder"]).out
+    assert re.search(r"(?sm)^1\. which queue for orders\n.*\n\n2\. personal data in orders\n", text), text
+    assert "copy of " in text.splitlines()[-1]
+    assert asked("retrieve", "polled", *words[1:])["answers"]
+
+
+def test_entries_tell_what_they_say_about_words(
+    asked: Any, hub: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = ("acme/shop:app/architecture/durable-queue", "acme/mill:app/rules/personal")
+    told = asked("show", *both, "--about", "queue", "--about", "personal data")["entries"]
+    assert [(one["repository"], one["passages"].strip()) for one in told] == [
+        ("acme/shop", "Orders go through a durable queue."),
+        ("acme/mill", "Orders hold no personal data."),
+    ]
+    text = run_here(capsys, "hub", "show", both[1], "--about", "data", cwd=hub["folder"]).out
+    assert "app/rules/personal: " in text
+    assert "Orders hold no personal data." in text
+    assert "copy of acme/mill " in text.splitlines()[-1]
+    wrong = ("show", both[0], *("--about", "a", "--about", "b"))
+    assert "`about` came 2 times, the addresses are 1" in asked(*wrong, code=2)
 
 
 def test_a_wing_that_several_pin_is_one(asked: Any, hub: dict[str, Any]) -> None:

@@ -1,0 +1,54 @@
+"""Several questions to all repositories in one call: one answer each; what one gave is a line in those behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+from mdmem.dataclass import dataclass, replace
+from mdmem.hub.across import AcrossAnswer, AcrossRequest, retrieve_across
+from mdmem.hub.reader import Reader
+from mdmem.retrieval.answers import SHORT_BUDGET, Answer, Answers, without_repeats
+from mdmem.retrieval.pack import PLAIN, Pack, Printed
+from mdmem.retrieval.question import Question
+
+
+@dataclass(frozen=True, slots=True)
+class UnionAnswers:
+    """What a call gives, and where each answer comes from, in the same order."""
+
+    answers: Answers
+    found: tuple[AcrossAnswer[Pack], ...]
+
+
+def answer_each_across(
+    reader: Reader,
+    main: Question | None,
+    questions: Sequence[Question],
+    *,
+    today: date,
+    repositories: tuple[str, ...] = (),
+    budget: int | None = None,
+    printed: Printed = PLAIN,
+    printed_short: Printed = PLAIN,
+) -> UnionAnswers:
+    """Return the answer to the work at hand, if it is asked for, and short ones to the questions."""
+    found: list[AcrossAnswer[Pack]] = []
+    given: dict[str, str] = {}
+    for question in (*([main] if main is not None else []), *questions):
+        is_short = question is not main
+        answer = retrieve_across(
+            reader,
+            AcrossRequest(question, repositories),
+            today=today,
+            budget=SHORT_BUDGET if is_short and budget is None else budget,
+            printed=printed_short if is_short else printed,
+            given=given,
+        )
+        pack = without_repeats(answer.result, [one.result for one in found]) if is_short else answer.result
+        found.append(replace(answer, result=pack))
+        given |= pack.gave
+    packs = [one.result for one in found]
+    first = packs.pop(0) if main is not None else None
+    short = (Answer(question, pack) for question, pack in zip(questions, packs, strict=True))
+    return UnionAnswers(Answers(first, tuple(short)), tuple(found))
