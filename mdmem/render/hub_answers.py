@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from mdmem.dataclass import replace
 from mdmem.hub.origins import shown_label
 from mdmem.render.answers import answers_text
-from mdmem.render.characters import one_line
 from mdmem.render.entries import entry_list, search_text, shown_text
 from mdmem.render.hub import age_text
 from mdmem.render.json import dump, entries_json, pack_json, search_json
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from mdmem.entry.model import Entry
     from mdmem.hub.across import AcrossAnswer, Pinned, Reach
     from mdmem.hub.origins import WingOrigin
-    from mdmem.hub.owners import OwnedEntry, WhoReport
     from mdmem.hub.repository_copy import RepositoryCopy
     from mdmem.hub.union_answers import UnionAnswers
     from mdmem.render.ink import Ink
@@ -160,7 +158,7 @@ def across_search_json(
     """Return the hits of many repositories."""
     content = search_json(answer.result, limit=limit, snippet_of=snippet_of)
     shown = {str(hit["address"]).partition("/")[0] for hit in content["hits"]}
-    content["hits"] = [hit | _pins_json(answer.pins.get(hit["address"], ())) for hit in content["hits"]]
+    content["hits"] = [hit | pins_json(answer.pins.get(hit["address"], ())) for hit in content["hits"]]
     return dump(told({**content, **_reach_json(answer)}, _some(answer, shown), now))
 
 
@@ -176,7 +174,7 @@ def across_answers_json(several: UnionAnswers, *, now: datetime) -> str:
 def _pack_told(answer: AcrossAnswer[Pack], now: datetime) -> dict[str, Any]:
     content = pack_json(answer.result)
     shown = {str(one["address"]).partition("/")[0] for one in (*content["items"], *content["proposed"])}
-    content["items"] = [one | _pins_json(answer.pins.get(one["address"], ())) for one in content["items"]]
+    content["items"] = [one | pins_json(answer.pins.get(one["address"], ())) for one in content["items"]]
     del content["scope"], content["searched"], content["likely_room"]
     return told({**content, **_reach_json(answer)}, _some(answer, shown), now)
 
@@ -185,7 +183,7 @@ def across_entries_json(answer: AcrossAnswer[tuple[ShownEntry, ...]], *, now: da
     """Return the entries of many repositories as their files state them."""
     content = entries_json(answer.result)
     shown = {one.entry.wing for one in answer.result}
-    content["entries"] = [one | _pins_json(answer.pins.get(one["address"], ())) for one in content["entries"]]
+    content["entries"] = [one | pins_json(answer.pins.get(one["address"], ())) for one in content["entries"]]
     return dump(told({**content, **_reach_json(answer)}, _some(answer, shown), now))
 
 
@@ -203,14 +201,16 @@ def _reach_json(answer: AcrossAnswer[Any]) -> dict[str, Any]:
     weighed = {} if reach.weighed is None else {"weighed": reach.weighed}
     cut = {"lineage_cut": True} if answer.workspace.is_cut else {}
     unread = {"unread_files": reach.unread} if reach.unread else {}
-    return {**_reach_facts(reach), **weighed, **unread, **cut}
+    return {**reach_facts(reach), **weighed, **unread, **cut}
 
 
-def _reach_facts(reach: Reach) -> dict[str, Any]:
+def reach_facts(reach: Reach) -> dict[str, Any]:
+    """Return how many entries match, and which words stood for others."""
     return {"matches": reach.matches, "at_least": not reach.is_all, "begun": list(reach.begun)}
 
 
-def _pins_json(pins: Iterable[Pinned]) -> dict[str, Any]:
+def pins_json(pins: Iterable[Pinned]) -> dict[str, Any]:
+    """Return who pins an entry, where somebody does."""
     found = [{"repository": one.repository, "commit": one.commit} for one in pins]
     return {"pins": found} if found else {}
 
@@ -272,7 +272,7 @@ def ages_text(origins: Iterable[WingOrigin], now: datetime) -> str:
 def reach_remarks(answer: AcrossAnswer[SearchResult] | AcrossAnswer[Pack]) -> list[str]:
     """Return what is to be said of how far an answer reaches."""
     reach, said = answer.reach, lineage_remarks(answer)
-    said += _begun_remark(reach)
+    said += begun_remark(reach)
     named = len(answer.result.basis.problems)
     if reach.unread > named:
         said.append(
@@ -295,84 +295,16 @@ def list_remarks(answer: AcrossAnswer[tuple[ShownEntry, ...]], *, more: str) -> 
     return said
 
 
-def _begun_remark(reach: Reach) -> list[str]:
+def begun_remark(reach: Reach) -> list[str]:
+    """Return what is to be said of words that nothing holds."""
     said = f"no entry holds {', '.join(reach.begun)}; shown is what holds words that begin so"
     return [said] if reach.begun else []
 
 
 def lineage_remarks(answer: AcrossAnswer[Any]) -> list[str]:
     """Return what is to be said where not all was read that decides how the entries stand."""
-    return [_CUT] if answer.workspace.is_cut else []
+    return [LINEAGE_CUT] if answer.workspace.is_cut else []
 
 
-_CUT = "more entries replace or amend these than were read: how they stand is not certain; narrow it down"
-
-
-def who_json(report: WhoReport, *, now: datetime) -> str:
-    """Return owners and dependents of entries."""
-    entries = [_owned_json(one) for one in report.entries]
-    shown = [one.origin for one in report.entries] + [by.origin for one in report.entries for by in one.dependents]
-    reach = {} if report.reach is None else _reach_facts(report.reach)
-    reach |= {"lineage_cut": True} if report.is_cut else {}
-    return dump({"query": report.query, "entries": entries, **reach, "repositories": repositories_json(shown, now)})
-
-
-def _owned_json(one: OwnedEntry) -> dict[str, Any]:
-    return {
-        "address": one.address,
-        **_where(one.origin, one.address),
-        "type": one.stated.type,
-        "status": one.stated.status,
-        "title": one.stated.title,
-        "owner": one.stated.owner,
-        "wing_owners": list(one.wing_owners),
-        "dependents": [
-            {
-                "address": by.address,
-                **_where(by.origin, by.address),
-                "field": by.linking.field,
-                "type": by.linking.type,
-                "status": by.linking.status,
-                "title": by.linking.title,
-                "owner": by.linking.owner,
-            }
-            for by in one.dependents
-        ],
-        **_pins_json(one.pinned_by),
-    }
-
-
-def _where(origin: WingOrigin, address: str) -> dict[str, str]:
-    inner = f"{address.partition('/')[2]}.md"
-    return {"repository": origin.repository, "commit": origin.commit, "path": origin.path(inner)}
-
-
-def who_text(report: WhoReport, *, ink: Ink, now: datetime) -> str:
-    """Return owners and dependents of entries, a block each."""
-    blocks = [_owned_text(one, ink) for one in report.entries]
-    ages = ages_text((one.origin for one in report.entries), now)
-    return "\n\n".join([*blocks, *([ink.dim(ages)] if ages else [])])
-
-
-def who_remarks(report: WhoReport) -> list[str]:
-    """Return what is to be said of how many entries match words, where these are not all."""
-    reach, told = report.reach, len(report.entries)
-    if reach is None:
-        return []
-    said = f"{'' if reach.is_all else 'more than '}{reach.matches} match: told of are the {told} that match best"
-    hint = "; an address, or `search`, leads to the others"
-    more = [said + hint] if reach.matches > told else []
-    return [*_begun_remark(reach), *more, *([_CUT] if report.is_cut else [])]
-
-
-def _owned_text(one: OwnedEntry, ink: Ink) -> str:
-    owners = [*([one.stated.owner] if one.stated.owner else []), *(f"{name} (wing)" for name in one.wing_owners)]
-    lines = [
-        one.stated.title,
-        f"owners: {', '.join(owners) or 'nobody is named'}",
-    ]
-    lines += [f"{by.linking.field} of {by.origin.name}:{by.address} ({by.linking.status})" for by in one.dependents]
-    lines += [f"pinned by {pin.repository} at {pin.commit[:10]}" for pin in one.pinned_by]
-    lines += [] if one.dependents or one.pinned_by else ["nothing links it"]
-    head = ink.bold(one_line(f"[{one.stated.type}] {one.origin.name}:{one.address}"))
-    return "\n  ".join([head, *map(one_line, lines)])
+LINEAGE_CUT = "more entries replace or amend these than were read: how they stand is not certain; narrow it down"
+"""Said where more decides how entries stand than was read."""
