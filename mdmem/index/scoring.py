@@ -1,9 +1,11 @@
 """How search ranks: `WEIGHTS`, `K1` and the corpus's `LENGTH_SHARE` are the knobs, `rank` orders documents by BM25F."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache, partial
 from heapq import nlargest
+from itertools import chain, starmap
 from operator import add, or_
 from typing import TypeVar
 
@@ -12,6 +14,7 @@ from mdmem.entry.fields import Searched, searched_as
 from mdmem.index.analysis import ask
 from mdmem.index.corpus import Corpus, Weights
 from mdmem.index.fields import PASSAGE_FIELDS, SCORED
+from mdmem.index.postings import Columns
 from mdmem.index.protocol import Holding, Match, Read, holds_one
 
 # Round figures from a coarse grid, so as not to fit the corpora. K1 is of the field's range: at 2.0 Cranfield (titles
@@ -31,11 +34,13 @@ WHOLE_SHARE = 0.7
 LOOKED_INTO = 100
 # Postings, of a hundred bytes each.
 _KEPT, _KEPT_TERMS = 50_000, 64
+# So many times as many numbers are gone through faster than those that are wanted are looked up.
+_MANY = 16
 
 
 _Number = TypeVar("_Number", int, float)
 
-Frequencies = Callable[[Corpus, str], Sequence[tuple[int, float]]]
+Frequencies = Callable[[Corpus, str], Sequence[Columns]]
 """How often a field of each live document holds what is asked for."""
 
 
@@ -52,25 +57,27 @@ def weigh(corpus: Corpus, frequencies: Frequencies, *, fields: Sequence[str] = S
         return known[key]
     found = _weigh(corpus, frequencies, fields)
     # One answer asks several times for the commonest words; a server must not hold on to all of its index for that.
-    held = sum(len(held) for one in (found, *known.values()) for _, held in one.postings)
-    if held > _KEPT or len(known) >= _KEPT_TERMS:
-        known.clear()
-    known[key] = found
+    size = found.size
+    if size <= _KEPT:
+        if size + sum(one.size for one in known.values()) > _KEPT or len(known) >= _KEPT_TERMS:
+            known.clear()
+        known[key] = found
     return found
 
 
 def _weigh(corpus: Corpus, frequencies: Frequencies, fields: Sequence[str]) -> Weights:
     stated: dict[int, float] = {}
     wholes: dict[int, float] = {}
-    postings: list[tuple[str, Mapping[int, float]]] = []
+    postings: list[tuple[str, Sequence[Columns]]] = []
     for field in fields:
-        held = frequencies(corpus, field)
-        if not held:
+        columns = frequencies(corpus, field)
+        if not columns:
             continue
+        postings.append((field, columns))
+        held: Iterable[tuple[int, float]] = chain.from_iterable(starmap(zip, columns))
         is_part = field in PASSAGE_FIELDS
-        if is_part:
-            postings.append((field, dict(held)))
-            held = held if corpus.is_flat else _summed(held, corpus.firsts)
+        if is_part and not corpus.is_flat:
+            held = _summed(held, corpus.firsts)
         weight = WEIGHTS[field]
         flat, slope, lengths = corpus.norm(field)
         weighed = {number: weight * frequency / (flat + slope * lengths[number]) for number, frequency in held}
@@ -97,13 +104,23 @@ def _sum(one: dict[int, float], other: dict[int, float]) -> dict[int, float]:
     return _joined(one, other, add)
 
 
-def _summed(held: Iterable[tuple[int, float]], firsts: Sequence[int]) -> Sequence[tuple[int, float]]:
+def _summed(held: Iterable[tuple[int, float]], firsts: Sequence[int]) -> Iterable[tuple[int, float]]:
     """Return how often documents hold what their passages do."""
     counts: dict[int, float] = {}
     for number, frequency in held:
         first = firsts[number]
         counts[first] = counts.get(first, 0.0) + frequency
-    return list(counts.items())
+    return counts.items()
+
+
+def _held_by(among: frozenset[int], columns: Iterable[Columns]) -> Iterator[tuple[int, float]]:
+    """Yield those of some numbers that columns hold, with how often."""
+    for numbers, frequencies in columns:
+        # To look a few up among thousands takes less than to go through those.
+        for number in among.intersection(numbers) if len(numbers) < _MANY * len(among) else among:
+            at = bisect_left(numbers, number)
+            if at < len(numbers) and numbers[at] == number:
+                yield number, frequencies[at]
 
 
 class Scores:
@@ -117,7 +134,8 @@ class Scores:
         self._corpus = corpus
         self._wholes: dict[int, float] = {}
         self._titles: dict[int, float] = {}
-        self._terms: list[tuple[float, Weights]] = []
+        # Their postings alone: what thousands of documents weigh takes thirty times as much memory.
+        self._terms: list[tuple[float, Sequence[tuple[str, Sequence[Columns]]]]] = []
 
     def add(self, weights: Weights, boost: float = 1.0, text: str | None = None) -> Set[int]:
         """Take in a term, and return the documents that hold it; `text` is what others may hold of it, too."""
@@ -126,7 +144,7 @@ class Scores:
         weighed = {**wholes, **both} if wholes and both else wholes or both
         held = max(len(weighed), totals.holders.get(text or "", 0)) if totals is not None else len(weighed)
         rarity = boost * math.log1p((self._corpus.count - held + 0.5) / (held + 0.5))
-        self._terms.append((rarity, weights))
+        self._terms.append((rarity, weights.postings))
         gains = {first: rarity * weight / (K1 + weight) for first, weight in weighed.items()}
         if weighed is stated:
             self._titles = _sum(self._titles, dict(gains))
@@ -158,11 +176,11 @@ class Scores:
         best = sorted((-score, keys[first] or "", first) for first, score in wholes.items() if score >= least)
         return frozenset(first for _, _, first in best[:LOOKED_INTO])
 
-    def _best_passages(self, among: Set[int]) -> dict[int, float]:
+    def _best_passages(self, among: frozenset[int]) -> dict[int, float]:
         """Return what the best passage of each of these documents adds to its title."""
         firsts, parts, near = self._corpus.firsts, dict[int, float](), self._corpus.passages_of(among)
-        for rarity, weights in self._terms:
-            stated, weighed = weights.stated, self._weighed(weights, near)
+        for rarity, postings in self._terms:
+            stated, weighed = self._weighed(postings, among, near)
             gains = {number: rarity * (weight / (K1 + weight)) for number, weight in weighed.items()}
             for number, weight in weighed.items() if stated else ():
                 if title := stated.get(firsts[number]):
@@ -174,16 +192,22 @@ class Scores:
                 best[firsts[number]] = gain
         return best
 
-    def _weighed(self, weights: Weights, among: Set[int]) -> dict[int, float]:
-        weighed = dict[int, float]()
-        for field, held in weights.postings:
-            weight, (flat, slope, lengths) = WEIGHTS[field], self._corpus.part_norm(field)
-            # Of thousands of passages a few are near, which are told without a step of Python's.
-            near = among & held.keys()
-            weighed = _sum(
-                weighed, {number: weight * held[number] / (flat + slope * lengths[number]) for number in near}
-            )
-        return weighed
+    def _weighed(
+        self, postings: Iterable[tuple[str, Sequence[Columns]]], documents: frozenset[int], passages: frozenset[int]
+    ) -> tuple[dict[int, float], dict[int, float]]:
+        """Return how much a term weighs in what is said of all of some documents, and in some passages."""
+        stated, weighed = dict[int, float](), dict[int, float]()
+        for field, columns in postings:
+            weight = WEIGHTS[field]
+            if field in PASSAGE_FIELDS:
+                flat, slope, lengths = self._corpus.part_norm(field)
+                held = _held_by(passages, columns)
+                weighed = _sum(weighed, {n: weight * often / (flat + slope * lengths[n]) for n, often in held})
+            else:
+                flat, slope, lengths = self._corpus.norm(field)
+                held = _held_by(documents, columns)
+                stated = _sum(stated, {n: weight * often / (flat + slope * lengths[n]) for n, often in held})
+        return stated, weighed
 
 
 @dataclass(frozen=True, slots=True, eq=False)

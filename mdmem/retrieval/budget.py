@@ -7,9 +7,9 @@ from functools import cached_property
 from itertools import chain, islice
 
 from mdmem.dataclass import dataclass, field, replace
-from mdmem.entry.model import Status
+from mdmem.entry.model import EntryType, Status
 from mdmem.entry.passages import Find
-from mdmem.entry.sections import deciding_section, least_size, shortened
+from mdmem.entry.sections import deciding_section, least_size, ruling, shortened
 from mdmem.entry.sentences import size_of
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
 from mdmem.index.finder import finder
@@ -250,7 +250,9 @@ class _Packing:
             return PackedEntry(item, Form.GIVEN, "")
         if form is Form.LINE:
             digest = _NAMED if address in self._relevance.bystanders else ""
-            return PackedEntry(item, form, "", beneath=tuple(claims_on(item)), digest=digest)
+            # The title of a rule need not say it.
+            rule = ruling(texts.body(address)) if entry.type is EntryType.INVARIANT else ""
+            return PackedEntry(item, form, rule, beneath=tuple(claims_on(item)), digest=digest)
         body = texts.body(address)
         whole = content_of(entry, body)
         size = size_of(whole)

@@ -22,7 +22,9 @@ def folder(tmp_path: Path) -> Path:
 def test_each_question_has_its_answer_and_invariants_stand_once(folder: Path, capsys: Capture) -> None:
     said = run_here(capsys, "retrieve", *ASKED, cwd=folder).out
     first, second = said.split("\n\n2. ")
-    assert first.startswith(f"1. which threads has navigation?\n[invariant] {RULE}: Callbacks do not block\n")
+    assert first.startswith(
+        f"1. which threads has navigation?\n[invariant] {RULE}: A callback must not block its executor.\n"
+    )
     assert f"[decision] {CHOICE}: Use two threads\n  Navigation uses two threads." in first
     assert second.startswith(f"which speed?\n[decision] {LIMIT}: A speed limit\n  The speed is 1.2 m/s")
     assert RULE not in second
@@ -140,11 +142,12 @@ def test_invariant_that_nothing_touches_is_named_once_and_given_with_the_work(fo
         return run_here(capsys, "retrieve", "--session", "one", *asked, cwd=folder).out
 
     first, second = said(*ASKED[2:]), said(*ASKED[2:])
-    assert (f"{RULE}: Callbacks do not block\n[decision]" in first, RULE in second) == (True, False)
+    assert (f"{RULE}: A callback must not block its executor.\n[decision]" in first, RULE in second) == (True, False)
     # Who names a wing asks what binds there.
-    assert "must not block" in said(*ASKED[2:], "--wing", "nav")
-    assert "must not block" in run_here(capsys, "retrieve", "--ask", "what do callbacks block?", cwd=folder).out
-    assert "must not block" in run_here(capsys, "retrieve", "which speed?", cwd=folder).out
+    whole = "\n  A callback must not block"
+    assert whole in said(*ASKED[2:], "--wing", "nav")
+    assert whole in run_here(capsys, "retrieve", "--ask", "what do callbacks block?", cwd=folder).out
+    assert whole in run_here(capsys, "retrieve", "which speed?", cwd=folder).out
 
 
 @pytest.mark.parametrize("how", [(), ("--ask",)])
@@ -159,8 +162,8 @@ def test_nearer_entry_of_a_wing_that_was_not_read_is_named(folder: Path, capsys:
 
     line = "Not read, and nearer to this: arm/rules/grip: Grip (--wing arm)\n"
     answer = said("how gently does the claw grip?")
-    assert (line in answer, "must not block" in answer, "1.2 m/s" in answer) == (True, False, False)
-    assert RULE in answer
+    assert (line in answer, "\n  A callback" in answer, "1.2 m/s" in answer) == (True, False, False)
+    assert f"[invariant] {RULE}: A callback must not block its executor.\n" in answer
     named = [("how gently does the claw grip?", "--wing", "nav"), ("which speed limit?",)]
     assert [line in said(*one) for one in named] == [False, False]
 

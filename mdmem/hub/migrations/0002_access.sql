@@ -57,9 +57,11 @@ END $$;
 
 CREATE FUNCTION visible_scope() RETURNS TABLE (repository_id integer, wing text, may_push boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+DECLARE
+    owns boolean := is_owner();
 BEGIN
     IF sees_all() THEN
-        RETURN QUERY SELECT id, NULL::text, is_owner() FROM repository;
+        RETURN QUERY SELECT id, NULL::text, owns FROM repository;
     END IF;
     RETURN QUERY SELECT one.repository_id, one.wing, one.may_push FROM permission AS one
         WHERE one.repository_id IS NOT NULL AND principal_id IN (SELECT caller_principal());
