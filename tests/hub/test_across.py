@@ -241,6 +241,8 @@ def test_a_list_that_is_cut_is_the_beginning_of_the_whole(asked: Any, monkeypatc
         monkeypatch.setattr(ordered_rows, "_SORTED", most)
         assert [listed("-n", str(number)) for number in (1, 5)] == [whole[:1], whole[:5]]
         assert listed("-n", "50") == whole
+    one = ("--repository", "acme/shop")
+    assert listed("-n", "2", *one) == listed(*one)[:2]
 
 
 def test_an_address_finds_its_repository_or_says_which_have_it(asked: Any) -> None:
