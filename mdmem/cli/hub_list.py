@@ -69,7 +69,7 @@ def command(given: Globals, place: str | None, limit: int | None, form: str, **o
             print_text(hub_answers.across_entries_json(answer, now=now()))
         else:
             print_text(hub_answers.across_list_text(answer, ink=given.ink(), now=now(), columns=columns()))
-        for said in hub_answers.list_remarks(answer, more="raise --limit"):
+        for said in hub_answers.list_remarks(answer, most="--limit", within="--repository"):
             given.remark(said)
         if not answer.result:
             given.remark("no entry that you may read passes these filters")

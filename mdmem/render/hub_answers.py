@@ -60,8 +60,11 @@ def told_copies_json(found: Sequence[tuple[RepositoryCopy, tuple[ToldEntry, ...]
 
 def told_copies_text(found: Sequence[tuple[RepositoryCopy, tuple[ToldEntry, ...]]], *, ink: Ink, now: datetime) -> str:
     """Return the same as text."""
+    blocks = [
+        f"{told_text([one], ink)}\n  {ink.dim(_file_of(copy, one.entry))}" for copy, said in found for one in said
+    ]
     ages = ages_text((origin for copy, _ in found for origin in copy.origins.values()), now)
-    return "\n\n".join(filter(None, [*(told_text(said, ink) for _, said in found), ink.dim(ages)]))
+    return "\n\n".join(filter(None, [*blocks, ink.dim(ages)]))
 
 
 def copies_json(found: Found, *, now: datetime) -> str:
@@ -273,11 +276,8 @@ def reach_remarks(answer: AcrossAnswer[SearchResult] | AcrossAnswer[Pack]) -> li
     """Return what is to be said of how far an answer reaches."""
     reach, said = answer.reach, lineage_remarks(answer)
     said += begun_remark(reach)
-    named = len(answer.result.basis.problems)
-    if reach.unread > named:
-        said.append(
-            f"{reach.unread} files cannot be read, {named} are named; `mdmem check` in each clone names its own"
-        )
+    if reach.unread > len(answer.result.basis.problems):
+        said.append(f"in all {reach.unread} files cannot be read; `mdmem check` in each clone names its own")
     if not reach.is_all:
         said.append(f"more than {reach.matches} match: those that hold most of the words were compared; narrow it down")
     elif reach.weighed is not None and reach.weighed < reach.matches:
@@ -286,12 +286,15 @@ def reach_remarks(answer: AcrossAnswer[SearchResult] | AcrossAnswer[Pack]) -> li
     return said
 
 
-def list_remarks(answer: AcrossAnswer[tuple[ShownEntry, ...]], *, more: str) -> list[str]:
-    """Return what is to be said of a list that was cut, and of what is not certain; `more` says how to see the rest."""
+def list_remarks(answer: AcrossAnswer[tuple[ShownEntry, ...]], *, most: str, within: str) -> list[str]:
+    """Return what is to be said of a list that was cut, and of what is not certain.
+
+    `most` is what shows more of it, `within` what narrows it to a repository.
+    """
     reach, said = answer.reach, lineage_remarks(answer)
     if not reach.is_all:
         first = f"the first {len(answer.result)} of about {reach.matches}, by repository and address"
-        said.append(f"shown are {first}; {more} to see the others, filters and `repository` narrow them")
+        said.append(f"shown are {first}; raise {most} to see the others, filters and {within} narrow them")
     return said
 
 

@@ -145,7 +145,7 @@ def test_of_files_that_cannot_be_read_the_number_is_told(
     assert (len(found["problems"]), found["unread_files"]) == (1, 2)
     for command in ("search", "retrieve"):
         said = run_here(capsys, "hub", command, "orders", cwd=hub["folder"]).err.splitlines()
-        assert "2 files cannot be read, 1 are named; `mdmem check` in each clone names its own" in said
+        assert "in all 2 files cannot be read; `mdmem check` in each clone names its own" in said
 
 
 def test_filters_and_repositories_narrow(asked: Any) -> None:
@@ -211,6 +211,7 @@ def test_entries_tell_what_they_say_about_words(
     text = run_here(capsys, "hub", "show", both[1], "--about", "data", cwd=hub["folder"]).out
     assert "app/rules/personal: " in text
     assert "Orders hold no personal data." in text
+    assert f"acme/mill at {head(hub['folder'] / 'mill')[:10]}: memory/app/rules/personal.md" in text
     assert "copy of acme/mill " in text.splitlines()[-1]
     wrong = ("show", both[0], *("--about", "a", "--about", "b"))
     assert "`about` came 2 times, the addresses are 1" in asked(*wrong, code=2)

@@ -103,7 +103,7 @@ def _list(
     answer = list_across(reader, AcrossRequest(question_of(None, filters, **shown), limit=limit), today=today)
     nothing = [] if answer.result else ["No entry passes these filters."]
     listed = across_list_text(answer, ink=Ink(), now=_now(), columns=None)
-    remarks = list_remarks(answer, more="raise `limit`")
+    remarks = list_remarks(answer, most="`limit`", within="`repository`")
     return Told(
         text=lambda: "\n\n".join(filter(None, [listed, *nothing, *remarks])),
         facts=lambda: dict(json.loads(across_entries_json(answer, now=_now()))),
