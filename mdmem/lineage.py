@@ -136,7 +136,7 @@ class Lineage:
 
         An entry on a cycle counts as current unless the chain leaves the cycle for one in force.
         """
-        return address in self.current
+        return address in self.heads(address)
 
     @cached_property
     def current(self) -> frozenset[str]:

@@ -143,7 +143,7 @@ def list_across(reader: Reader, request: AcrossRequest, *, today: date) -> Acros
     is_all = is_all and len(listed) <= request.limit
     matches = len(order) if found.is_whole else found.count
     shown = in_full(union, listed[: request.limit])
-    return AcrossAnswer(shown, union, origins, Reach(matches, is_all), _pins(reader, copies))
+    return AcrossAnswer(shown, union, origins, Reach(matches, is_all), _pins(reader, _pinned(found.origins, copies)))
 
 
 def _stated(filters: Filters) -> list[str]:
@@ -247,7 +247,7 @@ class _Finding:
         copies = _copies(origins, keyed)
         best = tuple(match for match in ranked if match.key in copies)
         rows = {key: one.id for key, one in keyed.items()}
-        return Matches(query, best, rows, is_all=not is_cut, binding=binding, copies=copies)
+        return Matches(query, best, rows, is_all=not is_cut, binding=binding, pinned=_pinned(origins, copies))
 
     def seeds(self, most: int) -> list[int]:
         """Return the best matches, and as many of the invariants among them."""
@@ -273,7 +273,7 @@ class _Finding:
 
     def scope(self, origins: Origins) -> Scope:
         """Return the scope of the wings that are asked: nothing of them comes unasked."""
-        asked = [one.label for key, one in origins.of.items() if self.wings is None or key in self.wings]
+        asked = [label for key, label in origins.labels.items() if self.wings is None or key in self.wings]
         return Scope(wing=None, wings=tuple(sorted(asked)), rooms=self._filters.rooms, state=ScopeState.UNRESOLVED)
 
     def reach(self, weighed: int | None = None) -> Reach:
@@ -284,13 +284,24 @@ class _Finding:
     @cached_property
     def pins(self) -> dict[str, tuple[Pinned, ...]]:
         """Who pins an entry, by address, of those that are of a wing that others pin."""
-        return _pins(self.reader, self.matches.copies)
+        return _pins(self.reader, self.matches.pinned)
 
 
-def _pins(reader: Reader, copies: Mapping[str, frozenset[int]]) -> dict[str, tuple[Pinned, ...]]:
-    """Return who pins an entry, by address, where some do, of those that wings hold."""
-    wings = reader.wings(frozenset[int]().union(*copies.values()))
-    on = reader.pins_on([key for key, wing in wings.items() if wing.repository_id is None])
+def _pinned(origins: Origins, copies: Mapping[str, frozenset[int]]) -> dict[str, frozenset[int]]:
+    """Return, by address, the wings that others pin of those that hold an entry, where there are any."""
+    found = {
+        address: frozenset(key for key in held if origins.wings[key].repository_id is None)
+        for address, held in copies.items()
+    }
+    return {address: held for address, held in found.items() if held}
+
+
+def _pins(reader: Reader, pinned: Mapping[str, frozenset[int]]) -> dict[str, tuple[Pinned, ...]]:
+    """Return who pins an entry, by address, where some do."""
+    if not pinned:
+        return {}
+    wings = reader.wings(frozenset[int]().union(*pinned.values()))
+    on = reader.pins_on(wings)
     names = reader.repositories({pin.repository_id for pin in on}) if on else {}
     by_wing: dict[int, list[Pinned]] = {}
     for pin in on:
@@ -298,7 +309,7 @@ def _pins(reader: Reader, copies: Mapping[str, frozenset[int]]) -> dict[str, tup
             pinned = Pinned(names[pin.repository_id].name, wings[pin.wing_id].commit or "")
             by_wing.setdefault(pin.wing_id, []).append(pinned)
     found = {
-        address: tuple(one for key in sorted(held) for one in by_wing.get(key, ())) for address, held in copies.items()
+        address: tuple(one for key in sorted(held) for one in by_wing.get(key, ())) for address, held in pinned.items()
     }
     return {address: tuple(sorted(pins)) for address, pins in found.items() if pins}
 

@@ -54,13 +54,14 @@ class WingOrigin:
 class Origins:
     """The wings that one answer is about, with where each comes from."""
 
-    def __init__(self, reader: Reader, wings: Collection[int]) -> None:
-        """Ask for the wings and their repositories."""
-        self.wings: Mapping[int, SeenWing] = reader.wings(wings)
+    def __init__(self, reader: Reader, wings: Collection[int] | Mapping[int, SeenWing]) -> None:
+        """Ask for the wings, so far as only their ids are known, and their repositories."""
+        self.wings: Mapping[int, SeenWing] = wings if isinstance(wings, Mapping) else reader.wings(wings)
         owners = {wing.repository_id for wing in self.wings.values() if wing.repository_id is not None}
         self.repositories: Mapping[int, SeenRepository] = reader.repositories(owners) if owners else {}
         self.of = {key: self._origin(wing) for key, wing in self.wings.items()}
-        self.by_label = {one.label: one for one in self.of.values()}
+        self.labels = {key: one.label for key, one in self.of.items()}
+        self.by_label = {self.labels[key]: one for key, one in self.of.items()}
 
     def _origin(self, wing: SeenWing) -> WingOrigin:
         owner = self.repositories.get(wing.repository_id or 0)
@@ -79,7 +80,7 @@ class Origins:
 
     def address(self, wing: int, path: str) -> str:
         """Return the address among all of a file of a wing, which passes for no line of ours."""
-        return f"{self.of[wing].label}/{_in_line(path.removesuffix('.md'))}"
+        return f"{self.labels[wing]}/{_in_line(path.removesuffix('.md'))}"
 
 
 def _in_line(text: str) -> str:

@@ -27,6 +27,8 @@ from mdmem.workspace.workspace import IndexSlot
 
 # What decides how an entry stands; what it only names is not brought.
 _DECIDING = ("supersedes", "superseded_by", "amends", "overrides", "conflicts_with")
+# The best of what was found is read at once, instead of one by one as it is told.
+_READ_AHEAD = 100
 # So many come beside those that are asked for.
 _MOST_FILES, _MOST_STEPS = 2_000, 40
 
@@ -40,7 +42,7 @@ class Company:
         self._named: dict[tuple[int, str], int] = {}
         self._known: set[int] = set()
         self._own: dict[int, list[int]] = {}
-        self._wings: dict[int, SeenWing] = {}
+        self.wings: dict[int, SeenWing] = {}
         self.rows: dict[int, SeenRow] = {}
         found = reader.files(set(seeds))
         most, steps = len(found) + _MOST_FILES, 0
@@ -55,12 +57,12 @@ class Company:
 
     def _learn(self, wings: Collection[int]) -> None:
         """Learn which wings the repositories of some wings read, by the names that they have there."""
-        self._wings |= self._reader.wings(set(wings) - self._wings.keys())
-        owners = {self._wings[one].repository_id for one in wings} - self._known - {None}
+        self.wings |= self._reader.wings(set(wings) - self.wings.keys())
+        owners = {self.wings[one].repository_id for one in wings} - self._known - {None}
         repositories = [one for one in owners if one is not None]
         self._known.update(repositories)
         for wing in self._reader.wings_of(repositories) if repositories else ():
-            self._wings[wing.id] = wing
+            self.wings[wing.id] = wing
             self._named[wing.repository_id or 0, wing.name] = wing.id
             self._own.setdefault(wing.repository_id or 0, []).append(wing.id)
         for pin in self._reader.pins_of(repositories) if repositories else ():
@@ -68,9 +70,9 @@ class Company:
 
     def wing_named(self, wing: int, name: str) -> int | None:
         """Return the wing that a name means in a wing's repository; one that is only pinned knows itself alone."""
-        reader = self._wings[wing].repository_id
+        reader = self.wings[wing].repository_id
         if reader is None:
-            return wing if self._wings[wing].name == name else None
+            return wing if self.wings[wing].name == name else None
         return self._named.get((reader, name))
 
     def _linked_by(self, rows: Collection[SeenRow]) -> list[tuple[int, str]]:
@@ -81,7 +83,7 @@ class Company:
     def _linking(self, rows: Iterable[SeenRow]) -> set[int]:
         by_readers: dict[tuple[int, ...], list[str]] = {}
         for row in rows:
-            wing = self._wings[row.wing_id]
+            wing = self.wings[row.wing_id]
             readers = (wing.id,) if wing.repository_id is None else tuple(self._own[wing.repository_id])
             by_readers.setdefault(readers, []).append(f"{wing.name}/{row.path.removesuffix('.md')}")
         targets = [(wing, target) for wings, held in by_readers.items() for wing in wings for target in held]
@@ -116,7 +118,7 @@ def union_of(
 ) -> tuple[UnionWorkspace, Origins]:
     """Return some files, and what decides how they stand, as one workspace; `text` is told which files those are."""
     company = Company(reader, seeds)
-    origins = Origins(reader, {row.wing_id for row in company.rows.values()})
+    origins = Origins(reader, {row.wing_id: company.wings[row.wing_id] for row in company.rows.values()})
     rows = {
         f"{origins.address(row.wing_id, row.path)}{'.md' if row.path.endswith('.md') else ''}": row
         for row in company.rows.values()
@@ -126,16 +128,16 @@ def union_of(
         path: _counted(one, path, company, origins, rows[path], whole) for path, one in _meant(reader, rows).items()
     }
     cache = RecordCache(files, {})
-    tree = CopiedFiles("the hub", rows, reader)
+    tree = CopiedFiles("the hub", rows, reader, held=reader.contents(list(seeds)[:_READ_AHEAD]))
     base = workspace_over(tree, cache, today=today, said="many repositories", commit="HEAD")
     stated = {
-        one.label: Wing(
-            name=one.label,
+        label: Wing(
+            name=label,
             kind=WingKind.SHARED if origins.wings[key].is_shared else WingKind.PROJECT,
             owners=origins.wings[key].owners,
             has_manifest=True,
         )
-        for key, one in origins.of.items()
+        for key, label in origins.labels.items()
     }
     parts = replace(base.parts, index=IndexSlot(text({path.removesuffix(".md"): row for path, row in rows.items()})))
     values = {name: getattr(base, name) for name in ("location", "environment", "cwd", "today", "snapshot", "records")}
@@ -195,7 +197,7 @@ def _counted(
         name, slash, rest = link.partition("/")
         wing = company.wing_named(row.wing_id, name) if rest.count("/") == 1 else None
         if wing in origins.of:
-            return f"{origins.of[wing].label}{slash}{rest}"
+            return f"{origins.labels[wing]}{slash}{rest}"
         return link if (is_seen or wing is not None) and name not in origins.by_label else None
 
     return placed.with_changes(entry=_with_links(entry, among_all))

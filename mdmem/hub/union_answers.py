@@ -45,10 +45,11 @@ def answer_each_across(
             printed=printed_short if is_short else printed,
             given=given,
         )
-        pack = without_repeats(answer.result, [one.result for one in found]) if is_short else answer.result
-        found.append(replace(answer, result=pack))
-        given |= pack.gave
-    packs = [one.result for one in found]
-    first = packs.pop(0) if main is not None else None
-    short = (Answer(question, pack) for question, pack in zip(questions, packs, strict=True))
-    return UnionAnswers(Answers(first, tuple(short)), tuple(found))
+        found.append(answer)
+        given |= answer.result.gave
+    first = found[:1] if main is not None else []
+    work = first[0].result if first else None
+    others = found[len(first) :]
+    packs = tuple(without_repeats(work, [one.result for one in others]))
+    apart = (replace(one, result=pack) for one, pack in zip(others, packs, strict=True))
+    return UnionAnswers(Answers(work, tuple(map(Answer, questions, packs))), (*first, *apart))

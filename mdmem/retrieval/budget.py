@@ -104,7 +104,7 @@ class _Packing:
         self._fill(plan, self._relevance.on_path, room // 2, Form.FULL)
         self._fill(plan, self._relevance.on_path, room)
         self._fill(plan, self._relevance.shaping[:1], int(room * self._shaping_share), Form.FULL)
-        self._fill(plan, self._relevance.first, room, Form.SUMMARY)
+        self._fill(plan, self._relevance.nearest, room, Form.SUMMARY)
         self._fill(plan, self._relevance.shaping[1:], room // 2, Form.FULL)
         self._fill(plan, self._disputed(plan), room)
         if self.found.is_brief:
@@ -250,8 +250,9 @@ class _Packing:
             return PackedEntry(item, Form.GIVEN, "")
         if form is Form.LINE:
             digest = _NAMED if address in self._relevance.bystanders else ""
-            # The title of a rule need not say it.
-            rule = ruling(texts.body(address)) if entry.type is EntryType.INVARIANT else ""
+            # The title of a rule need not say it, and nobody decides between two titles.
+            is_ruling = entry.type is EntryType.INVARIANT or address in self._relevance.disputed
+            rule = ruling(texts.body(address)) if is_ruling else ""
             return PackedEntry(item, form, rule, beneath=tuple(claims_on(item)), digest=digest)
         body = texts.body(address)
         whole = content_of(entry, body)

@@ -57,6 +57,14 @@ class Relevance:
         return found
 
     @cached_property
+    def disputed(self) -> frozenset[str]:
+        """Return what matches and contradicts something else that matches."""
+        if not self.against:
+            return frozenset()
+        matching = {item.entry.address for item in in_any_order(self.found.ranks) if item.score > 0}
+        return frozenset(one for one in matching if not matching.isdisjoint(self.against.get(one, ())))
+
+    @cached_property
     def others(self) -> list[Ranked]:
         """Return everything but the invariants that always stand, in the order of authority, what ended last."""
         return list(self.iter_others())
@@ -99,6 +107,15 @@ class Relevance:
         is_line = self.found.is_brief or not self.is_pressed
         told = [item for item in self.best[:1] if not (is_line and self.is_touched(item))]
         return [item for item in told if not self.found.is_brief or self._holds_enough(item)]
+
+    @cached_property
+    def nearest(self) -> list[Ranked]:
+        """Return the best match in a list, where a part of it is worth its room: a title alone would be asked about.
+
+        In a short answer that is more than one word of the question.
+        """
+        is_worth = self.found.is_brief and not self.is_elsewhere
+        return self.first or [item for item in self.best[:1] if is_worth and len(item.terms) > 1]
 
     @cached_property
     def next_best(self) -> list[Ranked]:
