@@ -306,8 +306,8 @@ def _pins(reader: Reader, pinned: Mapping[str, frozenset[int]]) -> dict[str, tup
     by_wing: dict[int, list[Pinned]] = {}
     for pin in on:
         if pin.repository_id in names:
-            pinned = Pinned(names[pin.repository_id].name, wings[pin.wing_id].commit or "")
-            by_wing.setdefault(pin.wing_id, []).append(pinned)
+            one = Pinned(names[pin.repository_id].name, wings[pin.wing_id].commit or "")
+            by_wing.setdefault(pin.wing_id, []).append(one)
     found = {
         address: tuple(one for key in sorted(held) for one in by_wing.get(key, ())) for address, held in pinned.items()
     }
