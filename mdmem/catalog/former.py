@@ -44,7 +44,7 @@ class Former(StoredRecord, frozen=True, gc=True, dict=True):
     closed: list[str]
     wings: dict[str, Wing | None]
     faults: _Faults | None = None
-    one_end_suffices: bool = False
+    one_end_suffices: bool | frozenset[str] = False
 
     @cached_property
     def entries(self) -> Mapping[str, Entry]:
