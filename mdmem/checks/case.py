@@ -49,6 +49,11 @@ class Facts(Protocol):
         ...
 
     @property
+    def not_added(self) -> frozenset[str]:
+        """Return the paths below the root that are on disk, and that git neither knows nor ignores."""
+        ...
+
+    @property
     def deleted(self) -> Mapping[str, tuple[str, str | None]]:
         """Return, by path, the commit that deleted a file, none for git's index, and where it moved to, if it moved."""
         ...

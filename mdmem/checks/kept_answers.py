@@ -147,6 +147,11 @@ class _WatchedFacts:
         return self._asked("ignored").ignored
 
     @property
+    def not_added(self) -> frozenset[str]:
+        """Return the paths on disk that git neither knows nor ignores."""
+        return self._asked("not_added").not_added
+
+    @property
     def deleted(self) -> Mapping[str, tuple[str, str | None]]:
         """Return what became of files that are gone."""
         return self._asked("deleted").deleted

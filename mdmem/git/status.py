@@ -140,6 +140,12 @@ def list_ignored(repository: Repository, paths: Sequence[str], *, index: Path | 
     return frozenset(records(printed))
 
 
+def list_not_added(repository: Repository, under: str, *, index: Path | None = None) -> frozenset[str]:
+    """Return the files below a folder that `git add` would take and the index does not know, from the top."""
+    options = ("--others", "--exclude-standard", "-z")
+    return frozenset(records(run(repository.top, "ls-files", *options, "--", pathspec(under), index=index)))
+
+
 def list_tracked_named(repository: Repository, name: str) -> list[str]:
     """Return the tracked files with one name, in any folder, as paths from the top.
 

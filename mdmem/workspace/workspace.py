@@ -167,7 +167,7 @@ class Workspace:
             return GitTree(merged.repository, under, merged.tree, f"merge of {change} into {into}")
         if snapshot.revision is None:
             return GitTree(repository, under, None, "git index", staged_index(repository, self.environment, self.cwd))
-        commit = resolve(repository, snapshot.revision)
+        commit = snapshot.revision if snapshot.is_resolved else resolve(repository, snapshot.revision)
         return GitTree(repository, under, commit, _named(snapshot.said or snapshot.revision, commit))
 
     @cached_property
