@@ -170,7 +170,7 @@ class _Loading:
         last = parsed.last
         if self.access.is_narrow or missing_wings(self.tree) or (last is not None and last.missing_wings):
             return None
-        return last if last is not None or self.table is None else self.table.former
+        return last if last is not None or self.table is None else self.table.take_former()
 
     def _identity(self, path: str) -> str:
         """Return the identity of the bytes that were parsed: the file may have changed since it was listed."""
