@@ -21,12 +21,14 @@ Norm = tuple[float, float, Mapping[int, int] | Sequence[int]]
 class Weights:
     """How much a term weighs in each document that holds it, by the number of the document's first passage.
 
-    `stated` is for the fields of the document, `wholes` for those that each passage has, with their `postings`.
+    `stated` is for the fields of the document, `wholes` for those that each passage has, with their `postings`; `times`
+    is how often all documents together hold it.
     """
 
     stated: Mapping[int, float]
     wholes: Mapping[int, float]
     postings: Sequence[tuple[str, Mapping[int, float]]]
+    times: float
 
 
 class Postings(Protocol):

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import lru_cache, partial
 from heapq import nlargest
-from operator import add, or_
+from operator import add, itemgetter, or_
 from typing import TypeVar
 
 from mdmem.dataclass import dataclass
@@ -29,6 +29,12 @@ WEIGHTS = {
 K1 = 2.0
 WHOLE_SHARE = 0.7
 LOOKED_INTO = 100
+# What names a subject comes again and again where it comes at all; words of talk (`stays`, `elsewhere`) come once, and
+# their rarity misleads. So a term weighs by the root of how often a document that holds it holds it: Cranfield has
+# nDCG@10 .420 by it (.408 without, .414 and .421 by the powers .25 and .75); of 88 questions in other words over PEPs
+# and KEPs 55 have their record among the first three (48), of the half that chose nothing 24 of 44 (21). A list that
+# names one thing a thousand times decides nothing for the others.
+MOST_TIMES = 25
 # Postings, of a hundred bytes each.
 _KEPT, _KEPT_TERMS = 50_000, 64
 
@@ -63,6 +69,7 @@ def _weigh(corpus: Corpus, frequencies: Frequencies, fields: Sequence[str]) -> W
     stated: dict[int, float] = {}
     wholes: dict[int, float] = {}
     postings: list[tuple[str, Mapping[int, float]]] = []
+    times = 0.0
     for field in fields:
         held = frequencies(corpus, field)
         if not held:
@@ -71,6 +78,8 @@ def _weigh(corpus: Corpus, frequencies: Frequencies, fields: Sequence[str]) -> W
         if is_part:
             postings.append((field, dict(held)))
             held = held if corpus.is_flat else _summed(held, corpus.firsts)
+        # Whole numbers: their sum is the same in any order of the documents.
+        times += sum(map(itemgetter(1), held))
         weight = WEIGHTS[field]
         flat, slope, lengths = corpus.norm(field)
         weighed = {number: weight * frequency / (flat + slope * lengths[number]) for number, frequency in held}
@@ -78,7 +87,7 @@ def _weigh(corpus: Corpus, frequencies: Frequencies, fields: Sequence[str]) -> W
             wholes = _sum(wholes, weighed)
         else:
             stated = _sum(stated, weighed)
-    return Weights(stated, wholes, postings)
+    return Weights(stated, wholes, postings, times)
 
 
 def _joined(
@@ -126,6 +135,7 @@ class Scores:
         weighed = {**wholes, **both} if wholes and both else wholes or both
         held = max(len(weighed), totals.holders.get(text or "", 0)) if totals is not None else len(weighed)
         rarity = boost * math.log1p((self._corpus.count - held + 0.5) / (held + 0.5))
+        rarity *= math.sqrt(min(weights.times / max(len(weighed), 1), MOST_TIMES))
         self._terms.append((rarity, weights))
         gains = {first: rarity * weight / (K1 + weight) for first, weight in weighed.items()}
         if weighed is stated:
