@@ -9,6 +9,7 @@ import click
 from mdmem.cli.common import Globals, at_option, columns, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_place
 from mdmem.cli.filters import filter_options, filters_from
+from mdmem.cli.short_help import ShortHelp
 from mdmem.dataclass import replace
 from mdmem.errors import UsageError
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
 
 
-@click.command("list")
+@click.command("list", cls=ShortHelp, everyday=("wing", "room", "types", "status", "all_wings"))
 @click.argument("place", metavar="[WING|ROOM|WING/ROOM]", required=False, shell_complete=complete_place)
 @filter_options
 @at_option

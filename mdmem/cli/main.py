@@ -13,9 +13,10 @@ import click
 
 from mdmem import __version__
 from mdmem.cli.common import Globals, global_options, say
+from mdmem.cli.short_help import named
 from mdmem.errors import MdmemError, shown_message
 
-# One line a command, its sentence in the help, so that the help imports none of them; 62 characters fit on a line.
+# The names of the help and the sentences of the guide, here so that the help imports none of the commands.
 GROUPS = {
     "Start here": {
         "init": "Start a memory: settings, a first wing, the hook, AGENTS.md.",
@@ -78,10 +79,14 @@ GROUPS = {
     },
 }
 COMMANDS = {name: sentence for group in GROUPS.values() for name, sentence in group.items()}
-_EXAMPLES = (
-    ("mdmem init --wing shop", "a memory for this repository"),
-    ("mdmem retrieve --path src/pay.py retries", "what binds before an edit"),
-    ("mdmem check", "what is wrong, and what to type"),
+# What agents and newcomers need; of the rest the names will do, since this is read before anything else.
+_FIRST = (
+    ('mdmem retrieve -p FILE -p FILE "YOUR TASK"', "what binds before an edit"),
+    ('mdmem retrieve --ask "ONE?" --ask "TWO?"', "many questions, one call"),
+    ('mdmem show A B --about "FOR A" --about "FOR B"', "passages of entries"),
+    ('mdmem new note "TITLE" --body "TEXT"', "what you learned"),
+    ("mdmem init", "a memory for this repository"),
+    ("mdmem check", "what is wrong with it"),
 )
 
 
@@ -106,18 +111,14 @@ class LazyGroup(click.Group):
         return command
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands, then the options, which few need."""
-        self.format_commands(ctx, formatter)
-        click.Command.format_options(self, ctx, formatter)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples and the commands, group by group, in one column."""
-        with formatter.section("Examples"):
-            formatter.write_dl(_EXAMPLES, col_max=60)
-        width = max(map(len, COMMANDS))
-        for title, rows in GROUPS.items():
-            with formatter.section(title):
-                formatter.write_dl([(f"{name:<{width}}", sentence) for name, sentence in rows.items()])
+        """Write the lines that most need, then the names of the commands, group by group, and of the options."""
+        with formatter.section("Most need"):
+            formatter.write_dl(_FIRST, col_max=60)
+        with formatter.section("Commands (a sentence each: `mdmem guide commands`)"):
+            for title, rows in GROUPS.items():
+                formatter.write_text(f"{title}: {', '.join(rows)}")
+        with formatter.section("Options"):
+            formatter.write_text(" ".join(named(one) for one in self.get_params(ctx) if isinstance(one, click.Option)))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -21,6 +21,7 @@ from mdmem.cli.common import (
 )
 from mdmem.cli.completion import complete_place
 from mdmem.cli.editor import edited, piped_text
+from mdmem.cli.short_help import ShortHelp
 from mdmem.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class _TypeName(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
-@click.command("new")
+@click.command("new", cls=ShortHelp, everyday=("body", "applies_to", "status"), page="writing")
 @click.argument("entry_type", metavar="TYPE", type=_TypeName(_TYPES))
 @click.argument("place", metavar="[WING/ROOM[/ID]]", required=False, shell_complete=complete_place)
 @click.argument("heading", metavar="[TITLE]", required=False)
@@ -61,8 +62,9 @@ class _TypeName(click.Choice[str]):
 def command(given: Globals, form: str, **options: Any) -> int:
     """Write a new entry; one that exists is never overwritten.
 
-    Without a place it goes to the default wing and the room of its type; a wing alone, or a room of the default wing,
-    will do. Without --body on a terminal the template opens in your editor, as git chooses it.
+    TYPE is invariant, decision, pattern or note. Without a place it goes to the default wing and the room of its type;
+    a wing alone, or a room of the default wing, will do. Without --body on a terminal the template opens in your
+    editor, as git chooses it.
     Entries that say nearly the same, or speak of the same subject, are named.
     """
     wanted, wing, workspace = write_options_from(options), new_wing_from(options), open_workspace(given)

@@ -8,12 +8,13 @@ import click
 
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.filters import filter_options, filters_from
+from mdmem.cli.short_help import ShortHelp
 
 if TYPE_CHECKING:
     from mdmem.retrieval.question import SearchResult
 
 
-@click.command("search")
+@click.command("search", cls=ShortHelp, everyday=("limit", "wing", "room", "types", "all_wings"))
 @click.argument("words", nargs=-1, required=True)
 @click.option("--limit", "-n", type=click.IntRange(min=1), default=10, show_default=True, help="Hits at most.")
 @click.option(

@@ -123,6 +123,9 @@ def compile_context(
 def _audit(
     workspace: Workspace, request: ContextRequest, returned: tuple[str, ...], now: Now | None, more: Mapping[str, Any]
 ) -> str | None:
+    if workspace.location.source == "hub":
+        # A copy has no folder of state.
+        return None
     audit = Audit(
         verb="context",
         asked={name: value for name, value in asdict(request).items() if value is not None},

@@ -11,8 +11,9 @@ from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.model import EntryType
 from mdmem.errors import UsageError
 from mdmem.hub.candidates import all_of, any_of, candidates, foremost, holders, likely, terms_beginning, within
+from mdmem.hub.ordered_rows import ordered_rows
 from mdmem.hub.origins import Origins
-from mdmem.hub.reader import HeldTerms, Reader, SeenRow
+from mdmem.hub.reader import HeldTerms, PlacedRow, Reader
 from mdmem.hub.rows import BROKEN, mark
 from mdmem.hub.text import FoundText, Matches, corpus_of
 from mdmem.hub.union import UnionWorkspace, union_of
@@ -20,15 +21,15 @@ from mdmem.index.corpus import Totals
 from mdmem.index.fields import SCORED
 from mdmem.index.scoring import Leaf, Query, plain, rank, term
 from mdmem.retrieval.entries import ShownEntry, in_full, list_entries
-from mdmem.retrieval.pack import PLAIN, Pack, Printed
+from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
 from mdmem.retrieval.question import Question, SearchResult
 from mdmem.retrieval.search import search_in
 from mdmem.settings import Settings
 from mdmem.workspace.scope import Filters, Scope, ScopeState
 
 _Result = TypeVar("_Result")
-# Files that cannot be read and are named: each may be an invariant.
-_BROKEN = 5
+# Files that cannot be read and are named, and so many are counted: each may be an invariant.
+_BROKEN, _BROKEN_COUNTED = 5, 1_000
 # Of the matches those are looked at more closely that may come first; what a lineage takes away leaves room for others.
 _CLOSER = 40
 
@@ -47,13 +48,14 @@ class Reach:
     """How far an answer reaches: how many entries match, at least where not all were looked at.
 
     `begun` are the words that nothing holds, and that stand for what begins with them. `weighed` says of how many
-    matches an answer was made that takes the best.
+    matches an answer was made that takes the best, `unread` how many files cannot be read, of which few are named.
     """
 
     matches: int
     is_all: bool
     begun: tuple[str, ...] = ()
     weighed: int | None = None
+    unread: int = 0
 
 
 class Pinned(NamedTuple):
@@ -88,11 +90,17 @@ def search_across(reader: Reader, request: AcrossRequest, *, today: date) -> Acr
 
 
 def retrieve_across(
-    reader: Reader, request: AcrossRequest, *, today: date, budget: int | None = None, printed: Printed = PLAIN
+    reader: Reader,
+    request: AcrossRequest,
+    *,
+    today: date,
+    budget: int | None = None,
+    printed: Printed = PLAIN,
+    given: Given = NOTHING_GIVEN,
 ) -> AcrossAnswer[Pack]:
     """Return what of many repositories binds for some words, within a budget.
 
-    Invariants that hold any of them come first, however many entries match better.
+    Invariants that hold any of them come first, however many entries match better. What was `given` is a line.
     """
     from mdmem.retrieval.budget import pack
     from mdmem.retrieval.mentions import texts_of
@@ -105,27 +113,37 @@ def retrieve_across(
     asked = replace(request.question, filters=finding.filters)
     found = retrieve_in(union, finding.scope(origins), asked)
     limit = Settings().budget if budget is None else budget
-    packed = pack(found, limit, texts=texts_of(union, found), printed=printed)
+    packed = pack(found, limit, texts=texts_of(union, found), printed=printed, given=given)
     return AcrossAnswer(packed, union, origins, finding.reach(len(finding.seeds(_CLOSER))), finding.pins)
 
 
 def list_across(reader: Reader, request: AcrossRequest, *, today: date) -> AcrossAnswer[tuple[ShownEntry, ...]]:
-    """Return the entries of many repositories that pass the filters, as many as are wanted, and whether that is all."""
+    """Return entries of many repositories that pass the filters, by repository and address, as many as are wanted.
+
+    The reach counts all that state what is asked for, of which some may not be in force.
+    """
     finding = _Finding(reader, request)
-    filters = request.question.filters
-    level = all_of((finding.narrowed, any_of([mark("status", one) for one in _stated(filters)])))
-    ids = candidates(reader, [level], finding.wings, most=request.limit + 1)
-    held: dict[str, SeenRow] = {}
-
-    def text(rows: Mapping[str, SeenRow]) -> FoundText:
-        held.update(rows)
-        return FoundText(reader, rows)
-
-    union, origins = union_of(reader, ids, text, today=today)
-    scope, copies = finding.scope(origins), _copies(origins, held)
-    listed = [one for one in list_entries(union, finding.filters) if scope.holds(one.address) and one.address in copies]
-    reach = Reach(len(ids), len(ids) <= request.limit)
-    return AcrossAnswer(in_full(union, listed[: request.limit]), union, origins, reach, _pins(reader, copies))
+    level = all_of((finding.narrowed, any_of([mark("status", one) for one in _stated(request.question.filters)])))
+    most = request.limit + 1
+    while True:
+        found = ordered_rows(reader, level, finding.wings, least=most)
+        placed = {found.origins.address(row.wing_id, row.path): row for row in found.rows}
+        copies = _copies(found.origins, placed)
+        order = [address for address in placed if address in copies]
+        first = {address: at for at, address in enumerate(order[:most])}
+        seeds = [placed[address].id for address in first]
+        union, origins = union_of(reader, seeds, lambda held: FoundText(reader, held), today=today)
+        scope = finding.scope(origins)
+        passing = (one for one in list_entries(union, finding.filters) if scope.holds(one.address))
+        listed = sorted((one for one in passing if one.address in first), key=lambda one: first[one.address])
+        is_all = found.is_whole and len(order) <= most
+        if len(listed) > request.limit or is_all:
+            break
+        most *= 2
+    is_all = is_all and len(listed) <= request.limit
+    matches = len(order) if found.is_whole else found.count
+    shown = in_full(union, listed[: request.limit])
+    return AcrossAnswer(shown, union, origins, Reach(matches, is_all), _pins(reader, _pinned(found.origins, copies)))
 
 
 def _stated(filters: Filters) -> list[str]:
@@ -229,7 +247,7 @@ class _Finding:
         copies = _copies(origins, keyed)
         best = tuple(match for match in ranked if match.key in copies)
         rows = {key: one.id for key, one in keyed.items()}
-        return Matches(query, best, rows, is_all=not is_cut, binding=binding, copies=copies)
+        return Matches(query, best, rows, is_all=not is_cut, binding=binding, pinned=_pinned(origins, copies))
 
     def seeds(self, most: int) -> list[int]:
         """Return the best matches, and as many of the invariants among them."""
@@ -240,47 +258,63 @@ class _Finding:
     def closer(self, most: int, *, today: date) -> tuple[UnionWorkspace, Origins]:
         """Return the best matches with all that decides how they stand, and files that cannot be read."""
         matches = self.matches
-        broken = candidates(self.reader, [all_of((within(self.wings), any_of([BROKEN])))], self.wings, most=_BROKEN)
         return union_of(
             self.reader,
-            [*self.seeds(most), *broken],
+            [*self.seeds(most), *self._broken[:_BROKEN]],
             lambda rows: FoundText(self.reader, rows, self.request.question.words, matches),
             today=today,
         )
 
+    @cached_property
+    def _broken(self) -> list[int]:
+        """The files that cannot be read."""
+        level = all_of((within(self.wings), any_of([BROKEN])))
+        return sorted(candidates(self.reader, [level], self.wings, most=_BROKEN_COUNTED))
+
     def scope(self, origins: Origins) -> Scope:
         """Return the scope of the wings that are asked: nothing of them comes unasked."""
-        asked = [one.label for key, one in origins.of.items() if self.wings is None or key in self.wings]
+        asked = [label for key, label in origins.labels.items() if self.wings is None or key in self.wings]
         return Scope(wing=None, wings=tuple(sorted(asked)), rooms=self._filters.rooms, state=ScopeState.UNRESOLVED)
 
     def reach(self, weighed: int | None = None) -> Reach:
         """Return how far the answer reaches."""
         matches = self.matches
-        return Reach(len(matches.ranked), matches.is_all, matches.begun, weighed)
+        return Reach(len(matches.ranked), matches.is_all, matches.begun, weighed, len(self._broken))
 
     @cached_property
     def pins(self) -> dict[str, tuple[Pinned, ...]]:
         """Who pins an entry, by address, of those that are of a wing that others pin."""
-        return _pins(self.reader, self.matches.copies)
+        return _pins(self.reader, self.matches.pinned)
 
 
-def _pins(reader: Reader, copies: Mapping[str, frozenset[int]]) -> dict[str, tuple[Pinned, ...]]:
-    """Return who pins an entry, by address, where some do, of those that wings hold."""
-    wings = reader.wings(frozenset[int]().union(*copies.values()))
-    on = reader.pins_on([key for key, wing in wings.items() if wing.repository_id is None])
+def _pinned(origins: Origins, copies: Mapping[str, frozenset[int]]) -> dict[str, frozenset[int]]:
+    """Return, by address, the wings that others pin of those that hold an entry, where there are any."""
+    found = {
+        address: frozenset(key for key in held if origins.wings[key].repository_id is None)
+        for address, held in copies.items()
+    }
+    return {address: held for address, held in found.items() if held}
+
+
+def _pins(reader: Reader, pinned: Mapping[str, frozenset[int]]) -> dict[str, tuple[Pinned, ...]]:
+    """Return who pins an entry, by address, where some do."""
+    if not pinned:
+        return {}
+    wings = reader.wings(frozenset[int]().union(*pinned.values()))
+    on = reader.pins_on(wings)
     names = reader.repositories({pin.repository_id for pin in on}) if on else {}
     by_wing: dict[int, list[Pinned]] = {}
     for pin in on:
         if pin.repository_id in names:
-            pinned = Pinned(names[pin.repository_id].name, wings[pin.wing_id].commit or "")
-            by_wing.setdefault(pin.wing_id, []).append(pinned)
+            one = Pinned(names[pin.repository_id].name, wings[pin.wing_id].commit or "")
+            by_wing.setdefault(pin.wing_id, []).append(one)
     found = {
-        address: tuple(one for key in sorted(held) for one in by_wing.get(key, ())) for address, held in copies.items()
+        address: tuple(one for key in sorted(held) for one in by_wing.get(key, ())) for address, held in pinned.items()
     }
     return {address: tuple(sorted(pins)) for address, pins in found.items() if pins}
 
 
-def _copies(origins: Origins, held: Mapping[str, HeldTerms | SeenRow]) -> dict[str, frozenset[int]]:
+def _copies(origins: Origins, held: Mapping[str, HeldTerms | PlacedRow]) -> dict[str, frozenset[int]]:
     """Return, for one address of each entry, the wings that hold it: it may be pinned, and its own repository here.
 
     That of its own repository goes before those that are pinned, and never in the place of another repository's:

@@ -54,32 +54,33 @@ class WingOrigin:
 class Origins:
     """The wings that one answer is about, with where each comes from."""
 
-    def __init__(self, reader: Reader, wings: Collection[int]) -> None:
-        """Ask for the wings and their repositories."""
-        self.wings: Mapping[int, SeenWing] = reader.wings(wings)
+    def __init__(self, reader: Reader, wings: Collection[int] | Mapping[int, SeenWing]) -> None:
+        """Ask for the wings, so far as only their ids are known, and their repositories."""
+        self.wings: Mapping[int, SeenWing] = wings if isinstance(wings, Mapping) else reader.wings(wings)
         owners = {wing.repository_id for wing in self.wings.values() if wing.repository_id is not None}
         self.repositories: Mapping[int, SeenRepository] = reader.repositories(owners) if owners else {}
         self.of = {key: self._origin(wing) for key, wing in self.wings.items()}
-        self.by_label = {one.label: one for one in self.of.values()}
+        self.labels = {key: one.label for key, one in self.of.items()}
+        self.by_label = {self.labels[key]: one for key, one in self.of.items()}
 
     def _origin(self, wing: SeenWing) -> WingOrigin:
         owner = self.repositories.get(wing.repository_id or 0)
         if owner is None:
-            return WingOrigin(
-                wing.source or "", wing.commit or "", wing.source_path or "", wing.name, None, number=wing.id
-            )
+            # One that lives in a folder of somebody's machine has no place but its name.
+            place = wing.source or wing.name
+            return WingOrigin(place, wing.commit or "", wing.source_path or "", wing.name, None, number=wing.id)
         folder = f"{owner.root}/{wing.name}".removeprefix("/")
         return WingOrigin(owner.name, owner.commit, folder, wing.name, owner.id, owner.pushed_at, wing.id)
 
     def place(self, wing: int) -> tuple[str, str]:
-        """Return where a wing is at home: the place of its repository, and its folder there."""
+        """Return where a wing is at home: its repository's place, else the commit, and its folder there."""
         one, origin = self.wings[wing], self.of[wing]
         owner = self.repositories.get(one.repository_id or 0)
-        return (owner.url or owner.name if owner is not None else origin.repository), origin.folder
+        return (owner.url or owner.name if owner is not None else one.source or origin.commit), origin.folder
 
     def address(self, wing: int, path: str) -> str:
         """Return the address among all of a file of a wing, which passes for no line of ours."""
-        return f"{self.of[wing].label}/{_in_line(path.removesuffix('.md'))}"
+        return f"{self.labels[wing]}/{_in_line(path.removesuffix('.md'))}"
 
 
 def _in_line(text: str) -> str:

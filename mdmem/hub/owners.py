@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 
 from mdmem.dataclass import dataclass
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.hub.across import AcrossRequest, Pinned, search_across
+from mdmem.hub.across import AcrossRequest, Pinned, Reach, search_across
 from mdmem.hub.origins import Origins, WingOrigin
 from mdmem.hub.reader import HubDependent, HubStated, Reader, SeenRow, SeenWing
 from mdmem.retrieval.question import Question
 
 # Of the hits for words so many are told about; of repositories so many are named.
-_TOLD, _NAMED = 3, 8
+TOLD, _NAMED = 3, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,15 @@ class OwnedEntry:
 
 @dataclass(frozen=True, slots=True)
 class WhoReport:
-    """What was asked, and the entries that it means."""
+    """What was asked, and the entries that it means: of those that match words the best.
+
+    `is_cut` says that more decides how these stand than was read.
+    """
 
     query: str
     entries: tuple[OwnedEntry, ...]
-    origins: Mapping[int, WingOrigin]
+    reach: Reach | None = None
+    is_cut: bool = False
 
 
 def who(reader: Reader, asked: str, *, repositories: Sequence[str] = (), today: date) -> WhoReport:
@@ -51,26 +55,29 @@ def who(reader: Reader, asked: str, *, repositories: Sequence[str] = (), today: 
 
     Raises NotFoundError where nothing is found.
     """
-    if _is_address(asked):
+    reach, is_cut = None, False
+    if is_address(asked):
         ids = [row.id for row in places_of(reader, asked, repositories)]
     else:
-        request = AcrossRequest(Question(words=asked), tuple(repositories), _TOLD)
+        request = AcrossRequest(Question(words=asked), tuple(repositories), TOLD)
         answer = search_across(reader, request, today=today)
+        reach, is_cut = answer.reach, answer.workspace.is_cut
         by_label = {one.label: key for key, one in answer.origins.of.items()}
-        addresses = [hit.entry.address for hit in answer.result.hits[:_TOLD]]
+        addresses = [hit.entry.address for hit in answer.result.hits[:TOLD]]
         split = (address.partition("/") for address in addresses)
         ids = [row.id for row in reader.files_at((by_label[label], f"{rest}.md") for label, _, rest in split)]
     if not ids:
         raise NotFoundError(f"no entry that you may read is at `{asked}`, or holds a word of it")
-    return _told(reader, asked, ids)
+    return WhoReport(asked, _told(reader, ids), reach, is_cut)
 
 
-def _is_address(asked: str) -> bool:
+def is_address(asked: str) -> bool:
+    """Say whether what is asked is an address in full, and not words."""
     address = asked.rpartition(":")[2]
     return address.count("/") == 2 and " " not in asked.strip()
 
 
-def _told(reader: Reader, asked: str, ids: Sequence[int]) -> WhoReport:
+def _told(reader: Reader, ids: Sequence[int]) -> tuple[OwnedEntry, ...]:
     stated = reader.stated(ids)
     wings = reader.wings({one.wing_id for one in stated.values()})
     readers = {key: _readers(reader, wing) for key, wing in wings.items()}
@@ -80,7 +87,7 @@ def _told(reader: Reader, asked: str, ids: Sequence[int]) -> WhoReport:
         linking[key] = reader.dependents(f"{wing.name}/{rest}", readers[one.wing_id][0])
     others = {dependent.wing_id for found in linking.values() for dependent in found}
     origins = Origins(reader, {*wings, *others})
-    entries = tuple(
+    return tuple(
         OwnedEntry(
             origin=origins.of[one.wing_id],
             address=_address(origins.of[one.wing_id], one.path),
@@ -94,7 +101,6 @@ def _told(reader: Reader, asked: str, ids: Sequence[int]) -> WhoReport:
         )
         for key, one in sorted(stated.items(), key=lambda pair: ids.index(pair[0]))
     )
-    return WhoReport(asked, entries, origins.of)
 
 
 def _address(origin: WingOrigin, path: str) -> str:

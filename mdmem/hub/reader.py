@@ -67,6 +67,15 @@ class SeenPin(NamedTuple):
     name: str
 
 
+class PlacedRow(NamedTuple):
+    """Where a file is, and its blob, without what it means."""
+
+    id: int
+    wing_id: int
+    path: str
+    blob: str | None
+
+
 class HubStated(NamedTuple):
     """What an entry states of itself."""
 
@@ -143,6 +152,15 @@ class Reader:
         found = self.rows("SELECT settings_of(id), tracked FROM repository WHERE id = %s", repository)
         return bytes(found[0][0] or b""), tuple(found[0][1])
 
+    def settings_about(self, key: str, repositories: Collection[int]) -> dict[int, bytes]:
+        """Return the settings of those of some repositories that may say something about a key."""
+        found = self.rows(
+            "SELECT id, said FROM repository, LATERAL settings_of(id) AS said"
+            " WHERE id = ANY(%s) AND position(%s::bytea IN said) > 0",
+            *(list(repositories), key.encode()),
+        )
+        return {id_: bytes(said) for id_, said in found}
+
     def wings(self, ids: Collection[int]) -> dict[int, SeenWing]:
         """Return wings by their ids."""
         return {wing.id: wing for wing in self._wings("id = ANY(%s)", list(ids))}
@@ -158,6 +176,10 @@ class Reader:
     def wings_named(self, names: Collection[str]) -> list[SeenWing]:
         """Return the wings of some names, wherever they are."""
         return self._wings("name = ANY(%s)", list(names))
+
+    def visible_wings(self) -> list[int]:
+        """Return all wings that are seen."""
+        return [row[0] for row in self.rows("SELECT id FROM wing")]
 
     def _wings(self, condition: str, *values: Any) -> list[SeenWing]:
         found = self.rows(f"SELECT {_WING} FROM wing WHERE {condition} ORDER BY id", *values)
@@ -195,6 +217,11 @@ class Reader:
     def _files(self, condition: str, *values: Any) -> list[SeenRow]:
         found = self.rows(f"SELECT id, wing_id, path, kind, blob, record FROM file WHERE {condition}", *values)
         return [SeenRow(row[0], row[1], path_of(row[2]), *row[3:]) for row in found]
+
+    def places(self, ids: Collection[int]) -> list[PlacedRow]:
+        """Return where files are, by their ids."""
+        found = self.rows("SELECT id, wing_id, path, blob FROM file WHERE id = ANY(%s)", list(ids)) if ids else []
+        return [PlacedRow(id_, wing, path_of(path), blob) for id_, wing, path, blob in found]
 
     def contents(self, ids: Sequence[int]) -> dict[int, bytes]:
         """Return the bytes of files that have some."""

@@ -33,9 +33,18 @@ _NOT_COPIED = "is not in the hub, or not for you"
 class CopiedFiles:
     """The files of some rows, by their paths as the tree counts them, and the settings; bytes are asked for late."""
 
-    def __init__(self, name: str, rows: Mapping[str, SeenRow], reader: Reader, *, settings: bytes = b"") -> None:
-        """Take the rows, and what reads their bytes."""
+    def __init__(
+        self,
+        name: str,
+        rows: Mapping[str, SeenRow],
+        reader: Reader,
+        *,
+        settings: bytes = b"",
+        held: Mapping[int, bytes] | None = None,
+    ) -> None:
+        """Take the rows, what reads their bytes, and those that were read already."""
         self.name, self._rows, self._reader, self._settings = name, rows, reader, settings
+        self._held = held or {}
 
     def files(self) -> tuple[TreeFile, ...]:
         """Return everything that was pushed, sorted by path."""
@@ -50,7 +59,8 @@ class CopiedFiles:
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
         """Yield each path with its bytes, in the order asked, the server being asked once."""
         wanted = [self._rows[path].id for path in paths if path in self._rows]
-        found = self._reader.contents(wanted) if wanted else {}
+        missing = [one for one in wanted if one not in self._held]
+        found = {**self._held, **self._reader.contents(missing)} if missing else self._held
         for path in paths:
             row = self._rows.get(path)
             content = self._settings if path == SETTINGS_NAME else found.get(row.id) if row is not None else None

@@ -105,8 +105,8 @@ class CopyText:
 class Matches:
     """What was found for a question, best first, with the ids of the rows; `begun` are words that only begin others.
 
-    `binding` are the ids of invariants among them, which no better match displaces; `copies` are, by address, the wings
-    that hold the same entry of the same place at another commit.
+    `binding` are the ids of invariants among them, which no better match displaces; `pinned` are, by address, the wings
+    that others pin, and that hold the same entry of the same place.
     """
 
     query: Query
@@ -115,7 +115,7 @@ class Matches:
     is_all: bool
     begun: tuple[str, ...] = ()
     binding: frozenset[int] = frozenset()
-    copies: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    pinned: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
 
 class FoundText(CopyText):

@@ -7,22 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import date
+from functools import partial
 from typing import Any
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.catalog import LoadedFile, interpret
-from mdmem.dataclass import dataclass, replace
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.document.parse import parse_document
 from mdmem.entry.model import LINK_FIELDS, Entry, Wing, WingKind
+from mdmem.errors import SettingsError
 from mdmem.hub.origins import Origins
 from mdmem.hub.reader import Reader, SeenRow, SeenWing
 from mdmem.hub.repository_copy import CopiedFiles, CopyWorkspace, RecordCache, is_entry_row, workspace_over
 from mdmem.hub.rows import unpacked_file
 from mdmem.index.protocol import FullText
+from mdmem.settings import Settings, parse_settings
+from mdmem.settings.model import OneSided
 from mdmem.workspace.workspace import IndexSlot
 
 # What decides how an entry stands; what it only names is not brought.
 _DECIDING = ("supersedes", "superseded_by", "amends", "overrides", "conflicts_with")
+# The best of what was found is read at once, instead of one by one as it is told.
+_READ_AHEAD = 100
 # So many come beside those that are asked for.
 _MOST_FILES, _MOST_STEPS = 2_000, 40
 
@@ -36,7 +42,7 @@ class Company:
         self._named: dict[tuple[int, str], int] = {}
         self._known: set[int] = set()
         self._own: dict[int, list[int]] = {}
-        self._wings: dict[int, SeenWing] = {}
+        self.wings: dict[int, SeenWing] = {}
         self.rows: dict[int, SeenRow] = {}
         found = reader.files(set(seeds))
         most, steps = len(found) + _MOST_FILES, 0
@@ -51,12 +57,12 @@ class Company:
 
     def _learn(self, wings: Collection[int]) -> None:
         """Learn which wings the repositories of some wings read, by the names that they have there."""
-        self._wings |= self._reader.wings(set(wings) - self._wings.keys())
-        owners = {self._wings[one].repository_id for one in wings} - self._known - {None}
+        self.wings |= self._reader.wings(set(wings) - self.wings.keys())
+        owners = {self.wings[one].repository_id for one in wings} - self._known - {None}
         repositories = [one for one in owners if one is not None]
         self._known.update(repositories)
         for wing in self._reader.wings_of(repositories) if repositories else ():
-            self._wings[wing.id] = wing
+            self.wings[wing.id] = wing
             self._named[wing.repository_id or 0, wing.name] = wing.id
             self._own.setdefault(wing.repository_id or 0, []).append(wing.id)
         for pin in self._reader.pins_of(repositories) if repositories else ():
@@ -64,9 +70,9 @@ class Company:
 
     def wing_named(self, wing: int, name: str) -> int | None:
         """Return the wing that a name means in a wing's repository; one that is only pinned knows itself alone."""
-        reader = self._wings[wing].repository_id
+        reader = self.wings[wing].repository_id
         if reader is None:
-            return wing if self._wings[wing].name == name else None
+            return wing if self.wings[wing].name == name else None
         return self._named.get((reader, name))
 
     def _linked_by(self, rows: Collection[SeenRow]) -> list[tuple[int, str]]:
@@ -77,22 +83,34 @@ class Company:
     def _linking(self, rows: Iterable[SeenRow]) -> set[int]:
         by_readers: dict[tuple[int, ...], list[str]] = {}
         for row in rows:
-            wing = self._wings[row.wing_id]
+            wing = self.wings[row.wing_id]
             readers = (wing.id,) if wing.repository_id is None else tuple(self._own[wing.repository_id])
             by_readers.setdefault(readers, []).append(f"{wing.name}/{row.path.removesuffix('.md')}")
         targets = [(wing, target) for wings, held in by_readers.items() for wing in wings for target in held]
         return self._reader.links_to(targets, _DECIDING) if targets else set()
 
 
+def _nowhere(_: Collection[str]) -> frozenset[str]:
+    return frozenset()
+
+
 @dataclass(frozen=True)
 class UnionWorkspace(CopyWorkspace):
-    """Entries of many repositories as if they lay in one root; `is_cut` says that more decides how they stand."""
+    """Entries of many repositories as if they lay in one root; `is_cut` says that more decides how they stand.
+
+    `facts_among` tells in which of some wings one end of a supersession suffices, as each repository's settings say.
+    """
 
     stated: Mapping[str, Wing] | None = None
+    facts_among: Callable[[Collection[str]], frozenset[str]] = field(default=_nowhere, repr=False, compare=False)
     is_cut: bool = False
 
     def _loaded(self) -> Any:
-        return replace(super()._loaded(), wings=dict(sorted((self.stated or {}).items())))
+        catalog = replace(super()._loaded(), wings=dict(sorted((self.stated or {}).items())))
+        lineage = catalog.lineage
+        claimed = {catalog.entries[old].wing for old in (*lineage.claimants, *lineage.disputes)}
+        facts = self.facts_among(claimed) if claimed else frozenset()
+        return replace(catalog, one_end_suffices=facts) if facts else catalog
 
 
 def union_of(
@@ -100,7 +118,7 @@ def union_of(
 ) -> tuple[UnionWorkspace, Origins]:
     """Return some files, and what decides how they stand, as one workspace; `text` is told which files those are."""
     company = Company(reader, seeds)
-    origins = Origins(reader, {row.wing_id for row in company.rows.values()})
+    origins = Origins(reader, {row.wing_id: company.wings[row.wing_id] for row in company.rows.values()})
     rows = {
         f"{origins.address(row.wing_id, row.path)}{'.md' if row.path.endswith('.md') else ''}": row
         for row in company.rows.values()
@@ -110,23 +128,45 @@ def union_of(
         path: _counted(one, path, company, origins, rows[path], whole) for path, one in _meant(reader, rows).items()
     }
     cache = RecordCache(files, {})
-    tree = CopiedFiles("the hub", rows, reader)
+    tree = CopiedFiles("the hub", rows, reader, held=reader.contents(list(seeds)[:_READ_AHEAD]))
     base = workspace_over(tree, cache, today=today, said="many repositories", commit="HEAD")
     stated = {
-        one.label: Wing(
-            name=one.label,
+        label: Wing(
+            name=label,
             kind=WingKind.SHARED if origins.wings[key].is_shared else WingKind.PROJECT,
             owners=origins.wings[key].owners,
             has_manifest=True,
         )
-        for key, one in origins.of.items()
+        for key, label in origins.labels.items()
     }
     parts = replace(base.parts, index=IndexSlot(text({path.removesuffix(".md"): row for path, row in rows.items()})))
     values = {name: getattr(base, name) for name in ("location", "environment", "cwd", "today", "snapshot", "records")}
     # What a body names is redacted as in a narrowed clone, where a wing of any of them is not seen.
     access = EVERYTHING if whole == origins.repositories.keys() else Access.to_wings(stated, may_write=False)
-    union = UnionWorkspace(**values, parts=parts, stated=stated, access=access, is_cut=company.is_cut)
+    union = UnionWorkspace(
+        **values,
+        parts=parts,
+        access=access,
+        stated=stated,
+        facts_among=partial(_facts_among, reader, origins),
+        is_cut=company.is_cut,
+    )
     return union, origins
+
+
+def _facts_among(reader: Reader, origins: Origins, labels: Collection[str]) -> frozenset[str]:
+    """Return those of some wings whose repository says that one end of a supersession suffices."""
+    owners = {label: origins.by_label[label].repository_id for label in labels if label in origins.by_label}
+    stated = reader.settings_about("one_sided", [owner for owner in set(owners.values()) if owner is not None])
+    facts = {id_ for id_, content in stated.items() if _settings_in(content).one_sided is OneSided.FACT}
+    return frozenset(label for label, owner in owners.items() if owner in facts)
+
+
+def _settings_in(content: bytes) -> Settings:
+    try:
+        return parse_settings(content)
+    except SettingsError as error:
+        return error.readable if isinstance(error.readable, Settings) else Settings()
 
 
 def _meant(reader: Reader, rows: Mapping[str, SeenRow]) -> dict[str, LoadedFile]:
@@ -157,7 +197,7 @@ def _counted(
         name, slash, rest = link.partition("/")
         wing = company.wing_named(row.wing_id, name) if rest.count("/") == 1 else None
         if wing in origins.of:
-            return f"{origins.of[wing].label}{slash}{rest}"
+            return f"{origins.labels[wing]}{slash}{rest}"
         return link if (is_seen or wing is not None) and name not in origins.by_label else None
 
     return placed.with_changes(entry=_with_links(entry, among_all))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, compress, pairwise
 from typing import Protocol
 
 from mdmem.dataclass import dataclass, field
@@ -21,14 +21,20 @@ Norm = tuple[float, float, Mapping[int, int] | Sequence[int]]
 class Weights:
     """How much a term weighs in each document that holds it, by the number of the document's first passage.
 
-    `stated` is for the fields of the document, `wholes` for those that each passage has, with their `postings`.
-    `columns` are what was made of these before, by what it was made with.
+    `stated` is for the fields of the document, `wholes` for those that each passage has; `postings` are those of both.
+    `times` is how often all documents together hold it; `columns` are what was made of these before, by what with.
     """
 
     stated: Mapping[int, float]
     wholes: Mapping[int, float]
-    postings: Sequence[tuple[str, Mapping[int, float]]]
+    postings: Sequence[tuple[str, Sequence[Columns]]]
+    times: float
     columns: dict[float, "Gains"] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """How many postings there are."""
+        return sum(len(numbers) for _, columns in self.postings for numbers, _ in columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,12 +180,20 @@ class Corpus:
         named = [(name, place) for place, name in enumerate(self.names) if name is not None]
         return [place for _, place in sorted(named)]
 
-    def postings(self, field: str, term: str) -> list[tuple[int, float]]:
-        """Return number and frequency of the live passages that hold a term."""
+    def postings(self, field: str, term: str) -> list[Columns]:
+        """Return the numbers of the live passages that hold a term, each with how often."""
         keys = self.keys
         columns = [columns for source in self.sources for columns in source.postings(field, term)]
-        held = [pair for numbers, frequencies in columns for pair in zip(numbers, frequencies, strict=True)]
-        return held if self.passages == len(keys) else [pair for pair in held if keys[pair[0]] is not None]
+        if self.passages == len(keys):
+            return columns
+        return [
+            _of(numbers, frequencies, [keys[number] is not None for number in numbers])
+            for numbers, frequencies in columns
+        ]
+
+
+def _of(numbers: Sequence[int], frequencies: Sequence[float], chosen: Sequence[bool]) -> Columns:
+    return list(compress(numbers, chosen)), list(compress(frequencies, chosen))
 
 
 def _norm(name: str, lengths: Mapping[int, int] | Sequence[int], total: int, count: int) -> Norm:

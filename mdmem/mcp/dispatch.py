@@ -247,7 +247,7 @@ def remarked(answer: Facts | Told, remarks: Sequence[str], stated: Facts | None 
         text, facts = answer.text, answer.facts
         more = None if text is None else lambda: "\n\n".join([text(), *remarks])
         return replace(answer, text=more, facts=lambda: {**facts(), **said})
-    return {**answer, **said}
+    return {**answer, AT.name: list(remarks), **said}
 
 
 def _why(error: OSError) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mdmem.catalog.addresses import is_entry_place
 from mdmem.dataclass import dataclass, replace
@@ -47,12 +47,19 @@ class HubAnswers:
                 raise UsageError("other repositories are for who sees every wing, and as they are now; leave out `at`")
             return asked.page(of_clone(asked))
         clone = self._clone(asked)
+        is_own = named is None and not any(":" in one for one in _addresses_of(asked.arguments)[1])
+        if is_own and clone is not None and asked.tool.reads_own:
+            return asked.page(of_clone(asked))
         try:
             found = self._page(asked, named, clone)
         except EnvironmentFaultError as error:
-            if clone is None or named not in (None, EVERYWHERE, *clone.once(_state_of).names):
+            own = None if clone is None else _of_own(asked, named, clone.once(_state_of).names)
+            if own is None:
                 raise
-            return asked.page(_degraded(of_clone(asked), str(error)))
+            try:
+                return asked.page(_degraded(of_clone(own), str(error)))
+            except NotFoundError as missing:
+                raise NotFoundError(f"{missing}; only the clone was asked: {error}") from missing
         return asked.page(of_clone(asked)) if found is None else found
 
     def _clone(self, asked: ToolCall) -> Workspace | None:
@@ -66,6 +73,8 @@ class HubAnswers:
     def _page(self, asked: ToolCall, named: str | None, clone: Workspace | None) -> Page | None:
         """Return the hub's answer; None where the clone's is the better one."""
         with self._hub.reading() as reader:
+            if asked.tool.name == _WHO:
+                return self._who(reader, asked, named, clone)
             asked, named = _in_repository(reader, asked, named, clone)
             if named == EVERYWHERE:
                 given = {"given": asked.given} if asked.tool.remembers else {}
@@ -77,15 +86,40 @@ class HubAnswers:
             copy = self._hub.copy(reader, repository, today=self._provider.today())
             return asked.page(remarked(asked.carried_out(copy.workspace), *_age(copy.repository)))
 
+    def _who(self, reader: Reader, asked: ToolCall, named: str | None, clone: Workspace | None) -> Page | None:
+        """Return who answers for entries of a repository, or of all, and what depends on them in any."""
+        from mdmem.hub.owners import is_address
+
+        query, meant = asked.arguments["query"], None
+        says_it = named is None and ":" in query and is_address(query)
+        if not says_it and named != EVERYWHERE and (named, clone) != (None, None):
+            meant = _named(reader, named) if named is not None else _own(reader, clone)
+            if meant is None:
+                return None
+        names = () if meant is None else (meant.name,)
+        try:
+            return asked.page(ACROSS[_WHO](reader, self._provider.today(), repositories=names, **asked.of_tool))
+        except NotFoundError:
+            if named is None and meant is not None and _is_ahead(reader, meant, clone):
+                return None
+            raise
+
+
+# Whatever repository is asked of, what depends on its entries may be in any.
+_WHO = "who"
+
 
 def _in_repository(
     reader: Reader, asked: ToolCall, named: str | None, clone: Workspace | None
 ) -> tuple[ToolCall, str | None]:
     """Return a call and which repository it means, None for the clone's own: an address may say it, too."""
     is_everywhere = named == EVERYWHERE or (named is None and clone is None)
-    addresses = asked.arguments.get("addresses")
-    if addresses is None or not (is_everywhere or any(":" in one for one in addresses)):
+    name_of, addresses = _addresses_of(asked.arguments)
+    if name_of is None or not (is_everywhere or any(":" in one for one in addresses)):
         return asked, EVERYWHERE if is_everywhere else named
+    if not addresses:
+        # What the tool says of none is the same everywhere.
+        return asked, None
     from mdmem.hub.owners import repository_of
 
     if named is None and not is_everywhere:
@@ -93,7 +127,27 @@ def _in_repository(
         here = "this one" if own is None else own.name
         addresses = [one if ":" in one else f"{here}:{one}" for one in addresses]
     name, plain = repository_of(reader, addresses, named=None if is_everywhere else named)
-    return replace(asked, arguments={**asked.arguments, "addresses": list(plain)}), name
+    return _with_addresses(asked, name_of, plain), name
+
+
+def _of_own(asked: ToolCall, named: str | None, names: Sequence[str]) -> ToolCall | None:
+    """Return a call as the clone answers it, which has these names in a hub; None where another repository is meant."""
+    name_of, addresses = _addresses_of(asked.arguments)
+    split = [one.strip().rpartition(":") for one in addresses]
+    if not {named, *(said for said, colon, _ in split if colon)} <= {None, EVERYWHERE, *names}:
+        return None
+    return asked if name_of is None else _with_addresses(asked, name_of, [plain for *_, plain in split])
+
+
+def _addresses_of(arguments: Mapping[str, Any]) -> tuple[str | None, Sequence[str]]:
+    """Return the argument that holds addresses of entries, None where none does, and these."""
+    if "address" in arguments:
+        return "address", [arguments["address"]]
+    return ("addresses", arguments["addresses"] or ()) if "addresses" in arguments else (None, ())
+
+
+def _with_addresses(asked: ToolCall, name: str, addresses: Sequence[str]) -> ToolCall:
+    return replace(asked, arguments={**asked.arguments, name: list(addresses) if name == "addresses" else addresses[0]})
 
 
 def _named(reader: Reader, name: str) -> SeenRepository:

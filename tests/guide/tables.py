@@ -9,6 +9,7 @@ from typing import Any
 import mdmem.guide
 from mdmem.checks.engine import first_sentences, get_check
 from mdmem.checks.registry import FAMILIES, READS
+from mdmem.cli.main import GROUPS
 from mdmem.context.facets import facet_table
 from mdmem.mcp.tools.saving import SAVING
 from mdmem.mcp.tools.shape import Parameter
@@ -26,6 +27,13 @@ def _checks() -> Iterator[str]:
     for family, codes in FAMILIES.items():
         yield f"| **{family}** | | | |"
         yield from (f"| `{code}` | {get_check(code).SEVERITY} | {READS[code]} | {sentences[code]} |" for code in codes)
+
+
+def _commands() -> Iterator[str]:
+    yield from ("| command | what |", "| --- | --- |")
+    for title, rows in GROUPS.items():
+        yield f"| **{title}** | |"
+        yield from (f"| `{name}` | {sentence} |" for name, sentence in rows.items())
 
 
 def _profiles() -> Iterator[str]:
@@ -80,6 +88,7 @@ def _what(schema: Mapping[str, Any]) -> str:
 TABLES: Mapping[tuple[str, str], Callable[[], str]] = {
     ("asking", "facets"): facet_table,
     ("fields", "fields"): guide_table,
+    ("commands", "commands"): lambda: "\n".join(_commands()),
     ("checking", "checks"): lambda: "\n".join(_checks()),
     ("serving-agents", "profiles"): lambda: "\n".join(_profiles()),
     ("serving-agents", "records"): lambda: "\n".join(_records()),

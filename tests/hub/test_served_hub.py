@@ -12,16 +12,19 @@ from builders import TODAY, commit_all, environment, memory, open_root, write_en
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from processes import python
+from pushes import state
 
 from mdmem.access import Access
 from mdmem.hub import kept_copies
 from mdmem.hub.connection import HubError, connected, transaction
 from mdmem.hub.kept_copies import ServedHub
+from mdmem.hub.permissions import add_token, grant, revoke
 from mdmem.hub.push import PushRequest, push
 from mdmem.hub.repositories import rename
 from mdmem.mcp.hub import HubAnswers
 from mdmem.mcp.server import MemoryServer, build_server
 from mdmem.mcp.workspaces import Provider
+from mdmem.retrieval.entries import show
 
 
 def pushed(dsn: str, root: Path, name: str | None = None) -> None:
@@ -81,10 +84,27 @@ def test_the_clone_answers_while_the_hub_is_gone_and_the_hub_when_it_is_back(
         server.stop("fast")
         try:
             without = await told(client, "search", query="threads")
+            own = {"addresses": ["here:nav/architecture/threads"]}
+            others = [
+                await told(client, "get_entry", **own),
+                await told(client, "why", address="nav/architecture/threads", repository="*"),
+                await told(client, "list"),
+                await told(client, "who", query="threads"),
+                await told(client, "who", query="here:nav/rules/callbacks"),
+            ]
+            elsewhere = await told(client, "why", address="org/other:nav/architecture/threads")
         finally:
             server.start()
+        for one in others:
+            assert "nav/architecture/threads" in one
+            assert "Degraded: the hub does not answer: " in one
+        assert "see of here:nav/architecture/threads (active)" in others[-1]
+        assert elsewhere.startswith("why: the hub does not answer: ")
         return before, without, await told(client, "search", query="threads")
 
+    write_entry(clone, "nav/architecture/threads", "We decided.\n", title="Threads", see=["nav/rules/callbacks"])
+    commit_all(clone.parent)
+    pushed(dsn, clone)
     before, without, after = asking(over_pipes(clone, dsn), work)
     assert "nav/architecture/threads" in before
     assert "From the hub: `here` at " in before
@@ -99,7 +119,8 @@ def test_the_clone_answers_while_the_hub_is_gone_and_the_hub_when_it_is_back(
 def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: str) -> None:
     async def work(client: Client) -> dict[str, str]:
         listed = {tool.name: tool.input_schema["properties"] for tool in (await client.list_tools()).tools}
-        assert {name for name, takes in listed.items() if "repository" in takes} == {"retrieve", "search", "get_entry"}
+        of_clone = {name for name, takes in listed.items() if "repository" not in takes}
+        assert of_clone == {"check", "propose", "remember"}
         ferry = {"addresses": ["org/other:nav/architecture/ferry"]}
         return {
             "here": await told(client, "search", query="ferry"),
@@ -112,6 +133,17 @@ def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: st
             "found": await told(client, "get_entry", addresses=["nav/architecture/ferry"], repository="*"),
             "two": await told(client, "get_entry", addresses=[*ferry["addresses"], "nav/architecture/threads"]),
             "nowhere": await told(client, "search", query="ferry", repository="org/none"),
+            "why": await told(client, "why", address="nav/architecture/ferry", repository="*"),
+            "listed": await told(client, "list", repository="org/other"),
+            "all listed": await told(client, "list", repository="*", limit=1, types=["decision"]),
+            "owned": await told(client, "who", query="nav/architecture/ferry", repository="org/other"),
+            "there owned": await told(client, "who", query="org/other:nav/architecture/threads"),
+            "owners": await told(client, "who", query="threads", repository="*"),
+            "overview": await told(client, "context", goal="who carries the threads", repository="org/other"),
+            "overviews": await told(client, "context", goal="threads", repository="*"),
+            "own": await told(client, "context", goal="threads"),
+            "history": await told(client, "why", address="nav/architecture/threads"),
+            "none": await told(client, "get_entry", addresses=[], repository="*"),
         }
 
     said = asking(in_memory(clone, dsn), work)
@@ -126,8 +158,45 @@ def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: st
     assert "here:nav/architecture/threads" in said["binds"]
     assert "A ferry carries the threads." in said["whole"]
     assert said["found"] == said["whole"]
+    for answer in ("why", "listed", "owned", "overview"):
+        assert "nav/architecture/ferry" in said[answer], answer
+    assert said["all listed"].startswith("decision   active        here:nav/architecture/threads")
+    assert "the first 1 of about 3, by repository and address; raise `limit`" in said["all listed"]
+    assert "org/other:nav/architecture/ferry" in said["owned"]
+    assert "here:nav/architecture/threads" in said["owners"]
+    assert "org/other:nav/architecture/threads" in said["there owned"]
+    assert "here:" not in said["there owned"]
+    assert "From the hub: `org/other` at " in said["overview"]
+    assert "audit" not in said["overview"]
+    assert said["overviews"].endswith("name it in `repository`, or call `retrieve` for all")
+    for answer in ("own", "history"):
+        assert "nav/architecture/threads" in said[answer]
+        assert "From the hub" not in said[answer]
+    assert said["none"].startswith("get_entry: name at least one entry")
     assert said["two"] == "get_entry: the addresses are of several repositories: here, org/other; ask one at a time"
     assert said["nowhere"].startswith('search: the hub has no repository "org/none"')
+
+
+def test_what_is_written_goes_to_the_clone_and_never_to_the_hub(clone: Path, dsn: str) -> None:
+    proposal = {"title": "Ferries", "body": "A ferry is slow.\n\nRationale: it was measured.", "wing": "nav"}
+    memory_of_it = {"title": "Ferries", "content": "We timed one.", "project": "nav"}
+
+    async def work(client: Client) -> list[str]:
+        tools = {tool.name: tool.description for tool in (await client.list_tools()).tools}
+        assert all("never the hub" in tools[name] for name in ("propose", "remember"))
+        refused = [
+            await told(client, "propose", **proposal, repository="org/other"),
+            await told(client, "remember", **memory_of_it, repository="*"),
+        ]
+        await client.call_tool("propose", proposal)
+        await client.call_tool("remember", memory_of_it)
+        return refused
+
+    before = state(dsn)
+    for refused in asking(in_memory(clone, dsn), work):
+        assert 'there is no parameter "repository"' in refused.replace("\\", "")
+    assert len(list(clone.glob("nav/*/*ferries*.md"))) == 2
+    assert state(dsn) == before
 
 
 def test_what_the_clone_has_and_the_hub_never_had_is_found_in_the_clone(clone: Path, dsn: str) -> None:
@@ -187,6 +256,29 @@ def test_a_copy_stays_loaded_until_the_repository_changes(clone: Path, dsn: str)
     assert asked().origins["nav"].repository == "there"
 
 
+@pytest.mark.usefixtures("roles")
+def test_what_is_revoked_is_gone_from_copies_that_stay_loaded(clone: Path, dsn: str) -> None:
+    write_entry(clone, "nav/rules/plan", "See [see: vault/plans/zebra].\n")
+    commit_all(clone.parent)
+    pushed(dsn, clone)
+    with connected(dsn) as owner:
+        hub = ServedHub(dsn.replace("user=postgres", "user=guest"), add_token(owner, "one"))
+
+        def asked() -> str:
+            with hub.reading() as reader:
+                repository = reader.find_repository("here")
+                assert repository is not None
+                copy = hub.copy(reader, repository, today=TODAY).workspace
+                (shown,) = show(copy, ["nav/rules/plan"])
+                return shown.body
+
+        grant(owner, "one", ["here"])
+        assert "zebra" in asked()
+        revoke(owner, "one", ["here"])
+        grant(owner, "one", ["here/nav"])
+        assert "zebra" not in asked()
+
+
 def test_a_hub_that_takes_too_long_is_given_up_and_left_alone_for_a_while(
     clone: Path, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,7 +305,7 @@ def test_a_hub_that_takes_too_long_is_given_up_and_left_alone_for_a_while(
 def test_who_sees_some_wings_of_the_clone_is_told_of_nothing_else(clone: Path, dsn: str) -> None:
     """The token of the HTTP server, as `--wing`, narrows: the hub is asked in the server's own name."""
     provider = Provider(clone, environment=environment(), cwd=clone, today=lambda: TODAY)
-    write_entry(clone, "vault/rules/onyx", "An onyx carries the threads.\n")
+    write_entry(clone, "vault/rules/onyx", "An onyx carries the threads.\n", title="Onyx", see=["nav/rules/callbacks"])
     commit_all(clone.parent)
     pushed(dsn, clone)
     words = {"query": "threads ferry onyx"}
@@ -225,10 +317,19 @@ def test_who_sees_some_wings_of_the_clone_is_told_of_nothing_else(clone: Path, d
         ("retrieve", words),
         ("get_entry", {"addresses": ["org/other:nav/architecture/ferry"]}),
         ("get_entry", {"addresses": ["here:vault/rules/onyx"], "repository": "here"}),
+        ("why", {"address": "here:vault/rules/onyx"}),
+        ("why", {"address": "vault/rules/onyx", "repository": "*"}),
+        ("list", {"repository": "*"}),
+        ("list", {"all_wings": True}),
+        ("who", words | {"repository": "*"}),
+        ("who", {"query": "onyx ferry"}),
+        ("who", {"query": "here:vault/rules/onyx"}),
+        ("context", {"goal": "threads", "repository": "org/other"}),
     ]
+    # Whatever somebody else's questions left loaded.
+    hub = HubAnswers(ServedHub(dsn, None), provider)
 
     def said(access: Access) -> str:
-        hub = HubAnswers(ServedHub(dsn, None), provider)
         server = build_server(provider, profile="core", access=lambda: access, hub=hub)
 
         async def work() -> str:
@@ -237,6 +338,7 @@ def test_who_sees_some_wings_of_the_clone_is_told_of_nothing_else(clone: Path, d
 
         return str(anyio.run(work))
 
-    hidden = ("carries the threads", "Ferry", "From the hub", "pushed", "Degraded")
-    assert [one for one in hidden if one in said(Access())] == list(hidden[:4])
-    assert [one for one in hidden if one in said(Access.to_wings(["nav"]))] == []
+    hidden = ("carries the threads", "Ferry", "From the hub", "pushed", "Onyx", "Degraded")
+    whole, narrow = said(Access()), said(Access.to_wings(["nav"]))
+    assert [one for one in hidden if one in whole] == list(hidden[:5])
+    assert [one for one in hidden if one in narrow] == []

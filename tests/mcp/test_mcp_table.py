@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator
 
 from mdmem.mcp.handshake import INSTRUCTIONS
 from mdmem.mcp.page import json_line
+from mdmem.mcp.tools.hub import OF_HUB
 from mdmem.mcp.tools.shape import Tool
 from mdmem.mcp.tools.table import PROFILES, TOOLS, listed_in, tools_of
 from mdmem.profile import Profile
@@ -31,9 +32,12 @@ _GRAPHBASE = {
 }
 
 
-@pytest.fixture(params=sorted(TOOLS))
+_ALL = TOOLS | OF_HUB
+
+
+@pytest.fixture(params=sorted(_ALL))
 def tool(request: pytest.FixtureRequest) -> Tool:
-    return TOOLS[request.param]
+    return _ALL[request.param]
 
 
 def test_name_is_short_and_plain(tool: Tool) -> None:
@@ -41,25 +45,25 @@ def test_name_is_short_and_plain(tool: Tool) -> None:
 
 
 def test_description_is_short(tool: Tool) -> None:
-    assert len(tool.description(TOOLS)) <= 600
+    assert len(tool.description(_ALL)) <= 600
 
 
 @pytest.mark.parametrize("profile", list(Profile))
 def test_no_description_points_to_a_tool_that_is_not_listed(profile: Profile) -> None:
-    listed = {tool.name for tool in tools_of(profile)}
-    named = {name for tool in tools_of(profile) for name in _TOOL.findall(tool.description(listed))}
-    assert named & set(TOOLS) <= listed
+    listed = {tool.name for tool in tools_of(profile, has_hub=True)}
+    named = {name for tool in tools_of(profile, has_hub=True) for name in _TOOL.findall(tool.description(listed))}
+    assert named & set(_ALL) <= listed
 
 
 @pytest.mark.parametrize("profile", [one for one in Profile if one is not Profile.TEST])
 def test_no_two_tools_of_a_profile_claim_the_same_moment(profile: Profile) -> None:
-    moments = [" ".join(re.split(r"[:,.]", tool.about)[0].split()[:4]) for tool in tools_of(profile)]
+    moments = [" ".join(re.split(r"[:,.]", tool.about)[0].split()[:4]) for tool in tools_of(profile, has_hub=True)]
     assert len(set(moments)) == len(moments)
 
 
 @pytest.mark.parametrize(("profile", "tokens"), [("core", 3_800), ("sessions", 5_200), ("research", 2_200)])
 def test_the_list_of_a_profile_is_short(profile: str, tokens: int) -> None:
-    assert len(json_line(listed_in(profile)).encode()) // 4 <= tokens
+    assert len(json_line(listed_in(profile, has_hub=True)).encode()) // 4 <= tokens
 
 
 def test_a_client_that_loads_tools_on_demand_has_retrieve_from_the_start() -> None:

@@ -57,9 +57,11 @@ END $$;
 
 CREATE FUNCTION visible_scope() RETURNS TABLE (repository_id integer, wing text, may_push boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+DECLARE
+    owns boolean := is_owner();
 BEGIN
     IF sees_all() THEN
-        RETURN QUERY SELECT id, NULL::text, is_owner() FROM repository;
+        RETURN QUERY SELECT id, NULL::text, owns FROM repository;
     END IF;
     RETURN QUERY SELECT one.repository_id, one.wing, one.may_push FROM permission AS one
         WHERE one.repository_id IS NOT NULL AND principal_id IN (SELECT caller_principal());
@@ -273,7 +275,7 @@ BEGIN
         EXECUTE format('GRANT UPDATE (%s) ON %I TO PUBLIC', columns, one);
     END LOOP;
     SELECT string_agg(quote_ident(attname), ', ') INTO columns FROM pg_attribute
-        WHERE attrelid = 'repository'::regclass AND attnum > 0 AND attname <> ALL (ARRAY['settings', 'narrow_settings']);
+        WHERE attrelid = 'repository'::regclass AND attnum > 0 AND attname <> 'settings';
     EXECUTE format('GRANT SELECT (%s) ON repository TO PUBLIC', columns);
     SELECT string_agg(quote_ident(attname), ', ') INTO columns FROM pg_attribute
         WHERE attrelid = 'repository'::regclass AND attnum > 0 AND attname <> ALL (ARRAY['id', 'name']);

@@ -119,6 +119,7 @@ _CONTEXT = Tool(
     fall_back=_no_context,
     rootless=_context_elsewhere,
     binds=is_invariant,
+    reads_own=True,
 )
 
 

@@ -21,13 +21,14 @@ TYPES = ("invariant", "decision", "pattern", "note")
 
 # Entries that one call shows.
 _MANY = 200
-_FILTERS = (
+FILTERS = (
     Parameter(name="wing", about="Default: the active one.", longest=200),
     Parameter(name="rooms", kind=ParameterKind.TEXTS, about="Only these."),
     Parameter(name="types", kind=ParameterKind.TEXTS, choices=TYPES, about="Only these."),
     Parameter(name="tags", kind=ParameterKind.TEXTS, about="Only with one of these."),
     Parameter(name="focus", about="The focus area.", longest=200),
 )
+"""What narrows a question; `question_of` reads them."""
 
 
 def is_invariant(member: Any) -> bool:
@@ -100,7 +101,7 @@ _SEARCH = Tool(
     parameters=(
         Parameter(name="query", needed=True, about="Plain words."),
         Parameter(name="limit", kind=ParameterKind.WHOLE, default=10, least=1, most=100, about="Hits at most."),
-        *_FILTERS,
+        *FILTERS,
         Parameter(name="all_wings", kind=ParameterKind.FLAG, default=False, about="Read every wing."),
         Parameter(name="include_deprecated", kind=ParameterKind.FLAG, default=False, about="What ended, too."),
         Parameter(name="include_drafts", kind=ParameterKind.FLAG, default=False, about="Drafts, too."),
@@ -190,7 +191,7 @@ _RETRIEVE = Tool(
             most=1_000_000,
             about="Tokens of 4 bytes of an answer, beside invariants.",
         ),
-        *_FILTERS,
+        *FILTERS,
         AT,
     ),
     call=_retrieve,

@@ -32,6 +32,8 @@ _WHY = Tool(
     ),
     parameters=(Parameter(name="address", needed=True, about="`wing/room/entry-id`, or a short form."),),
     call=_why,
+    # Of the commits.
+    reads_own=True,
 )
 
 

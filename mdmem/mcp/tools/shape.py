@@ -114,7 +114,8 @@ class Tool:
     says of a member of the answer that it comes on the first pages. `keeps_time` says that the verb itself keeps the
     time limit, with its retry. `points` are sentences on other tools, said where these are listed,
     too. `is_first` asks clients that load tools on demand to have it from the start.
-    `remembers` says that `call` takes what the session was given before, as `given`.
+    `remembers` says that `call` takes what the session was given before, as `given`. `reads_own` says that it
+    reads what no hub has, so that the root's own files answer where no repository is named.
     """
 
     name: str
@@ -137,6 +138,7 @@ class Tool:
     points: Mapping[str, str] = field(default_factory=dict)
     is_first: bool = False
     remembers: bool = False
+    reads_own: bool = False
 
     def description(self, listed: Collection[str]) -> str:
         """Return what an agent reads of it where so many tools are listed."""

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mdmem.dataclass import replace
 from mdmem.mcp.tools.context import CONTEXT
 from mdmem.mcp.tools.contract import CONTRACT
 from mdmem.mcp.tools.core import CORE
+from mdmem.mcp.tools.hub import BESIDE, OF_HUB
 from mdmem.mcp.tools.lifecycle import LIFECYCLE
 from mdmem.mcp.tools.saving import SAVING
-from mdmem.mcp.tools.shape import REPOSITORY, Facts, Tool
+from mdmem.mcp.tools.shape import Facts, Tool
 from mdmem.profile import Profile
 
 TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (*CORE, *LIFECYCLE, *CONTEXT, *CONTRACT, *SAVING)}
-
-_OF_HUB = {tool.name: replace(tool, parameters=(*tool.parameters, REPOSITORY)) for tool in CORE}
 
 # Clients limit how many tools they take, and agents lose their way among many: no two of a profile are for one moment.
 PROFILES: Mapping[Profile, tuple[str, ...]] = {
@@ -29,10 +27,13 @@ PROFILES: Mapping[Profile, tuple[str, ...]] = {
 def tools_of(profile: str, *, has_hub: bool = False) -> tuple[Tool, ...]:
     """Return the tools that a profile lists, in the order of the table; a former name is one, too.
 
-    With a hub, those that read take a repository.
+    With a hub, those that read take a repository, and there are two more.
     """
     names = PROFILES[Profile(profile)]
-    table = {**TOOLS, **_OF_HUB} if has_hub else TOOLS
+    table = TOOLS
+    if has_hub:
+        table = {**TOOLS, **OF_HUB}
+        names = (*names, *BESIDE) if Profile(profile) in (Profile.CORE, Profile.TEST) else names
     return tuple(tool for name, tool in table.items() if name in names)
 
 

@@ -1,0 +1,104 @@
+"""The tools that are listed with a hub: what a list and a question for owners are of, an agent says by `repository`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from mdmem.dataclass import replace
+from mdmem.mcp.tools.context import CONTEXT
+from mdmem.mcp.tools.core import CORE, FILTERS, question_of
+from mdmem.mcp.tools.lifecycle import LIFECYCLE
+from mdmem.mcp.tools.shape import REPOSITORY, Parameter, ParameterKind, Told, Tool
+
+if TYPE_CHECKING:
+    from mdmem.hub.owners import WhoReport
+    from mdmem.workspace.workspace import Workspace
+
+
+def _list(
+    workspace: Workspace, *, limit: int, include_deprecated: bool, include_drafts: bool, all_wings: bool, **filters: Any
+) -> Told:
+    from mdmem.render.json import entries_json
+    from mdmem.retrieval.entries import in_full, list_entries
+
+    shown = {"include_deprecated": include_deprecated, "include_drafts": include_drafts, "all_wings": all_wings}
+    found = list_entries(workspace, question_of(None, filters, **shown).filters)
+    more = max(0, len(found) - limit)
+
+    def text() -> str:
+        from mdmem.render.entries import entry_list
+        from mdmem.render.ink import Ink
+        from mdmem.retrieval.entries import stance_of
+        from mdmem.standing import marked
+
+        marks = {entry.address: " ".join(marked(stance_of(workspace, entry))) for entry in found[:limit]}
+        listed = entry_list(found[:limit], Ink(), marks) if found else "No entry passes these filters."
+        return f"{listed}\n\n{more} more; raise `limit` to see them" if more else listed
+
+    return Told(text=text, facts=lambda: {**entries_json(in_full(workspace, found[:limit])), "more": more})
+
+
+_LIST = Tool(
+    name="list",
+    title="List entries by filters",
+    about="Which entries are there, a line each by address: those in force, all or those that pass the filters.",
+    parameters=(
+        Parameter(name="limit", kind=ParameterKind.WHOLE, default=100, least=1, most=1_000, about="Entries at most."),
+        *FILTERS,
+        Parameter(name="all_wings", kind=ParameterKind.FLAG, default=False, about="Of every wing."),
+        Parameter(name="include_deprecated", kind=ParameterKind.FLAG, default=False, about="What ended, too."),
+        Parameter(name="include_drafts", kind=ParameterKind.FLAG, default=False, about="Drafts, too."),
+    ),
+    call=_list,
+    noise=frozenset(("body",)),
+)
+
+
+def _who(workspace: Workspace, *, query: str) -> Told:
+    from mdmem.hub.own_dependents import who_in
+
+    return told_of(who_in(workspace, query))
+
+
+def told_of(report: WhoReport) -> Told:
+    """Return owners and dependents in both forms."""
+    import json
+    from datetime import UTC, datetime
+
+    from mdmem.render.hub_owners import who_json, who_remarks, who_text
+    from mdmem.render.ink import Ink
+
+    now = datetime.now(UTC)
+    return Told(
+        text=lambda: "\n\n".join([who_text(report, ink=Ink(), now=now), *who_remarks(report)]),
+        facts=lambda: dict(json.loads(who_json(report, now=now))),
+    )
+
+
+_WHO = Tool(
+    name="who",
+    title="Owners and dependents of a rule",
+    about=(
+        "Before changing a rule that others may rely on: who answers for it, which entries link it and which "
+        "repositories pin it, in all repositories."
+    ),
+    parameters=(Parameter(name="query", needed=True, about="`wing/room/entry-id`, or words."),),
+    call=_who,
+)
+
+
+def _with_hub(tool: Tool) -> Tool:
+    if tool.writes:
+        return replace(tool, about=f"{tool.about} It writes this clone's files, never the hub.")
+    return replace(tool, parameters=(*tool.parameters, REPOSITORY))
+
+
+# What is checked was just written, and a text is outlined from the caller's own sources, too: no hub has these.
+_OF_ROOT = ("check", "synthesis_plan")
+OF_HUB: Mapping[str, Tool] = {
+    tool.name: _with_hub(tool) for tool in (*CORE, *LIFECYCLE, *CONTEXT, _LIST, _WHO) if tool.name not in _OF_ROOT
+}
+"""The tools that are listed with a hub, by name: in the place of those of the same name, and two beside them."""
+
+BESIDE = (_LIST.name, _WHO.name)
