@@ -270,7 +270,6 @@ def may_write(answer: ScopeAnswer, kind: str) -> bool:
 
 
 def _before_first_save(project_id: str, catalog: Catalog) -> str:
-    """Say what `save_session` would do for a project that has no wing."""
     try:
         wing_name_for(project_id, catalog)
     except UsageError as error:
@@ -300,10 +299,9 @@ def wing_name_for(project_id: str, catalog: Catalog) -> str:
 def _refuse_taken(name: str, project_id: str, catalog: Catalog) -> None:
     """Raise UsageError where a wing has a name, or one that is the same on some systems, or anything else does."""
     wing = next((wing for wing in _all_wings(catalog).values() if wing.name.casefold() == name), None)
-    if wing is not None and wing.project_id is not None and wing.project_id != project_id:
-        raise UsageError(
-            f"the wing `{wing.name}` belongs to the project `{wing.project_id}`; `{project_id}` needs another id"
-        )
+    if wing is not None and wing.project_id not in (None, project_id):
+        owned = f"the wing `{wing.name}` belongs to the project `{wing.project_id}`"
+        raise UsageError(f"{owned}; `{project_id}` needs another id")
     if wing is not None:
         raise UsageError(f"the wing `{wing.name}` exists already; use `{wing.name}` as the project's id")
     if any(file.path.casefold() == name for file in catalog.others):
