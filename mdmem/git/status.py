@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,14 +23,18 @@ class Blob(NamedTuple):
     stage: int = 0
 
 
+# Without the function in Python that `NamedTuple` makes for it, in a third of the time.
+_blob: Callable[[tuple[str, str, str, int]], Blob] = partial(tuple.__new__, Blob)
+
+
 def list_staged(repository: Repository, under: str, *, index: Path | None = None) -> list[Blob]:
     """Return every file of the git index below a folder, in git's order."""
     printed = run(repository.top, "ls-files", "-s", "-z", "--", pathspec(under), index=index)
     blobs = []
     for record in records(printed):
-        meta, path = record.split("\t", 1)
+        meta, _, path = record.partition("\t")
         mode, digest, stage = meta.split(" ")
-        blobs.append(Blob(path, mode, digest, int(stage)))
+        blobs.append(_blob((path, mode, digest, int(stage))))
     return _without_intended(repository, under, blobs, index)
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain, islice
 
 from mdmem.dataclass import dataclass, field, replace
-from mdmem.entry.model import EntryType, Status
+from mdmem.entry.model import Status
 from mdmem.entry.passages import Find
 from mdmem.entry.sections import deciding_section, least_size, ruling, shortened
 from mdmem.entry.sentences import size_of
@@ -182,16 +182,17 @@ class _Packing:
         packed, cost = self._shape(item, form, is_draft=is_draft)
         before = self._shape(item, Form.LINE, is_draft=is_draft)[1] if had is not None else 0
         is_line = packed.form is Form.LINE
-        if plan.used + cost - before > room or (is_line and plan.lines >= self._most_lines):
+        if plan.used + cost - before > room or (is_line and plan.lines >= self._most_lines(item)):
             return False
         into[address] = packed
         plan.lines += is_line - (had is not None)
         plan.used += cost - before
         return True
 
-    @property
-    def _most_lines(self) -> int:
-        return _TITLES if self.found.is_brief else 0 if self._is_pressed else self.budget // _TOKENS_A_LINE
+    def _most_lines(self, item: Ranked) -> int:
+        if self.found.is_brief:
+            return 0 if self._relevance.is_far(item) else _TITLES
+        return 0 if self._is_pressed else self.budget // _TOKENS_A_LINE
 
     @property
     def _shaping_share(self) -> float:
@@ -250,9 +251,7 @@ class _Packing:
             return PackedEntry(item, Form.GIVEN, "")
         if form is Form.LINE:
             digest = _NAMED if address in self._relevance.bystanders else ""
-            # The title of a rule need not say it, and nobody decides between two titles.
-            is_ruling = entry.type is EntryType.INVARIANT or address in self._relevance.disputed
-            rule = ruling(texts.body(address)) if is_ruling else ""
+            rule = ruling(texts.body(address)) if self._relevance.is_ruled(entry) else ""
             return PackedEntry(item, form, rule, beneath=tuple(claims_on(item)), digest=digest)
         body = texts.body(address)
         whole = content_of(entry, body)
