@@ -251,7 +251,7 @@ class _Finding:
     def closer(self, most: int, *, today: date) -> tuple[UnionWorkspace, Origins]:
         """Return the best matches with all that decides how they stand, and files that cannot be read."""
         matches = self.matches
-        broken = candidates(self.reader, [all_of((within(self.wings), any_of([BROKEN])))], self.wings, most=_BROKEN)
+        broken = candidates(self.reader, all_of((within(self.wings), any_of([BROKEN]))), self.wings, most=_BROKEN)
         return union_of(
             self.reader,
             [*self.seeds(most), *broken],
@@ -294,8 +294,8 @@ def _pins(reader: Reader, pinned: Mapping[str, frozenset[int]]) -> dict[str, tup
     by_wing: dict[int, list[Pinned]] = {}
     for pin in on:
         if pin.repository_id in names:
-            pinned = Pinned(names[pin.repository_id].name, wings[pin.wing_id].commit or "")
-            by_wing.setdefault(pin.wing_id, []).append(pinned)
+            one = Pinned(names[pin.repository_id].name, wings[pin.wing_id].commit or "")
+            by_wing.setdefault(pin.wing_id, []).append(one)
     found = {
         address: tuple(one for key in sorted(held) for one in by_wing.get(key, ())) for address, held in pinned.items()
     }
