@@ -2,17 +2,22 @@
 
 import json
 import shutil
+from datetime import date
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from builders import commit_all, head, make_repository, make_root, run_here, write, write_entry
+from builders import TODAY, commit_all, head, make_repository, make_root, run_here, write, write_entry
 from pushes import pushed
 from sync.pair import Two, two_repositories
 
-from mdmem.hub.connection import connected
+from mdmem.hub.across import AcrossRequest, search_across
+from mdmem.hub.connection import connected, transaction
 from mdmem.hub.permissions import grant
+from mdmem.hub.reader import Reader
+from mdmem.retrieval.question import Question
+from mdmem.retrieval.search import snippets
 from mdmem.sync.fetch_wings import fetch_wings
 
 
@@ -104,6 +109,23 @@ def test_a_list_or_search_that_finds_nothing_says_so(
     ):
         ran = run_here(capsys, "hub", *words, cwd=hub["folder"])
         assert (ran.code, ran.err.splitlines()) == (1, [said])
+
+
+def test_the_entries_of_an_answer_are_read_at_once(hub: dict[str, Any]) -> None:
+    asked: list[str] = []
+
+    class Counting(Reader):
+        def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+            asked.append(statement)
+            return super().rows(statement, *values)
+
+    with connected(hub["dsn"]) as connection, transaction(connection, is_snapshot=True) as cursor:
+        request = AcrossRequest(Question(words="orders polled"))
+        answer = search_across(Counting(cursor), request, today=date.fromisoformat(TODAY))
+        told = list(map(snippets(answer.workspace, answer.result), answer.result.hits))
+    assert len(told) >= 4
+    assert all(told)
+    assert len([one for one in asked if one.startswith("SELECT id, content")]) == 1
 
 
 def test_hits_of_all_repositories_name_their_place(asked: Any, hub: dict[str, Any]) -> None:

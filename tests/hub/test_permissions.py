@@ -405,7 +405,20 @@ def test_candidates_come_from_the_index(hub: str) -> None:
         assert only(guest, "SELECT count(*) FROM candidate('plain', NULL, 200)") == [200]
         assert only(guest, "SELECT count(DISTINCT id) FROM candidate('both', ARRAY[1, 2, 3], 900) AS id") == [300]
         assert only(guest, "SELECT count(*) FROM candidate('both', ARRAY[2], 900)") == [0]
-        used = "SELECT pg_stat_get_xact_numscans(%s::regclass), pg_stat_get_xact_numscans('mdmem_hub.file'::regclass)"
-        row = guest.execute(used, ("mdmem_hub.file_words",)).fetchone()
-        assert row is not None
-        assert (row[0] > 0, row[1]) == (True, 0)
+        assert scans(guest, "file_words")[0] > 0
+        before = scans(guest, "file_sample")[0]
+        assert only(guest, "SELECT count(*) FROM candidate('both', NULL, 200, true)") == [0]
+        assert scans(guest, "file_sample") == [before + 1, 0]
+
+
+def scans(connection: psycopg.Connection[Any], index: str) -> list[int]:
+    """Return how often an index was gone through in this transaction, and the table itself."""
+    used = "SELECT pg_stat_get_xact_numscans(unnest(%s::regclass[]))"
+    return only(connection, used, [f"mdmem_hub.{index}", "mdmem_hub.file"])
+
+
+def test_who_asks_is_told_once_however_many_repositories_there_are(hub: str) -> None:
+    with as_role(hub, "postgres") as owner, owner.transaction():
+        owner.execute("SET LOCAL track_functions = 'pl'")
+        assert only(owner, "SELECT count(*) > 1 FROM visible_scope()") == [True]
+        assert only(owner, "SELECT pg_stat_get_xact_function_calls('mdmem_hub.is_owner'::regproc)") == [2]
