@@ -30,6 +30,7 @@ else:
 
 _MADE = {"__init__", "__repr__", "__eq__", "__hash__"}
 _FIELDS = "__dataclass_fields__"
+_FEW = 12
 _turn = RLock()
 
 
@@ -76,7 +77,37 @@ def _make(cls: Any, *, eq: bool = True, frozen: bool = False, **options: Any) ->
         cls._compared = staticmethod(attrgetter(*compared)) if compared else staticmethod(type)
         cls.__eq__, cls.__hash__ = _eq, _hash if frozen else None
     # Last of all: from now on nobody waits for the rest.
-    cls.__init__ = _initializer(cls, stated, is_frozen=frozen)
+    cls.__init__ = _initializer_of_few(cls, stated, is_frozen=frozen)
+
+
+def _initializer_of_few(cls: Any, stated: Sequence[Any], *, is_frozen: bool) -> Any:
+    """Return what sets the fields of the first values of a class, compiled for nobody.
+
+    Most classes have a handful of values in a run, and to compile the method takes as long as to make a hundred.
+    """
+    places = [one.name for one in stated if one.init and not one.kw_only]
+    defaults = {one.name: one.default for one in stated if one.init and one.default is not MISSING}
+    factories = [(one.name, one.default_factory) for one in stated if one.default_factory is not MISSING]
+    known = {one.name for one in stated if one.init}
+    needed = known.difference(defaults, (name for name, _ in factories))
+    has_more = hasattr(cls, "__post_init__")
+    left = iter(range(_FEW))
+
+    def init(self: Any, *values: Any, **named: Any) -> None:
+        given = dict(zip(places, values, strict=False))
+        is_plain = len(given) == len(values) and given.keys().isdisjoint(named) and named.keys() <= known
+        given.update(named)
+        if not is_plain or not needed <= given.keys() or next(left, None) is None:
+            # A fault is told as everywhere.
+            cls.__init__ = _initializer(cls, stated, is_frozen=is_frozen)
+            cls.__init__(self, *values, **named)
+            return
+        made = {name: make() for name, make in factories if name not in given}
+        vars(self).update(defaults | given | made)
+        if has_more:
+            self.__post_init__()
+
+    return init
 
 
 def _initializer(cls: Any, stated: Sequence[Any], *, is_frozen: bool) -> Any:

@@ -31,12 +31,12 @@ class Lineage:
     """The edges «N supersedes O», unless N is a draft; a self-link is no edge.
 
     An edge is a fact where O names N, and where N alone names an O that has ended, or was only a draft. Where N alone
-    names an O in force it is a claim, which hides nothing, unless `one_end_suffices` and N has no less authority:
-    nothing is overruled from below. Where O has another successor than N, N disputes it.
+    names an O in force it is a claim, which hides nothing, unless `one_end_suffices`, everywhere or in the wing of O,
+    and N has no less authority: nothing is overruled from below. Where O has another successor than N, N disputes it.
     """
 
     entries: Mapping[str, Entry]
-    one_end_suffices: bool = False
+    one_end_suffices: bool | frozenset[str] = False
 
     @cached_property
     def successors(self) -> dict[str, tuple[str, ...]]:
@@ -45,7 +45,8 @@ class Lineage:
 
     def _facts(self, old: str, ends: _Ends) -> set[str]:
         entry = self.entries[old]
-        if not self.one_end_suffices:
+        where = self.one_end_suffices
+        if not where or (isinstance(where, frozenset) and entry.wing not in where):
             return ends.named or (set() if entry.is_in_force else ends.claimants)
         no_less = {new for new in ends.claimants if self.entries[new].type.rank <= entry.type.rank}
         return ends.named | (no_less if entry.is_in_force else ends.claimants)
@@ -135,7 +136,7 @@ class Lineage:
 
         An entry on a cycle counts as current unless the chain leaves the cycle for one in force.
         """
-        return address in self.current
+        return address in self.heads(address)
 
     @cached_property
     def current(self) -> frozenset[str]:

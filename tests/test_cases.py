@@ -1,7 +1,7 @@
 """The golden cases: tests/cases/<check>/<case>/ holds a memory in `root/` and its findings in `expected.txt`.
 
-`facts.json`, where there is one, stands for git: `tracked`, `ignored`, `deleted` (path to commit and new path), `added`
-and `ended` (path to day).
+`facts.json`, where there is one, stands for git: `tracked`, `ignored`, `not_added`, `deleted` (path to commit and new
+path), `added` and `ended` (path to day).
 `base/` is the tree to compare with; `ours/`, `theirs/` and `ancestor/` make `root/` the result of their merge, and
 `conflicts.json` says what git cannot merge (path to kind). `case.json` sets `in_ci`, `is_top` where the root is the
 repository's top, and `faults` by code.
@@ -57,6 +57,7 @@ class FakeFacts:
     tracked: frozenset[str]
     tracked_in_repository: frozenset[str]
     ignored: frozenset[str]
+    not_added: frozenset[str]
     deleted: dict[str, tuple[str, str | None]]
     days: FileDays
 
@@ -73,7 +74,8 @@ def facts_of(folder: Path) -> FakeFacts | None:
     deleted = {path: (commit, moved) for path, (commit, moved) in said.get("deleted", {}).items()}
     elsewhere = frozenset(said.get("tracked_in_repository", ()))
     days = FileDays(said.get("added", {}), said.get("ended", {}))
-    return FakeFacts(tracked, tracked | elsewhere, frozenset(said.get("ignored", ())), deleted, days)
+    ignored, not_added = (frozenset(said.get(name, ())) for name in ("ignored", "not_added"))
+    return FakeFacts(tracked, tracked | elsewhere, ignored, not_added, deleted, days)
 
 
 def settings_of(root: Path) -> Settings:

@@ -42,6 +42,7 @@ class Tracked:
     tracked: frozenset[str]
     tracked_in_repository: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
+    not_added: frozenset[str] = frozenset()
     deleted: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
 
     def committed(self, path: str) -> bytes | None:  # the port's name

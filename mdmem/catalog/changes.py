@@ -176,9 +176,9 @@ class _ChangeClassifier:
     @cached_property
     def differing(self) -> list[str]:
         """The addresses of both trees whose bytes are not the same."""
-        digests = self.before.digests
-        common = (self.before.entries.keys() & self.after.entries.keys() & self.documents.keys()) - self.left_out
-        return sorted(address for address in common if digests.get(address) != digest_of(self.documents[address].data))
+        digests, documents = self.before.file_digests, self.documents
+        common = (documents.keys() & self.before.entries.keys() & self.after.entries.keys()) - self.left_out
+        return sorted(one for one in common if digests.get(f"{one}.md") != digest_of(documents[one].data))
 
     @cached_property
     def missing(self) -> list[str]:

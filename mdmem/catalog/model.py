@@ -32,7 +32,7 @@ class Catalog:
     `broken` are the files in an entry's place that hold no readable entry: each may be an invariant.
     `others` is everything else below the root; `sizes` the bytes of each entry's body, blank ends left out.
     Of a tree that is narrowed to some wings, what is shown names nothing of the others; documents are as written.
-    `one_end_suffices` as the settings of the tree say it of the lineage.
+    `one_end_suffices` as the settings of the tree say it of the lineage: where several do, the wings where it does.
     `stances` tell how those entries stand to the default branch that are not binding there; None where nothing does.
     """
 
@@ -47,7 +47,7 @@ class Catalog:
     _documents: dict[str, Document] = field(default_factory=dict)
     _digests: Mapping[str, str] | None = None
     stances: Mapping[str, Stance] | None = None
-    one_end_suffices: bool = False
+    one_end_suffices: bool | frozenset[str] = False
     # Entries as written of which a link may depend on which other files are there.
     short: Mapping[str, Entry] = field(default_factory=dict, repr=False, compare=False)
     # A lineage, and the entries that it holds for: whoever replaces those has another one.

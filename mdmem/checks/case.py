@@ -49,6 +49,11 @@ class Facts(Protocol):
         ...
 
     @property
+    def not_added(self) -> frozenset[str]:
+        """Return the paths below the root that are on disk, and that git neither knows nor ignores."""
+        ...
+
+    @property
     def deleted(self) -> Mapping[str, tuple[str, str | None]]:
         """Return, by path, the commit that deleted a file, none for git's index, and where it moved to, if it moved."""
         ...
@@ -206,7 +211,8 @@ class Case:
         """Return every suppression of every readable entry and manifest, by path and place; one that is faulty, too."""
         if self.known_suppressions is not None:
             return self.known_suppressions
-        entries = (entry.path for entry in self.catalog.entries.values())
+        silent = {path for path, one in self.kept.items() if not one.suppressions}
+        entries = [path for address in self.catalog.entries if (path := f"{address}.md") not in silent]
         manifests = (file.path for file in self.catalog.others if is_manifest(file))
         return tuple(one for path in (*entries, *manifests) for one in self.extract(path).suppressions)
 
@@ -280,10 +286,11 @@ class Case:
         if self.base is None:
             return Changes()
         unmerged = frozenset(path.removesuffix(".md") for path in self.unmerged)
-        before, old, new = self.base.catalog, self.base.catalog.digests, self.catalog.digests
+        before, old, new = self.base.catalog, self.base.catalog.file_digests, self.catalog.file_digests
+        apart = {path.removesuffix(".md") for path, _ in old.items() ^ new.items()}
         # A file without a digest went away or refused while it was listed: only its bytes tell.
-        same = {address for address, digest in old.items() if new.get(address) == digest}
-        told = sorted(self.catalog.with_bytes - (same & before.entries.keys()))
+        apart.update(address for address in self.catalog.with_bytes if f"{address}.md" not in new)
+        told = sorted((self.catalog.with_bytes - before.entries.keys()) | (self.catalog.with_bytes & apart))
         return changes_between(before, self.catalog, dict(self.catalog.documents(told)), left_out=unmerged)
 
     @cached_property

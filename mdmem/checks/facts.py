@@ -14,6 +14,7 @@ from mdmem.git import (
     file_days,
     list_deletions,
     list_ignored,
+    list_not_added,
     list_staged,
     list_staged_deletions,
     list_tracked,
@@ -61,6 +62,11 @@ class GitFacts:
         """Return the paths on disk below the root that git ignores."""
         asked = [self._from_top(path) for path in self.on_disk if path not in self.tracked]
         return frozenset(self._from_root(path) for path in list_ignored(self.repository, asked, index=self.index))
+
+    @cached_property
+    def not_added(self) -> frozenset[str]:
+        """Return the paths on disk below the root that `git add` would take."""
+        return frozenset(map(self._from_root, list_not_added(self.repository, self.under, index=self.index)))
 
     @cached_property
     def deleted(self) -> Mapping[str, tuple[str, str | None]]:
@@ -119,6 +125,11 @@ class SeenFacts:
     def ignored(self) -> frozenset[str]:
         """Return the paths on disk that are seen and that git ignores."""
         return self.whole.ignored
+
+    @cached_property
+    def not_added(self) -> frozenset[str]:
+        """Return the paths on disk that are seen and that `git add` would take."""
+        return frozenset(path for path in self.whole.not_added if self.tree.access.sees(path))
 
     @cached_property
     def deleted(self) -> Mapping[str, tuple[str, str | None]]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
+from mdmem.catalog import Catalog
 from mdmem.catalog.addresses import is_manifest
 from mdmem.checks.case import Base, Case, Facts
 from mdmem.checks.engine import Ask, ask
@@ -146,6 +147,11 @@ class _WatchedFacts:
         return self._asked("ignored").ignored
 
     @property
+    def not_added(self) -> frozenset[str]:
+        """Return the paths on disk that git neither knows nor ignores."""
+        return self._asked("not_added").not_added
+
+    @property
     def deleted(self) -> Mapping[str, tuple[str, str | None]]:
         """Return what became of files that are gone."""
         return self._asked("deleted").deleted
@@ -212,7 +218,7 @@ class _Read:
     def whole(self) -> str:
         """The digest of all content, and of what it is compared with."""
         base = self.case.base
-        compared = _base_digest(base) if base is not None else ""
+        compared = _apart(base, self.case.catalog) if base is not None else ""
         files = (self.content.get(file.path, "") for file in self.case.catalog.files)
         return _digest(self.names, (*files, *self._texts(), compared))
 
@@ -227,13 +233,13 @@ class _Read:
         return (self.content.get(file.path, "") for file in others)
 
 
-def _base_digest(base: Base) -> str:
-    catalog = base.catalog
-    content = catalog.file_digests
-    listed = (*catalog.files, *(file for file in catalog.others if is_manifest(file)))
-    return _digest(
-        "base", (*(f"{content.get(file.path, file.kind)} {file.path}" for file in listed), repr(base.settings))
-    )
+def _apart(base: Base, after: Catalog) -> str:
+    """Return the digest of what a base has otherwise than the tree that is compared with it: most is the same."""
+    content, now = base.catalog.file_digests, after.file_digests
+    listed = (*base.catalog.files, *(file for file in base.catalog.others if is_manifest(file)))
+    other = sorted(f"{digest} {path}" for path, digest in content.items() - now.items())
+    closed = (f"{file.kind} {file.path}" for file in listed if file.path not in content)
+    return _digest("base", (*other, "", *sorted(now.keys() - content.keys()), "", *closed, repr(base.settings)))
 
 
 def _digest(head: str, parts: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -11,6 +12,7 @@ from itertools import islice
 
 from mdmem.catalog import full_address
 from mdmem.checks.case import Case
+from mdmem.checks.paths import TrackedPaths
 from mdmem.dataclass import dataclass
 
 # A comparison costs some 50 µs.
@@ -79,20 +81,27 @@ _IN_INDEX = "git's index"
 class Fate:
     """What became of an address, as the end of a sentence, and which addresses may be meant, the likeliest first.
 
-    `certain` is where the file moved to, as git tells.
+    `certain` is where the file moved to, as git tells; `unadded` is the file that git lacks, as typed at its top.
     """
 
     story: str
     meant: tuple[str, ...] = ()
     certain: str | None = None
+    unadded: str | None = None
 
     def help(self, first: Sequence[str] = ()) -> str:
         """Return what to type; `first` are addresses that are likelier still."""
+        if self.unadded:
+            return f"run `git add {self.unadded}` at the repository's top"
         meant = tuple(dict.fromkeys([*first, *self.meant]))[:3]
         if meant:
             moving = "; `mdmem mv` moves an entry with its links" if self.story.endswith(_IN_INDEX) else ""
             return f"write {' or '.join(f'`{address}`' for address in meant)}, or remove the link{moving}"
         return "remove the link, or write the entry with `mdmem new`"
+
+
+def _addresses(paths: Iterable[str]) -> frozenset[str]:
+    return frozenset(path.removesuffix(".md") for path in paths)
 
 
 def _where(commit: str) -> str:
@@ -112,6 +121,9 @@ class MissingTarget:
             return self._fate_of_deleted(gone, near)
         if full_address(written, near, self._ignored):
             return Fate("is ignored by git")
+        apart = full_address(written, near, self._not_added)
+        if apart is not None:
+            return Fate("is on disk and not in git", unadded=shlex.quote(f"{self._prefix}{apart}.md"))
         return Fate("does not exist", self._nearest.to(written, near))
 
     def _fate_of_deleted(self, gone: str, near: str) -> Fate:
@@ -154,9 +166,19 @@ class MissingTarget:
 
     @cached_property
     def _ignored(self) -> frozenset[str]:
+        return _addresses(self.case.facts.ignored) if self.case.facts else frozenset()
+
+    @cached_property
+    def _not_added(self) -> frozenset[str]:
         return (
-            frozenset(path.removesuffix(".md") for path in self.case.facts.ignored) if self.case.facts else frozenset()
+            frozenset(path.removesuffix(".md") for path in self.case.facts.not_added)
+            if self.case.facts
+            else frozenset()
         )
+
+    @cached_property
+    def _prefix(self) -> str:
+        return TrackedPaths(self.case.facts).prefix if self.case.facts else ""
 
     @cached_property
     def _nearest(self) -> Nearest:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mdmem.catalog import Catalog
-from mdmem.checks.baseline import BaselineResult, without_known, write_baseline
 from mdmem.checks.case import Base, Case
 from mdmem.checks.compare import ComparedTrees, checked_catalog, compare
 from mdmem.checks.engine import CheckReport, chosen_codes, mark_new, require_known_wings, run_checks
@@ -27,6 +27,9 @@ from mdmem.tree import NarrowedTree
 from mdmem.workspace.roots import PushTarget
 from mdmem.workspace.snapshot import Snapshot
 from mdmem.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from mdmem.checks.baseline import BaselineResult
 
 
 def narrowed(workspace: Workspace, findings: Sequence[Finding], paths: Sequence[str]) -> list[Finding]:
@@ -120,7 +123,7 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
     unread = (*catalog.findings, *catalog.closed, *compared.faults, *found)
     incomplete = sorted({finding.place.path for finding in unread if finding.code in INCOMPLETE_CODES})
     seen = _visible(catalog, found)
-    found, known = (seen, []) if request.is_bare else without_known(workspace, seen, codes, request.baseline)
+    found, known = _without_known(workspace, seen, codes, request)
     if workspace.snapshot.revision is not None or workspace.snapshot.merge_into is not None:
         # Nobody can write into a commit; what is staged is mended on disk.
         found = [replace(finding, fix=None) for finding in found]
@@ -134,6 +137,17 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
         fail_on=workspace.settings.fail_on,
         old_fails=workspace.settings.old is Old.FAIL,
     )
+
+
+def _without_known(
+    workspace: Workspace, found: list[Finding], codes: Sequence[str], request: CheckRequest
+) -> tuple[list[Finding], list[Finding]]:
+    if request.is_bare or (request.baseline is None and workspace.settings.baseline is None):
+        return found, []
+    # Imported here: most memories have none.
+    from mdmem.checks.baseline import without_known
+
+    return without_known(workspace, found, codes, request.baseline)
 
 
 def _visible(catalog: Catalog, found: list[Finding]) -> list[Finding]:
@@ -224,6 +238,8 @@ def _rewritten_unread(case: Case, before: Base, moves: Mapping[str, str]) -> fro
 def update_baseline(workspace: Workspace, request: CheckRequest) -> BaselineResult:
     """Record every finding of the whole tree as known, in the file that settings or request name, or the usual one."""
     codes = chosen_codes(workspace.settings, request.select, request.ignore)
+    from mdmem.checks.baseline import write_baseline
+
     found = find(workspace, compare(workspace, request.base), codes, request)
     return write_baseline(workspace, found, codes, request.baseline)
 

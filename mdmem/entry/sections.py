@@ -30,6 +30,7 @@ _READ = 131_072
 _LEAD = 260
 _DECIDING = 2048
 _CITED = 300
+_RULING = 240
 # A passage smaller than this says nothing.
 _SMALLEST = 80
 
@@ -103,6 +104,12 @@ def _shortened(body: str, find: Find | None, limit: int, weights: tuple[tuple[st
     if find is not None:
         text = _with_passages(body, lead, Passages(body, sections, find, dict(weights)), limit) or text
     return text
+
+
+def ruling(body: str) -> str:
+    """Return what a body rules in one line: as much of what was decided as fits, from the sentence that says so."""
+    body = body[:_READ]
+    return " ".join(_headed(body, _lead(body, sections_of(body)), _RULING).split())
 
 
 def least_size(entry: Entry, body: str, limit: int) -> int:

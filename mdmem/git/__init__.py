@@ -4,7 +4,7 @@ Committing, merging and who commits are imported from their modules: a hook with
 """
 
 from mdmem.git.blobs import BlobReader, read_blobs
-from mdmem.git.discovery import find_repository, is_brought_along
+from mdmem.git.discovery import ask_of, find_repository, is_brought_along
 from mdmem.git.errors import (
     DubiousOwnershipError,
     GitLockedError,
@@ -24,6 +24,7 @@ from mdmem.git.status import (
     list_changed_in_index,
     list_ignored,
     list_left_out,
+    list_not_added,
     list_revision,
     list_staged,
     list_tracked,
@@ -46,6 +47,7 @@ __all__ = [
     "ShallowHistoryError",
     "UnknownRevisionError",
     "UnwritableStoreError",
+    "ask_of",
     "editor",
     "environment_for",
     "file_days",
@@ -59,6 +61,7 @@ __all__ = [
     "list_deletions",
     "list_ignored",
     "list_left_out",
+    "list_not_added",
     "list_revision",
     "list_staged",
     "list_staged_deletions",

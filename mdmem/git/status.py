@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,14 +23,18 @@ class Blob(NamedTuple):
     stage: int = 0
 
 
+# Without the function in Python that `NamedTuple` makes for it, in a third of the time.
+_blob: Callable[[tuple[str, str, str, int]], Blob] = partial(tuple.__new__, Blob)
+
+
 def list_staged(repository: Repository, under: str, *, index: Path | None = None) -> list[Blob]:
     """Return every file of the git index below a folder, in git's order."""
     printed = run(repository.top, "ls-files", "-s", "-z", "--", pathspec(under), index=index)
     blobs = []
     for record in records(printed):
-        meta, path = record.split("\t", 1)
+        meta, _, path = record.partition("\t")
         mode, digest, stage = meta.split(" ")
-        blobs.append(Blob(path, mode, digest, int(stage)))
+        blobs.append(_blob((path, mode, digest, int(stage))))
     return _without_intended(repository, under, blobs, index)
 
 
@@ -133,6 +138,12 @@ def list_ignored(repository: Repository, paths: Sequence[str], *, index: Path | 
     asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
     printed = run(repository.top, "check-ignore", "-z", "--stdin", text_in=asked, index=index, ok=(0, 1))
     return frozenset(records(printed))
+
+
+def list_not_added(repository: Repository, under: str, *, index: Path | None = None) -> frozenset[str]:
+    """Return the files below a folder that `git add` would take and the index does not know, from the top."""
+    options = ("--others", "--exclude-standard", "-z")
+    return frozenset(records(run(repository.top, "ls-files", *options, "--", pathspec(under), index=index)))
 
 
 def list_tracked_named(repository: Repository, name: str) -> list[str]:

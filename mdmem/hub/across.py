@@ -21,15 +21,15 @@ from mdmem.index.corpus import Totals
 from mdmem.index.fields import SCORED
 from mdmem.index.scoring import Leaf, Query, plain, rank, term
 from mdmem.retrieval.entries import ShownEntry, in_full, list_entries
-from mdmem.retrieval.pack import PLAIN, Pack, Printed
+from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
 from mdmem.retrieval.question import Question, SearchResult
 from mdmem.retrieval.search import search_in
 from mdmem.settings import Settings
 from mdmem.workspace.scope import Filters, Scope, ScopeState
 
 _Result = TypeVar("_Result")
-# Files that cannot be read and are named: each may be an invariant.
-_BROKEN = 5
+# Files that cannot be read and are named, and so many are counted: each may be an invariant.
+_BROKEN, _BROKEN_COUNTED = 5, 1_000
 # Of the matches those are looked at more closely that may come first; what a lineage takes away leaves room for others.
 _CLOSER = 40
 
@@ -48,13 +48,14 @@ class Reach:
     """How far an answer reaches: how many entries match, at least where not all were looked at.
 
     `begun` are the words that nothing holds, and that stand for what begins with them. `weighed` says of how many
-    matches an answer was made that takes the best.
+    matches an answer was made that takes the best, `unread` how many files cannot be read, of which few are named.
     """
 
     matches: int
     is_all: bool
     begun: tuple[str, ...] = ()
     weighed: int | None = None
+    unread: int = 0
 
 
 class Pinned(NamedTuple):
@@ -89,11 +90,17 @@ def search_across(reader: Reader, request: AcrossRequest, *, today: date) -> Acr
 
 
 def retrieve_across(
-    reader: Reader, request: AcrossRequest, *, today: date, budget: int | None = None, printed: Printed = PLAIN
+    reader: Reader,
+    request: AcrossRequest,
+    *,
+    today: date,
+    budget: int | None = None,
+    printed: Printed = PLAIN,
+    given: Given = NOTHING_GIVEN,
 ) -> AcrossAnswer[Pack]:
     """Return what of many repositories binds for some words, within a budget.
 
-    Invariants that hold any of them come first, however many entries match better.
+    Invariants that hold any of them come first, however many entries match better. What was `given` is a line.
     """
     from mdmem.retrieval.budget import pack
     from mdmem.retrieval.mentions import texts_of
@@ -106,7 +113,7 @@ def retrieve_across(
     asked = replace(request.question, filters=finding.filters)
     found = retrieve_in(union, finding.scope(origins), asked)
     limit = Settings().budget if budget is None else budget
-    packed = pack(found, limit, texts=texts_of(union, found), printed=printed)
+    packed = pack(found, limit, texts=texts_of(union, found), printed=printed, given=given)
     return AcrossAnswer(packed, union, origins, finding.reach(len(finding.seeds(_CLOSER))), finding.pins)
 
 
@@ -251,13 +258,18 @@ class _Finding:
     def closer(self, most: int, *, today: date) -> tuple[UnionWorkspace, Origins]:
         """Return the best matches with all that decides how they stand, and files that cannot be read."""
         matches = self.matches
-        broken = candidates(self.reader, all_of((within(self.wings), any_of([BROKEN]))), self.wings, most=_BROKEN)
         return union_of(
             self.reader,
-            [*self.seeds(most), *broken],
+            [*self.seeds(most), *self._broken[:_BROKEN]],
             lambda rows: FoundText(self.reader, rows, self.request.question.words, matches),
             today=today,
         )
+
+    @cached_property
+    def _broken(self) -> list[int]:
+        """The files that cannot be read."""
+        level = all_of((within(self.wings), any_of([BROKEN])))
+        return sorted(candidates(self.reader, level, self.wings, most=_BROKEN_COUNTED))
 
     def scope(self, origins: Origins) -> Scope:
         """Return the scope of the wings that are asked: nothing of them comes unasked."""
@@ -267,7 +279,7 @@ class _Finding:
     def reach(self, weighed: int | None = None) -> Reach:
         """Return how far the answer reaches."""
         matches = self.matches
-        return Reach(len(matches.ranked), matches.is_all, matches.begun, weighed)
+        return Reach(len(matches.ranked), matches.is_all, matches.begun, weighed, len(self._broken))
 
     @cached_property
     def pins(self) -> dict[str, tuple[Pinned, ...]]:

@@ -13,6 +13,7 @@ _PORT = regex(r":\d*\Z")
 _QUERY = regex(r"[?#].*\Z")
 # `ext::` and the like: what follows is a command line as well as a place.
 _HELPER = regex(r"[A-Za-z0-9+.-]+::")
+_FILE = regex(r"(?i:file)://")
 _LONGEST = 200
 
 
@@ -46,9 +47,10 @@ def remote_url(repository: Repository) -> str | None:
 
 
 def remote_place(remote: str | None) -> str | None:
-    """Return where a remote is, None where there is none or that is a folder of this machine."""
-    is_place = remote is not None and not is_path(remote) and not _HELPER.match(remote)
-    return place_name(remote) if remote is not None and is_place else None
+    """Return where a remote is, None where there is none or that is a folder of this machine, which is private."""
+    if remote is None or is_path(remote) or _FILE.match(remote) or _HELPER.match(remote):
+        return None
+    return place_name(remote)
 
 
 def own_names(location: Location, remote: str | None) -> tuple[str, str]:

@@ -66,17 +66,17 @@ class Origins:
     def _origin(self, wing: SeenWing) -> WingOrigin:
         owner = self.repositories.get(wing.repository_id or 0)
         if owner is None:
-            return WingOrigin(
-                wing.source or "", wing.commit or "", wing.source_path or "", wing.name, None, number=wing.id
-            )
+            # One that lives in a folder of somebody's machine has no place but its name.
+            place = wing.source or wing.name
+            return WingOrigin(place, wing.commit or "", wing.source_path or "", wing.name, None, number=wing.id)
         folder = f"{owner.root}/{wing.name}".removeprefix("/")
         return WingOrigin(owner.name, owner.commit, folder, wing.name, owner.id, owner.pushed_at, wing.id)
 
     def place(self, wing: int) -> tuple[str, str]:
-        """Return where a wing is at home: the place of its repository, and its folder there."""
+        """Return where a wing is at home: its repository's place, else the commit, and its folder there."""
         one, origin = self.wings[wing], self.of[wing]
         owner = self.repositories.get(one.repository_id or 0)
-        return (owner.url or owner.name if owner is not None else origin.repository), origin.folder
+        return (owner.url or owner.name if owner is not None else one.source or origin.commit), origin.folder
 
     def address(self, wing: int, path: str) -> str:
         """Return the address among all of a file of a wing, which passes for no line of ours."""

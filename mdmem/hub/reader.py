@@ -152,6 +152,15 @@ class Reader:
         found = self.rows("SELECT settings_of(id), tracked FROM repository WHERE id = %s", repository)
         return bytes(found[0][0] or b""), tuple(found[0][1])
 
+    def settings_about(self, key: str, repositories: Collection[int]) -> dict[int, bytes]:
+        """Return the settings of those of some repositories that may say something about a key."""
+        found = self.rows(
+            "SELECT id, said FROM repository, LATERAL settings_of(id) AS said"
+            " WHERE id = ANY(%s) AND position(%s::bytea IN said) > 0",
+            *(list(repositories), key.encode()),
+        )
+        return {id_: bytes(said) for id_, said in found}
+
     def wings(self, ids: Collection[int]) -> dict[int, SeenWing]:
         """Return wings by their ids."""
         return {wing.id: wing for wing in self._wings("id = ANY(%s)", list(ids))}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mdmem.dataclass import dataclass, field
 from mdmem.hub.candidates import EVERYTHING, candidates, holding
@@ -18,6 +18,7 @@ from mdmem.index.protocol import (
     IndexState,
     IndexWriteError,
     Match,
+    MatchColumns,
     Progress,
     Read,
     RefreshResult,
@@ -59,7 +60,7 @@ class CopyText:
 
         query = parse(question) if syntax else plain(question)
         if query.is_empty or not live:
-            return TextAnswer((), tuple(query.typed), query.typed, "hub")
+            return TextAnswer(MatchColumns(), tuple(query.typed), query.typed, "hub")
         with self._turn:
             # What the query language may ask for stands in the entries themselves.
             corpus = self._corpus(query.wanted, live) if query.wanted is not None else None
@@ -109,7 +110,7 @@ class Matches:
     """
 
     query: Query
-    ranked: tuple[Match, ...]
+    ranked: Sequence[Match]
     ids: Mapping[str, int]
     is_all: bool
     begun: tuple[str, ...] = ()
@@ -148,7 +149,7 @@ class FoundText(CopyText):
             known = {self._by_id[one.id]: one for one in held if one.lengths is not None}
             ranked = rank(query, corpus_of(sorted(known.items()), None), read)
         chosen = live.keys() if among is None else live.keys() & set(among)
-        found = tuple(one for one in ranked if one.key in chosen and holds_one(one.terms, holding))
+        found = MatchColumns.of(one for one in ranked if one.key in chosen and holds_one(one.terms, holding))
         return TextAnswer(found, tuple(query.typed), query.typed, "hub")
 
 

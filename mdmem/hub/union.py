@@ -7,18 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import date
+from functools import partial
 from typing import Any
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.catalog import LoadedFile, interpret
-from mdmem.dataclass import dataclass, replace
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.document.parse import parse_document
 from mdmem.entry.model import LINK_FIELDS, Entry, Wing, WingKind
+from mdmem.errors import SettingsError
 from mdmem.hub.origins import Origins
 from mdmem.hub.reader import Reader, SeenRow, SeenWing
 from mdmem.hub.repository_copy import CopiedFiles, CopyWorkspace, RecordCache, is_entry_row, workspace_over
 from mdmem.hub.rows import unpacked_file
 from mdmem.index.protocol import FullText
+from mdmem.settings import Settings, parse_settings
+from mdmem.settings.model import OneSided
 from mdmem.workspace.workspace import IndexSlot
 
 # What decides how an entry stands; what it only names is not brought.
@@ -86,15 +90,27 @@ class Company:
         return self._reader.links_to(targets, _DECIDING) if targets else set()
 
 
+def _nowhere(_: Collection[str]) -> frozenset[str]:
+    return frozenset()
+
+
 @dataclass(frozen=True)
 class UnionWorkspace(CopyWorkspace):
-    """Entries of many repositories as if they lay in one root; `is_cut` says that more decides how they stand."""
+    """Entries of many repositories as if they lay in one root; `is_cut` says that more decides how they stand.
+
+    `facts_among` tells in which of some wings one end of a supersession suffices, as each repository's settings say.
+    """
 
     stated: Mapping[str, Wing] | None = None
+    facts_among: Callable[[Collection[str]], frozenset[str]] = field(default=_nowhere, repr=False, compare=False)
     is_cut: bool = False
 
     def _loaded(self) -> Any:
-        return replace(super()._loaded(), wings=dict(sorted((self.stated or {}).items())))
+        catalog = replace(super()._loaded(), wings=dict(sorted((self.stated or {}).items())))
+        lineage = catalog.lineage
+        claimed = {catalog.entries[old].wing for old in (*lineage.claimants, *lineage.disputes)}
+        facts = self.facts_among(claimed) if claimed else frozenset()
+        return replace(catalog, one_end_suffices=facts) if facts else catalog
 
 
 def union_of(
@@ -127,8 +143,30 @@ def union_of(
     values = {name: getattr(base, name) for name in ("location", "environment", "cwd", "today", "snapshot", "records")}
     # What a body names is redacted as in a narrowed clone, where a wing of any of them is not seen.
     access = EVERYTHING if whole == origins.repositories.keys() else Access.to_wings(stated, may_write=False)
-    union = UnionWorkspace(**values, parts=parts, stated=stated, access=access, is_cut=company.is_cut)
+    union = UnionWorkspace(
+        **values,
+        parts=parts,
+        access=access,
+        stated=stated,
+        facts_among=partial(_facts_among, reader, origins),
+        is_cut=company.is_cut,
+    )
     return union, origins
+
+
+def _facts_among(reader: Reader, origins: Origins, labels: Collection[str]) -> frozenset[str]:
+    """Return those of some wings whose repository says that one end of a supersession suffices."""
+    owners = {label: origins.by_label[label].repository_id for label in labels if label in origins.by_label}
+    stated = reader.settings_about("one_sided", [owner for owner in set(owners.values()) if owner is not None])
+    facts = {id_ for id_, content in stated.items() if _settings_in(content).one_sided is OneSided.FACT}
+    return frozenset(label for label, owner in owners.items() if owner in facts)
+
+
+def _settings_in(content: bytes) -> Settings:
+    try:
+        return parse_settings(content)
+    except SettingsError as error:
+        return error.readable if isinstance(error.readable, Settings) else Settings()
 
 
 def _meant(reader: Reader, rows: Mapping[str, SeenRow]) -> dict[str, LoadedFile]:

@@ -13,7 +13,8 @@ from mdmem.errors import EnvironmentFaultError
 from mdmem.finding import Finding, Place
 from mdmem.git.fetch import has_commit
 from mdmem.hub.connection import REBUILD, transaction
-from mdmem.hub.contents import Contents, HubWing
+from mdmem.hub.contents import Contents, HubWing, narrow_settings
+from mdmem.hub.names import remote_place
 from mdmem.hub.repositories import own_repository
 from mdmem.hub.rows import COLUMNS, FORMAT, HubFile, columns_of, path_of, plain_text, stored_path, words_of
 from mdmem.hub.wings import WingFigures
@@ -62,9 +63,7 @@ class _Comparison:
         self.checked = 0
 
     def findings(self) -> Iterator[Finding]:
-        ((settings, is_whole),) = self._rows("SELECT settings_of(%s), reads_whole(%s)", *[self._repository] * 2)
-        if is_whole and settings != self._contents.settings:
-            yield _finding("row-differs", SETTINGS_NAME, "the settings differ")
+        yield from self._stated()
         wings = {path_of(name): (id_, rest) for name, id_, *rest in self._rows(_WINGS, self._repository)}
         pins = {path_of(name): (id_, rest) for name, id_, *rest in self._rows(_PINS, self._repository)}
         for name, wing in self._contents.wings.items():
@@ -79,6 +78,24 @@ class _Comparison:
         awaited = {one.name for one in self._contents.missing}
         for name in (wings.keys() | pins.keys()) - awaited:
             yield _finding("wing-left-over", name, "the commit has no such wing")
+
+    def _stated(self) -> Iterator[Finding]:
+        """Yield what the repository's own row says otherwise than the commit and the clone."""
+        asked = f"SELECT {', '.join(_STATED)}, reads_whole(id), settings_of(id) FROM repository WHERE id = %s"
+        ((*had, is_whole, settings),) = self._rows(asked, self._repository)
+        contents, place = self._contents, remote_place(self._contents.remote)
+        if is_whole and settings != contents.settings:
+            yield _finding("row-differs", SETTINGS_NAME, "the settings differ")
+        wanted = {
+            "root": contents.workspace.location.under,
+            # A clone without a remote does not say where its repository is.
+            "url": place or had[_STATED.index("url")],
+            "tracked": list(map(plain_text, contents.tracked)),
+            "narrow_settings": narrow_settings(contents.settings),
+        }
+        differing = [name for name, value in zip(_STATED, had, strict=True) if value != wanted[name]]
+        if differing:
+            yield _finding("row-differs", ".", f"the row of the repository differs in {', '.join(differing)}")
 
     def _wing(self, wing: HubWing, id_: int, had: Sequence[object]) -> Iterator[Finding]:
         figures, stated = WingFigures(), Wing(name=wing.name)
@@ -135,6 +152,7 @@ def _portions(files: Iterable[HubFile]) -> Iterator[list[HubFile]]:
         yield portion
 
 
+_STATED = ("root", "url", "tracked", "narrow_settings")
 _WING = "source, source_path, wing.commit, wing.format, documents, passages, lengths, is_shared, owners"
 _WINGS = f"SELECT name, id, {_WING} FROM wing WHERE repository_id = %s"
 _PINS = f"SELECT pin.name, id, {_WING} FROM visible_pin() AS pin JOIN wing ON id = wing_id WHERE pin.repository_id = %s"

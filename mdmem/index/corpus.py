@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, compress, pairwise
 from typing import Protocol
 
-from mdmem.dataclass import dataclass
+from mdmem.dataclass import dataclass, field
 from mdmem.entry.fields import Searched, searched_as
 from mdmem.index.fields import PASSAGE_FIELDS, SCORED
 from mdmem.index.postings import Columns
@@ -21,12 +21,29 @@ Norm = tuple[float, float, Mapping[int, int] | Sequence[int]]
 class Weights:
     """How much a term weighs in each document that holds it, by the number of the document's first passage.
 
-    `stated` is for the fields of the document, `wholes` for those that each passage has, with their `postings`.
+    `stated` is for the fields of the document, `wholes` for those that each passage has; `postings` are those of both.
+    `columns` are what was made of these before, by what it was made with.
     """
 
     stated: Mapping[int, float]
     wholes: Mapping[int, float]
-    postings: Sequence[tuple[str, Mapping[int, float]]]
+    postings: Sequence[tuple[str, Sequence[Columns]]]
+    columns: dict[float, "Gains"] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """How many postings there are."""
+        return sum(len(numbers) for _, columns in self.postings for numbers, _ in columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Gains:
+    """What a term adds to the scores of the documents that hold it, by place: by its whole, and by what is stated."""
+
+    places: Sequence[int]
+    wholes: Sequence[float]
+    stated_places: Sequence[int]
+    stated: Sequence[float]
 
 
 class Postings(Protocol):
@@ -136,19 +153,46 @@ class Corpus:
     def _whole(self, name: str) -> Mapping[int, int] | Sequence[int]:
         if name not in PASSAGE_FIELDS or self.is_flat:
             return self.lengths[name]
-        starts, sums = self._starts, [0, *accumulate(self.lengths[name])]
+        starts, sums = self.starts, [0, *accumulate(self.lengths[name])]
         return {start: sums[end] - sums[start] for start, end in pairwise((*starts, len(self.keys)))}
 
     @cached_property
-    def _starts(self) -> Sequence[int]:
-        return sorted(set(self.firsts))
+    def starts(self) -> Sequence[int]:
+        """The number of the first passage of each document, dead ones too, by its place."""
+        return range(len(self.keys)) if self.is_flat else sorted(set(self.firsts))
 
-    def postings(self, field: str, term: str) -> list[tuple[int, float]]:
-        """Return number and frequency of the live passages that hold a term."""
+    @cached_property
+    def names(self) -> Sequence[str | None]:
+        """The key of each document by its place, of which none is left out: thousands are counted in lists."""
+        return self.keys if self.is_flat else [self.keys[start] for start in self.starts]
+
+    @cached_property
+    def places(self) -> Mapping[int, int] | Sequence[int]:
+        """The place of each document by the number of its first passage."""
+        if self.is_flat:
+            return range(len(self.keys))
+        return {start: place for place, start in enumerate(self.starts)}
+
+    @cached_property
+    def in_order(self) -> Sequence[int]:
+        """The places of the live documents by key."""
+        named = [(name, place) for place, name in enumerate(self.names) if name is not None]
+        return [place for _, place in sorted(named)]
+
+    def postings(self, field: str, term: str) -> list[Columns]:
+        """Return the numbers of the live passages that hold a term, each with how often."""
         keys = self.keys
         columns = [columns for source in self.sources for columns in source.postings(field, term)]
-        held = [pair for numbers, frequencies in columns for pair in zip(numbers, frequencies, strict=True)]
-        return held if self.passages == len(keys) else [pair for pair in held if keys[pair[0]] is not None]
+        if self.passages == len(keys):
+            return columns
+        return [
+            _of(numbers, frequencies, [keys[number] is not None for number in numbers])
+            for numbers, frequencies in columns
+        ]
+
+
+def _of(numbers: Sequence[int], frequencies: Sequence[float], chosen: Sequence[bool]) -> Columns:
+    return list(compress(numbers, chosen)), list(compress(frequencies, chosen))
 
 
 def _norm(name: str, lengths: Mapping[int, int] | Sequence[int], total: int, count: int) -> Norm:

@@ -18,6 +18,7 @@ from mdmem.index.protocol import (
     IndexBusyError,
     IndexState,
     IndexWriteError,
+    MatchColumns,
     Progress,
     Read,
     RefreshResult,
@@ -62,9 +63,9 @@ class FullTextIndex:
         """Return the live documents that answer a question, or raise `QuerySyntaxError` where `syntax` is asked for."""
         query = _parsed(question) if syntax else plain(question)
         if query.is_empty or not live:
-            return TextAnswer((), tuple(query.typed), query.typed, "index")
+            return TextAnswer(MatchColumns(), tuple(query.typed), query.typed, "index")
         # Looked up for each match, where a list would be walked.
-        chosen = None if among is None else frozenset(among)
+        chosen = None if among is None or live.keys() <= (given := frozenset(among)) else given
         with self._turn:
             opened, why = self._ready(live, read) if may_refresh else (self._open(), None)
             if opened is not None:

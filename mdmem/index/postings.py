@@ -11,7 +11,7 @@ from mdmem.index.manifest import reading
 from mdmem.index.segments import Segment
 
 Columns = tuple[Sequence[int], Sequence[float]]
-"""Numbers of documents, and how often the field of each holds a term.
+"""Numbers of documents, in order, and how often the field of each holds a term.
 
 Lists of numbers rather than of pairs: the garbage collector walks through pairs, a third of a question's time.
 """

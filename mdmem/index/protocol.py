@@ -1,7 +1,8 @@
 """What a full-text index takes in, answers and promises, whatever stands behind it."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple, Protocol
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Literal, NamedTuple, Protocol, Self, overload
 
 from mdmem.dataclass import dataclass
 
@@ -43,6 +44,52 @@ class Match(NamedTuple):
     terms: frozenset[str]
 
 
+# Without the function in Python that `NamedTuple` makes for it, in a third of the time.
+_match: Callable[[tuple[str, float, frozenset[str]]], Match] = partial(tuple.__new__, Match)
+
+
+class MatchColumns(Sequence[Match]):
+    """Matches in columns, best first: of thousands a few are looked at one by one."""
+
+    __slots__ = ("keys", "scores", "terms")
+    __hash__ = None  # type: ignore[assignment]  # as of a list
+
+    def __init__(
+        self, keys: Sequence[str] = (), scores: Sequence[float] = (), terms: Sequence[frozenset[str]] = ()
+    ) -> None:
+        """Take the three columns."""
+        self.keys, self.scores, self.terms = keys, scores, terms
+
+    @classmethod
+    def of(cls, matches: Iterable[Match]) -> Self:
+        """Return some matches, which are in their order."""
+        return cls(*map(list, zip(*matches, strict=True)))
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.keys)
+
+    def __iter__(self) -> Iterator[Match]:
+        """Yield them in order."""
+        return map(_match, zip(self.keys, self.scores, self.terms, strict=True))
+
+    def __eq__(self, other: object) -> bool:
+        """Say whether another sequence has equal ones in the same order."""
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    @overload
+    def __getitem__(self, at: int) -> Match: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Self: ...
+
+    def __getitem__(self, at: int | slice) -> Match | Self:
+        """Return one, or some of them."""
+        if isinstance(at, slice):
+            return type(self)(self.keys[at], self.scores[at], self.terms[at])
+        return Match(self.keys[at], self.scores[at], self.terms[at])
+
+
 def holds_one(terms: frozenset[str], holding: Holding) -> bool:
     """Say whether a document of these terms is one of those that hold all of a set."""
     return not holding or any(terms >= wanted for wanted in holding)
@@ -55,7 +102,7 @@ class TextAnswer:
     `terms` are the question's distinct stemmed terms in order of appearance, `words` what the user typed for each.
     """
 
-    matches: tuple[Match, ...]
+    matches: MatchColumns
     terms: tuple[str, ...]
     words: Mapping[str, str]
     source: Source

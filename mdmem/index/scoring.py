@@ -1,18 +1,21 @@
 """How search ranks: `WEIGHTS`, `K1` and the corpus's `LENGTH_SHARE` are the knobs, `rank` orders documents by BM25F."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from functools import lru_cache, partial
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from functools import lru_cache
 from heapq import nlargest
-from operator import add, or_
-from typing import TypeVar
+from itertools import chain, starmap
+from operator import add
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.fields import Searched, searched_as
 from mdmem.index.analysis import ask
-from mdmem.index.corpus import Corpus, Weights
+from mdmem.index.corpus import Corpus, Gains, Weights
 from mdmem.index.fields import PASSAGE_FIELDS, SCORED
-from mdmem.index.protocol import Holding, Match, Read, holds_one
+from mdmem.index.postings import Columns
+from mdmem.index.protocol import Holding, MatchColumns, Read, holds_one
 
 # Round figures from a coarse grid, so as not to fit the corpora. K1 is of the field's range: at 2.0 Cranfield (titles
 # and abstracts, 225 questions) has nDCG@10 .408, at 1.5 .405, at 1.2 .394; of 62 questions in other words over PEPs and
@@ -31,11 +34,10 @@ WHOLE_SHARE = 0.7
 LOOKED_INTO = 100
 # Postings, of a hundred bytes each.
 _KEPT, _KEPT_TERMS = 50_000, 64
+# So many times as many numbers are gone through faster than those that are wanted are looked up.
+_MANY = 16
 
-
-_Number = TypeVar("_Number", int, float)
-
-Frequencies = Callable[[Corpus, str], Sequence[tuple[int, float]]]
+Frequencies = Callable[[Corpus, str], Sequence[Columns]]
 """How often a field of each live document holds what is asked for."""
 
 
@@ -52,25 +54,27 @@ def weigh(corpus: Corpus, frequencies: Frequencies, *, fields: Sequence[str] = S
         return known[key]
     found = _weigh(corpus, frequencies, fields)
     # One answer asks several times for the commonest words; a server must not hold on to all of its index for that.
-    held = sum(len(held) for one in (found, *known.values()) for _, held in one.postings)
-    if held > _KEPT or len(known) >= _KEPT_TERMS:
-        known.clear()
-    known[key] = found
+    size = found.size
+    if size <= _KEPT:
+        if size + sum(one.size for one in known.values()) > _KEPT or len(known) >= _KEPT_TERMS:
+            known.clear()
+        known[key] = found
     return found
 
 
 def _weigh(corpus: Corpus, frequencies: Frequencies, fields: Sequence[str]) -> Weights:
     stated: dict[int, float] = {}
     wholes: dict[int, float] = {}
-    postings: list[tuple[str, Mapping[int, float]]] = []
+    postings: list[tuple[str, Sequence[Columns]]] = []
     for field in fields:
-        held = frequencies(corpus, field)
-        if not held:
+        columns = frequencies(corpus, field)
+        if not columns:
             continue
+        postings.append((field, columns))
+        held: Iterable[tuple[int, float]] = chain.from_iterable(starmap(zip, columns))
         is_part = field in PASSAGE_FIELDS
-        if is_part:
-            postings.append((field, dict(held)))
-            held = held if corpus.is_flat else _summed(held, corpus.firsts)
+        if is_part and not corpus.is_flat:
+            held = _summed(held, corpus.firsts)
         weight = WEIGHTS[field]
         flat, slope, lengths = corpus.norm(field)
         weighed = {number: weight * frequency / (flat + slope * lengths[number]) for number, frequency in held}
@@ -81,88 +85,118 @@ def _weigh(corpus: Corpus, frequencies: Frequencies, fields: Sequence[str]) -> W
     return Weights(stated, wholes, postings)
 
 
-def _joined(
-    one: dict[int, _Number], other: dict[int, _Number], how: Callable[[_Number, _Number], _Number]
-) -> dict[int, _Number]:
-    """Return what two hold, in one of them; thousands of numbers are in both, so that no step is Python's."""
+def _sum(one: dict[int, float], other: dict[int, float]) -> dict[int, float]:
+    """Return what two hold together, in one of them; thousands of numbers are in both, so that no step is Python's."""
     few, many = (one, other) if len(one) < len(other) else (other, one)
     both = few.keys() & many.keys()
-    joined = list(map(how, map(few.__getitem__, both), map(many.__getitem__, both)))
+    joined = list(map(add, map(few.__getitem__, both), map(many.__getitem__, both)))
     many.update(few)
     many.update(zip(both, joined, strict=True))
     return many
 
 
-def _sum(one: dict[int, float], other: dict[int, float]) -> dict[int, float]:
-    return _joined(one, other, add)
+def _columns(
+    held: Mapping[int, float], places: Mapping[int, int] | Sequence[int], rarity: float
+) -> tuple[Sequence[int], Sequence[float]]:
+    """Return the places of documents in order, and what a term of such rarity adds to each for what it weighs there."""
+    numbers = sorted(held)
+    gains = [rarity * weight / (K1 + weight) for weight in map(held.__getitem__, numbers)]
+    # A number takes eight bytes here, and thirty in a list.
+    return array("L", map(places.__getitem__, numbers)), array("d", gains)
 
 
-def _summed(held: Iterable[tuple[int, float]], firsts: Sequence[int]) -> Sequence[tuple[int, float]]:
+def _added(total: list[float], places: Sequence[int], gains: Sequence[float]) -> list[float]:
+    """Return a total by place with what is gained at some places, which come in order."""
+    if len(places) == len(total):
+        return list(map(add, total, gains))
+    for place, gain in zip(places, gains, strict=True):
+        total[place] += gain
+    return total
+
+
+def _summed(held: Iterable[tuple[int, float]], firsts: Sequence[int]) -> Iterable[tuple[int, float]]:
     """Return how often documents hold what their passages do."""
     counts: dict[int, float] = {}
     for number, frequency in held:
         first = firsts[number]
         counts[first] = counts.get(first, 0.0) + frequency
-    return list(counts.items())
+    return counts.items()
+
+
+def _held_by(among: frozenset[int], columns: Iterable[Columns]) -> Iterator[tuple[int, float]]:
+    """Yield those of some numbers that columns hold, with how often."""
+    for numbers, frequencies in columns:
+        # To look a few up among thousands takes less than to go through those.
+        for number in among.intersection(numbers) if len(numbers) < _MANY * len(among) else among:
+            at = bisect_left(numbers, number)
+            if at < len(numbers) and numbers[at] == number:
+                yield number, frequencies[at]
 
 
 class Scores:
     """The scores of documents, term by term: most by the whole, the rest by the best passage, the title in both.
 
-    Passages are looked at of the best documents alone, which costs a fifth.
+    Passages are looked at of the best documents alone, which costs a fifth. Documents are counted by place, in lists:
+    thousands may hold a term, and to look each up in a dictionary takes five times as long.
     """
 
     def __init__(self, corpus: Corpus) -> None:
         """Start without a term."""
         self._corpus = corpus
-        self._wholes: dict[int, float] = {}
-        self._titles: dict[int, float] = {}
-        self._terms: list[tuple[float, Weights]] = []
+        count = len(corpus.names)
+        self._wholes, self._titles = [0.0] * count, [0.0] * count
+        # Their postings alone: what thousands of documents weigh takes thirty times as much memory.
+        self._terms: list[tuple[float, Sequence[tuple[str, Sequence[Columns]]]]] = []
+        self.held: set[int] = set()
 
-    def add(self, weights: Weights, boost: float = 1.0, text: str | None = None) -> Set[int]:
+    def add(self, weights: Weights, boost: float = 1.0, text: str | None = None) -> Sequence[int]:
         """Take in a term, and return the documents that hold it; `text` is what others may hold of it, too."""
-        stated, wholes, totals = weights.stated, weights.wholes, self._corpus.totals
-        both = {first: weight + wholes.get(first, 0.0) for first, weight in stated.items()} if wholes else stated
-        weighed = {**wholes, **both} if wholes and both else wholes or both
-        held = max(len(weighed), totals.holders.get(text or "", 0)) if totals is not None else len(weighed)
+        totals, count = self._corpus.totals, len(weights.stated.keys() | weights.wholes.keys())
+        held = max(count, totals.holders.get(text or "", 0)) if totals is not None else count
         rarity = boost * math.log1p((self._corpus.count - held + 0.5) / (held + 0.5))
-        self._terms.append((rarity, weights))
-        gains = {first: rarity * weight / (K1 + weight) for first, weight in weighed.items()}
-        if weighed is stated:
-            self._titles = _sum(self._titles, dict(gains))
-        elif stated:
-            titles = {first: rarity * weight / (K1 + weight) for first, weight in stated.items()}
-            self._titles = _sum(self._titles, titles)
-        self._wholes = _sum(self._wholes, gains)
-        return weighed.keys()
+        self._terms.append((rarity, weights.postings))
+        gains = self._gains(rarity, weights)
+        self.held.update(gains.places)
+        self._wholes = _added(self._wholes, gains.places, gains.wholes)
+        self._titles = _added(self._titles, gains.stated_places, gains.stated)
+        return gains.places
 
-    def result(self, among: Set[int] | None = None) -> dict[int, float]:
-        """Return the score of each document, or of some."""
-        wholes, titles = self._wholes, self._titles
+    def _gains(self, rarity: float, weights: Weights) -> Gains:
+        found = weights.columns.get(rarity)
+        if found is None:
+            stated, wholes, places = weights.stated, weights.wholes, self._corpus.places
+            weighed = dict(wholes)
+            weighed.update((first, weight + wholes.get(first, 0.0)) for first, weight in stated.items())
+            columns = (*_columns(weighed, places, rarity), *_columns(stated, places, rarity))
+            found = weights.columns[rarity] = Gains(*columns)
+        return found
+
+    def of(self, places: Sequence[int], among: Set[int] | None = None) -> list[float]:
+        """Return the scores of documents by place; the passages of some are looked at, where not of all."""
+        wholes, parts, of = self._wholes, self._titles.copy(), self._corpus.places
         looked_into = self._looked_into()
-        if among is not None:
-            looked_into &= among
-            wholes, titles = _in(among, wholes), _in(among, titles)
-        parts = _sum(dict(titles), self._best_passages(looked_into))
-        scores = {first: WHOLE_SHARE * score for first, score in wholes.items()}
-        for first, score in parts.items():
-            scores[first] += (1.0 - WHOLE_SHARE) * score
-        return scores
+        starts = self._corpus.starts
+        near = looked_into if among is None else looked_into & among
+        best = self._best_passages(frozenset(map(starts.__getitem__, near)))
+        for first, gain in best.items():
+            parts[of[first]] += gain
+        passage_share = 1.0 - WHOLE_SHARE
+        return [WHOLE_SHARE * wholes[place] + passage_share * parts[place] for place in places]
 
-    def _looked_into(self) -> frozenset[int]:
+    def _looked_into(self) -> Set[int]:
         """Return the best documents by their whole, equal ones by key."""
-        wholes, keys = self._wholes, self._corpus.keys
-        if len(wholes) <= LOOKED_INTO:
-            return frozenset(wholes)
-        least = nlargest(LOOKED_INTO, wholes.values())[-1]
-        best = sorted((-score, keys[first] or "", first) for first, score in wholes.items() if score >= least)
-        return frozenset(first for _, _, first in best[:LOOKED_INTO])
+        held, wholes, names = self.held, self._wholes, self._corpus.names
+        if len(held) <= LOOKED_INTO:
+            return held
+        least = nlargest(LOOKED_INTO, map(wholes.__getitem__, held))[-1]
+        best = sorted((-wholes[place], names[place] or "", place) for place in held if wholes[place] >= least)
+        return {place for _, _, place in best[:LOOKED_INTO]}
 
-    def _best_passages(self, among: Set[int]) -> dict[int, float]:
+    def _best_passages(self, among: frozenset[int]) -> dict[int, float]:
         """Return what the best passage of each of these documents adds to its title."""
         firsts, parts, near = self._corpus.firsts, dict[int, float](), self._corpus.passages_of(among)
-        for rarity, weights in self._terms:
-            stated, weighed = weights.stated, self._weighed(weights, near)
+        for rarity, postings in self._terms:
+            stated, weighed = self._weighed(postings, among, near)
             gains = {number: rarity * (weight / (K1 + weight)) for number, weight in weighed.items()}
             for number, weight in weighed.items() if stated else ():
                 if title := stated.get(firsts[number]):
@@ -174,16 +208,22 @@ class Scores:
                 best[firsts[number]] = gain
         return best
 
-    def _weighed(self, weights: Weights, among: Set[int]) -> dict[int, float]:
-        weighed = dict[int, float]()
-        for field, held in weights.postings:
-            weight, (flat, slope, lengths) = WEIGHTS[field], self._corpus.part_norm(field)
-            # Of thousands of passages a few are near, which are told without a step of Python's.
-            near = among & held.keys()
-            weighed = _sum(
-                weighed, {number: weight * held[number] / (flat + slope * lengths[number]) for number in near}
-            )
-        return weighed
+    def _weighed(
+        self, postings: Iterable[tuple[str, Sequence[Columns]]], documents: frozenset[int], passages: frozenset[int]
+    ) -> tuple[dict[int, float], dict[int, float]]:
+        """Return how much a term weighs in what is said of all of some documents, and in some passages."""
+        stated, weighed = dict[int, float](), dict[int, float]()
+        for field, columns in postings:
+            weight = WEIGHTS[field]
+            if field in PASSAGE_FIELDS:
+                flat, slope, lengths = self._corpus.part_norm(field)
+                held = _held_by(passages, columns)
+                weighed = _sum(weighed, {n: weight * often / (flat + slope * lengths[n]) for n, often in held})
+            else:
+                flat, slope, lengths = self._corpus.norm(field)
+                held = _held_by(documents, columns)
+                stated = _sum(stated, {n: weight * often / (flat + slope * lengths[n]) for n, often in held})
+        return stated, weighed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -234,37 +274,42 @@ def rank(
     *,
     among: Set[str] | None = None,
     holding: Holding = (),
-) -> tuple[Match, ...]:
+) -> MatchColumns:
     """Return the documents that answer a query, best first; those in `among` that hold enough."""
     # A bit for each term: adding up sets for each of thousands of documents would take longer than scoring them.
     bits = {text: 1 << position for position, text in enumerate(query.typed)}
-    scored = Scores(corpus)
-    held: dict[int, int] = {}
+    scored, names = Scores(corpus), corpus.names
+    masks = [0] * len(names)
     for leaf in query.leaves:
         mask = sum(bits[text] for text in set(leaf.terms))
-        numbers = scored.add(weigh(corpus, leaf.frequencies, fields=leaf.fields), leaf.boost, leaf.text)
-        held = _joined(held, dict.fromkeys(numbers, mask), or_)
+        places = scored.add(weigh(corpus, leaf.frequencies, fields=leaf.fields), leaf.boost, leaf.text)
+        if len(places) == len(names):
+            masks = [known | mask for known in masks]
+        else:
+            for place in places:
+                masks[place] |= mask
+    held: Set[int] = scored.held
     if query.accept is not None:
-        accepted = query.accept(corpus, read)
-        held = {number: held.get(number, 0) for number in accepted}
+        held = {corpus.places[number] for number in query.accept(corpus, read)}
+    found = _by_name(corpus, held)
     # Thousands of matches share a few sets.
-    texts = {mask: frozenset(text for text, bit in bits.items() if mask & bit) for mask in set(held.values())}
+    texts = {mask: frozenset(text for text, bit in bits.items() if mask & bit) for mask in set(masks)}
     if holding:
-        held = {n: mask for n, mask in held.items() if holds_one(texts[mask], holding)}
-    keys = corpus.keys
-    names = {n: key for n in held if (key := keys[n]) is not None and (among is None or key in among)}
-    known = scored.result(names.keys() if holding else None)
-    scores = {n: known.get(n, 0.0) for n in names} if query.accept is not None else known
-    # Equal scores by key. Most numbers are in the order of their keys, and pairs would be compared one by one.
-    found = sorted(sorted(names), key=names.__getitem__)
-    found.sort(key=scores.__getitem__, reverse=True)
-    columns = [names[n] for n in found], [scores[n] for n in found], [texts[held[n]] for n in found]
-    return tuple(map(_match, zip(*columns, strict=True)))
+        found = [place for place in found if holds_one(texts[masks[place]], holding)]
+    if among is not None:
+        found = [place for place in found if names[place] in among]
+    known = dict(zip(found, scored.of(found, set(found) if holding else None), strict=True))
+    # Equal scores stay by key.
+    found.sort(key=known.__getitem__, reverse=True)
+    keys = [key for key in map(names.__getitem__, found) if key is not None]
+    terms = map(texts.__getitem__, map(masks.__getitem__, found))
+    return MatchColumns(keys, list(map(known.__getitem__, found)), list(terms))
 
 
-# Without the function in Python that `NamedTuple` makes for it, in a third of the time.
-_match: Callable[[tuple[object, ...]], Match] = partial(tuple.__new__, Match)
-
-
-def _in(numbers: Set[int], known: Mapping[int, float]) -> dict[int, float]:
-    return {number: known[number] for number in numbers & known.keys()}
+def _by_name(corpus: Corpus, held: Set[int]) -> list[int]:
+    """Return the places of live documents by key."""
+    names = corpus.names
+    # Of many it takes less to pass over the others.
+    if 8 * len(held) > len(names):
+        return [place for place in corpus.in_order if place in held]
+    return sorted((place for place in held if names[place] is not None), key=lambda place: names[place] or "")

@@ -18,6 +18,7 @@ from whoosh.qparser.syntax import OrGroup
 from mdmem.index.analysis import ask
 from mdmem.index.corpus import Corpus
 from mdmem.index.fields import DATES, EXACT, FIELDS, SCORED
+from mdmem.index.postings import Columns
 from mdmem.index.protocol import IndexDocument, QuerySyntaxError, Read
 from mdmem.index.scoring import Frequencies, Leaf, Query, term
 from mdmem.index.terms import exact, sequences_of
@@ -53,7 +54,8 @@ class _Finder:
 
     def holders(self, leaf: Leaf) -> set[int]:
         firsts = self.corpus.firsts
-        return {firsts[number] for field in leaf.fields for number, _ in leaf.frequencies(self.corpus, field)}
+        columns = (columns for field in leaf.fields for columns in leaf.frequencies(self.corpus, field))
+        return {firsts[number] for numbers, _ in columns for number in numbers}
 
     def documents(self, numbers: Set[int]) -> Iterator[tuple[int, IndexDocument]]:
         keys = {self.corpus.keys[number]: number for number in sorted(numbers)}
@@ -247,13 +249,15 @@ def _searched(field: str) -> tuple[str, ...]:
 
 
 def _expanded(start: str, accept: Callable[[str], bool]) -> Frequencies:
-    def frequencies(corpus: Corpus, field: str) -> list[tuple[int, float]]:
+    def frequencies(corpus: Corpus, field: str) -> list[Columns]:
         texts = {text for source in corpus.sources for text in source.lexicon(field, start) if accept(text)}
         counted: dict[int, float] = {}
         for text in sorted(texts):
-            for number, frequency in corpus.postings(field, text):
-                counted[number] = counted.get(number, 0.0) + frequency
-        return list(counted.items())
+            for numbers, frequencies in corpus.postings(field, text):
+                for number, frequency in zip(numbers, frequencies, strict=True):
+                    counted[number] = counted.get(number, 0.0) + frequency
+        numbers = sorted(counted)
+        return [(numbers, [counted[number] for number in numbers])] if numbers else []
 
     return frequencies
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mdmem.retrieval.pack import Pack, PackedEntry, Printed
 
 # So much of a question tells which one an answer is to.
-_ASKED = 72
+_ASKED = 48
 # Wings that are named as not read.
 _WINGS = 4
 

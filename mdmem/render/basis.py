@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from mdmem.entry.model import Entry, day_of
@@ -36,10 +37,19 @@ def _place(problem: Finding) -> str:
 def contradictions_text(basis: AnswerBasis, entries: Mapping[str, Entry] = NO_ENTRIES) -> Iterator[str]:
     """Yield the contradictions, if there are any, and which side has more authority, or is newer, where both are known.
 
-    Authority decides what to follow until a person resolves it; of two alike nothing does.
+    Authority decides what to follow until a person resolves it; of two alike nothing does. An entry that stands above
+    is named by its id.
     """
     if basis.conflicts:
-        lines = [f"  {one.a} against {one.b}: {one.why}{_weighed(one, entries)}" for one in basis.conflicts]
+        ids = Counter(address.rpartition("/")[2] for address in entries)
+
+        def named(address: str) -> str:
+            short = address.rpartition("/")[2]
+            return short if address in entries and ids[short] == 1 else address
+
+        lines = [
+            f"  {named(one.a)} against {named(one.b)}: {one.why}{_weighed(one, entries)}" for one in basis.conflicts
+        ]
         yield "\n".join(["Contradictions, for a person to resolve:", *lines])
 
 

@@ -158,8 +158,8 @@ def unread_text(pack: Pack) -> Iterator[str]:
 def item_text(packed: PackedEntry, ink: Ink = NO_INK) -> str:
     """Return an entry with what stands beneath it."""
     entry = packed.item.entry
-    head = f"{ink.bold(f'[{entry.type}] {entry.address}')}: {one_line(entry.title)}{_marks(packed)}"
-    content = [indent(packed.content)] if packed.content else []
+    head = f"{ink.bold(f'[{entry.type}] {entry.address}')}{_called(packed)}{_marks(packed)}"
+    content = [indent(packed.content)] if packed.content and not packed.form.is_line else []
     return "\n".join([head, *content, *(ink.dim(f"  {_mention(one)}") for one in packed.beneath)])
 
 
@@ -168,10 +168,18 @@ def item_markdown(packed: PackedEntry) -> str:
     entry = packed.item.entry
     head = f"`{entry.address}`{_marks(packed)}"
     if packed.form.is_line:
-        return f"- {entry.type} {head}: {one_line(entry.title)}"
+        return f"- {entry.type} {head}{_called(packed)}"
     beneath = "\n".join(f"- {_mention(one)}" for one in packed.beneath)
     said = [f"### {entry.type}: {one_line(entry.title)}", head, quoted(packed.content), *([beneath] if beneath else [])]
     return "\n\n".join(said)
+
+
+def _called(packed: PackedEntry) -> str:
+    """Return the title of an entry, or in one line what it rules; of one that was given nothing, as it is known."""
+    if packed.form is Form.GIVEN:
+        return ""
+    rule = packed.content if packed.form.is_line else ""
+    return f": {one_line(rule or packed.item.entry.title)}"
 
 
 text_size = PrintedText(lambda pack: pack_text(pack, ink=NO_INK), item_text)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from mdmem.dataclass import dataclass, replace
 from mdmem.finding import Finding
-from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Printed
-from mdmem.retrieval.question import Question
+from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Form, Given, Pack, Printed
+from mdmem.retrieval.question import Contradiction, Question
+from mdmem.retrieval.relevance import NEAR
 from mdmem.retrieval.retrieve import Reading, read_steadily, retrieve_from
 from mdmem.workspace.workspace import Workspace
 
@@ -89,14 +90,15 @@ def answer_each(
         if main is not None:
             first = retrieve_from(reading, main, budget=budget, printed=printed, given=before)
             before |= first.gave
-        short: list[Answer] = []
+        short: list[Pack] = []
         for question in questions:
             room = SHORT_BUDGET if budget is None else budget
             asked = replace(question, beside=at_hand)
             pack = retrieve_from(reading, asked, budget=room, printed=printed_short, given=before, is_brief=True)
-            short.append(Answer(question, _without_repeats(pack, [first, *(one.pack for one in short)])))
+            short.append(pack)
             before |= pack.gave
-        answers = Answers(first, tuple(short), _unread(reading, short[0]), paths=at_hand)
+        apart = tuple(map(Answer, questions, without_repeats(first, short)))
+        answers = Answers(first, apart, _unread(reading, apart[0]), paths=at_hand)
         return replace(answers, known=given.get(_PROBLEMS) == _digest_of(answers.problems))
 
     return read_steadily(workspace, read)
@@ -116,17 +118,43 @@ def _unread(reading: Reading, one: Answer) -> tuple[str, ...]:
     return tuple(name for name in wings if not wings[name].is_shared and name not in one.pack.scope.wings)
 
 
-def _without_repeats(pack: Pack, earlier: Sequence[Pack | None]) -> Pack:
-    """Return a short answer without contradictions that were told, and what was given or named and is not its best."""
-    packs = [other for other in earlier if other is not None]
-    told = {one for other in packs for one in other.basis.conflicts}
-    basis = replace(pack.basis, conflicts=tuple(one for one in pack.basis.conflicts if one not in told))
-    best = sorted(pack.items, key=lambda one: -one.item.score)[:_REPEATED]
-    named = {one.item.entry.address for other in packs for one in other.items}
+def without_repeats(main: Pack | None, packs: Sequence[Pack]) -> Iterator[Pack]:
+    """Yield short answers of which each tells what neither the one to the work at hand nor another one does.
 
-    def is_news(one: PackedEntry) -> bool:
-        is_known = one.form is Form.GIVEN or one.item.entry.address in named
-        return not (one.form.is_line and is_known) or (one in best and one.item.score > 0)
+    What was given or named before, or is told further down, is no line unless it is among the best for the question.
+    """
+    known = {one.item.entry.address for one in main.items} if main is not None else set[str]()
+    settled = set(main.basis.conflicts) if main is not None else set[Contradiction]()
+    homes = _homes(packs)
+    for at, pack in enumerate(packs):
+        best = sorted(pack.items, key=lambda one: -one.item.score)[:_REPEATED]
+        elsewhere = known.union(*map(_told, packs[at + 1 :]))
+        items = [
+            one
+            for one in pack.items
+            if (one in best and one.item.score > 0 and one.item.score >= NEAR * best[0].item.score)
+            or not one.form.is_line
+            or not (one.form is Form.GIVEN or one.item.entry.address in elsewhere)
+        ]
+        conflicts = [one for one in pack.basis.conflicts if homes[one] == at and one not in settled]
+        known.update(one.item.entry.address for one in pack.items)
+        yield replace(pack, items=tuple(items), basis=replace(pack.basis, conflicts=tuple(conflicts)))
 
-    kept = (one for one in pack.items if is_news(one))
-    return replace(pack, items=tuple(kept), basis=basis)
+
+def _homes(packs: Sequence[Pack]) -> dict[Contradiction, int]:
+    """Return where each contradiction stands: in the first answer that tells a side of it, else in the first."""
+    homes: dict[Contradiction, int] = {}
+    for at, pack in reversed(list(enumerate(packs))):
+        told = _told(pack)
+        for one in pack.basis.conflicts:
+            if one.a in told or one.b in told:
+                homes[one] = at
+    for at, pack in enumerate(packs):
+        for one in pack.basis.conflicts:
+            homes.setdefault(one, at)
+    return homes
+
+
+def _told(pack: Pack) -> set[str]:
+    """Return the entries of which an answer gives more than a line."""
+    return {one.item.entry.address for one in pack.items if not one.form.is_line}

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.model import Status
 from mdmem.entry.passages import Find
-from mdmem.entry.sections import deciding_section, least_size, shortened
+from mdmem.entry.sections import deciding_section, least_size, ruling, shortened
 from mdmem.entry.sentences import size_of
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
 from mdmem.index.finder import finder
@@ -104,7 +104,7 @@ class _Packing:
         self._fill(plan, self._relevance.on_path, room // 2, Form.FULL)
         self._fill(plan, self._relevance.on_path, room)
         self._fill(plan, self._relevance.shaping[:1], int(room * self._shaping_share), Form.FULL)
-        self._fill(plan, self._relevance.first, room, Form.SUMMARY)
+        self._fill(plan, self._relevance.nearest, room, Form.SUMMARY)
         self._fill(plan, self._relevance.shaping[1:], room // 2, Form.FULL)
         self._fill(plan, self._disputed(plan), room)
         if self.found.is_brief:
@@ -182,16 +182,17 @@ class _Packing:
         packed, cost = self._shape(item, form, is_draft=is_draft)
         before = self._shape(item, Form.LINE, is_draft=is_draft)[1] if had is not None else 0
         is_line = packed.form is Form.LINE
-        if plan.used + cost - before > room or (is_line and plan.lines >= self._most_lines):
+        if plan.used + cost - before > room or (is_line and plan.lines >= self._most_lines(item)):
             return False
         into[address] = packed
         plan.lines += is_line - (had is not None)
         plan.used += cost - before
         return True
 
-    @property
-    def _most_lines(self) -> int:
-        return _TITLES if self.found.is_brief else 0 if self._is_pressed else self.budget // _TOKENS_A_LINE
+    def _most_lines(self, item: Ranked) -> int:
+        if self.found.is_brief:
+            return 0 if self._relevance.is_far(item) else _TITLES
+        return 0 if self._is_pressed else self.budget // _TOKENS_A_LINE
 
     @property
     def _shaping_share(self) -> float:
@@ -250,7 +251,8 @@ class _Packing:
             return PackedEntry(item, Form.GIVEN, "")
         if form is Form.LINE:
             digest = _NAMED if address in self._relevance.bystanders else ""
-            return PackedEntry(item, form, "", beneath=tuple(claims_on(item)), digest=digest)
+            rule = ruling(texts.body(address)) if self._relevance.is_ruled(entry) else ""
+            return PackedEntry(item, form, rule, beneath=tuple(claims_on(item)), digest=digest)
         body = texts.body(address)
         whole = content_of(entry, body)
         size = size_of(whole)

@@ -38,9 +38,11 @@ COMMAND_LINES = """\
 Before you change code, ask once what is binding, with all files that you will touch and each part of the work:
 `mdmem retrieve --session TASK --path FILE --path FILE --ask "PART? WORDS" --ask "PART? WORDS"` \
 (TASK: any name for your work; WORDS: what you expect in the answer).
-Where there are questions and no code, leave out the files and put all questions into one call.
-Of what it names by title alone, one call gives the part you need: `mdmem show A B --about "FOR A" --about "FOR B"`.
-Ask again only when the files change; what was given before is one line then.
+Questions without code: the same without files, all of them in one call.
+Beneath an entry stands what it replaced and what newer ones change of it; where nothing stands, there is nothing.
+What it leaves open (a title alone, text cut at `…`), one call reads on: \
+`mdmem show A B --about "FOR A" --about "FOR B"`.
+Nothing else is to be read: no help, no file of the memory. Ask again only when the files change.
 Propose what you learned, a decision, pattern or note, with the files that it is about: \
 `mdmem new decision "TITLE" --applies-to FILE --body "WHAT HOLDS, AND WHY"`.
 People approve it.

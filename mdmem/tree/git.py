@@ -64,17 +64,21 @@ class GitTree:
     def _list(self) -> tuple[TreeFile, ...]:
         prefix = f"{self.under}/" if self.under else ""
         found: dict[str, TreeFile] = {}
+        digests, start = self._digests, len(prefix)
         for blob in self._blobs():
+            whole, mode, digest, stage = blob
             # What stands at the root's own path, as a link or a file, is no root.
-            if blob.path.startswith(prefix):
-                path = blob.path[len(prefix) :]
-                self._digests[path] = blob.digest
+            if whole.startswith(prefix):
+                path = whole[start:]
+                digests[path] = digest
                 if path[0] != "." and "/." not in path:
-                    found[path] = TreeFile(path, _kind_of(blob), blob.digest)
+                    is_plain = mode[:3] == "100" and not stage
+                    found[path] = TreeFile(path, FileKind.FILE if is_plain else _kind_of(blob), digest)
         if not self.under:
             wings = self._wings_only(found)
-            apart = (file for path, file in found.items() if path not in wings and file.kind is FileKind.FILE)
-            self._orphans = {file.path: file.digest or "" for file in apart if _may_be_entry(file.path)}
+            apart = (file for path, file in found.items() if path not in wings) if len(wings) < len(found) else ()
+            plain = (file for file in apart if file.kind is FileKind.FILE and _may_be_entry(file.path))
+            self._orphans = {file.path: file.digest or "" for file in plain}
             found = wings
         if self.only is not None:
             found = {path: file for path, file in found.items() if f"{prefix}{path}" in self.only}
@@ -95,11 +99,11 @@ class GitTree:
         content = dict(self._reader.read(list(manifests.values())))
         # What cannot be read may be a wing, and then a wing is missing.
         wings = {
-            path.split("/")[0]
+            path.partition("/")[0]
             for path, digest in manifests.items()
             if (read := content.get(digest)) is None or is_wing_manifest(read)
         }
-        return {path: file for path, file in found.items() if path == SETTINGS_NAME or path.split("/")[0] in wings}
+        return {path: file for path, file in found.items() if path.partition("/")[0] in wings or path == SETTINGS_NAME}
 
     def _targets(self, found: dict[str, TreeFile]) -> dict[str, TreeFile]:
         links = [file for file in found.values() if file.kind is FileKind.SYMLINK]

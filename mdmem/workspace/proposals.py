@@ -177,7 +177,7 @@ class _Composition:
             stances[address] = replace(stances[address], note="; ".join(_effects(entries[address], changed)))
         # What follows from entries is kept as long as none is another.
         entries = {**entries, **without} if without else entries
-        is_agreed = catalog.one_end_suffices and self.agreed.one_sided is OneSided.FACT
+        is_agreed = bool(catalog.one_end_suffices) and self.agreed.one_sided is OneSided.FACT
         answer = replace(catalog, entries=entries, stances=stances, one_end_suffices=is_agreed)
         for old, news in self._would_amend(answer, proposed | {path.removesuffix(".md") for path in restored}).items():
             stances[old] = replace(stances.get(old, BINDING), amended_by=tuple(news))

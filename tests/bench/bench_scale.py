@@ -2,10 +2,10 @@
 
     nice python tests/bench/bench_scale.py [--sizes 1000,10000,50000,100000] [--repeats 3]
 
-Times are least CPU milliseconds: of a process and of those that it waited for, or of a server for one call, which
-other work on the machine hardly touches. Memory is the most MiB that a process had, without what was mapped from files;
-of a call over MCP it is that of a server that is asked nothing else. The factors are from the first size to the last;
-what is known of a size is told on the way.
+Times are CPU milliseconds, which other work on the machine hardly touches: the least of a process and of those that it
+waited for, or the mean of a server for one call. Memory is the most MiB that a process had, without what was mapped
+from files; of a call over MCP it is that of a server that is asked nothing else. The factors are from the first size to
+the last; what is known of a size is told on the way.
 """
 
 from __future__ import annotations
@@ -129,13 +129,13 @@ async def served(
     async with Client(parameters) as client:
         await client.call_tool(tool, arguments)
         server = child()
-        first, taken = Cost(server_cpu(server), server_peak(server)), []
-        for turn in range(3 + repeats):
+        first, turns = Cost(server_cpu(server), server_peak(server)), 10 * repeats
+        await client.call_tool(tool, arguments)
+        start = server_cpu(server)
+        for turn in range(turns):
             before(turn)
-            start = server_cpu(server)
             await client.call_tool(tool, arguments)
-            taken.append(server_cpu(server) - start)
-        return first, Cost(min(taken), server_peak(server))
+        return first, Cost((server_cpu(server) - start) / turns, server_peak(server))
 
 
 def child() -> Path:
@@ -151,8 +151,9 @@ def child() -> Path:
 
 
 def server_cpu(server: Path) -> float:
-    """Return the CPU milliseconds of all threads of a server."""
-    return sum(int(task.read_text().split()[0]) for task in server.glob("task/*/schedstat")) / 1e6
+    """Return the CPU milliseconds of a server, those of threads that ended included."""
+    used = (server / "stat").read_text().rpartition(")")[2].split()[11:13]
+    return 1000 * sum(map(int, used)) / os.sysconf("SC_CLK_TCK")
 
 
 def server_peak(server: Path) -> float:

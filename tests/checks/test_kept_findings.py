@@ -144,6 +144,7 @@ class SomeFacts:
         self.tracked = frozenset(f"{one}.md" for one in ADDRESSES if chance.random() < 0.8)
         self.tracked_in_repository = self.tracked
         self.ignored = frozenset(chance.sample([f"{one}.md" for one in ADDRESSES], 2))
+        self.not_added = frozenset(chance.sample([f"{one}.md" for one in ADDRESSES], 1))
         moved = chance.choice([None, f"{chance.choice(ADDRESSES)}.md"])
         self.deleted: Mapping[str, tuple[str, str | None]] = {f"{chance.choice(ADDRESSES)}.md": ("abcdef1", moved)}
         self.days = FileDays({}, {f"{one}.md": "2026-03-06" for one in chance.sample(ADDRESSES, 5)})

@@ -239,8 +239,10 @@ def test_what_git_has_not_is_named_from_the_top(tmp_path: Path, capsys: Capture)
     folder = memory(tmp_path)
     write_entry(folder / "memory", "nav/rules/new")
     write_entry(folder / "memory", "nav/architecture/threads", see=["nav/rules/new"])
-    said = run_here(capsys, "check", "--select", "link-not-tracked", cwd=folder / "memory/nav").out
-    assert "run `git add memory/nav/rules/new.md` at the repository's top" in said
+    git(folder, "add", "memory/nav/architecture")
+    runs = [("link-not-tracked", ()), ("dangling-link", ("--staged",))]
+    said = [run_here(capsys, "check", "--select", code, *more, cwd=folder / "memory/nav").out for code, more in runs]
+    assert ["run `git add memory/nav/rules/new.md` at the repository's top" in one for one in said] == [True, True]
 
 
 def test_staged_ignores_what_is_untracked_or_only_intended(tmp_path: Path, capsys: Capture) -> None:

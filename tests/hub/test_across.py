@@ -1,6 +1,7 @@
 """One question to many repositories: the same policy, each entry with its place, wings that several pin told once."""
 
 import json
+import re
 import shutil
 from datetime import date
 from pathlib import Path
@@ -9,11 +10,13 @@ from uuid import uuid4
 
 import pytest
 from builders import TODAY, commit_all, head, make_repository, make_root, run_here, write, write_entry
-from pushes import pushed
+from pushes import pushed, rows
 from sync.pair import Two, two_repositories
 
+from mdmem.hub import across, ordered_rows
 from mdmem.hub.across import AcrossRequest, search_across
 from mdmem.hub.connection import connected, transaction
+from mdmem.hub.origins import shown_label
 from mdmem.hub.permissions import grant
 from mdmem.hub.reader import Reader
 from mdmem.retrieval.question import Question
@@ -152,6 +155,17 @@ def test_hits_of_all_repositories_name_their_place(asked: Any, hub: dict[str, An
     assert found["at_least"] is False
 
 
+def test_of_files_that_cannot_be_read_the_number_is_told(
+    asked: Any, hub: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(across, "_BROKEN", 1)
+    found = asked("search", "orders")
+    assert (len(found["problems"]), found["unread_files"]) == (1, 2)
+    for command in ("search", "retrieve"):
+        said = run_here(capsys, "hub", command, "orders", cwd=hub["folder"]).err.splitlines()
+        assert "in all 2 files cannot be read; `mdmem check` in each clone names its own" in said
+
+
 def test_filters_and_repositories_narrow(asked: Any) -> None:
     def found(*words: str) -> list[tuple[str, str]]:
         return [(hit["repository"], hit["address"]) for hit in asked("search", "orders", *words)["hits"]]
@@ -184,6 +198,43 @@ def test_what_binds_is_told_by_repository_invariants_first(asked: Any) -> None:
     assert {one["repository"] for one in found["omitted"]} <= {"acme/mill", "acme/shop"}
 
 
+@pytest.mark.parametrize("place", [(), ("--repository", "acme/shop")])
+def test_several_questions_have_an_answer_each(
+    asked: Any,
+    hub: dict[str, Any],
+    place: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ("retrieve", *place, "--ask", "which queue for orders", "--ask", "personal data in orders")
+    first, second = asked(*words)["answers"]
+    assert [one["query"] for one in (first, second)] == list(words[-3::2])
+    assert {one["repository"] for one in (*first["items"], *second["items"])} >= {"acme/shop"}
+    queue = ("acme/shop", "app/architecture/durable-queue")
+    assert queue in [(one["repository"], one["address"]) for one in first["items"]]
+    text = run_here(capsys, "hub", *words, cwd=hub["folder"]).out
+    assert re.search(r"(?sm)^1\. which queue for orders\n.*\n\n2\. personal data in orders\n", text), text
+    assert "copy of " in text.splitlines()[-1]
+    assert asked("retrieve", "polled", *words[1:])["answers"]
+
+
+def test_entries_tell_what_they_say_about_words(
+    asked: Any, hub: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = ("acme/shop:app/architecture/durable-queue", "acme/mill:app/rules/personal")
+    told = asked("show", *both, "--about", "queue", "--about", "personal data")["entries"]
+    assert [(one["repository"], one["passages"].strip()) for one in told] == [
+        ("acme/shop", "Orders go through a durable queue."),
+        ("acme/mill", "Orders hold no personal data."),
+    ]
+    text = run_here(capsys, "hub", "show", both[1], "--about", "data", cwd=hub["folder"]).out
+    assert "app/rules/personal: " in text
+    assert "Orders hold no personal data." in text
+    assert f"acme/mill at {head(hub['folder'] / 'mill')[:10]}: memory/app/rules/personal.md" in text
+    assert "copy of acme/mill " in text.splitlines()[-1]
+    wrong = ("show", both[0], *("--about", "a", "--about", "b"))
+    assert "`about` came 2 times, the addresses are 1" in asked(*wrong, code=2)
+
+
 def test_a_wing_that_several_pin_is_one(asked: Any, hub: dict[str, Any]) -> None:
     found = asked("search", "callbacks")
     (hit,) = [one for one in found["hits"] if one["address"] == "ros2/rules/callbacks"]
@@ -197,6 +248,20 @@ def test_a_list_of_all_says_where_it_ends(asked: Any) -> None:
         (name, "app/rules/personal", "memory/app/rules/personal.md") for name in ("acme/mill", "acme/shop")
     ]
     assert asked("list", "-n", "1")["at_least"] is True
+
+
+def test_a_list_that_is_cut_is_the_beginning_of_the_whole(asked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def listed(*words: str) -> list[tuple[str, str]]:
+        return [(one["repository"], one["address"]) for one in asked("list", *words)["entries"]]
+
+    whole = listed()
+    assert whole == sorted(whole)
+    for most in (ordered_rows._SORTED, 1):
+        monkeypatch.setattr(ordered_rows, "_SORTED", most)
+        assert [listed("-n", str(number)) for number in (1, 5)] == [whole[:1], whole[:5]]
+        assert listed("-n", "50") == whole
+    one = ("--repository", "acme/shop")
+    assert listed("-n", "2", *one) == listed(*one)[:2]
 
 
 def test_an_address_finds_its_repository_or_says_which_have_it(asked: Any) -> None:
@@ -234,6 +299,14 @@ def test_who_names_owners_and_dependents_in_all_repositories(asked: Any, hub: di
     assert asked("who", "mill", "paper")["entries"][0]["owner"] == "mill-team"
 
 
+def test_who_says_how_many_match_words(asked: Any, hub: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    found = asked("who", "orders")
+    assert (len(found["entries"]), found["matches"], found["at_least"]) == (3, 10, False)
+    ran = run_here(capsys, "hub", "who", "orders", cwd=hub["folder"])
+    assert ran.err == "10 match: told of are the 3 that match best; an address, or `search`, leads to the others\n"
+    assert asked("who", "pap")["begun"] == ["pap"]
+
+
 def test_who_sees_one_repository_is_told_of_no_other(
     asked: Any, hub: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -250,3 +323,22 @@ def test_who_sees_one_repository_is_told_of_no_other(
         (entry,) = asked("who", "app/architecture/durable-queue")["entries"]
         assert (entry["repository"], entry["owner"]) == ("acme/mill", "mill-team")
         owner.execute(f"DROP ROLE {role}")
+
+
+def test_each_repository_says_whether_one_end_of_a_supersession_suffices(dsn: str, tmp_path: Path) -> None:
+    root = make_root(make_repository(tmp_path / "one") / "memory", '[lineage]\none_sided = "fact"\n')
+    write_entry(root, "app/rules/old", "Orders are polled.\n")
+    write_entry(root, "app/rules/new", "Orders come by a queue.\n", supersedes=["app/rules/old"])
+    commit_all(root)
+    pushed(dsn, root)
+    pushed(dsn, root, repository="two", is_new=True)
+    rows(dsn, "UPDATE repository SET settings = '' WHERE name = 'two' RETURNING 1")
+    with connected(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
+        request = AcrossRequest(Question(words="orders"))
+        found = search_across(Reader(cursor), request, today=date.fromisoformat(TODAY)).result
+    hits = {shown_label(hit.entry.address): list(map(shown_label, hit.heads)) for hit in found.hits}
+    assert hits == {
+        "one:app/rules/new": ["one:app/rules/new"],
+        "two:app/rules/new": ["two:app/rules/new"],
+        "two:app/rules/old": ["two:app/rules/old"],
+    }

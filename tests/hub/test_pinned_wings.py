@@ -10,6 +10,7 @@ from builders import TODAY, run_here, write
 from pushes import pushed, rows, state
 from sync.pair import Two, two_repositories
 
+from mdmem.hub import contents
 from mdmem.hub.across import AcrossRequest, list_across, search_across
 from mdmem.hub.connection import connected, transaction
 from mdmem.hub.origins import shown_label
@@ -24,6 +25,23 @@ def two(tmp_path: Path) -> Two:
     pair = two_repositories(tmp_path)
     fetch_wings(pair.opened(), commit=True)
     return pair
+
+
+@pytest.fixture
+def _at_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the shared wing live where everybody finds it."""
+    monkeypatch.setattr(contents, "remote_place", lambda _: "git.example.org/acme/lib")
+
+
+def test_where_a_wing_lies_on_a_machine_is_told_to_nobody(dsn: str, two: Two) -> None:
+    pushed(dsn, two.root)
+    commit = two.opened().settings.wings["ros2"].commit or ""
+    assert rows(dsn, "SELECT source FROM wing WHERE source IS NOT NULL") == [("",)]
+    with connected(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
+        answer = list_across(Reader(cursor), AcrossRequest(Question()), today=date.fromisoformat(TODAY))
+    names = {one.repository for one in answer.origins.of.values()}
+    assert names == {"app", "ros2"}
+    assert f"ros2@{commit[:10]}:ros2/rules/old" in {shown_label(one.entry.address) for one in answer.result}
 
 
 def pins(dsn: str) -> list[tuple[object, ...]]:
@@ -42,6 +60,7 @@ def told(dsn: str, words: str) -> set[tuple[str, tuple[tuple[str, str], ...]]]:
     return {(hit.entry.title, answer.pins[hit.entry.address]) for hit in answer.result.hits}
 
 
+@pytest.mark.usefixtures("_at_a_place")
 def test_a_wing_that_two_pin_is_kept_once(dsn: str, two: Two) -> None:
     other = Two(two.lib, Path(shutil.copytree(two.app, two.app.with_name("other"))))
     first = two.opened().settings.wings["ros2"].commit or ""
@@ -70,6 +89,7 @@ def test_a_wing_that_two_pin_is_kept_once(dsn: str, two: Two) -> None:
     ) == [("rules/new.md",), ("rules/threads.md",), ("rules/threads.md",)]
 
 
+@pytest.mark.usefixtures("_at_a_place")
 def test_a_wing_that_its_own_repository_pushed_too_is_listed_once(dsn: str, two: Two) -> None:
     pushed(dsn, two.root)
     pushed(dsn, two.lib / "memory", repository="acme/lib")

@@ -41,6 +41,7 @@ def test_whatever_differs_is_found_and_made_anew(
 ) -> None:
     monkeypatch.setenv("MDMEM_HUB_DSN", dsn)
     root = memory(tmp_path / "shop") / "memory"
+    git(root, "config", "remote.origin.url", "https://git.example.org/shop")
     write_entry(root, "dock/rules/one", see="[nav/rules/callbacks]")
     write_entry(root, "dock/rules/two")
     commit_all(root)
@@ -55,8 +56,9 @@ def test_whatever_differs_is_found_and_made_anew(
     change(dsn, "UPDATE wing SET documents = 7 WHERE name = 'nav'")
     # No manifest of this wing puts anything in its place.
     change(dsn, "UPDATE wing SET is_shared = true, owners = '{x}' WHERE name = 'dock'")
-    change(dsn, "UPDATE repository SET settings = 'x'")
+    change(dsn, "UPDATE repository SET settings = 'x', narrow_settings = 'x', root = 'x', url = 'x', tracked = '{x}'")
     assert found(dsn, root) == [
+        ("row-differs", "."),
         ("figures-differ", "dock"),
         ("row-differs", "dock/rules/one.md"),
         ("row-missing", "dock/rules/two.md"),
@@ -69,6 +71,7 @@ def test_whatever_differs_is_found_and_made_anew(
     shown = run_here(capsys, "hub", "verify", cwd=root)
     assert shown.code == 1
     assert "nav/rules/callbacks.md: row-differs the row differs in content, words\n" in shown.out
+    assert "the row of the repository differs in root, url, tracked, narrow_settings\n" in shown.out
     assert "5 files of shop compared" in shown.out
     assert run_here(capsys, "hub", "rebuild", cwd=root).code == 0
     assert run_here(capsys, "hub", "verify", cwd=root).out.startswith("5 files of shop are in the hub as ")
@@ -154,7 +157,7 @@ def test_who_pushes_verifies_and_rewrites_and_leaves_the_rest_to_the_owner(dsn: 
         report = status(connection)
         assert ([one.name for one in report.repositories], report.bytes) == (["shop"], None)
         for act in (lambda: rename(connection, "shop", "mine"), lambda: forget(connection, "shop")):
-            with connection.transaction(), pytest.raises(UsageError, match="only the hub's owner"):
+            with pytest.raises(UsageError, match="only the hub's owner"):
                 act()
         # The database says so, too, whatever program asks.
         for statement in ("UPDATE repository SET name = 'mine'", "DELETE FROM repository"):

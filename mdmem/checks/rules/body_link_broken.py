@@ -70,6 +70,8 @@ def _certainly_meant(fate: Fate, written: str) -> str | None:
 
 
 def _path_help(fate: Fate, address: str) -> str:
+    if fate.unadded:
+        return fate.help()
     meant = (posixpath.relpath(f"{one}.md", posixpath.dirname(address)) for one in fate.meant)
     written = " or ".join(f"`{path}`" for path in meant)
     return f"write {written}, or remove the link" if written else "correct the path, or remove the link"

@@ -1,9 +1,10 @@
 """A link of a front matter leads to no entry.
 
 Whoever follows it, person or agent, misses the rule it stood for, and a supersession that leads nowhere hides what is
-in force now. The finding says what happened to the address: never there, moved, deleted in which commit, or ignored by
-git. A link to an address that can be told, written short or as a path, is not dangling, and neither is what replaced an
-entry, or what it replaced, where that plainly lies outside: a URL, or a document by its number such as `RFC 6120`.
+in force now. The finding says what happened to the address: never there, moved, deleted in which commit, ignored by
+git, or not added yet. A link to an address that can be told, written short or as a path, is not dangling, and neither
+is what replaced an entry, or what it replaced, where that plainly lies outside: a URL, or a document by its number such
+as `RFC 6120`.
 
 Fails:
 

@@ -267,7 +267,7 @@ BEGIN
         EXECUTE format('GRANT UPDATE (%s) ON %I TO PUBLIC', columns, one);
     END LOOP;
     SELECT string_agg(quote_ident(attname), ', ') INTO columns FROM pg_attribute
-        WHERE attrelid = 'repository'::regclass AND attnum > 0 AND attname <> ALL (ARRAY['settings', 'narrow_settings']);
+        WHERE attrelid = 'repository'::regclass AND attnum > 0 AND attname <> 'settings';
     EXECUTE format('GRANT SELECT (%s) ON repository TO PUBLIC', columns);
     SELECT string_agg(quote_ident(attname), ', ') INTO columns FROM pg_attribute
         WHERE attrelid = 'repository'::regclass AND attnum > 0 AND attname <> ALL (ARRAY['id', 'name']);
