@@ -8,6 +8,7 @@ from typing import Any, Self, TypeVar
 from zlib import crc32
 
 from msgspec import DecodeError, Struct, convert
+from msgspec import Raw as Raw
 from msgspec.msgpack import Decoder, encode
 from msgspec.structs import force_setattr, replace
 
@@ -58,6 +59,11 @@ def unpack(content: bytes, version: str, kind: type[_Kind]) -> _Kind | None:
     head, _, packed = content.partition(b"\n")
     if head != b"%s %d %08x" % (_head(version), len(packed), crc32(packed)):
         return None
+    return unpack_one(packed, kind)
+
+
+def unpack_one(packed: bytes | Raw, kind: type[_Kind]) -> _Kind | None:
+    """Return a value of a kind out of what was unpacked as `Raw`; None where it is another."""
     try:
         decoder: Decoder[_Kind] = _DECODERS.get(kind) or _DECODERS.setdefault(kind, Decoder(kind))
         return decoder.decode(packed)

@@ -50,10 +50,11 @@ def full_address(link: str, near: str, addresses: Collection[str]) -> str | None
 
 def has_short_links(entry: Entry) -> bool:
     """Say whether a link of an entry is not a plain address, which means itself whatever else is there."""
-    return any(not _is_plain(link) for name in LINK_FIELDS for link in entry.links(name))
+    return any(not is_plain_address(link) for name in LINK_FIELDS for link in entry.links(name))
 
 
-def _is_plain(link: str) -> bool:
+def is_plain_address(link: str) -> bool:
+    """Say whether a link is written as an address in full, which means itself alone."""
     return link.count("/") == 2 and not (link.startswith(("/", "./", "../")) or link.endswith(("/", ".md")))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mdmem.catalog.interpret import LoadedFile, interpret
 from mdmem.catalog.table import Table
-from mdmem.tree import Looks, Tree, TreeFile, Unreadable
+from mdmem.tree import Tree, TreeFile, Unreadable
 
 if TYPE_CHECKING:
     from mdmem.catalog.model import Catalog
@@ -27,16 +27,11 @@ class ParsedFiles:
         self._meant: dict[_Key, LoadedFile] = {}
         self._known: dict[_Key, LoadedFile] = {}
         self._tables: dict[Path, Table] = {}
-        self._looks: dict[Path, Looks] = {}
         self.last: Catalog | None = None
 
     def table(self, path: Path) -> Table:
         """Return the table in a file, read once."""
         return self._tables.get(path) or self._tables.setdefault(path, Table(path))
-
-    def looks(self, root: Path) -> Looks:
-        """Return what was seen of the folders of a root."""
-        return self._looks.setdefault(root, {})
 
     def known(self, digests: Mapping[str, str]) -> dict[str, LoadedFile]:
         """Return what files of some contents mean, by path, so far as it was learned or stands in a table."""

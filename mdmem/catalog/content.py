@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from mdmem import __version__
 from mdmem.catalog.interpret import LoadedFile
 from mdmem.entry.fields import VERSION
-from mdmem.entry.model import DATE_FIELDS, Wing, parse_moment
+from mdmem.entry.model import DATE_FIELDS, Entry, Wing, parse_moment
 from mdmem.record import read_texts
 from mdmem.state import read_packed, write_packed
 
@@ -27,8 +27,12 @@ _WINGS = "wings"
 
 def read_moments(files: Iterable[LoadedFile | None], wings: Iterable[Wing | None]) -> bool:
     """Put the dates of what was just read from the cache right; False where one of them is no date."""
+    return read_dates([one.entry for one in files if one is not None and one.entry is not None], wings)
+
+
+def read_dates(entries: Sequence[Entry], wings: Iterable[Wing | None]) -> bool:
+    """Put the dates of entries and wings right as `read_moments` does."""
     try:
-        entries = [one.entry for one in files if one is not None and one.entry is not None]
         read_texts(entries, DATE_FIELDS, parse_moment)
         read_texts([wing for wing in wings if wing is not None], ("last_hygiene_at",), parse_moment)
     except ValueError:

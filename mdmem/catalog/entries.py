@@ -15,7 +15,10 @@ from mdmem.lineage import Lineage, is_same_on_chains
 from mdmem.tree import TreeFile, path_of
 
 if TYPE_CHECKING:
+    from mdmem.catalog.former import Former
     from mdmem.catalog.model import Catalog
+
+    Before = Catalog | Former
 
 _Value = TypeVar("_Value")
 
@@ -34,7 +37,7 @@ class Entries:
     findings: list[Finding]
     short: dict[str, Entry]
     open: Mapping[str, Entry]
-    before: Catalog | None = None
+    before: Before | None = None
     changed: Set[str] = frozenset()
 
     def lineage_of(self, entries: Mapping[str, Entry]) -> Lineage | None:
@@ -59,17 +62,18 @@ def entries_of(files: Sequence[TreeFile], loaded: Mapping[str, LoadedFile]) -> E
     )
 
 
-def differing(before: Catalog, files: Sequence[TreeFile], digests: Mapping[str, str]) -> frozenset[str]:
+def differing(before: Before, files: Sequence[TreeFile], digests: Mapping[str, str]) -> frozenset[str]:
     """Return the paths at which entries' files are not surely those of a catalog: changed, new, gone, or not opened."""
     known = before.file_digests
-    found = {path for path, _ in known.items() ^ digests.items() if is_entry_place(path)}
+    unlike = known.items() ^ digests.items() if known != digests else ()
+    found = {path for path, _ in unlike if is_entry_place(path)}
     for listed, read in ((files, digests), (before.files, known)):
         found.update(filterfalse(read.__contains__, map(path_of, listed)))
     return frozenset(found.union(path for path, one in before.broken.items() if one.is_closed))
 
 
 def entries_like(
-    before: Catalog, files: Iterable[TreeFile], loaded: Mapping[str, LoadedFile], *, changed: Set[str]
+    before: Before, files: Iterable[TreeFile], loaded: Mapping[str, LoadedFile], *, changed: Set[str]
 ) -> Entries:
     """Return what files mean that differ from those of a catalog at the `changed` paths alone.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,7 @@ from mdmem.tree import (
 )
 
 if TYPE_CHECKING:
+    from mdmem.catalog.entries import Before
     from mdmem.document.parse import Document
 
 
@@ -105,10 +106,12 @@ class _Loading:
         for file in tree.files():
             (entry_files if is_entry_place(file.path) else others).append(file)
         self.entry_files, self.others = tuple(entry_files), tuple(others)
-        self.readable = [file for file in entry_files if file.kind is FileKind.FILE]
+        plain = FileKind.FILE
+        self.readable = [file for file in entry_files if file.kind is plain]
         self.manifests = [file for file in others if is_manifest(file)]
         self.documents: dict[str, Document] = {}
         self.stated_wings: dict[str, Wing] = {}
+        self.wings_of_manifests: dict[str, Wing | None] = {}
         self.wing_findings: list[Finding] = []
 
     def whole(self, parsed: ParsedFiles) -> Catalog:
@@ -146,7 +149,8 @@ class _Loading:
             cache.keep(learned, None if is_part else set(digests.values()))
         if table is not None:
             table.learn(digests, met | fresh, wings)
-            table.save(None if is_part else self.tree.files())
+            if changed is None or changed or wings:
+                table.save(None if is_part else self.tree.files())
         elif unknown:
             parsed.learn(loaded | met | fresh, digests)
         loaded = loaded | met | read
@@ -157,17 +161,16 @@ class _Loading:
             catalog = self._catalog(entries_like(before, files, loaded, changed=changed), digests)
         if not is_part:
             parsed.last = replace(catalog, _documents={})
+        if table is not None and not is_part and not missing_wings(self.tree):
+            table.save_whole(catalog, self.wings_of_manifests)
         return catalog
 
-    def _before(self, parsed: ParsedFiles) -> Catalog | None:
-        """Return a catalog that this one may have most in common with; none where not all of either is seen."""
-        before = parsed.last
-        is_whole = before is not None and not self.access.is_narrow
-        return (
-            before
-            if before is not None and is_whole and not (before.missing_wings or missing_wings(self.tree))
-            else None
-        )
+    def _before(self, parsed: ParsedFiles) -> Before | None:
+        """Return what this catalog may have most in common with; none where not all of either is seen."""
+        last = parsed.last
+        if self.access.is_narrow or missing_wings(self.tree) or (last is not None and last.missing_wings):
+            return None
+        return last if last is not None or self.table is None else self.table.take_former()
 
     def _identity(self, path: str) -> str:
         """Return the identity of the bytes that were parsed: the file may have changed since it was listed."""
@@ -178,7 +181,7 @@ class _Loading:
         learned, fresh = {}, {}
         for file in self.manifests:
             name, digest = file.path.split("/")[0], digests.get(file.path, "")
-            row = self.table.row(file.path, digest) if self.table is not None else None
+            row = self.table.manifest(file.path, digest) if self.table is not None else None
             if row is not None and row.is_parsed:
                 wing = row.wing
             elif digest in cache.wings:
@@ -189,6 +192,7 @@ class _Loading:
                     continue
                 digests[file.path] = self._identity(file.path)
                 learned[file.path] = fresh[digests[file.path]] = wing = self.stated_wings.get(name)
+            self.wings_of_manifests[file.path] = wing
             if wing is not None:
                 self.stated_wings[name] = wing if wing.name == name else wing.with_changes(name=name)
         if fresh:
@@ -199,10 +203,10 @@ class _Loading:
         self.documents[document.path] = document
         return interpret(document, former), self._identity(document.path)
 
-    def _former(self, paths: Iterable[str], before: Catalog | None, parsed: ParsedFiles) -> dict[str, LoadedFile]:
+    def _former(self, paths: Collection[str], before: Before | None, parsed: ParsedFiles) -> dict[str, LoadedFile]:
         """Return what some files meant when they had another content, by path, where that is known."""
         if self.table is not None:
-            return self.table.former(paths)
+            return self.table.before(paths)
         digests = before.file_digests if before is not None else {}
         return parsed.known({path: digests[path] for path in paths if path in digests})
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mdmem.catalog.content import CACHE_VERSION, read_moments
+from mdmem.catalog.former import NAME, Former, read_former, write_former
 from mdmem.catalog.interpret import LoadedFile
 from mdmem.entry.model import Wing
-from mdmem.record import StoredRecord
+from mdmem.record import Raw, StoredRecord, unpack_one
 from mdmem.state import read_packed, write_packed
-from mdmem.tree import Stat, TreeFile
+from mdmem.tree import Looks, Stat, StoredLook, TreeFile
+
+if TYPE_CHECKING:
+    from mdmem.catalog.model import Catalog
 
 # A file that changed in the tick of the clock in which it was hashed, or the table written, may hold other bytes now.
 _RACY_NS = 2_000_000_000
@@ -35,30 +40,89 @@ class FileRow(StoredRecord, frozen=True, array_like=True):
 
 
 _Rows = dict[str, FileRow]
+_Packed = dict[str, Raw]
+_Looks = dict[str, StoredLook]
 
 
 class Table:
     """The files of a worktree as they were when somebody looked last, by path.
 
     What was learned since then is kept beside it until it is enough to be written: an unchanged file is neither read
-    nor parsed again, and one change does not cost the writing of ten thousand rows.
+    nor parsed again, and one change does not cost the writing of ten thousand rows. Beside the table stand the looks at
+    the folders, and what all files meant together: where nothing changed, no row is asked for.
     """
 
     def __init__(self, path: Path) -> None:
-        """Take the file, which need not exist."""
+        """Take the file, which need not exist; those beside it begin with its name."""
         self._path = path
-        self._written_ns = 0
-        self._rows: _Rows = {}
         self._learned: _Rows = {}
-        with suppress(OSError):
-            self._written_ns = path.stat().st_mtime_ns
-            rows = read_packed(path, CACHE_VERSION, _Rows) or {}
-            is_sound = read_moments((row.loaded for row in rows.values()), (row.wing for row in rows.values()))
-            self._rows = rows if is_sound else {}
+        self._written_ns = 0
+        # Of what the files beside the table were made, as far as they were read.
+        self._kept: Mapping[str, str] | None = None
+        self._stored_looks: Looks = {}
+
+    @cached_property
+    def _packed(self) -> _Packed:
+        # Told first: whoever writes the table meanwhile is not taken for who wrote what is read.
+        self._written_ns = _changed_ns(self._path)
+        return read_packed(self._path, CACHE_VERSION, _Packed) or {}
+
+    @cached_property
+    def _rows(self) -> _Rows:
+        """The rows that were asked for."""
+        return {}
+
+    def _known_rows(self, paths: Iterable[str]) -> _Rows:
+        """Return what the table has of some paths, reading of it no more than that."""
+        rows = self._rows
+        unread = [path for path in paths if path not in rows]
+        if not unread:
+            return rows
+        packed = self._packed
+        new = {path: packed[path] for path in unread if path in packed}
+        read = {path: row for path, one in new.items() if (row := unpack_one(one, FileRow)) is not None}
+        if read_moments((row.loaded for row in read.values()), (row.wing for row in read.values())):
+            rows.update(read)
+        return rows
+
+    @cached_property
+    def looks(self) -> Looks:
+        """Return what was seen of the folders; whoever looks again puts in what is seen then."""
+        path = self._beside("looks")
+        at, stored = _changed_ns(path), read_packed(path, CACHE_VERSION, _Looks) or {}
+        looks = {prefix: one.look(prefix, at=at) for prefix, one in stored.items()}
+        self._stored_looks = {prefix: look for prefix, look in looks.items() if look is not None}
+        return dict(self._stored_looks)
+
+    def take_former(self) -> Former | None:
+        """Return what all files meant together, once: who takes it has all of it, and it is as large as that again."""
+        # What else is asked of it is read before it is gone.
+        _ = self._manifests
+        found, self._former = self._former, None
+        return found
+
+    @cached_property
+    def _manifests(self) -> _Rows:
+        """What was known of manifests when all files were put together."""
+        former = self._former
+        if former is None:
+            return {}
+        stated = ((path, former.file_digests.get(path), wing) for path, wing in former.wings.items())
+        return {path: FileRow(digest, wing=wing, is_parsed=True) for path, digest, wing in stated if digest is not None}
+
+    @cached_property
+    def _former(self) -> Former | None:
+        kept = read_former(self._beside("former"))
+        found = (kept or {}).get(NAME)
+        self._kept = found.file_digests if found is not None else {} if kept is not None else None
+        return found
+
+    def _beside(self, name: str) -> Path:
+        return self._path.with_name(f"{self._path.name}-{name}")
 
     def known(self, stats: Mapping[str, Stat]) -> dict[str, str]:
         """Return, by path, the digest of each file whose stat is the one remembered, and old enough to be trusted."""
-        rows, limit = self._rows, self._written_ns - _RACY_NS
+        rows, limit = self._known_rows(stats), self._written_ns - _RACY_NS
         return {
             path: row.digest
             for path, stat in stats.items()
@@ -78,20 +142,24 @@ class Table:
 
     def row(self, path: str, digest: str | None) -> FileRow | None:
         """Return what is known of a file that has a content."""
-        for rows in (self._learned, self._rows):
-            row = rows.get(path)
-            if row is not None and row.digest == digest:
-                return row
-        return None
+        learned = self._learned.get(path)
+        row = learned if learned is not None and learned.digest == digest else self._known_rows((path,)).get(path)
+        return row if row is not None and row.digest == digest else None
 
-    def former(self, paths: Iterable[str]) -> dict[str, LoadedFile]:
+    def manifest(self, path: str, digest: str) -> FileRow | None:
+        """Return what is known of a manifest that has a content."""
+        row = self._manifests.get(path)
+        return row if row is not None and row.digest == digest else self.row(path, digest)
+
+    def before(self, paths: Collection[str]) -> dict[str, LoadedFile]:
         """Return what files meant that may have another content by now, by path."""
-        rows = ((path, self._rows.get(path)) for path in paths)
-        return {path: row.loaded for path, row in rows if row is not None and row.loaded is not None}
+        rows = self._known_rows(paths)
+        found = ((path, rows[path].loaded) for path in paths if path in rows)
+        return {path: loaded for path, loaded in found if loaded is not None}
 
     def loaded(self, digests: Mapping[str, str]) -> dict[str, LoadedFile]:
         """Return what files in an entry's place mean, by path, where it is known of the content that they have."""
-        rows = self._rows
+        rows = self._known_rows(digests)
         found = {
             path: row.loaded
             for path, digest in digests.items()
@@ -118,15 +186,55 @@ class Table:
 
         `files` is None for who sees a part of them alone, and cannot tell which are gone.
         """
-        if not self._learned and (files is None or len(self._rows) <= len(files)):
+        packed = self._packed
+        if not self._learned and (files is None or len(packed) <= len(files)):
             return
         paths = {file.path for file in files} if files is not None else None
-        gone = self._rows.keys() - paths if paths is not None else ()
-        if 100 * (len(self._learned) + len(gone)) <= _FEW * len(self._rows):
+        gone = packed.keys() - paths if paths is not None else ()
+        if 100 * (len(self._learned) + len(gone)) <= _FEW * len(packed):
             return
-        known = {**self._rows, **self._learned}
+        known = {**packed, **self._rows, **self._learned}
         rows = {path: row for path, row in known.items() if paths is None or path in paths}
         if write_packed(self._path, CACHE_VERSION, rows):
-            self._rows, self._learned = rows, {}
-            with suppress(OSError):
-                self._written_ns = self._path.stat().st_mtime_ns
+            # What was learned is asked for as what is read from the file.
+            self._rows, self._learned = {**self._rows, **self._learned}, {}
+            del self._packed
+
+    def save_whole(self, catalog: Catalog, wings: Mapping[str, Wing | None]) -> None:
+        """Write what all files mean together, and the looks at the folders, where either is far from what is kept."""
+        digests = catalog.file_digests
+        if _is_far(self._kept, digests):
+            write_former(self._beside("former"), catalog, wings)
+            self._kept = digests
+        elif self._kept == digests:
+            # To hold on to both would take a fifth of what the entries take.
+            self._kept = digests
+        self._save_looks(len(digests))
+
+    def _save_looks(self, count: int) -> None:
+        looks = self.looks
+        stored = self._stored_looks
+        new = {prefix: look for prefix, look in looks.items() if not look.tells_as(stored.get(prefix))}
+        settled = {prefix: one for prefix, look in new.items() if (one := look.stored()) is not None}
+        if 100 * sum(len(one.stats) for one in settled.values()) <= _FEW * count:
+            return
+        kept = {
+            prefix: one for prefix, look in stored.items() if prefix in looks and (one := look.stored()) is not None
+        }
+        if write_packed(self._beside("looks"), CACHE_VERSION, kept | settled):
+            self._stored_looks = {**stored, **{prefix: looks[prefix] for prefix in settled}}
+
+
+def _is_far(kept: Mapping[str, str] | None, now: Mapping[str, str]) -> bool:
+    """Say whether more than a few files changed since; where a name has no UTF-8, nothing is kept, and that is it."""
+    if not kept:
+        return kept is None
+    return kept != now and 100 * len(kept.items() ^ now.items()) > _FEW * len(kept)
+
+
+def _changed_ns(path: Path) -> int:
+    """Return when a file was written by the clock of its file system, 0 where there is none."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0

@@ -94,9 +94,9 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def remark_reach(given: Globals, answer: AcrossAnswer[Any]) -> None:
-    """Say how far an answer reaches, where that is not all."""
+def remark_reach(given: Globals, *answers: AcrossAnswer[Any]) -> None:
+    """Say how far answers reach, where that is not all."""
     from mdmem.render.hub_answers import reach_remarks
 
-    for said in reach_remarks(answer):
+    for said in dict.fromkeys(said for answer in answers for said in reach_remarks(answer)):
         given.remark(said)

@@ -17,15 +17,23 @@ if TYPE_CHECKING:
     from mdmem.workspace.scope import Filters
 
 
+_MOST = 100
+
+
 @click.command("list")
-@click.option("--limit", "-n", type=click.IntRange(min=1), default=100, show_default=True, help="Entries at most.")
+@click.option(
+    "--limit",
+    "-n",
+    type=click.IntRange(min=1),
+    help=f"Entries at most.  [default: {_MOST}; all of one --repository]",
+)
 @click.argument("place", metavar="[WING|ROOM|WING/ROOM]", required=False)
 @repositories_option
 @filter_options
 @dsn_option
 @format_option("text", "json")
 @global_options
-def command(given: Globals, place: str | None, limit: int, form: str, **options: Any) -> int:
+def command(given: Globals, place: str | None, limit: int | None, form: str, **options: Any) -> int:
     """List entries by repository and address: those in force, of a place where one is named, unless a filter asks."""
     from mdmem.hub.across import AcrossRequest, list_across
     from mdmem.hub.repository_copy import open_copy
@@ -41,24 +49,27 @@ def command(given: Globals, place: str | None, limit: int, form: str, **options:
         if len(repositories) == 1:
             copy = open_copy(reader, repositories[0], today=today())
             filters = within(copy.workspace, place, filters) if place is not None else filters
-            found = list_entries(copy.workspace, filters)
+            listed = list_entries(copy.workspace, filters)
+            found = listed[:limit]
             if form == "json":
                 print_text(hub_answers.copy_json(copy, entries_json(in_full(copy.workspace, found)), now=now()))
             else:
                 ink = given.ink()
                 text = entry_list(found, ink, {}, columns=columns())
                 print_text(hub_answers.copy_text(copy, text, ink=ink, now=now()))
+            if len(listed) > len(found):
+                given.remark(f"{len(listed) - len(found)} more; raise --limit to see them")
             if not found:
                 given.remark(nothing_listed(count_hidden(copy.workspace, filters)))
             return 0 if found else 1
         filters = _within(reader, place, filters) if place is not None else filters
-        request = AcrossRequest(Question(filters=filters), repositories, limit)
+        request = AcrossRequest(Question(filters=filters), repositories, limit or _MOST)
         answer = list_across(reader, request, today=today())
         if form == "json":
             print_text(hub_answers.across_entries_json(answer, now=now()))
         else:
             print_text(hub_answers.across_list_text(answer, ink=given.ink(), now=now(), columns=columns()))
-        for said in hub_answers.list_remarks(answer, more="raise --limit"):
+        for said in hub_answers.list_remarks(answer, most="--limit", within="--repository"):
             given.remark(said)
         if not answer.result:
             given.remark("no entry that you may read passes these filters")

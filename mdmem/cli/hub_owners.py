@@ -17,7 +17,7 @@ from mdmem.cli.hub_common import dsn_option, now, reading, repositories_option
 def command(given: Globals, words: tuple[str, ...], repositories: tuple[str, ...], dsn: str | None, form: str) -> int:
     """Show owners and dependents of an entry, or of those that say most about WORDS."""
     from mdmem.hub.owners import who
-    from mdmem.render.hub_answers import who_json, who_remarks, who_text
+    from mdmem.render.hub_owners import who_json, who_remarks, who_text
 
     with reading(dsn) as reader:
         report = who(reader, " ".join(words), repositories=repositories, today=today())

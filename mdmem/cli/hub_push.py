@@ -42,12 +42,12 @@ def command(
 def pushed(given: Globals, request: PushRequest, *, dsn: str | None, form: str) -> int:
     """Push what is asked for, print what became of it, and return the exit code."""
     from mdmem.hub.push import push
-    from mdmem.render.hub import push_json, push_text
+    from mdmem.render.hub import kept_remarks, push_json, push_text
 
     workspace = open_workspace(given)
     with open_hub(dsn) as connection:
         result = push(workspace, connection, request)
-    for remark in result.missing if form == "text" else ():
+    for remark in (*result.missing, *kept_remarks(result)) if form == "text" else ():
         given.remark(remark)
     print_text(push_json(result) if form == "json" else push_text(result))
     return INCOMPLETE if result.missing else 0

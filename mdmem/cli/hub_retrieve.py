@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,11 +10,18 @@ from mdmem.cli.common import Globals, format_option, global_options, print_text,
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.hub_common import dsn_option, now, reading, remark_reach, repositories_option
 
+if TYPE_CHECKING:
+    from mdmem.retrieval.pack import Printed
+
 
 @click.command("retrieve")
 @click.argument("words", nargs=-1)
 @click.option("--path", "-p", "paths", multiple=True, metavar="FILE", help="A file, from the repository's top.")
+@click.option(
+    "--ask", "asked", multiple=True, metavar="QUESTION", help="One of several questions, each answered in short."
+)
 @click.option("--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size; a token is 4 bytes.")
+@click.option("--query-syntax", "syntax", is_flag=True, help="Read WORDS as a query; with one --repository.")
 @repositories_option
 @filter_options
 @dsn_option
@@ -23,38 +30,66 @@ from mdmem.cli.hub_common import dsn_option, now, reading, remark_reach, reposit
 def command(
     given: Globals, words: tuple[str, ...], paths: tuple[str, ...], budget: int | None, form: str, **options: Any
 ) -> int:
-    """Answer what binds for WORDS: in one --repository as its clone does, else in all that match, invariants first."""
-    from mdmem.hub.across import AcrossRequest, retrieve_across
+    """Answer what binds for WORDS and any number of questions.
+
+    In one --repository as its clone does, else in all that match, invariants first.
+    """
     from mdmem.hub.repository_copy import open_copy
+    from mdmem.hub.union_answers import answer_each_across
     from mdmem.render import hub_answers
-    from mdmem.render.json import PrintedJson, pack_json
-    from mdmem.render.retrieval import pack_text, text_size
+    from mdmem.render.answers import answers_json, answers_text
+    from mdmem.retrieval.answers import answer_each
     from mdmem.retrieval.question import Question
-    from mdmem.retrieval.retrieve import retrieve, with_code_paths
+    from mdmem.retrieval.retrieve import with_code_paths
 
     dsn, repositories = options.pop("dsn"), options.pop("repositories")
-    question = Question(words=" ".join(words).strip(), filters=filters_from(options))
-    printed = PrintedJson() if form == "json" else text_size
+    asked = [one.strip() for one in options.pop("asked") if one.strip()]
+    syntax = options.pop("syntax")
+    filters = filters_from(options)
+    work = Question(words=" ".join(words).strip(), filters=filters, syntax=syntax)
+    main = work if work.words or paths or not asked else None
+    questions = [Question(words=one, filters=filters, syntax=syntax) for one in asked]
+    printed, short = _sizes(form)
     with reading(dsn) as reader:
         if len(repositories) == 1:
             copy = open_copy(reader, repositories[0], today=today())
-            asked = with_code_paths(copy.workspace, question, paths)
-            pack = retrieve(copy.workspace, asked, budget=budget, printed=printed)
+            meant = main if main is None else with_code_paths(copy.workspace, main, paths)
+            answers = answer_each(copy.workspace, meant, questions, budget=budget, printed=printed, printed_short=short)
             if form == "json":
-                print_text(hub_answers.copy_json(copy, pack_json(pack), now=now()))
+                print_text(hub_answers.copy_json(copy, answers_json(answers), now=now()))
             else:
                 ink = given.ink()
-                print_text(hub_answers.copy_text(copy, pack_text(pack, ink=ink), ink=ink, now=now()))
+                print_text(hub_answers.copy_text(copy, answers_text(answers, ink=ink), ink=ink, now=now()))
             return 0
         if paths:
             raise click.UsageError("a --path is a file of one repository; name that with --repository")
-        if not question.words:
+        if main is not None and not main.words:
             raise click.UsageError("give words; without them name a --repository")
-        request = AcrossRequest(question, repositories)
-        answer = retrieve_across(reader, request, today=today(), budget=budget, printed=printed)
+        several = answer_each_across(
+            reader,
+            main,
+            questions,
+            repositories=repositories,
+            today=today(),
+            budget=budget,
+            printed=printed,
+            printed_short=short,
+        )
         if form == "json":
-            print_text(hub_answers.across_pack_json(answer, now=now()))
+            print_text(hub_answers.across_answers_json(several, now=now()))
         else:
-            print_text(hub_answers.across_pack_text(answer, ink=given.ink(), now=now()))
-        remark_reach(given, answer)
+            print_text(hub_answers.across_answers_text(several, ink=given.ink(), now=now()))
+        remark_reach(given, *several.found)
     return 0
+
+
+def _sizes(form: str) -> tuple[Printed, Printed]:
+    """Return what the parts of an answer take in the form that is printed, and those of a short one."""
+    if form == "json":
+        from mdmem.render.json import PrintedJson
+
+        return PrintedJson(), PrintedJson()
+    from mdmem.render.answers import short_text_size
+    from mdmem.render.retrieval import text_size
+
+    return text_size, short_text_size

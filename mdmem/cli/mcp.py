@@ -45,8 +45,8 @@ def command(
     """Serve the memory to an agent over standard input and output; the agent's client starts this.
 
     With --wing the agent reads and writes these wings alone. With --http many clients are served, each with a token of
-    `mdmem token add`; without tokens, only those of this machine. With --hub `retrieve`, `search` and `get_entry` take
-    a repository; the variables MDMEM_HUB_DSN and MDMEM_HUB_TOKEN say which hub, and who asks.
+    `mdmem token add`; without tokens, only those of this machine. With --hub the tools that read take a repository; the
+    variables MDMEM_HUB_DSN and MDMEM_HUB_TOKEN say which hub, and who asks.
     """
     dsn = os.environ.get("MDMEM_HUB_DSN") if has_hub else ""
     if has_hub and not dsn:

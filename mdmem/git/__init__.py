@@ -4,7 +4,7 @@ Committing, merging and who commits are imported from their modules: a hook with
 """
 
 from mdmem.git.blobs import BlobReader, read_blobs
-from mdmem.git.discovery import find_repository, is_brought_along
+from mdmem.git.discovery import ask_of, find_repository, is_brought_along
 from mdmem.git.errors import (
     DubiousOwnershipError,
     GitLockedError,
@@ -47,6 +47,7 @@ __all__ = [
     "ShallowHistoryError",
     "UnknownRevisionError",
     "UnwritableStoreError",
+    "ask_of",
     "editor",
     "environment_for",
     "file_days",

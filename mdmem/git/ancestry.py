@@ -9,9 +9,9 @@ from mdmem.git.process import Repository, run
 
 
 def is_ancestor(repository: Repository, old: str, new: str) -> bool:
-    """Say whether a commit is another one or led to it; both are here."""
-    asked = ("rev-list", "--max-count=1", old, f"^{new}", "--")
-    return not run(repository.top, *asked, variables=repository.variables).strip()
+    """Say whether a commit is another one or led to it; one that is not here led to nothing."""
+    asked = ("rev-list", "--count", "--max-count=1", old, f"^{new}", "--")
+    return run(repository.top, *asked, variables=repository.variables, ok=(0, 128)).strip() == b"0"
 
 
 def leading_to(repository: Repository, olds: Iterable[str], new: str) -> frozenset[str]:

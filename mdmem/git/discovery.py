@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mdmem.errors import GitError
 from mdmem.git.errors import DubiousOwnershipError, ForeignGitDirectoryError
 from mdmem.git.process import Repository, pathspec, run
 
+Asking = Callable[[Path], Repository | None]
 
-def find_repository(folder: Path) -> Repository | None:
-    """Return the repository that a folder lies in, or None; raises GitError where git refuses to say."""
+
+def find_repository(folder: Path, *, ask: Asking | None = None) -> Repository | None:
+    """Return the repository that a folder lies in, or None; raises GitError where git refuses to say.
+
+    `ask` stands in for `ask_of`, and says the same.
+    """
     place = folder
     # git cannot start in a folder that may not be entered.
     while not os.access(place, os.X_OK) or not place.is_dir():
@@ -25,7 +30,7 @@ def find_repository(folder: Path) -> Repository | None:
     place = place.resolve()
     for top in _work_trees(place):
         try:
-            found = _ask(top)
+            found = (ask or ask_of)(top)
         except GitError as error:
             words = str(error)
             # As git does, go on above a folder `.git` that is no git directory; a file of that name is the end.
@@ -75,8 +80,11 @@ def _work_trees(place: Path) -> Iterator[Path]:
             yield folder
 
 
-def _ask(top: Path) -> Repository | None:
-    """Return the repository whose top a folder is as git tells of it; None where its settings name another top."""
+def ask_of(top: Path) -> Repository | None:
+    """Return the repository whose top a folder is as git tells of it; None where its settings name another top.
+
+    Raises GitError.
+    """
     # Above the top nothing is looked for, and beside its `.git` nothing counts.
     variables = {"GIT_CEILING_DIRECTORIES": str(top.parent)}
     printed = run(top, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir", variables=variables)

@@ -101,17 +101,23 @@ SAFE = (*(part for said in SETTINGS for part in ("-c", said)), "--no-pager")
 class Repository:
     """One git work tree: its top, its own git directory, and the one it shares with other worktrees.
 
-    `objects` is a store that is read beside its own one. A bare repository is its own top.
+    `objects` is a store that is read beside its own one. A bare repository is its own top. `is_literal` says that no
+    object is read in another's place, as `git replace` would have it on this machine.
     """
 
     top: Path
     git_dir: Path
     common_dir: Path
     objects: ObjectStore | None = field(default=None, compare=False)
+    is_literal: bool = field(default=False, compare=False)
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Return what git is told so that it sees all objects."""
+        """Return what git is told so that it sees the objects that are meant."""
+        return {**self._found_by, **({"GIT_NO_REPLACE_OBJECTS": "1"} if self.is_literal else {})}
+
+    @property
+    def _found_by(self) -> Mapping[str, str]:
         if self.top == self.git_dir:
             # Who lets git find bare repositories only where they are named still reads ours.
             return {"GIT_DIR": str(self.git_dir)}

@@ -25,7 +25,7 @@ def stamp_of(repository: Repository) -> Stamp | None:
     None where that cannot be told: a file changed a moment ago, or settings are taken in from others.
     """
     settings = [_content(path) for path in settings_files(repository, os.environ)]
-    if any(content is not None and _INCLUDE in content.lower() for content in settings):
+    if any(map(_includes, settings)):
         return None
     head = _content(repository.git_dir / "HEAD")
     named = head.removeprefix(_REF).strip() if head is not None and head.startswith(_REF) else b""
@@ -33,6 +33,15 @@ def stamp_of(repository: Repository) -> Stamp | None:
     stats = dict(stats_of(_files(repository)))
     is_racy = any(max(stat[2:]) > time_ns() - RACY_NS for stat in stats.values())
     return None if is_racy else (head, tip, *settings, *stats.items())
+
+
+def _includes(settings: bytes | None) -> bool:
+    return settings is not None and _INCLUDE in settings.lower()
+
+
+def has_includes(repository: Repository, environment: Mapping[str, str]) -> bool:
+    """Say whether git's settings take in others."""
+    return any(_includes(_content(path)) for path in settings_files(repository, environment))
 
 
 def settings_files(repository: Repository, environment: Mapping[str, str]) -> Iterator[Path]:

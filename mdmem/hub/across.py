@@ -21,7 +21,7 @@ from mdmem.index.corpus import Totals
 from mdmem.index.fields import SCORED
 from mdmem.index.scoring import Leaf, Query, plain, rank, term
 from mdmem.retrieval.entries import ShownEntry, in_full, list_entries
-from mdmem.retrieval.pack import PLAIN, Pack, Printed
+from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
 from mdmem.retrieval.question import Question, SearchResult
 from mdmem.retrieval.search import search_in
 from mdmem.settings import Settings
@@ -90,11 +90,17 @@ def search_across(reader: Reader, request: AcrossRequest, *, today: date) -> Acr
 
 
 def retrieve_across(
-    reader: Reader, request: AcrossRequest, *, today: date, budget: int | None = None, printed: Printed = PLAIN
+    reader: Reader,
+    request: AcrossRequest,
+    *,
+    today: date,
+    budget: int | None = None,
+    printed: Printed = PLAIN,
+    given: Given = NOTHING_GIVEN,
 ) -> AcrossAnswer[Pack]:
     """Return what of many repositories binds for some words, within a budget.
 
-    Invariants that hold any of them come first, however many entries match better.
+    Invariants that hold any of them come first, however many entries match better. What was `given` is a line.
     """
     from mdmem.retrieval.budget import pack
     from mdmem.retrieval.mentions import texts_of
@@ -107,7 +113,7 @@ def retrieve_across(
     asked = replace(request.question, filters=finding.filters)
     found = retrieve_in(union, finding.scope(origins), asked)
     limit = Settings().budget if budget is None else budget
-    packed = pack(found, limit, texts=texts_of(union, found), printed=printed)
+    packed = pack(found, limit, texts=texts_of(union, found), printed=printed, given=given)
     return AcrossAnswer(packed, union, origins, finding.reach(len(finding.seeds(_CLOSER))), finding.pins)
 
 

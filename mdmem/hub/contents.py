@@ -10,7 +10,7 @@ from hashlib import sha256
 
 from mdmem.access import EVERYTHING
 from mdmem.catalog import Catalog, is_entry_place, part_of, settings_bytes
-from mdmem.catalog.addresses import MANIFEST, full_address, is_manifest, with_full_links
+from mdmem.catalog.addresses import MANIFEST, full_address, is_manifest, is_plain_address, with_full_links
 from mdmem.catalog.content import ContentCache
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, read_manifest, unreadable
 from mdmem.catalog.links import reference_of
@@ -23,6 +23,8 @@ from mdmem.document.split import body_of
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import LINK_FIELDS, Entry
 from mdmem.errors import EnvironmentFaultError, UsageError
+from mdmem.git.ancestry import root_commits
+from mdmem.git.merge import is_shallow
 from mdmem.git.status import list_revision
 from mdmem.hub.names import remote_place, remote_url
 from mdmem.hub.rows import HubFile, Link, is_storable
@@ -71,7 +73,11 @@ class Contents:
     def __init__(self, workspace: Workspace, commit: str) -> None:
         """Take the root's workspace and the whole name of a commit; raises UsageError where that holds no memory."""
         self.commit = commit
-        self.workspace = workspace.unlimited().at(Snapshot(revision=commit))
+        location = workspace.location
+        # What is pushed is what the commit is to everybody.
+        literal = replace(location, repository=replace(location.get_repository(), is_literal=True))
+        meant = replace(workspace.unlimited(), location=literal)
+        self.workspace = meant.at(Snapshot(revision=commit, is_resolved=True))
         self.tree = self.workspace.whole_tree
         if not has_file(self.tree, SETTINGS_NAME):
             where = workspace.location.under or "its top"
@@ -81,6 +87,12 @@ class Contents:
     def remote(self) -> str | None:
         """Return the URL of the repository's remote, None where it has none."""
         return remote_url(self.workspace.location.get_repository())
+
+    @cached_property
+    def roots(self) -> list[str] | None:
+        """Return the commits that the history begins with; None where it is cut off, for there it seems to begin."""
+        git = self.workspace.location.get_repository()
+        return None if is_shallow(git) else list(root_commits(git, self.commit))
 
     @property
     def settings(self) -> bytes:
@@ -245,8 +257,7 @@ def links_in_body(entry: Entry, body: str, addresses: Collection[str]) -> Iterat
                 yield path.removesuffix(".md"), False
         else:
             full = full_address(link.target, entry.address, addresses)
-            is_short = link.target.count("/") != 2 or link.target.startswith(".") or link.target.endswith(".md")
-            yield full or link.target, is_short
+            yield full or link.target, not is_plain_address(link.target)
 
 
 def _may_be_address(target: str) -> bool:

@@ -34,7 +34,7 @@ _FEW_FILES = 3_000
 SLOW_SECONDS, PAUSE_SECONDS = 1.0, 10.0
 """Who was waited for so long in vain is not asked for a while."""
 
-_Key = tuple[SeenRepository, date, tuple[int, ...]]
+_Key = tuple[SeenRepository, date, tuple[int, ...], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,8 @@ class ServedHub:
         """Return the copy of a repository, that of a question before where what is seen of it is the same."""
         seen = [wing.id for wing in reader.wings_of([repository.id])]
         seen += [pin.wing_id for pin in reader.pins_of([repository.id])]
-        key = (repository, today, tuple(seen))
+        # Who does not see all is told of nothing else, also where all that there is now is seen.
+        key = (repository, today, tuple(seen), bool(reader.read_whole([repository.id])))
         with self._turn:
             known = self._copies.get(key)
             if known is not None:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import dataclass
 from mdmem.git import resolve
-from mdmem.git.ancestry import committed_at, root_commits
-from mdmem.git.merge import is_shallow
+from mdmem.git.ancestry import committed_at
 from mdmem.hub.connection import in_turn
 from mdmem.hub.contents import Contents, narrow_settings
 from mdmem.hub.names import remote_place
@@ -90,13 +89,12 @@ def _note(cursor: Any, held: HubRepository, contents: Contents) -> None:
     """Write which commit the hub has of a repository from now on."""
     location, commit = contents.workspace.location, contents.commit
     git = location.get_repository()
-    # Where a history is cut off it seems to begin; and where it begins does not change.
-    roots = list(root_commits(git, commit)) if held.commit is None and not is_shallow(git) else None
     stated = {
         "id": held.id,
         "root": location.under,
         "url": remote_place(contents.remote),
-        "roots": roots,
+        # Where a history begins does not change.
+        "roots": contents.roots if held.commit is None else None,
         "commit": commit,
         "committed": committed_at(git, commit),
         "format": FORMAT,

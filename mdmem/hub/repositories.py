@@ -8,9 +8,7 @@ from mdmem import SETTINGS_NAME
 from mdmem.dataclass import dataclass
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.git import Repository, list_revision
-from mdmem.git.ancestry import is_ancestor, root_commits
-from mdmem.git.fetch import has_commit
-from mdmem.git.merge import is_shallow
+from mdmem.git.ancestry import is_ancestor
 from mdmem.hub.connection import FORBIDDEN, HubError, one_row, transaction
 from mdmem.hub.names import checked_name, own_names, remote_url
 from mdmem.hub.permissions import require_owner
@@ -91,7 +89,7 @@ def take_repository(cursor: Any, contents: Contents, *, given: str | None, is_ne
     if found is not None:
         return found
     if not is_new:
-        _refuse_known(cursor, location, commit, name)
+        _refuse_known(cursor, contents, name)
     if not one_row(cursor.execute("SELECT is_owner()"))[0]:
         raise _not_to_push(name)
     cursor.execute("INSERT INTO repository (name, root) VALUES (%s, %s) ON CONFLICT DO NOTHING", (name, location.under))
@@ -111,14 +109,12 @@ def _is_beside(location: Location, commit: str, found: HubRepository) -> bool:
     return bool(list_revision(location.get_repository(), commit, settings))
 
 
-def _refuse_known(cursor: Any, location: Location, commit: str, name: str) -> None:
+def _refuse_known(cursor: Any, contents: Contents, name: str) -> None:
     """Raise UsageError where the hub has the history of a commit under another name."""
+    location, commit = contents.workspace.location, contents.commit
     git = location.get_repository()
-    if is_shallow(git):
-        # Where a history is cut off it seems to begin.
-        return
     asked = f"SELECT {_COLUMNS} FROM repository WHERE roots && %s AND root = %s AND name <> %s ORDER BY name"
-    cursor.execute(asked, (list(root_commits(git, commit)), location.under, name))
+    cursor.execute(asked, (contents.roots or [], location.under, name))
     for row in cursor.fetchall():
         other = HubRepository(*row)
         if other.commit is not None and _is_one_line(git, other.commit, commit):
@@ -127,7 +123,7 @@ def _refuse_known(cursor: Any, location: Location, commit: str, name: str) -> No
 
 
 def _is_one_line(git: Repository, one: str, other: str) -> bool:
-    return has_commit(git, one) and (is_ancestor(git, one, other) or is_ancestor(git, other, one))
+    return is_ancestor(git, one, other) or is_ancestor(git, other, one)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,8 +35,7 @@ def succession(cursor: Any, git: Repository, held: HubRepository, commit: str, *
         return Succession.FIRST
     if had == commit:
         return Succession.SAME
-    is_here = has_commit(git, had)
-    if is_here and is_ancestor(git, had, commit):
+    if is_ancestor(git, had, commit):
         return Succession.NEWER
     cursor.execute("SELECT commit, is_left FROM push WHERE repository_id = %s", (held.id,))
     pushed = dict(cursor.fetchall())
@@ -49,7 +48,11 @@ def succession(cursor: Any, git: Repository, held: HubRepository, commit: str, *
         forget = f"`mdmem hub forget {held.name}` and a push take it all the same"
         raise UsageError(f"{named}; {commit[:10]} goes on from what it was rewritten without; {forget}")
     if not is_rewritten:
-        why = "does not follow from it" if is_here else "is not known to follow from it: it is not in this clone"
+        why = (
+            "does not follow from it"
+            if has_commit(git, had)
+            else "is not known to follow from it: it is not in this clone"
+        )
         raise UsageError(
             f"{named}, and {commit[:10]} {why}; fetch first, or `--rewritten` if the history was rewritten"
         )

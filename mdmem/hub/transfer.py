@@ -18,12 +18,16 @@ from mdmem.hub.wings import WingRows
 
 @dataclass(frozen=True, slots=True)
 class TransferResult:
-    """How many files were put in, put in the place of others, and taken out, and how many pins are others."""
+    """How many files were put in, put in the place of others, and taken out, and how many pins are others.
+
+    `kept` are the pinned wings that should be written anew and are not the pusher's to write: others read them, too.
+    """
 
     added: int = 0
     changed: int = 0
     removed: int = 0
     pins: int = 0
+    kept: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Say whether anything was."""
@@ -56,10 +60,10 @@ def transfer(cursor: Any, repository: int, contents: Contents, *, is_whole: bool
             rows.state(Wing(name=name))
         added, changed = added + len(other - listed.keys()), changed + len(other & listed.keys())
         removed += len(gone)
-    pins = _pin(cursor, repository, contents, is_whole=is_whole)
+    pins, kept = _pin(cursor, repository, contents, is_whole=is_whole)
     if added or removed or pins:
         _link_again(cursor, repository, contents)
-    return TransferResult(added, changed, removed, pins)
+    return TransferResult(added, changed, removed, pins, kept)
 
 
 def _made(cursor: Any, repository: int, name: str) -> int:
@@ -88,10 +92,11 @@ def _fill(rows: WingRows, contents: Contents, wing: HubWing, paths: Collection[s
     rows.finish()
 
 
-def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) -> int:
-    """Make the pins of a repository those of a commit, and return how many are others than before.
+def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) -> tuple[int, tuple[str, ...]]:
+    """Make the pins of a repository those of a commit, and return how many are others than before, and which were kept.
 
-    What they read is written once, by whoever pins it first or in another format, and never changes.
+    What they read is written once, by whoever pins it first or in another format, and never changes. Anew it is written
+    where nobody else reads it, or the hub's owner asks.
     """
     asked = (
         "SELECT pin.name, source, source_path, commit, tree, format FROM visible_pin() AS pin"
@@ -107,26 +112,32 @@ def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) ->
         for name, (source, *_) in had.items()
         if (wanted[name].source != source if name in wanted else not contents.awaits(name, source))
     ]
-    if stale:
-        cursor.execute("SELECT unpin(%s, %s)", (repository, list(map(stored_path, stale))))
+    loosened = [*stale, *(name for name in wanted if is_whole and name in had and name not in stale)]
+    if loosened:
+        # A wing goes with the last that pins it, so that it is new where it is pinned again.
+        cursor.execute("SELECT unpin(%s, %s)", (repository, list(map(stored_path, loosened))))
     changed = {name for name, wing in wanted.items() if had.get(name) != (wing.source, wing.tree, FORMAT)}
-    for name, wing in sorted(wanted.items(), key=lambda one: str(one[1].source)):
-        if name in changed or is_whole:
-            _fill_pinned(cursor, repository, contents, wing, is_whole=is_whole)
-    return len(changed.union(stale))
+    kept = [
+        name
+        for name, wing in sorted(wanted.items(), key=lambda one: str(one[1].source))
+        if (name in changed or is_whole) and not _fill_pinned(cursor, repository, contents, wing, is_whole=is_whole)
+    ]
+    return len(changed.union(stale)), tuple(kept) if is_whole else ()
 
 
-def _fill_pinned(cursor: Any, repository: int, contents: Contents, wing: HubWing, *, is_whole: bool) -> None:
+def _fill_pinned(cursor: Any, repository: int, contents: Contents, wing: HubWing, *, is_whole: bool) -> bool:
+    """Pin a wing, and return whether its files were written."""
     source = wing.source
     assert source is not None
     said = (repository, *map(stored_path, (wing.name, source.place, source.path)), source.commit, wing.tree, FORMAT)
     pinned = "SELECT id, is_new, is_owner() FROM pinned_wing(%s, %s, %s, %s, %s, %s, %s)"
     id_, is_new, is_owner = one_row(cursor.execute(pinned, said))
-    # Others read it, too: anew it is written for the hub's owner alone.
-    if is_new or (is_whole and is_owner):
-        rows = WingRows(cursor, id_)
-        rows.clear()
-        _fill(rows, contents, wing, wing.files.keys())
+    if not (is_new or (is_whole and is_owner)):
+        return False
+    rows = WingRows(cursor, id_)
+    rows.clear()
+    _fill(rows, contents, wing, wing.files.keys())
+    return True
 
 
 def _link_again(cursor: Any, repository: int, contents: Contents) -> None:

@@ -50,6 +50,13 @@ def push_text(result: PushResult) -> str:
     return f"{name}: the hub is at {result.commit[:10]} now{since}: {', '.join(said)}"
 
 
+def kept_remarks(result: PushResult) -> list[str]:
+    """Return a sentence where pinned wings were not written anew."""
+    kept = ", ".join(f"`{name}`" for name in result.brought.kept)
+    why = "other repositories read it, too, so that only the hub's owner writes it anew"
+    return [f"pinned {kept} stays as it was: {why}"] if kept else []
+
+
 def push_json(result: PushResult) -> str:
     """Return what became of a push."""
     brought = result.brought
@@ -65,6 +72,7 @@ def push_json(result: PushResult) -> str:
             "changed": brought.changed,
             "removed": brought.removed,
             "pins": brought.pins,
+            "kept": list(brought.kept),
             "missing": list(result.missing),
         }
     )

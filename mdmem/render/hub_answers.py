@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import replace
 from mdmem.hub.origins import shown_label
-from mdmem.render.characters import one_line
+from mdmem.render.answers import answers_text
 from mdmem.render.entries import entry_list, search_text, shown_text
 from mdmem.render.hub import age_text
 from mdmem.render.json import dump, entries_json, pack_json, search_json
-from mdmem.render.retrieval import pack_text
+from mdmem.render.told import told_json, told_text
 from mdmem.render.words import count
 
 if TYPE_CHECKING:
     from mdmem.entry.model import Entry
     from mdmem.hub.across import AcrossAnswer, Pinned, Reach
     from mdmem.hub.origins import WingOrigin
-    from mdmem.hub.owners import OwnedEntry, WhoReport
     from mdmem.hub.repository_copy import RepositoryCopy
+    from mdmem.hub.union_answers import UnionAnswers
     from mdmem.render.ink import Ink
+    from mdmem.retrieval.about import ToldEntry
     from mdmem.retrieval.entries import ShownEntry
     from mdmem.retrieval.pack import Pack
     from mdmem.retrieval.question import Hit, SearchResult
@@ -52,9 +53,26 @@ def copy_text(copy: RepositoryCopy, text: str, *, ink: Ink, now: datetime) -> st
     return "\n\n".join(filter(None, [text, ink.dim(ages_text(copy.origins.values(), now))]))
 
 
+def told_copies_json(found: Sequence[tuple[RepositoryCopy, tuple[ToldEntry, ...]]], *, now: datetime) -> str:
+    """Return what entries of some repositories say about some words."""
+    return _copies_json([told(told_json(said), copy.origins, now) for copy, said in found])
+
+
+def told_copies_text(found: Sequence[tuple[RepositoryCopy, tuple[ToldEntry, ...]]], *, ink: Ink, now: datetime) -> str:
+    """Return the same as text."""
+    blocks = [
+        f"{told_text([one], ink)}\n  {ink.dim(_file_of(copy, one.entry))}" for copy, said in found for one in said
+    ]
+    ages = ages_text((origin for copy, _ in found for origin in copy.origins.values()), now)
+    return "\n\n".join(filter(None, [*blocks, ink.dim(ages)]))
+
+
 def copies_json(found: Found, *, now: datetime) -> str:
     """Return entries of some repositories as their files state them."""
-    parts = [told(entries_json(shown), copy.origins, now) for copy, shown in found]
+    return _copies_json([told(entries_json(shown), copy.origins, now) for copy, shown in found])
+
+
+def _copies_json(parts: Sequence[Mapping[str, Any]]) -> str:
     repositories = {one["repository"]: one for part in parts for one in part["repositories"]}
     return dump(
         {"entries": [one for part in parts for one in part["entries"]], "repositories": list(repositories.values())}
@@ -143,24 +161,32 @@ def across_search_json(
     """Return the hits of many repositories."""
     content = search_json(answer.result, limit=limit, snippet_of=snippet_of)
     shown = {str(hit["address"]).partition("/")[0] for hit in content["hits"]}
-    content["hits"] = [hit | _pins_json(answer.pins.get(hit["address"], ())) for hit in content["hits"]]
+    content["hits"] = [hit | pins_json(answer.pins.get(hit["address"], ())) for hit in content["hits"]]
     return dump(told({**content, **_reach_json(answer)}, _some(answer, shown), now))
 
 
-def across_pack_json(answer: AcrossAnswer[Pack], *, now: datetime) -> str:
-    """Return what binds in many repositories."""
+def across_answers_json(several: UnionAnswers, *, now: datetime) -> str:
+    """Return what binds in many repositories: the answer to the work at hand, and beside it a list of the others."""
+    found = [_pack_told(one, now) for one in several.found]
+    first = found.pop(0) if several.answers.main is not None else {}
+    asked = zip(several.answers.short, found, strict=True)
+    answers = [{"query": one.question.words, **more} for one, more in asked]
+    return dump({**first, **({"answers": answers} if answers else {})})
+
+
+def _pack_told(answer: AcrossAnswer[Pack], now: datetime) -> dict[str, Any]:
     content = pack_json(answer.result)
     shown = {str(one["address"]).partition("/")[0] for one in (*content["items"], *content["proposed"])}
-    content["items"] = [one | _pins_json(answer.pins.get(one["address"], ())) for one in content["items"]]
+    content["items"] = [one | pins_json(answer.pins.get(one["address"], ())) for one in content["items"]]
     del content["scope"], content["searched"], content["likely_room"]
-    return dump(told({**content, **_reach_json(answer)}, _some(answer, shown), now))
+    return told({**content, **_reach_json(answer)}, _some(answer, shown), now)
 
 
 def across_entries_json(answer: AcrossAnswer[tuple[ShownEntry, ...]], *, now: datetime) -> str:
     """Return the entries of many repositories as their files state them."""
     content = entries_json(answer.result)
     shown = {one.entry.wing for one in answer.result}
-    content["entries"] = [one | _pins_json(answer.pins.get(one["address"], ())) for one in content["entries"]]
+    content["entries"] = [one | pins_json(answer.pins.get(one["address"], ())) for one in content["entries"]]
     return dump(told({**content, **_reach_json(answer)}, _some(answer, shown), now))
 
 
@@ -178,14 +204,16 @@ def _reach_json(answer: AcrossAnswer[Any]) -> dict[str, Any]:
     weighed = {} if reach.weighed is None else {"weighed": reach.weighed}
     cut = {"lineage_cut": True} if answer.workspace.is_cut else {}
     unread = {"unread_files": reach.unread} if reach.unread else {}
-    return {**_reach_facts(reach), **weighed, **unread, **cut}
+    return {**reach_facts(reach), **weighed, **unread, **cut}
 
 
-def _reach_facts(reach: Reach) -> dict[str, Any]:
+def reach_facts(reach: Reach) -> dict[str, Any]:
+    """Return how many entries match, and which words stood for others."""
     return {"matches": reach.matches, "at_least": not reach.is_all, "begun": list(reach.begun)}
 
 
-def _pins_json(pins: Iterable[Pinned]) -> dict[str, Any]:
+def pins_json(pins: Iterable[Pinned]) -> dict[str, Any]:
+    """Return who pins an entry, where somebody does."""
     found = [{"repository": one.repository, "commit": one.commit} for one in pins]
     return {"pins": found} if found else {}
 
@@ -205,13 +233,26 @@ def across_search_text(
     return across_text(text, answer, (hit.entry.address for hit in answer.result.hits[:limit]), ink=ink, now=now)
 
 
-def across_pack_text(answer: AcrossAnswer[Pack], *, ink: Ink, now: datetime) -> str:
+def across_answers_text(several: UnionAnswers, *, ink: Ink, now: datetime) -> str:
     """Return what binds in many repositories as text."""
-    pack = answer.result
+    answers = several.answers
+    main = _narrated(answers.main) if answers.main is not None else None
+    short = tuple(replace(one, pack=_narrated(one.pack)) for one in answers.short)
+    text = answers_text(replace(answers, main=main, short=short), ink=ink)
+    return answers_with_ages(several, text, ink=ink, now=now)
+
+
+def _narrated(pack: Pack) -> Pack:
+    """Return an answer that tells how many wings it is from, in the place of their names."""
     where = count(len({one.item.entry.wing for one in pack.items}), "wing of the hub", "wings of the hub")
-    scope = replace(pack.scope, wings=("", where))
-    text = pack_text(replace(pack, scope=scope, likely_room=None, searched=()), ink=ink)
-    return across_text(text, answer, (one.item.entry.address for one in pack.items), ink=ink, now=now)
+    return replace(pack, scope=replace(pack.scope, wings=("", where)), likely_room=None, searched=())
+
+
+def answers_with_ages(several: UnionAnswers, text: str, *, ink: Ink, now: datetime) -> str:
+    """Return the text of several answers with the repositories' names as they are, and how old the copies are."""
+    shown = ((answer.origins.by_label[one.item.entry.wing] for one in answer.result.items) for answer in several.found)
+    ages = ages_text((origin for some in shown for origin in some), now)
+    return "\n\n".join(filter(None, [shown_label(text), ink.dim(ages)]))
 
 
 def across_list_text(
@@ -234,12 +275,9 @@ def ages_text(origins: Iterable[WingOrigin], now: datetime) -> str:
 def reach_remarks(answer: AcrossAnswer[SearchResult] | AcrossAnswer[Pack]) -> list[str]:
     """Return what is to be said of how far an answer reaches."""
     reach, said = answer.reach, lineage_remarks(answer)
-    said += _begun_remark(reach)
-    named = len(answer.result.basis.problems)
-    if reach.unread > named:
-        said.append(
-            f"{reach.unread} files cannot be read, {named} are named; `mdmem check` in each clone names its own"
-        )
+    said += begun_remark(reach)
+    if reach.unread > len(answer.result.basis.problems):
+        said.append(f"in all {reach.unread} files cannot be read; `mdmem check` in each clone names its own")
     if not reach.is_all:
         said.append(f"more than {reach.matches} match: those that hold most of the words were compared; narrow it down")
     elif reach.weighed is not None and reach.weighed < reach.matches:
@@ -248,93 +286,28 @@ def reach_remarks(answer: AcrossAnswer[SearchResult] | AcrossAnswer[Pack]) -> li
     return said
 
 
-def list_remarks(answer: AcrossAnswer[tuple[ShownEntry, ...]], *, more: str) -> list[str]:
-    """Return what is to be said of a list that was cut, and of what is not certain; `more` says how to see the rest."""
+def list_remarks(answer: AcrossAnswer[tuple[ShownEntry, ...]], *, most: str, within: str) -> list[str]:
+    """Return what is to be said of a list that was cut, and of what is not certain.
+
+    `most` is what shows more of it, `within` what narrows it to a repository.
+    """
     reach, said = answer.reach, lineage_remarks(answer)
     if not reach.is_all:
         first = f"the first {len(answer.result)} of about {reach.matches}, by repository and address"
-        said.append(f"shown are {first}; {more} to see the others, filters and `repository` narrow them")
+        said.append(f"shown are {first}; raise {most} to see the others, filters and {within} narrow them")
     return said
 
 
-def _begun_remark(reach: Reach) -> list[str]:
+def begun_remark(reach: Reach) -> list[str]:
+    """Return what is to be said of words that nothing holds."""
     said = f"no entry holds {', '.join(reach.begun)}; shown is what holds words that begin so"
     return [said] if reach.begun else []
 
 
 def lineage_remarks(answer: AcrossAnswer[Any]) -> list[str]:
     """Return what is to be said where not all was read that decides how the entries stand."""
-    return [_CUT] if answer.workspace.is_cut else []
+    return [LINEAGE_CUT] if answer.workspace.is_cut else []
 
 
-_CUT = "more entries replace or amend these than were read: how they stand is not certain; narrow it down"
-
-
-def who_json(report: WhoReport, *, now: datetime) -> str:
-    """Return owners and dependents of entries."""
-    entries = [_owned_json(one) for one in report.entries]
-    shown = [one.origin for one in report.entries] + [by.origin for one in report.entries for by in one.dependents]
-    reach = {} if report.reach is None else _reach_facts(report.reach)
-    reach |= {"lineage_cut": True} if report.is_cut else {}
-    return dump({"query": report.query, "entries": entries, **reach, "repositories": repositories_json(shown, now)})
-
-
-def _owned_json(one: OwnedEntry) -> dict[str, Any]:
-    return {
-        "address": one.address,
-        **_where(one.origin, one.address),
-        "type": one.stated.type,
-        "status": one.stated.status,
-        "title": one.stated.title,
-        "owner": one.stated.owner,
-        "wing_owners": list(one.wing_owners),
-        "dependents": [
-            {
-                "address": by.address,
-                **_where(by.origin, by.address),
-                "field": by.linking.field,
-                "type": by.linking.type,
-                "status": by.linking.status,
-                "title": by.linking.title,
-                "owner": by.linking.owner,
-            }
-            for by in one.dependents
-        ],
-        **_pins_json(one.pinned_by),
-    }
-
-
-def _where(origin: WingOrigin, address: str) -> dict[str, str]:
-    inner = f"{address.partition('/')[2]}.md"
-    return {"repository": origin.repository, "commit": origin.commit, "path": origin.path(inner)}
-
-
-def who_text(report: WhoReport, *, ink: Ink, now: datetime) -> str:
-    """Return owners and dependents of entries, a block each."""
-    blocks = [_owned_text(one, ink) for one in report.entries]
-    ages = ages_text((one.origin for one in report.entries), now)
-    return "\n\n".join([*blocks, *([ink.dim(ages)] if ages else [])])
-
-
-def who_remarks(report: WhoReport) -> list[str]:
-    """Return what is to be said of how many entries match words, where these are not all."""
-    reach, told = report.reach, len(report.entries)
-    if reach is None:
-        return []
-    said = f"{'' if reach.is_all else 'more than '}{reach.matches} match: told of are the {told} that match best"
-    hint = "; an address, or `search`, leads to the others"
-    more = [said + hint] if reach.matches > told else []
-    return [*_begun_remark(reach), *more, *([_CUT] if report.is_cut else [])]
-
-
-def _owned_text(one: OwnedEntry, ink: Ink) -> str:
-    owners = [*([one.stated.owner] if one.stated.owner else []), *(f"{name} (wing)" for name in one.wing_owners)]
-    lines = [
-        one.stated.title,
-        f"owners: {', '.join(owners) or 'nobody is named'}",
-    ]
-    lines += [f"{by.linking.field} of {by.origin.name}:{by.address} ({by.linking.status})" for by in one.dependents]
-    lines += [f"pinned by {pin.repository} at {pin.commit[:10]}" for pin in one.pinned_by]
-    lines += [] if one.dependents or one.pinned_by else ["nothing links it"]
-    head = ink.bold(one_line(f"[{one.stated.type}] {one.origin.name}:{one.address}"))
-    return "\n  ".join([head, *map(one_line, lines)])
+LINEAGE_CUT = "more entries replace or amend these than were read: how they stand is not certain; narrow it down"
+"""Said where more decides how entries stand than was read."""

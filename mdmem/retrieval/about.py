@@ -43,10 +43,7 @@ def tell_about(workspace: Workspace, names: Sequence[str], words: Sequence[str])
 
     Raises NotFoundError, and UsageError where there are other words than that.
     """
-    if len(words) not in (1, len(names)):
-        raise UsageError(
-            f"`about` came {len(words)} times, the addresses are {len(names)}; one for all, or each its own"
-        )
+    require_words_for(names, words)
     catalog = view_of(workspace).checkout.catalog
     groups = [[name] for name in names] if len(words) > 1 else [list(names)]
     return tuple(
@@ -54,6 +51,14 @@ def tell_about(workspace: Workspace, names: Sequence[str], words: Sequence[str])
         for group, said in zip(groups, words, strict=True)
         for address in resolve_names(workspace, group)
     )
+
+
+def require_words_for(names: Sequence[str], words: Sequence[str]) -> None:
+    """Raise UsageError where there are other words than one for all names, or one for each."""
+    if words and len(words) not in (1, len(names)):
+        raise UsageError(
+            f"`about` came {len(words)} times, the addresses are {len(names)}; one for all, or each its own"
+        )
 
 
 def _told_of(catalog: Catalog, address: str, terms: frozenset[str]) -> ToldEntry:

@@ -97,7 +97,7 @@ def answer_each(
             pack = retrieve_from(reading, asked, budget=room, printed=printed_short, given=before, is_brief=True)
             short.append(pack)
             before |= pack.gave
-        apart = tuple(map(Answer, questions, _without_repeats(first, short)))
+        apart = tuple(map(Answer, questions, without_repeats(first, short)))
         answers = Answers(first, apart, _unread(reading, apart[0]), paths=at_hand)
         return replace(answers, known=given.get(_PROBLEMS) == _digest_of(answers.problems))
 
@@ -118,7 +118,7 @@ def _unread(reading: Reading, one: Answer) -> tuple[str, ...]:
     return tuple(name for name in wings if not wings[name].is_shared and name not in one.pack.scope.wings)
 
 
-def _without_repeats(main: Pack | None, packs: Sequence[Pack]) -> Iterator[Pack]:
+def without_repeats(main: Pack | None, packs: Sequence[Pack]) -> Iterator[Pack]:
     """Yield short answers of which each tells what neither the one to the work at hand nor another one does.
 
     What was given or named before, or is told further down, is no line unless it is among the best for the question.

@@ -3,7 +3,7 @@
 from mdmem import SETTINGS_NAME
 from mdmem.tree.filtered import NarrowedTree, access_to, narrowed
 from mdmem.tree.git import GitTree
-from mdmem.tree.look import Looks
+from mdmem.tree.look import Looks, StoredLook
 from mdmem.tree.model import (
     Digests,
     FileKind,
@@ -36,6 +36,7 @@ __all__ = [
     "NarrowedTree",
     "OverlaidTree",
     "Stat",
+    "StoredLook",
     "Tree",
     "TreeFile",
     "Unreadable",

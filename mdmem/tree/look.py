@@ -5,21 +5,26 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 
 from mdmem.dataclass import dataclass, field
-from mdmem.tree.model import Stat, TreeFile, stat_of
+from mdmem.record import StoredRecord
+from mdmem.tree.model import Stat, TreeFile, path_of, stat_of
 
 # What changed within this time of a look may have changed again in the same tick of the clock.
 _RACY_NS = 2_000_000_000
+_WHEN = itemgetter(0, 1)
 _CAN_LOOK = os.stat in os.supports_dir_fd and os.listdir in os.supports_fd
 
 
 @dataclass(frozen=True)
 class FolderLook:
-    """A folder that holds nothing but files: all its names, and of each file that is read the stat and the digest.
+    """A folder's files that are read, each with its stat and its digest, and all its names.
 
-    `at` is when it was looked at, in nanoseconds; `digests` are those that were asked for since.
+    `at` is when it was looked at, in nanoseconds; `digests` are those that were asked for since. One that `is_whole`
+    holds nothing but files, so that the look may stand in for another one.
     """
 
     at: int
@@ -27,10 +32,11 @@ class FolderLook:
     files: Sequence[TreeFile]
     stats: Mapping[str, Stat]
     digests: dict[str, str] = field(default_factory=dict)
+    is_whole: bool = True
 
     def is_of(self, folder: Path | str) -> bool:
         """Say whether a folder still holds these files and no others, none of which changed since."""
-        if not (_CAN_LOOK and self._is_settled):
+        if not (_CAN_LOOK and self.is_whole and self._is_settled):
             return False
         try:
             handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -50,7 +56,52 @@ class FolderLook:
     @cached_property
     def _is_settled(self) -> bool:
         """Whether each file had its stat for so long that any change since would show."""
-        return max((max(stat[:2]) for stat in self.stats.values()), default=0) < self.at - _RACY_NS
+        moments = chain.from_iterable(map(_WHEN, self.stats.values()))
+        return max(moments, default=0) < self.at - _RACY_NS
+
+    def known(self, stats: Mapping[str, Stat]) -> dict[str, str]:
+        """Return, by path, the digest of each file whose stat is still the one that was seen, and was settled then."""
+        limit, seen = self.at - _RACY_NS, self.stats
+        return {
+            path: digest
+            for path, digest in self.digests.items()
+            if seen.get(path) == stats.get(path) and max(seen[path][:2]) < limit
+        }
+
+    def tells_as(self, other: FolderLook | None) -> bool:
+        """Say whether another look tells no less."""
+        if self is other or other is None:
+            return self is other
+        return (self.names, self.stats, self.digests) == (other.names, other.stats, other.digests)
+
+    def stored(self) -> StoredLook | None:
+        """Return what a file keeps of it; None of what may have changed since, and of a whole one without a digest."""
+        digests = [self.digests.get(path, "") for path in self.stats]
+        if not self._is_settled or (self.is_whole and "" in digests):
+            return None
+        return StoredLook(self.at, list(self.names), list(self.stats.values()), digests, self.is_whole)
+
+
+class StoredLook(StoredRecord, frozen=True):
+    """A look as a file keeps it: in columns, of which those of stats and digests leave out the hidden names."""
+
+    at: int
+    names: list[str]
+    stats: list[Stat]
+    digests: list[str]
+    is_whole: bool = True
+
+    def look(self, prefix: str, *, at: int) -> FolderLook | None:
+        """Return the look at the folder of a prefix, no later than at a moment; None where columns do not fit."""
+        paths = [prefix + name for name in self.names if name[:1] != "."]
+        if not len(paths) == len(self.stats) == len(self.digests):
+            return None
+        stats = dict(zip(paths, self.stats, strict=True))
+        digests = dict(zip(paths, self.digests, strict=True))
+        if not self.is_whole:
+            digests = {path: digest for path, digest in digests.items() if digest}
+        files = sorted(map(TreeFile, paths), key=path_of)
+        return FolderLook(min(self.at, at), self.names, files, stats, digests, self.is_whole)
 
 
 Looks = dict[str, FolderLook]

@@ -105,12 +105,16 @@ class WorkingTree:
                 # Gone since it was listed: whoever reads it is told.
                 continue
         self._stats |= stats
-        if len(stats) == sum(item.name[0] != "." for item in items):
-            files = sorted(found[len(found) - len(stats) :], key=path_of)
-            look = FolderLook(now, [item.name for item in items], files, stats)
-            self.looks[prefix] = look
-            self._standing.add(prefix)
-            self._looked.append(look)
+        known = look.known(stats) if look is not None else {}
+        self._digests |= known
+        is_whole = len(stats) == sum(item.name[0] != "." for item in items)
+        if look is None or len(known) < len(stats) or is_whole:
+            files = sorted(found[len(found) - len(stats) :], key=path_of) if is_whole else ()
+            names = [item.name for item in items] if is_whole else [path.removeprefix(prefix) for path in stats]
+            look = FolderLook(now, names, files, stats, known, is_whole)
+        self.looks[prefix] = look
+        self._standing.add(prefix)
+        self._looked.append(look)
 
     def _scan_other(self, item: os.DirEntry[str], path: str, found: list[TreeFile]) -> None:
         if item.is_symlink():

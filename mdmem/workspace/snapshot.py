@@ -11,6 +11,7 @@ class Snapshot:
 
     With `merge_into` it is the result of merging the revision, HEAD where there is none, into that one. `said` is what
     somebody called the revision, `is_dated` that this was a day or a moment, `remarks` what is to be told about it.
+    `is_resolved` says that the revision is the whole name of a commit that is here.
     """
 
     revision: str | None = None
@@ -19,6 +20,7 @@ class Snapshot:
     said: str | None = None
     is_dated: bool = False
     remarks: tuple[str, ...] = ()
+    is_resolved: bool = False
 
     @property
     def is_working_tree(self) -> bool:

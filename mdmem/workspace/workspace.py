@@ -156,8 +156,8 @@ class Workspace:
         if not self.snapshot.is_working_tree:
             return self._git_tree()
         is_top = location.repository is not None and location.under == ""
-        table, looks = self.parsed.table(self._places.index / "table"), self.parsed.looks(location.root)
-        return WorkingTree(location.root, is_top, table, repository=location.repository, looks=looks)
+        table = self.parsed.table(self._places.index / "table")
+        return WorkingTree(location.root, is_top, table, repository=location.repository, looks=table.looks)
 
     def _git_tree(self) -> GitTree:
         repository, under, snapshot = self.location.get_repository(), self.location.under, self.snapshot
@@ -167,7 +167,7 @@ class Workspace:
             return GitTree(merged.repository, under, merged.tree, f"merge of {change} into {into}")
         if snapshot.revision is None:
             return GitTree(repository, under, None, "git index", staged_index(repository, self.environment, self.cwd))
-        commit = resolve(repository, snapshot.revision)
+        commit = snapshot.revision if snapshot.is_resolved else resolve(repository, snapshot.revision)
         return GitTree(repository, under, commit, _named(snapshot.said or snapshot.revision, commit))
 
     @cached_property

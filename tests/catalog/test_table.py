@@ -287,9 +287,48 @@ def test_load_through_the_table_is_the_load_of_every_file(
         event(memory)
         for parsed in (kept, ParsedFiles()):
             table = parsed.table(tmp_path / "table")
-            tree = WorkingTree(memory.top, True, table, looks=parsed.looks(memory.top))
+            tree = WorkingTree(memory.top, True, table, looks=table.looks)
             loaded = load_cached(tree, tmp_path / "cache", parsed=parsed)
             assert told(loaded) == told(load(WorkingTree(memory.top, True))), event.__name__
+
+
+def loaded(top: Path, folder: Path) -> Catalog:
+    """Return the catalog of a tree through the table, as one run of mdmem does."""
+    table = Table(folder / "table")
+    return load_cached(WorkingTree(top, True, table, looks=table.looks), folder / "cache")
+
+
+@pytest.fixture
+def settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A memory of which two runs have kept what its files mean together, though they were written just now."""
+    monkeypatch.setattr(table_of_files, "_RACY_NS", -(10**15))
+    monkeypatch.setattr(look, "_RACY_NS", -(10**15))
+    memory = Memory(tmp_path / "top", random.Random(3))
+    for _ in range(2):
+        loaded(memory.top, tmp_path)
+    return memory.top
+
+
+def test_no_row_is_read_and_no_folder_listed_where_nothing_changed(
+    settled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = told(load(WorkingTree(settled, True)))
+    (tmp_path / "table").unlink()
+    monkeypatch.setattr(WorkingTree, "_learn", None)
+    assert told(loaded(settled, tmp_path)) == expected
+    assert not (tmp_path / "table").exists()
+
+
+@pytest.mark.parametrize("name", ["table-former", "table-looks"])
+@pytest.mark.parametrize("content", [b"", b"[]", pack(CACHE_VERSION, {"former": 5, "w/r/": 5}), pack("0", {})])
+def test_torn_foreign_or_older_file_beside_the_table_is_none(
+    settled: Path, tmp_path: Path, name: str, content: bytes
+) -> None:
+    before = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(content)
+    expected = told(load(WorkingTree(settled, True)))
+    assert [told(loaded(settled, tmp_path)) for _ in range(2)] == [expected, expected]
+    assert len((tmp_path / name).read_bytes()) == len(before)
 
 
 def test_one_change_is_kept_beside_many_rows(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """One question to many repositories: the same policy, each entry with its place, wings that several pin told once."""
 
 import json
+import re
 import shutil
 from datetime import date
 from pathlib import Path
@@ -144,7 +145,7 @@ def test_of_files_that_cannot_be_read_the_number_is_told(
     assert (len(found["problems"]), found["unread_files"]) == (1, 2)
     for command in ("search", "retrieve"):
         said = run_here(capsys, "hub", command, "orders", cwd=hub["folder"]).err.splitlines()
-        assert "2 files cannot be read, 1 are named; `mdmem check` in each clone names its own" in said
+        assert "in all 2 files cannot be read; `mdmem check` in each clone names its own" in said
 
 
 def test_filters_and_repositories_narrow(asked: Any) -> None:
@@ -179,6 +180,48 @@ def test_what_binds_is_told_by_repository_invariants_first(asked: Any) -> None:
     assert {one["repository"] for one in found["omitted"]} <= {"acme/mill", "acme/shop"}
 
 
+@pytest.mark.parametrize("place", [(), ("--repository", "acme/shop")])
+def test_several_questions_have_an_answer_each(
+    asked: Any,
+    hub: dict[str, Any],
+    place: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ("retrieve", *place, "--ask", "which queue for orders", "--ask", "personal data in orders")
+    first, second = asked(*words)["answers"]
+    assert [one["query"] for one in (first, second)] == list(words[-3::2])
+    assert {one["repository"] for one in (*first["items"], *second["items"])} >= {"acme/shop"}
+    queue = ("acme/shop", "app/architecture/durable-queue")
+    assert queue in [(one["repository"], one["address"]) for one in first["items"]]
+    text = run_here(capsys, "hub", *words, cwd=hub["folder"]).out
+    assert re.search(r"(?sm)^1\. which queue for orders\n.*\n\n2\. personal data in orders\n", text), text
+    assert "copy of " in text.splitlines()[-1]
+    assert asked("retrieve", "polled", *words[1:])["answers"]
+    query = ("retrieve", *place, "durable AND NOT polled", "--query-syntax")
+    if place:
+        assert asked(*query)["items"]
+    else:
+        assert "the query language is for one repository" in asked(*query, code=2)
+
+
+def test_entries_tell_what_they_say_about_words(
+    asked: Any, hub: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = ("acme/shop:app/architecture/durable-queue", "acme/mill:app/rules/personal")
+    told = asked("show", *both, "--about", "queue", "--about", "personal data")["entries"]
+    assert [(one["repository"], one["passages"].strip()) for one in told] == [
+        ("acme/shop", "Orders go through a durable queue."),
+        ("acme/mill", "Orders hold no personal data."),
+    ]
+    text = run_here(capsys, "hub", "show", both[1], "--about", "data", cwd=hub["folder"]).out
+    assert "app/rules/personal: " in text
+    assert "Orders hold no personal data." in text
+    assert f"acme/mill at {head(hub['folder'] / 'mill')[:10]}: memory/app/rules/personal.md" in text
+    assert "copy of acme/mill " in text.splitlines()[-1]
+    wrong = ("show", both[0], *("--about", "a", "--about", "b"))
+    assert "`about` came 2 times, the addresses are 1" in asked(*wrong, code=2)
+
+
 def test_a_wing_that_several_pin_is_one(asked: Any, hub: dict[str, Any]) -> None:
     found = asked("search", "callbacks")
     (hit,) = [one for one in found["hits"] if one["address"] == "ros2/rules/callbacks"]
@@ -204,6 +247,8 @@ def test_a_list_that_is_cut_is_the_beginning_of_the_whole(asked: Any, monkeypatc
         monkeypatch.setattr(ordered_rows, "_SORTED", most)
         assert [listed("-n", str(number)) for number in (1, 5)] == [whole[:1], whole[:5]]
         assert listed("-n", "50") == whole
+    one = ("--repository", "acme/shop")
+    assert listed("-n", "2", *one) == listed(*one)[:2]
 
 
 def test_an_address_finds_its_repository_or_says_which_have_it(asked: Any) -> None:

@@ -1,10 +1,13 @@
 """What a push sends: the memory at a commit, whole the first time, and then what changed."""
 
 import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psycopg
+import pytest
 from builders import (
     commit_all,
     git,
@@ -104,6 +107,7 @@ def changes(root: Path) -> None:
 def test_the_difference_leaves_what_a_first_push_leaves(dsn: str, tmp_path: Path) -> None:
     folder, root = tmp_path / "shop", memory(tmp_path / "shop") / "memory"
     write_entry(root, "nav/rules/see", "See [see: fresh] and [see: callbacks].\n", see="[callbacks, fresh]")
+    write_entry(root, "nav/rules/odd", "See [see: architecture/threads/].\n")
     write_entry(root, "old/rules/gone", "Gone.\n")
     first = commit_all(folder)
     pushed(dsn, root)
@@ -128,3 +132,30 @@ def test_the_difference_leaves_what_a_first_push_leaves(dsn: str, tmp_path: Path
     assert {name: after[name] for name in after if name != "repository"} == {
         name: before[name] for name in before if name != "repository"
     }
+
+
+def test_a_commit_is_what_it_is_to_everybody(dsn: str, tmp_path: Path) -> None:
+    root = memory(tmp_path / "shop") / "memory"
+    write_entry(root, "nav/rules/fresh", "Another body.\n")
+    first, second = (git(root, "hash-object", "-w", f"nav/rules/{name}.md").strip() for name in ("callbacks", "fresh"))
+    git(root, "replace", first, second)
+    pushed(dsn, root)
+    ((content,),) = rows(dsn, "SELECT content FROM file WHERE path = 'rules/callbacks.md'")
+    assert b"Another body." not in bytes(content)
+
+
+def test_a_push_of_a_change_starts_few_programs(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = memory(tmp_path / "shop") / "memory"
+    pushed(dsn, root)
+    write_entry(root, "nav/rules/fresh")
+    commit_all(root)
+    started = []
+    begin = subprocess.Popen.__init__
+
+    def counted(*told: Any, **more: Any) -> None:
+        started.append(told)
+        begin(*told, **more)
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", counted)
+    assert counts(pushed(dsn, root)) == (1, 0, 0)
+    assert len(started) <= 7

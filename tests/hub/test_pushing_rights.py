@@ -13,6 +13,7 @@ from mdmem.errors import UsageError
 from mdmem.hub.connection import connected
 from mdmem.hub.permissions import add_token, grant
 from mdmem.hub.push import PushRequest, PushResult, push
+from mdmem.render.hub import kept_remarks
 from mdmem.sync.fetch_wings import fetch_wings
 
 
@@ -74,3 +75,24 @@ def test_who_may_not_push_is_told_the_same_whether_it_is_there_or_not(dsn: str, 
     assert len(set(said)) == 1
     assert "`mdmem hub grant NAME … --push`" in said[0]
     assert state(dsn) == before
+
+
+@pytest.mark.usefixtures("roles")
+def test_a_damaged_pinned_wing_is_written_anew_by_whom_it_is_for_alone(dsn: str, two: Two) -> None:
+    with connected(dsn) as owner:
+        token = add_token(owner, "app")
+        grant(owner, "app", ["app"], may_push=True)
+    pushed_by(token, dsn, two.root)
+    before = in_order(dsn)
+    damage = "UPDATE file SET title = 'x' FROM wing WHERE wing.id = wing_id AND source IS NOT NULL RETURNING 1"
+    rows(dsn, damage)
+    assert pushed_by(token, dsn, two.root, is_whole=True).brought.kept == ()
+    assert in_order(dsn) == before
+    # And not where another repository reads it, whose it is as much.
+    pushed(dsn, two.root, repository="other", is_new=True)
+    rows(dsn, damage)
+    result = pushed_by(token, dsn, two.root, is_whole=True)
+    assert "only the hub's owner writes it anew" in kept_remarks(result)[0]
+    assert rows(dsn, "SELECT count(*) FROM file WHERE title = 'x'") == [(3,)]
+    assert pushed(dsn, two.root, repository="other", is_whole=True).brought.kept == ()
+    assert rows(dsn, "SELECT count(*) FROM file WHERE title = 'x'") == [(0,)]

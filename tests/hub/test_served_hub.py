@@ -18,11 +18,13 @@ from mdmem.access import Access
 from mdmem.hub import kept_copies
 from mdmem.hub.connection import HubError, connected, transaction
 from mdmem.hub.kept_copies import ServedHub
+from mdmem.hub.permissions import add_token, grant, revoke
 from mdmem.hub.push import PushRequest, push
 from mdmem.hub.repositories import rename
 from mdmem.mcp.hub import HubAnswers
 from mdmem.mcp.server import MemoryServer, build_server
 from mdmem.mcp.workspaces import Provider
+from mdmem.retrieval.entries import show
 
 
 def pushed(dsn: str, root: Path, name: str | None = None) -> None:
@@ -135,6 +137,7 @@ def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: st
             "listed": await told(client, "list", repository="org/other"),
             "all listed": await told(client, "list", repository="*", limit=1, types=["decision"]),
             "owned": await told(client, "who", query="nav/architecture/ferry", repository="org/other"),
+            "there owned": await told(client, "who", query="org/other:nav/architecture/threads"),
             "owners": await told(client, "who", query="threads", repository="*"),
             "overview": await told(client, "context", goal="who carries the threads", repository="org/other"),
             "overviews": await told(client, "context", goal="threads", repository="*"),
@@ -161,6 +164,8 @@ def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: st
     assert "the first 1 of about 3, by repository and address; raise `limit`" in said["all listed"]
     assert "org/other:nav/architecture/ferry" in said["owned"]
     assert "here:nav/architecture/threads" in said["owners"]
+    assert "org/other:nav/architecture/threads" in said["there owned"]
+    assert "here:" not in said["there owned"]
     assert "From the hub: `org/other` at " in said["overview"]
     assert "audit" not in said["overview"]
     assert said["overviews"].endswith("name it in `repository`, or call `retrieve` for all")
@@ -251,6 +256,29 @@ def test_a_copy_stays_loaded_until_the_repository_changes(clone: Path, dsn: str)
     assert asked().origins["nav"].repository == "there"
 
 
+@pytest.mark.usefixtures("roles")
+def test_what_is_revoked_is_gone_from_copies_that_stay_loaded(clone: Path, dsn: str) -> None:
+    write_entry(clone, "nav/rules/plan", "See [see: vault/plans/zebra].\n")
+    commit_all(clone.parent)
+    pushed(dsn, clone)
+    with connected(dsn) as owner:
+        hub = ServedHub(dsn.replace("user=postgres", "user=guest"), add_token(owner, "one"))
+
+        def asked() -> str:
+            with hub.reading() as reader:
+                repository = reader.find_repository("here")
+                assert repository is not None
+                copy = hub.copy(reader, repository, today=TODAY).workspace
+                (shown,) = show(copy, ["nav/rules/plan"])
+                return shown.body
+
+        grant(owner, "one", ["here"])
+        assert "zebra" in asked()
+        revoke(owner, "one", ["here"])
+        grant(owner, "one", ["here/nav"])
+        assert "zebra" not in asked()
+
+
 def test_a_hub_that_takes_too_long_is_given_up_and_left_alone_for_a_while(
     clone: Path, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,7 +305,7 @@ def test_a_hub_that_takes_too_long_is_given_up_and_left_alone_for_a_while(
 def test_who_sees_some_wings_of_the_clone_is_told_of_nothing_else(clone: Path, dsn: str) -> None:
     """The token of the HTTP server, as `--wing`, narrows: the hub is asked in the server's own name."""
     provider = Provider(clone, environment=environment(), cwd=clone, today=lambda: TODAY)
-    write_entry(clone, "vault/rules/onyx", "An onyx carries the threads.\n")
+    write_entry(clone, "vault/rules/onyx", "An onyx carries the threads.\n", title="Onyx", see=["nav/rules/callbacks"])
     commit_all(clone.parent)
     pushed(dsn, clone)
     words = {"query": "threads ferry onyx"}
@@ -289,10 +317,19 @@ def test_who_sees_some_wings_of_the_clone_is_told_of_nothing_else(clone: Path, d
         ("retrieve", words),
         ("get_entry", {"addresses": ["org/other:nav/architecture/ferry"]}),
         ("get_entry", {"addresses": ["here:vault/rules/onyx"], "repository": "here"}),
+        ("why", {"address": "here:vault/rules/onyx"}),
+        ("why", {"address": "vault/rules/onyx", "repository": "*"}),
+        ("list", {"repository": "*"}),
+        ("list", {"all_wings": True}),
+        ("who", words | {"repository": "*"}),
+        ("who", {"query": "onyx ferry"}),
+        ("who", {"query": "here:vault/rules/onyx"}),
+        ("context", {"goal": "threads", "repository": "org/other"}),
     ]
+    # Whatever somebody else's questions left loaded.
+    hub = HubAnswers(ServedHub(dsn, None), provider)
 
     def said(access: Access) -> str:
-        hub = HubAnswers(ServedHub(dsn, None), provider)
         server = build_server(provider, profile="core", access=lambda: access, hub=hub)
 
         async def work() -> str:
@@ -301,6 +338,7 @@ def test_who_sees_some_wings_of_the_clone_is_told_of_nothing_else(clone: Path, d
 
         return str(anyio.run(work))
 
-    hidden = ("carries the threads", "Ferry", "From the hub", "pushed", "Degraded")
-    assert [one for one in hidden if one in said(Access())] == list(hidden[:4])
-    assert [one for one in hidden if one in said(Access.to_wings(["nav"]))] == []
+    hidden = ("carries the threads", "Ferry", "From the hub", "pushed", "Onyx", "Degraded")
+    whole, narrow = said(Access()), said(Access.to_wings(["nav"]))
+    assert [one for one in hidden if one in whole] == list(hidden[:5])
+    assert [one for one in hidden if one in narrow] == []

@@ -66,7 +66,7 @@ def told_of(report: WhoReport) -> Told:
     import json
     from datetime import UTC, datetime
 
-    from mdmem.render.hub_answers import who_json, who_remarks, who_text
+    from mdmem.render.hub_owners import who_json, who_remarks, who_text
     from mdmem.render.ink import Ink
 
     now = datetime.now(UTC)

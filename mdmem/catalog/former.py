@@ -1,0 +1,114 @@
+"""What the files of a tree meant together when somebody looked last, as a file of the cache keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mdmem.catalog.addresses import is_entry_place
+from mdmem.catalog.content import CACHE_VERSION, read_dates
+from mdmem.catalog.interpret import LoadedFile
+from mdmem.entry.model import Entry, Wing
+from mdmem.finding import Finding
+from mdmem.lineage import KnownChains, Lineage
+from mdmem.record import StoredRecord
+from mdmem.state import read_packed, write_packed
+from mdmem.tree import TreeFile
+
+if TYPE_CHECKING:
+    from mdmem.catalog.model import Catalog
+
+NAME = "former"
+# The number is raised whenever chains are told otherwise.
+_VERSION = f"{CACHE_VERSION} former 1"
+
+
+class _Faults(StoredRecord, frozen=True):
+    """What is wrong, and with which files."""
+
+    broken: dict[str, LoadedFile]
+    findings: list[Finding]
+
+
+class Former(StoredRecord, frozen=True, gc=True, dict=True):
+    """The entries in the order of their files, with the sizes of their bodies, and what a catalog is made of beside.
+
+    `as_written` are the entries of which a link may depend on which other files are there; `file_digests` those of all
+    files that were read, `closed` the paths of the others; `wings` are stated in manifests, by path, None by prose.
+    """
+
+    listed: list[Entry]
+    body_sizes: list[int]
+    as_written: list[Entry]
+    file_digests: dict[str, str]
+    closed: list[str]
+    wings: dict[str, Wing | None]
+    chains: KnownChains
+    faults: _Faults | None = None
+    one_end_suffices: bool | frozenset[str] = False
+
+    @cached_property
+    def entries(self) -> Mapping[str, Entry]:
+        """Return the entries by address."""
+        return {entry.address: entry for entry in self.listed}
+
+    @cached_property
+    def sizes(self) -> Mapping[str, int]:
+        """Return the sizes by address."""
+        return dict(zip(self.entries, self.body_sizes, strict=True))
+
+    @cached_property
+    def short(self) -> Mapping[str, Entry]:
+        """Return the entries as written by address."""
+        return {entry.address: entry for entry in self.as_written}
+
+    @cached_property
+    def files(self) -> Sequence[TreeFile]:
+        """Return the files that were not read."""
+        return [TreeFile(path) for path in self.closed]
+
+    @cached_property
+    def broken(self) -> Mapping[str, LoadedFile]:
+        """Return what holds no entry, by path."""
+        return self.faults.broken if self.faults is not None else {}
+
+    @cached_property
+    def findings(self) -> Sequence[Finding]:
+        """Return what is wrong."""
+        return self.faults.findings if self.faults is not None else []
+
+    @cached_property
+    def lineage(self) -> Lineage:
+        """Return the supersession graph of the entries."""
+        return Lineage(self.entries, self.one_end_suffices, self.chains)
+
+
+def read_former(path: Path) -> dict[str, Former] | None:
+    """Return what a file of the cache keeps, by `NAME`; empty where it could not be kept, None where it is not read."""
+    found = read_packed(path, _VERSION, dict[str, Former])
+    return found if found is not None and all(map(_is_sound, found.values())) else None
+
+
+def _is_sound(former: Former) -> bool:
+    fits = len(former.listed) == len(former.body_sizes) == len(former.entries)
+    return fits and read_dates([*former.listed, *former.as_written], former.wings.values())
+
+
+def write_former(path: Path, catalog: Catalog, wings: Mapping[str, Wing | None]) -> None:
+    """Keep what a catalog of all files holds, and what its manifests state; nothing where a text has no UTF-8."""
+    digests = catalog.file_digests
+    faults = _Faults(dict(catalog.broken), [one for one in catalog.findings if is_entry_place(one.place.path)])
+    former = Former(
+        list(catalog.entries.values()),
+        list(map(catalog.sizes.__getitem__, catalog.entries)),
+        list(catalog.short.values()),
+        digests,
+        [file.path for file in catalog.files if file.path not in digests],
+        dict(wings),
+        catalog.lineage.chains,
+        faults if faults.broken or faults.findings else None,
+        catalog.one_end_suffices is True,
+    )
+    write_packed(path, _VERSION, {NAME: former})
