@@ -9,7 +9,7 @@ from mdmem.dataclass import replace
 from mdmem.entry.model import Entry
 from mdmem.errors import UsageError
 from mdmem.index.analysis import ask
-from mdmem.index.protocol import QuerySyntaxError, TextAnswer
+from mdmem.index.protocol import MatchColumns, QuerySyntaxError, TextAnswer
 from mdmem.retrieval.question import Question
 from mdmem.workspace.workspace import Workspace
 
@@ -42,7 +42,7 @@ def titled_first(answer: TextAnswer, entries: Mapping[str, Entry]) -> TextAnswer
         return answer
     keys, score = {one.key for one in meant}, _AHEAD * matches[0].score
     ahead = sorted(one._replace(score=score) for one in meant)
-    return replace(answer, matches=(*ahead, *(one for one in matches if one.key not in keys)))
+    return replace(answer, matches=MatchColumns.of((*ahead, *(one for one in matches if one.key not in keys))))
 
 
 @lru_cache(maxsize=4096)
