@@ -78,7 +78,8 @@ class WorkingTree:
         if look is not None and look.is_of(folder):
             self._standing.add(prefix)
             found += look.files
-            self._stats |= look.stats
+            # A stat is asked for of a file alone whose digest is not known.
+            self._stats |= look.stats if len(look.digests) < len(look.stats) else {}
             self._digests |= look.digests
             return
         now = time.time_ns()
