@@ -109,6 +109,6 @@ def write_former(path: Path, catalog: Catalog, wings: Mapping[str, Wing | None])
         dict(wings),
         catalog.lineage.chains,
         faults if faults.broken or faults.findings else None,
-        catalog.one_end_suffices,
+        catalog.one_end_suffices is True,
     )
     write_packed(path, _VERSION, {NAME: former})

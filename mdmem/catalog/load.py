@@ -106,7 +106,8 @@ class _Loading:
         for file in tree.files():
             (entry_files if is_entry_place(file.path) else others).append(file)
         self.entry_files, self.others = tuple(entry_files), tuple(others)
-        self.readable = [file for file in entry_files if file.kind is FileKind.FILE]
+        plain = FileKind.FILE
+        self.readable = [file for file in entry_files if file.kind is plain]
         self.manifests = [file for file in others if is_manifest(file)]
         self.documents: dict[str, Document] = {}
         self.stated_wings: dict[str, Wing] = {}

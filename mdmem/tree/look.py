@@ -103,7 +103,9 @@ class StoredLook(StoredRecord, frozen=True):
         paths = [prefix + name for name in self.names if name[:1] != "."]
         if not 32 * len(paths) == len(self.stats) == 32 * len(self.digests):
             return None
-        digests = {path: digest for path, digest in zip(paths, self.digests, strict=True) if digest}
+        digests = dict(zip(paths, self.digests, strict=True))
+        if not self.is_whole:
+            digests = {path: digest for path, digest in digests.items() if digest}
         files = sorted(map(TreeFile, paths), key=path_of)
         return FolderLook(min(self.at, at), self.names, files, paths, array("q", self.stats), digests, self.is_whole)
 

@@ -250,9 +250,7 @@ def scope_state(catalog: Catalog, project_id: str | None, focus: str | None = No
         return ScopeAnswer(state=ScopeState.UNRESOLVED, message="no `project_id` is given, so no scope is known")
     wing = find_wing(project_id, _all_wings(catalog))
     if wing is None:
-        hidden = _hidden(catalog)
-        doubt = f"; {' and '.join(f'`{path}`' for path in hidden)} cannot be read and may be it" if hidden else ""
-        message = f"there is no wing for the project `{project_id}` yet; `save_session` creates it{doubt}"
+        message = _before_first_save(project_id, catalog)
         return ScopeAnswer(state=ScopeState.UNCERTAIN, focus_exists=False if focus else None, message=message)
     if not focus or any(entry.focus == focus for entry in catalog.entries.values() if entry.wing == wing):
         exists = True if focus else None
@@ -269,6 +267,15 @@ def may_write(answer: ScopeAnswer, kind: str) -> bool:
     A focus that no entry has yet stops no write: the write creates it.
     """
     return answer.project_exists or (kind == SESSION and answer.state is ScopeState.UNCERTAIN)
+
+
+def _before_first_save(project_id: str, catalog: Catalog) -> str:
+    """Say what `save_session` would do for a project that has no wing."""
+    try:
+        wing_name_for(project_id, catalog)
+    except UsageError as error:
+        return f"there is no wing for the project `{project_id}`, and `save_session` makes none: {error}"
+    return f"there is no wing for the project `{project_id}` yet; `save_session` creates it"
 
 
 def wing_name_for(project_id: str, catalog: Catalog) -> str:
