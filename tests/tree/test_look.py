@@ -1,17 +1,105 @@
-import pytest
+"""What was seen of a folder stands in for another listing of it, and never hides a change."""
 
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from builders import make_root, write
+
+from mdmem.tree import Looks, WorkingTree, digest_of, look
 from mdmem.tree.look import FolderLook, column_of
+
+ROOM = "w/r/"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = make_root(tmp_path)
+    for name in "abc":
+        write(root, f"w/r/{name}.md", f"text of {name}")
+    return root
+
+
+def seen(root: Path, looks: Looks) -> tuple[object, dict[str, str]]:
+    """Return what a tree lists and the digests of it."""
+    tree = WorkingTree(root, looks=looks)
+    return tree.files(), tree.digests(tree.files())
+
+
+@pytest.mark.parametrize(("patience", "is_listed"), [(0, False), (60_000_000_000, True)])
+def test_room_whose_files_stand_long_as_they_are_is_not_listed_anew(
+    patience: int, is_listed: bool, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look, "_RACY_NS", patience)
+    looks: Looks = {}
+    before, room = seen(root, looks), looks.get(ROOM)
+    assert room is not None
+    assert before == seen(root, looks)
+    assert (looks[ROOM] is not room) == is_listed
+
+
+def of_equal_size_and_time(room: Path) -> None:
+    file = room / "a.md"
+    stat = file.stat()
+    # The clock of files ticks every few milliseconds, and patience is none here.
+    while file.stat().st_ctime_ns == stat.st_ctime_ns:
+        file.write_text("Text of a")
+        os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+def replaced_by_a_link(room: Path) -> None:
+    (room / "a.md").unlink()
+    (room / "a.md").symlink_to("b.md")
+
+
+def moved_away_and_another_in_its_place(room: Path) -> None:
+    room.rename(room.with_name("s"))
+    write(room, "a.md", "other")
+
+
+def linked_from_elsewhere(room: Path) -> None:
+    room.rename(room.parent.parent.parent / "s")
+    room.symlink_to(room.parent.parent.parent / "s")
+
+
+CHANGES: list[Callable[[Path], object]] = [
+    of_equal_size_and_time,
+    replaced_by_a_link,
+    moved_away_and_another_in_its_place,
+    linked_from_elsewhere,
+    lambda room: (room / "a.md").unlink(),
+    lambda room: (room / "a.md").replace(room / "d.md"),
+    lambda room: (room / ".git").mkdir(),
+    lambda room: write(room, "d/e.md", "deeper"),
+    lambda room: os.link(room / "a.md", room / "d.md"),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_change_in_a_room_is_seen(
+    change: Callable[[Path], object], root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look, "_RACY_NS", 0)
+    looks: Looks = {}
+    before = seen(root, looks)
+    change(root / ROOM)
+    now, anew = seen(root, looks), Looks()
+    assert now != before
+    assert now == seen(root, anew)
+    assert looks.keys() == anew.keys(), "what was seen of folders that are gone is kept"
+    assert all(digest_of((root / path).read_bytes()) == digest for path, digest in now[1].items())
 
 
 @pytest.mark.parametrize(("inode", "is_stored"), [(7, True), (1 << 63, False)])
 def test_look_gives_the_stats_it_took_and_stores_none_that_no_file_holds(inode: int, is_stored: bool) -> None:
     stats = [(10, 11, 12, 13), (20, 21, 22, inode)]
     paths = ["app/r/a.md", "app/r/b.md"]
-    look = FolderLook(1 << 62, ["a.md", "b.md"], (), paths, column_of(stats), dict.fromkeys(paths, "d"))
-    assert look.stats == dict(zip(paths, stats, strict=True))
-    stored = look.stored()
+    taken = FolderLook(1 << 62, ["a.md", "b.md"], (), paths, column_of(stats), dict.fromkeys(paths, "d"))
+    assert taken.stats == dict(zip(paths, stats, strict=True))
+    stored = taken.stored()
     assert (stored is not None) is is_stored
     if stored is not None:
         again = stored.look("app/r/", at=1 << 62)
         assert again is not None
-        assert again.tells_as(look)
+        assert again.tells_as(taken)
