@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
+import os
 import sys
+import threading
+from typing import NoReturn
 
 
-def main() -> None:
+def main() -> NoReturn:
     """Run mdmem with the arguments of the process and exit with its code."""
     from mdmem.cli.main import run
 
@@ -15,6 +19,20 @@ def main() -> None:
     code = run(sys.argv[1:])
     # Python looks for it once more where it ends, unless it takes all for what lives on.
     gc.freeze()
+    _end(code)
+
+
+def _end(code: int) -> NoReturn:
+    """End the process as Python does, but for taking apart all that it holds: the system does that at once."""
+    if threading.active_count() == 1:
+        atexit._run_exitfuncs()  # what was left to be cleared away, as temporary folders
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except (OSError, ValueError):
+            # Python tells of it as it ends.
+            sys.exit(code)
+        os._exit(code)
     sys.exit(code)
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import IN_FORCE, Entry, Status
+from mdmem.record import StoredRecord
 
 
 def is_same_on_chains(one: Entry | None, other: Entry | None) -> bool:
@@ -26,6 +27,14 @@ class _Ends:
     named: set[str] = field(default_factory=set)
 
 
+class KnownChains(StoredRecord, frozen=True):
+    """What follows from the links of entries, as a cache keeps it: successors, heads and cycles."""
+
+    successors: dict[str, tuple[str, ...]]
+    heads: dict[str, tuple[str, ...]]
+    cycles: tuple[tuple[str, ...], ...]
+
+
 @dataclass(frozen=True)
 class Lineage:
     """The edges «N supersedes O», unless N is a draft; a self-link is no edge.
@@ -37,10 +46,19 @@ class Lineage:
 
     entries: Mapping[str, Entry]
     one_end_suffices: bool | frozenset[str] = False
+    # What was found of the same entries before.
+    known: KnownChains | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def chains(self) -> KnownChains:
+        """Return what follows from the links."""
+        return KnownChains(self.successors, self._heads, self.cycles)
 
     @cached_property
     def successors(self) -> dict[str, tuple[str, ...]]:
         """Return, for each superseded entry, those that surely supersede it directly, sorted."""
+        if self.known is not None:
+            return self.known.successors
         return _sorted({old: self._facts(old, ends) for old, ends in self._ends.items()})
 
     def _facts(self, old: str, ends: _Ends) -> set[str]:
@@ -117,6 +135,8 @@ class Lineage:
     @cached_property
     def cycles(self) -> tuple[tuple[str, ...], ...]:
         """Return each group of entries that say to supersede one another, whichever end says it, sorted."""
+        if self.known is not None:
+            return self.known.cycles
         return tuple(sorted(tuple(sorted(group)) for group in self._said_groups if len(group) > 1))
 
     @cached_property
@@ -177,6 +197,8 @@ class Lineage:
 
         An entry in force is none where one beyond it is in force, unless that lies on the same circle.
         """
+        if self.known is not None:
+            return self.known.heads
         found: dict[str, tuple[str, ...]] = {}
         for group in self._groups:
             if self.successors.keys().isdisjoint(group):

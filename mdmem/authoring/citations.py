@@ -25,7 +25,7 @@ def cited_by(catalog: Catalog, address: str, *, but: str = "") -> tuple[str, ...
 
 def _in_bodies(catalog: Catalog, address: str, among: Sequence[str]) -> Iterator[str]:
     entry_id = address.rsplit("/", 1)[-1]
-    for other, body, _ in catalog.bodies(among):
+    for other, body in catalog.plain_bodies(among):
         # Looking for the name first leaves nearly every body unparsed.
         if entry_id in body:
             found = references_in({other: without_code(body)}, catalog.addresses)

@@ -207,7 +207,7 @@ def find_near(workspace: Workspace, address: str, text: str) -> tuple[SimilarEnt
         return ()
     found = []
     known = {one.address: one for one in _candidates(workspace, f"{new.title} {document.body}") if _is_alive(one)}
-    for other, body, _ in workspace.catalog.bodies(tuple(known)):
+    for other, body in workspace.catalog.plain_bodies(tuple(known)):
         share = _similarity(new, document.body, known[other], body)
         if share >= REVIEW_FROM:
             found.append(SimilarEntry(known[other], share))
@@ -228,7 +228,8 @@ def find_on_subject(workspace: Workspace, address: str, text: str, near: Iterabl
     wings = (new.wing, *shared_of(workspace.catalog.wings, new.wing))
     found = {one.address: one for one in _candidates(workspace, new.title) if _is_alive(one) and one.wing in wings}
     held = {
-        other: text_terms(f"{found[other].title}\n{body}") for other, body, _ in workspace.catalog.bodies(tuple(found))
+        other: text_terms(f"{found[other].title}\n{body}")
+        for other, body in workspace.catalog.plain_bodies(tuple(found))
     }
     counts = Counter(term for terms in held.values() for term in terms & asked)
     weights = {term: log(1 + (len(held) + 1) / (counts[term] + 1)) for term in asked}

@@ -141,7 +141,7 @@ def _same(workspace: Workspace, proposal: ProposeRequest, old: Entry | None, pla
         for one in workspace.catalog.entries.values()
         if f"{one.wing}/{one.room}" == place and one.type is type_ and one.status is not Status.DEPRECATED
     }
-    same = (name for name, body, _ in workspace.catalog.bodies(tuple(alike)) if _is(wanted, alike[name], body))
+    same = (name for name, body in workspace.catalog.plain_bodies(tuple(alike)) if _is(wanted, alike[name], body))
     return min(same, default=None)
 
 

@@ -12,7 +12,7 @@ from mdmem.catalog.content import CACHE_VERSION, read_dates
 from mdmem.catalog.interpret import LoadedFile
 from mdmem.entry.model import Entry, Wing
 from mdmem.finding import Finding
-from mdmem.lineage import Lineage
+from mdmem.lineage import KnownChains, Lineage
 from mdmem.record import StoredRecord
 from mdmem.state import read_packed, write_packed
 from mdmem.tree import TreeFile
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from mdmem.catalog.model import Catalog
 
 NAME = "former"
+# The number is raised whenever chains are told otherwise.
+_VERSION = f"{CACHE_VERSION} former 1"
 
 
 class _Faults(StoredRecord, frozen=True):
@@ -43,8 +45,9 @@ class Former(StoredRecord, frozen=True, gc=True, dict=True):
     file_digests: dict[str, str]
     closed: list[str]
     wings: dict[str, Wing | None]
+    chains: KnownChains
     faults: _Faults | None = None
-    one_end_suffices: bool = False
+    one_end_suffices: bool | frozenset[str] = False
 
     @cached_property
     def entries(self) -> Mapping[str, Entry]:
@@ -79,12 +82,12 @@ class Former(StoredRecord, frozen=True, gc=True, dict=True):
     @cached_property
     def lineage(self) -> Lineage:
         """Return the supersession graph of the entries."""
-        return Lineage(self.entries, self.one_end_suffices)
+        return Lineage(self.entries, self.one_end_suffices, self.chains)
 
 
 def read_former(path: Path) -> dict[str, Former] | None:
     """Return what a file of the cache keeps, by `NAME`; empty where it could not be kept, None where it is not read."""
-    found = read_packed(path, CACHE_VERSION, dict[str, Former])
+    found = read_packed(path, _VERSION, dict[str, Former])
     return found if found is not None and all(map(_is_sound, found.values())) else None
 
 
@@ -104,7 +107,8 @@ def write_former(path: Path, catalog: Catalog, wings: Mapping[str, Wing | None])
         digests,
         [file.path for file in catalog.files if file.path not in digests],
         dict(wings),
+        catalog.lineage.chains,
         faults if faults.broken or faults.findings else None,
-        catalog.one_end_suffices,
+        catalog.one_end_suffices is True,
     )
-    write_packed(path, CACHE_VERSION, {NAME: former})
+    write_packed(path, _VERSION, {NAME: former})

@@ -106,7 +106,8 @@ class _Loading:
         for file in tree.files():
             (entry_files if is_entry_place(file.path) else others).append(file)
         self.entry_files, self.others = tuple(entry_files), tuple(others)
-        self.readable = [file for file in entry_files if file.kind is FileKind.FILE]
+        plain = FileKind.FILE
+        self.readable = [file for file in entry_files if file.kind is plain]
         self.manifests = [file for file in others if is_manifest(file)]
         self.documents: dict[str, Document] = {}
         self.stated_wings: dict[str, Wing] = {}
@@ -169,7 +170,7 @@ class _Loading:
         last = parsed.last
         if self.access.is_narrow or missing_wings(self.tree) or (last is not None and last.missing_wings):
             return None
-        return last if last is not None or self.table is None else self.table.former
+        return last if last is not None or self.table is None else self.table.take_former()
 
     def _identity(self, path: str) -> str:
         """Return the identity of the bytes that were parsed: the file may have changed since it was listed."""

@@ -94,9 +94,24 @@ class Table:
         self._stored_looks = {prefix: look for prefix, look in looks.items() if look is not None}
         return dict(self._stored_looks)
 
+    def take_former(self) -> Former | None:
+        """Return what all files meant together, once: who takes it has all of it, and it is as large as that again."""
+        # What else is asked of it is read before it is gone.
+        _ = self._manifests
+        found, self._former = self._former, None
+        return found
+
     @cached_property
-    def former(self) -> Former | None:
-        """Return what all files meant together."""
+    def _manifests(self) -> _Rows:
+        """What was known of manifests when all files were put together."""
+        former = self._former
+        if former is None:
+            return {}
+        stated = ((path, former.file_digests.get(path), wing) for path, wing in former.wings.items())
+        return {path: FileRow(digest, wing=wing, is_parsed=True) for path, digest, wing in stated if digest is not None}
+
+    @cached_property
+    def _former(self) -> Former | None:
         kept = read_former(self._beside("former"))
         found = (kept or {}).get(NAME)
         self._kept = found.file_digests if found is not None else {} if kept is not None else None
@@ -133,10 +148,8 @@ class Table:
 
     def manifest(self, path: str, digest: str) -> FileRow | None:
         """Return what is known of a manifest that has a content."""
-        former = self.former
-        if former is not None and path in former.wings and former.file_digests.get(path) == digest:
-            return FileRow(digest, wing=former.wings[path], is_parsed=True)
-        return self.row(path, digest)
+        row = self._manifests.get(path)
+        return row if row is not None and row.digest == digest else self.row(path, digest)
 
     def before(self, paths: Collection[str]) -> dict[str, LoadedFile]:
         """Return what files meant that may have another content by now, by path."""
@@ -192,6 +205,9 @@ class Table:
         digests = catalog.file_digests
         if _is_far(self._kept, digests):
             write_former(self._beside("former"), catalog, wings)
+            self._kept = digests
+        elif self._kept == digests:
+            # To hold on to both would take a fifth of what the entries take.
             self._kept = digests
         self._save_looks(len(digests))
 

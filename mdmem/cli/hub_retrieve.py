@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     "--ask", "asked", multiple=True, metavar="QUESTION", help="One of several questions, each answered in short."
 )
 @click.option("--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size; a token is 4 bytes.")
+@click.option("--query-syntax", "syntax", is_flag=True, help="Read WORDS as a query; with one --repository.")
 @repositories_option
 @filter_options
 @dsn_option
@@ -43,10 +44,11 @@ def command(
 
     dsn, repositories = options.pop("dsn"), options.pop("repositories")
     asked = [one.strip() for one in options.pop("asked") if one.strip()]
+    syntax = options.pop("syntax")
     filters = filters_from(options)
-    work = Question(words=" ".join(words).strip(), filters=filters)
+    work = Question(words=" ".join(words).strip(), filters=filters, syntax=syntax)
     main = work if work.words or paths or not asked else None
-    questions = [Question(words=one, filters=filters) for one in asked]
+    questions = [Question(words=one, filters=filters, syntax=syntax) for one in asked]
     printed, short = _sizes(form)
     with reading(dsn) as reader:
         if len(repositories) == 1:

@@ -22,12 +22,13 @@ class Weights:
     """How much a term weighs in each document that holds it, by the number of the document's first passage.
 
     `stated` is for the fields of the document, `wholes` for those that each passage has; `postings` are those of both.
-    `columns` are what was made of these before, by what it was made with.
+    `times` is how often all documents together hold it; `columns` are what was made of these before, by what with.
     """
 
     stated: Mapping[int, float]
     wholes: Mapping[int, float]
     postings: Sequence[tuple[str, Sequence[Columns]]]
+    times: float
     columns: dict[float, "Gains"] = field(default_factory=dict)
 
     @property

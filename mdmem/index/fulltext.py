@@ -157,7 +157,7 @@ class FullTextIndex:
         manifest, known = opened.manifest, self._fresh
         if known is not None and known[0] is manifest and known[1] is live:
             return True
-        is_fresh = manifest.digest_of == live
+        is_fresh = manifest.is_of(live) and opened.corpus.count == len(live)
         self._fresh = (manifest, live) if is_fresh else None
         return is_fresh
 

@@ -59,8 +59,8 @@ class Manifest(StoredRecord, frozen=True, gc=True, dict=True):
     generation: str
     files: Mapping[str, int]
     segments: Sequence[tuple[str, int]]
-    keys: Sequence[str | None]
-    digests: Sequence[str | None]
+    keys: list[str | None]
+    digests: list[str | None]
     lengths: Mapping[str, Sequence[int]]
 
     @cached_property
@@ -68,6 +68,19 @@ class Manifest(StoredRecord, frozen=True, gc=True, dict=True):
         """The digest of each document that the index holds."""
         pairs = zip(self.keys, self.digests, strict=True)
         return {key: digest for key, digest in pairs if key is not None and digest is not None}
+
+    def is_of(self, live: Mapping[str, str]) -> bool:
+        """Say whether each document that the index holds is among the live ones, in the same state.
+
+        If so, their texts take the place of the equal ones here, which take as much memory again.
+        """
+        # A dead number has neither key nor digest.
+        digests = [live.get(key or "") for key in self.keys]
+        if digests != self.digests:
+            return False
+        known = dict(zip(live, live, strict=True))
+        self.keys[:], self.digests[:] = [known.get(key or "") for key in self.keys], digests
+        return True
 
     def stale(self, live: Mapping[str, str]) -> list[str]:
         """Return the live keys that the index lacks or holds in another state, sorted."""
@@ -126,7 +139,7 @@ def load(folder: Path) -> Manifest | None:
     return manifest
 
 
-def _repeated(column: Sequence[str | None]) -> Sequence[str | None]:
+def _repeated(column: list[str | None]) -> list[str | None]:
     """Return a column with the text of the passage before where a passage has the same."""
     if _SAME not in column:
         return column

@@ -32,6 +32,12 @@ WEIGHTS = {
 K1 = 2.0
 WHOLE_SHARE = 0.7
 LOOKED_INTO = 100
+# What names a subject comes again and again where it comes at all; words of talk (`stays`, `elsewhere`) come once, and
+# their rarity misleads. So a term weighs by the root of how often a document that holds it holds it: Cranfield has
+# nDCG@10 .420 by it (.408 without, .414 and .421 by the powers .25 and .75); of 88 questions in other words over PEPs
+# and KEPs 54 have their record among the first three (48), of the half that chose nothing 24 of 44 (21). A list that
+# names one thing a thousand times decides nothing for the others.
+MOST_TIMES = 25
 # Postings, of a hundred bytes each.
 _KEPT, _KEPT_TERMS = 50_000, 64
 # So many times as many numbers are gone through faster than those that are wanted are looked up.
@@ -82,7 +88,9 @@ def _weigh(corpus: Corpus, frequencies: Frequencies, fields: Sequence[str]) -> W
             wholes = _sum(wholes, weighed)
         else:
             stated = _sum(stated, weighed)
-    return Weights(stated, wholes, postings)
+    # Whole numbers: their sum is the same in any order of the documents.
+    times = sum(sum(counts) for _, columns in postings for _, counts in columns)
+    return Weights(stated, wholes, postings, times)
 
 
 def _sum(one: dict[int, float], other: dict[int, float]) -> dict[int, float]:
@@ -154,6 +162,7 @@ class Scores:
         totals, count = self._corpus.totals, len(weights.stated.keys() | weights.wholes.keys())
         held = max(count, totals.holders.get(text or "", 0)) if totals is not None else count
         rarity = boost * math.log1p((self._corpus.count - held + 0.5) / (held + 0.5))
+        rarity *= math.sqrt(min(weights.times / max(count, 1), MOST_TIMES))
         self._terms.append((rarity, weights.postings))
         gains = self._gains(rarity, weights)
         self.held.update(gains.places)

@@ -56,7 +56,7 @@ class BackLinks:
         for gone in [one for one, (digest, _) in self._of.items() if digests.get(one) != digest]:
             self._forget(gone)
         new = [one for one, digest in digests.items() if self._digests.get(one) != digest]
-        for one, body, _ in catalog.bodies(new):
+        for one, body in catalog.plain_bodies(new):
             if may_have_links(body):
                 self._keep(one, digests[one], tuple(body_links(without_code(body))))
         self._digests = digests

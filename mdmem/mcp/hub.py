@@ -88,9 +88,11 @@ class HubAnswers:
 
     def _who(self, reader: Reader, asked: ToolCall, named: str | None, clone: Workspace | None) -> Page | None:
         """Return who answers for entries of a repository, or of all, and what depends on them in any."""
-        if named == EVERYWHERE or (named is None and clone is None):
-            meant = None
-        else:
+        from mdmem.hub.owners import is_address
+
+        query, meant = asked.arguments["query"], None
+        says_it = named is None and ":" in query and is_address(query)
+        if not says_it and named != EVERYWHERE and (named, clone) != (None, None):
             meant = _named(reader, named) if named is not None else _own(reader, clone)
             if meant is None:
                 return None

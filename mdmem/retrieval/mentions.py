@@ -84,7 +84,7 @@ class Mentions:
         sources = [self._catalog.entries[address] for address in self._likely(item, names)]
         newer = [one.address for one in sources if _age(one) >= _age(entry) and one is not entry]
         found: list[Mention] = []
-        for address, body, _ in self._catalog.bodies(newer):
+        for address, body in self._catalog.plain_bodies(newer):
             if said := next(iter(citing_sentences(body, names)), ""):
                 citing = self._catalog.entries[address]
                 # A bare `[see: …]` is no sentence.

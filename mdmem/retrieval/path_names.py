@@ -29,7 +29,7 @@ def paths_named(catalog: Catalog, paths: Sequence[str], addresses: Collection[st
     found = {}
     contents = catalog.tree.read([f"{address}.md" for address in addresses])
     likely = (path.removesuffix(".md") for path, content in contents if _holds(content, anywhere))
-    for address, body, _ in catalog.bodies(list(likely)):
+    for address, body in catalog.plain_bodies(list(likely)):
         text = f"{catalog.entries[address].title}\n{body}"
         found[address] = tuple(path for path, pattern in patterns.items() if pattern.search(text))
     return {address: named for address, named in found.items() if named}

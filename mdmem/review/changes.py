@@ -32,7 +32,7 @@ def wordings(comparison: Comparison, told: Sequence[Belief], steps: Sequence[Tra
     """Return the words of what was believed beside those of what will be, then those of new drafts."""
     drafts = [one.entry for one in steps if one.before is None and one.after is Status.DRAFT]
     pairs = [*((one.before, one.after) for one in told), *((None, (draft,)) for draft in drafts)]
-    old = {address: body for address, body, _ in comparison.before.catalog.bodies([a.address for a, _ in pairs if a])}
+    old = dict(comparison.before.catalog.plain_bodies([a.address for a, _ in pairs if a]))
     new = comparison.bodies(one.address for _, after in pairs for one in after)
     return tuple(
         Wording(

@@ -121,7 +121,7 @@ class Comparison:
         """Return the bodies of entries of the second tree, each read once; one that went away meanwhile is left out."""
         wanted = list(addresses)
         missing = [address for address in wanted if address not in self._bodies]
-        self._bodies.update({address: body for address, body, _ in self.after.catalog.bodies(missing)})
+        self._bodies.update(dict(self.after.catalog.plain_bodies(missing)))
         return {address: self._bodies[address] for address in wanted if address in self._bodies}
 
     def changed(self) -> Iterator[Changed]:

@@ -112,7 +112,7 @@ class SiteFacts:
         if self.workspace.access.is_narrow:
             yield from ((address, self.catalog.body(address)) for address in addresses)
         else:
-            yield from ((address, body) for address, body, _ in self.catalog.bodies([*addresses]))
+            yield from self.catalog.plain_bodies([*addresses])
 
     @cached_property
     def named_by(self) -> Mapping[str, tuple[tuple[str, str], ...]]:

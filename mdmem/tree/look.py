@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 
 from mdmem.dataclass import dataclass, field
@@ -13,6 +15,7 @@ from mdmem.tree.model import Stat, TreeFile, path_of, stat_of
 
 # What changed within this time of a look may have changed again in the same tick of the clock.
 _RACY_NS = 2_000_000_000
+_WHEN = itemgetter(0, 1)
 _CAN_LOOK = os.stat in os.supports_dir_fd and os.listdir in os.supports_fd
 
 
@@ -53,7 +56,8 @@ class FolderLook:
     @cached_property
     def _is_settled(self) -> bool:
         """Whether each file had its stat for so long that any change since would show."""
-        return max((max(stat[:2]) for stat in self.stats.values()), default=0) < self.at - _RACY_NS
+        moments = chain.from_iterable(map(_WHEN, self.stats.values()))
+        return max(moments, default=0) < self.at - _RACY_NS
 
     def known(self, stats: Mapping[str, Stat]) -> dict[str, str]:
         """Return, by path, the digest of each file whose stat is still the one that was seen, and was settled then."""
@@ -93,7 +97,9 @@ class StoredLook(StoredRecord, frozen=True):
         if not len(paths) == len(self.stats) == len(self.digests):
             return None
         stats = dict(zip(paths, self.stats, strict=True))
-        digests = {path: digest for path, digest in zip(paths, self.digests, strict=True) if digest}
+        digests = dict(zip(paths, self.digests, strict=True))
+        if not self.is_whole:
+            digests = {path: digest for path, digest in digests.items() if digest}
         files = sorted(map(TreeFile, paths), key=path_of)
         return FolderLook(min(self.at, at), self.names, files, stats, digests, self.is_whole)
 

@@ -215,6 +215,11 @@ def test_several_questions_have_an_answer_each(
     assert re.search(r"(?sm)^1\. which queue for orders\n.*\n\n2\. personal data in orders\n", text), text
     assert "copy of " in text.splitlines()[-1]
     assert asked("retrieve", "polled", *words[1:])["answers"]
+    query = ("retrieve", *place, "durable AND NOT polled", "--query-syntax")
+    if place:
+        assert asked(*query)["items"]
+    else:
+        assert "the query language is for one repository" in asked(*query, code=2)
 
 
 def test_entries_tell_what_they_say_about_words(

@@ -137,6 +137,7 @@ def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: st
             "listed": await told(client, "list", repository="org/other"),
             "all listed": await told(client, "list", repository="*", limit=1, types=["decision"]),
             "owned": await told(client, "who", query="nav/architecture/ferry", repository="org/other"),
+            "there owned": await told(client, "who", query="org/other:nav/architecture/threads"),
             "owners": await told(client, "who", query="threads", repository="*"),
             "overview": await told(client, "context", goal="who carries the threads", repository="org/other"),
             "overviews": await told(client, "context", goal="threads", repository="*"),
@@ -163,6 +164,8 @@ def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: st
     assert "the first 1 of about 3, by repository and address; raise `limit`" in said["all listed"]
     assert "org/other:nav/architecture/ferry" in said["owned"]
     assert "here:nav/architecture/threads" in said["owners"]
+    assert "org/other:nav/architecture/threads" in said["there owned"]
+    assert "here:" not in said["there owned"]
     assert "From the hub: `org/other` at " in said["overview"]
     assert "audit" not in said["overview"]
     assert said["overviews"].endswith("name it in `repository`, or call `retrieve` for all")

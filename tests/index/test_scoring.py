@@ -2,10 +2,10 @@ import math
 
 import pytest
 
-from mdmem.index.corpus import LENGTH_SHARE, Corpus
+from mdmem.index.corpus import LENGTH_SHARE, Corpus, Weights
 from mdmem.index.fields import SCORED
 from mdmem.index.postings import MemoryPostings
-from mdmem.index.scoring import K1, LOOKED_INTO, WEIGHTS, WHOLE_SHARE, Scores, plain, rank, term, weigh
+from mdmem.index.scoring import K1, LOOKED_INTO, MOST_TIMES, WEIGHTS, WHOLE_SHARE, Scores, plain, rank, term, weigh
 
 
 def corpus(*bodies: str, dead: frozenset[int] = frozenset()) -> Corpus:
@@ -47,7 +47,21 @@ def test_score_is_of_the_whole_and_of_the_best_passage() -> None:
     share, idf = LENGTH_SHARE["body"], math.log(1 + (2 - 1 + 0.5) / (1 + 0.5))
     whole, best = (3 / (1 - share + share * 4 / 3), 2 / (1 - share + share * 1))
     expected = WHOLE_SHARE * whole / (K1 + whole) + (1 - WHOLE_SHARE) * best / (K1 + best)
-    assert scores.of([0]) == [pytest.approx(idf * expected)]
+    assert scores.of([0]) == [pytest.approx(idf * math.sqrt(3) * expected)]
+
+
+def test_rank_weighs_what_comes_again_where_it_comes_more_than_what_comes_once() -> None:
+    found = rank(plain("stay hub"), corpus("stay x x", "stay y y", "hub hub hub", "hub x x"), lambda _keys: ())
+    assert [match.key for match in found] == ["k2", "k3", "k0", "k1"]
+
+
+def test_scores_grow_with_how_often_a_term_comes_where_it_comes_up_to_a_limit() -> None:
+    gains: list[float] = []
+    for times in (1, 4, 10_000, 100_000):
+        scores = Scores(corpus("a", "b"))
+        scores.add(Weights({}, {0: 1.0}, (), times))
+        gains += scores.of([0])
+    assert gains == [gains[0], pytest.approx(2 * gains[0]), *[pytest.approx(math.sqrt(MOST_TIMES) * gains[0])] * 2]
 
 
 def test_rank_puts_words_in_one_passage_before_the_same_words_in_two() -> None:

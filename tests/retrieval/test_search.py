@@ -26,6 +26,14 @@ def test_hits_are_ordered_by_score_across_types(tmp_path: Path) -> None:
     assert names(hits(root, "queue").hits) == ["app/a/note", "app/a/rule"]
 
 
+def test_entry_whose_title_is_the_question_comes_first(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/long", "Limits of queues by size", "A queue limit is a limit of a queue, for queue limits. " * 3)
+    put(root, "app/a/short", "The limit of a queue", "Some other words that make this text a longer one. " * 9)
+    assert names(hits(root, "queue limits").hits) == ["app/a/short", "app/a/long"]
+    assert names(hits(root, "size of queue limits").hits) == ["app/a/long", "app/a/short"]
+
+
 def test_hit_on_a_superseded_entry_is_its_head(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     pair(root)

@@ -216,9 +216,18 @@ def test_the_state_of_a_scope_has_the_shape_of_the_contract(
 
 
 def test_the_state_of_a_scope_says_what_to_do(tmp_path: Path) -> None:
-    answer = get_scope_state(open_root(make_root(tmp_path / "memory")), project_id="fresh")
+    root = make_root(tmp_path / "memory")
+    write(root, "shop/README.md", "---\nkind: project\nproject_id: Shop-App\n---\n")
+    workspace = open_root(root)
 
-    assert answer.message == "there is no wing for the project `fresh` yet; `save_session` creates it"
+    told = [get_scope_state(workspace, project_id=project).message for project in ("fresh", "SHOP")]
+
+    no_wing = "there is no wing for the project"
+    refused = "the wing `shop` belongs to the project `Shop-App`; `SHOP` needs another id"
+    assert told == [
+        f"{no_wing} `fresh` yet; `save_session` creates it",
+        f"{no_wing} `SHOP`, and `save_session` makes none: {refused}",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -98,8 +98,8 @@ def test_scope_names_what_cannot_be_read_and_may_be_the_project(tmp_path: Path) 
     wings(tmp_path, app="kind: project", web="project-id: Acme")
     message = scope_state(refusing(tmp_path, "locked"), "Acme").message
     assert message == (
-        "there is no wing for the project `Acme` yet; `save_session` creates it;"
-        " `locked` and `web/README.md` cannot be read and may be it"
+        "there is no wing for the project `Acme`, and `save_session` makes none:"
+        " `locked` and `web/README.md` cannot be read and may be the wing of `Acme`; mend that first"
     )
 
 
