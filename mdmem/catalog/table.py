@@ -216,7 +216,7 @@ class Table:
         stored = self._stored_looks
         new = {prefix: look for prefix, look in looks.items() if not look.tells_as(stored.get(prefix))}
         settled = {prefix: one for prefix, look in new.items() if (one := look.stored()) is not None}
-        if 100 * sum(len(one.stats) for one in settled.values()) <= _FEW * count:
+        if 100 * sum(len(one.digests) for one in settled.values()) <= _FEW * count:
             return
         kept = {
             prefix: one for prefix, look in stored.items() if prefix in looks and (one := look.stored()) is not None

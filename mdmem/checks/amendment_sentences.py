@@ -16,7 +16,7 @@ _VERB = re.compile(
     r"|[Pp]artially (?:supersede|replace))(s?)\b"
 )
 _SUBJECT = re.compile(
-    r"\b(?:(?:this|the present)(?: \w+){0,2}|we|it)\s+(?:(?:also|only|partially)\s+)?\Z", re.IGNORECASE
+    r"\b(?:(?:this|the present)(?: \w+){0,2}|we|it)\s+(?:(?:also|only|partially)\s+)?(?:\w+\s+and\s+)?\Z", re.IGNORECASE
 )
 _MAYBE_SUBJECT = re.compile(r"\b(?:this|the present|we|it)\b", re.IGNORECASE)
 # Where nobody is named, it begins the sentence, and `Update the list` is a task for somebody.
@@ -68,7 +68,7 @@ def amendment_sentences(
         said = _OBJECT.match(text, verb.end()) if verb is not None and _speaks_for_itself(text, verb) else None
         if verb is None or said is None:
             continue
-        names = tuple(_names(text, said))
+        names = tuple(_names(body, text, said))
         if names or any(said.start() <= one.offset < said.end() for one in references):
             yield AmendmentSentence(verb.start(), said.start(), said.end(), names)
 
@@ -99,10 +99,12 @@ def _speaks_for_itself(text: str, verb: re.Match[str]) -> bool:
     return bool(verb[1]) and verb[0][0].isupper() and _START.search(before) is not None
 
 
-def _names(text: str, said: re.Match[str]) -> Iterator[EntryName]:
+def _names(body: str, text: str, said: re.Match[str]) -> Iterator[EntryName]:
     # A name may end behind the part, where a number that is cut off would be another.
-    for found in _NAMES.finditer(text, said.start(), said.end() + _LONGEST):
+    for found in _NAMES.finditer(body, said.start(), said.end() + _LONGEST):
         if found.start() >= said.end():
             return
         kind, number, address = found.group("kind", "number", "address")
-        yield EntryName(found.start(), (kind or "").casefold(), int(number or 0), address or "")
+        # Of a role such as :pep:`376` the number looks like code.
+        if text.startswith(kind or address, found.start()):
+            yield EntryName(found.start(), (kind or "").casefold(), int(number or 0), address or "")

@@ -269,7 +269,7 @@ class _Finding:
     def _broken(self) -> list[int]:
         """The files that cannot be read."""
         level = all_of((within(self.wings), any_of([BROKEN])))
-        return sorted(candidates(self.reader, [level], self.wings, most=_BROKEN_COUNTED))
+        return sorted(candidates(self.reader, level, self.wings, most=_BROKEN_COUNTED))
 
     def scope(self, origins: Origins) -> Scope:
         """Return the scope of the wings that are asked: nothing of them comes unasked."""

@@ -49,20 +49,18 @@ def within(wings: Collection[int] | None) -> str:
     return any_of(map(wing_mark, sorted(wings))) if wings and len(wings) <= _MARKED_WINGS else ""
 
 
-def candidates(reader: Reader, levels: Sequence[str], wings: Collection[int] | None, *, most: int) -> dict[int, int]:
-    """Return the ids of rows that a level finds, with that level, the first levels first, until there are enough."""
-    rows = reader.rows(
-        "SELECT id, level FROM candidate(%s::tsquery[], %s::int[], %s)",
-        *(list(levels), None if wings is None else sorted(wings), most),
-    )
-    return dict(rows)
+def candidates(reader: Reader, asked: str, wings: Collection[int] | None, *, most: int) -> set[int]:
+    """Return the ids of rows that the text of a `tsquery` finds, whichever come first where there are more."""
+    named = None if wings is None else sorted(wings)
+    return {row[0] for row in reader.rows("SELECT candidate(%s::tsquery, %s::int[], %s)", asked, named, most)}
 
 
 def holders(reader: Reader, terms: Sequence[str], wings: Collection[int] | None) -> dict[str, int]:
     """Return how many entries of some wings hold each term, of common ones about; None are all that are seen."""
     found, asked = dict.fromkeys(terms, 0), list(terms)
     for mark, share in SAMPLES.items():
-        counts = dict(_counted(reader, {term: all_of((lexeme(mark), lexeme(term))) for term in asked}, wings))
+        sampled = {term: all_of((lexeme(mark), lexeme(term))) for term in asked}
+        counts = dict(_counted(reader, sampled, wings, is_of_sample=True))
         found |= {term: max(found[term], share * number) for term, number in counts.items()}
         asked = [term for term, number in counts.items() if number == _MOST_COUNTED]
         if not asked:
@@ -72,14 +70,19 @@ def holders(reader: Reader, terms: Sequence[str], wings: Collection[int] | None)
 
 
 def _counted(
-    reader: Reader, asked: Mapping[str, str], wings: Collection[int] | None, *, most: int = _MOST_COUNTED
+    reader: Reader,
+    asked: Mapping[str, str],
+    wings: Collection[int] | None,
+    *,
+    most: int = _MOST_COUNTED,
+    is_of_sample: bool = False,
 ) -> list[tuple[str, int]]:
     if not asked:
         return []
     found = reader.rows(
-        "SELECT place, (SELECT count(*) FROM candidate(ARRAY[one::tsquery], %s::int[], %s))"
+        "SELECT place, (SELECT count(*) FROM candidate(one::tsquery, %s::int[], %s, %s))"
         " FROM unnest(%s::text[]) WITH ORDINALITY AS asked (one, place) ORDER BY place",
-        *(None if wings is None else sorted(wings), min(most, EVERYTHING), list(asked.values())),
+        *(None if wings is None else sorted(wings), min(most, EVERYTHING), is_of_sample, list(asked.values())),
     )
     return [(term, count) for term, (_, count) in zip(asked, found, strict=True)]
 
@@ -91,28 +94,40 @@ def likely(
 
     `known` says how many entries of the wings hold each term, `narrow` is the text of a `tsquery` that all must meet.
     """
-    passing = documents
-    if narrow:
-        mark, one_of = next(iter(SAMPLES.items()))
-        ((_, sampled),) = _counted(reader, {narrow: all_of((lexeme(mark), narrow))}, wings, most=documents)
-        passing = one_of * sampled
-    asked = levels(known, documents, share=passing / documents if documents else 1.0)
+    asked = levels(known, documents, share=_passing(reader, narrow, wings, documents))
     for number, level in enumerate(asked, start=1):
-        found = candidates(reader, [all_of((narrow, f"({level})"))], wings, most=_MOST)
+        found = candidates(reader, all_of((narrow, f"({level})")), wings, most=_MOST)
         if len(found) >= _ENOUGH or number == len(asked):
-            return set(found), number < len(asked) or len(found) == _MOST
+            return found, number < len(asked) or len(found) == _MOST
     return set(), False
 
 
 def foremost(
     reader: Reader, known: Mapping[str, int], wings: Collection[int] | None, *, documents: int, narrow: str, most: int
 ) -> frozenset[int]:
-    """Return the ids of so many entries that meet `narrow` and hold some of the terms, those that may score best."""
-    asked = [all_of((narrow, f"({level})")) for level in levels(known, documents)]
-    return frozenset(candidates(reader, asked, wings, most=most))
+    """Return the ids of entries that meet `narrow` and hold some of the terms: so many at least that may score best."""
+    share, found = _passing(reader, narrow, wings, documents), set[int]()
+    # One by one: without what was found before each is an easy question.
+    for level in levels(known, documents, share=share, expected=(most, 4 * most)):
+        found |= candidates(reader, all_of((narrow, f"({level})")), wings, most=most)
+        if len(found) >= most:
+            break
+    return frozenset(found)
 
 
-def levels(known: Mapping[str, int], documents: int, *, share: float = 1.0) -> list[str]:
+def _passing(reader: Reader, narrow: str, wings: Collection[int] | None, documents: int) -> float:
+    """Return which share of the entries meets `narrow`."""
+    if not narrow or not documents:
+        return 1.0
+    mark, one_of = next(iter(SAMPLES.items()))
+    level = all_of((lexeme(mark), narrow))
+    ((_, sampled),) = _counted(reader, {narrow: level}, wings, most=documents, is_of_sample=True)
+    return one_of * sampled / documents
+
+
+def levels(
+    known: Mapping[str, int], documents: int, *, share: float = 1.0, expected: Sequence[int] = _EXPECTED
+) -> list[str]:
     """Return the texts of a `tsquery` for the entries that may score best, for more of them, and for all.
 
     What an entry's score is about follows from which of the terms it holds, and which in its title; a level is all that
@@ -130,12 +145,12 @@ def levels(known: Mapping[str, int], documents: int, *, share: float = 1.0) -> l
         reverse=True,
     )
     found: list[str] = []
-    for most in _EXPECTED:
-        expected, taken = 0.0, list[tuple[int, ...]]()
+    for most in expected:
+        so_far, taken = 0.0, list[tuple[int, ...]]()
         for _, number, places in kinds:
-            if taken and share * (expected + number) > most:
+            if taken and share * (so_far + number) > most:
                 break
-            expected += number
+            so_far += number
             taken.append(places)
         if len(taken) == len(kinds) and len(terms) == len(known):
             break
@@ -165,5 +180,5 @@ def _held(terms: Sequence[str], places: Sequence[int]) -> str:
 
 def terms_beginning(reader: Reader, begun: str, wings: Collection[int] | None, *, narrow: str = "") -> list[str]:
     """Return the terms that begin so in some entries of those that hold any, the commonest first."""
-    ids = candidates(reader, [all_of((narrow, f"{lexeme(begun)}:*"))], wings, most=_GROWN_IN)
+    ids = candidates(reader, all_of((narrow, f"{lexeme(begun)}:*")), wings, most=_GROWN_IN)
     return reader.terms_beginning(begun, ids, most=_GROWN) if ids else []

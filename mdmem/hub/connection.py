@@ -120,9 +120,9 @@ def is_open(connection: HubConnection) -> bool:
 @contextmanager
 def transaction(connection: HubConnection, *, is_snapshot: bool = False) -> Iterator[Cursor[Any]]:
     """Do what is within wholly or not at all; a snapshot reads one state of all tables, and writes none."""
-    connection.isolation_level = _psycopg().IsolationLevel.REPEATABLE_READ if is_snapshot else None
-    connection.read_only = is_snapshot or None
     with connection.transaction(), connection.cursor() as cursor:
+        if is_snapshot:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         yield cursor
 
 

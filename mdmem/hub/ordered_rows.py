@@ -31,7 +31,7 @@ class OrderedRows:
 
 def ordered_rows(reader: Reader, level: str, wings: Collection[int] | None, *, least: int) -> OrderedRows:
     """Return what a level finds in some wings, None for all: whole where it is not too much, else so many at least."""
-    ids = candidates(reader, [level], wings, most=_SORTED + 1)
+    ids = candidates(reader, level, wings, most=_SORTED + 1)
     if len(ids) <= _SORTED:
         rows = reader.places(ids)
         origins = Origins(reader, {row.wing_id for row in rows})
@@ -39,10 +39,10 @@ def ordered_rows(reader: Reader, level: str, wings: Collection[int] | None, *, l
     origins = Origins(reader, reader.visible_wings() if wings is None else wings)
     found: list[PlacedRow] = []
     for portion in _portions(origins, least):
-        found += reader.places(candidates(reader, [all_of((within(portion), level))], portion, most=EVERYTHING))
+        found += reader.places(candidates(reader, all_of((within(portion), level)), portion, most=EVERYTHING))
         if len(found) >= least:
             mark, share = next(iter(SAMPLES.items()))
-            sampled = candidates(reader, [all_of((lexeme(mark), level))], wings, most=EVERYTHING)
+            sampled = candidates(reader, all_of((lexeme(mark), level)), wings, most=EVERYTHING)
             count = max(_SORTED, share * len(sampled))
             return OrderedRows(tuple(_ordered(found, origins)), origins, count, is_counted=False)
     return OrderedRows(tuple(_ordered(found, origins)), origins, len(found), is_counted=True)

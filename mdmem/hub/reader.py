@@ -265,8 +265,7 @@ class Reader:
         """Return what some fields of files link, each with the wing that the file is of."""
         # An index tells of hidden rows, unless it begins with the wing.
         found = self.rows(
-            "SELECT DISTINCT wing_id, target FROM link"
-            " WHERE (wing_id, file_id) IN (SELECT * FROM unnest(%s::int[], %s::bigint[])) AND field = ANY(%s)",
+            _each("int[], bigint[]", "wing_id, target", "file_id = place"),
             *([row.wing_id for row in rows], [row.id for row in rows], list(fields)),
         )
         return [(wing, path_of(target)) for wing, target in found]
@@ -275,8 +274,7 @@ class Reader:
         """Return the files of some wings that link an address in some fields; each wing comes with an address."""
         wanted = list(targets)
         found = self.rows(
-            "SELECT DISTINCT file_id FROM link JOIN unnest(%s::int[], %s::text[]) AS one (wing, address)"
-            " ON link.wing_id = wing AND link.target = address WHERE field = ANY(%s)",
+            _each("int[], text[]", "file_id", "target = place"),
             *([wing for wing, _ in wanted], [stored_path(target) for _, target in wanted], list(fields)),
         )
         return {row[0] for row in found}
@@ -319,6 +317,14 @@ class Reader:
         """Return those of some repositories of which every wing is seen."""
         asked = "SELECT DISTINCT repository_id FROM visible_scope() WHERE wing IS NULL AND repository_id = ANY(%s)"
         return {row[0] for row in self.rows(asked, list(repositories))} if repositories else set()
+
+
+def _each(kinds: str, columns: str, condition: str) -> str:
+    """Return the statement that reads links by some wings, each with a place in it, and by their fields."""
+    wings, places = (f"%s::{kind}" for kind in kinds.split(", "))
+    # One by one by the index: PostgreSQL, which is told nothing of how many there are, would go through all links.
+    inner = f"SELECT {columns} FROM link WHERE wing_id = wing AND {condition} AND field = ANY(%s) OFFSET 0"
+    return f"SELECT DISTINCT {columns} FROM unnest({wings}, {places}) AS one (wing, place), LATERAL ({inner}) AS found"
 
 
 def _wing(row: Sequence[Any]) -> SeenWing:

@@ -77,7 +77,7 @@ class CopyText:
             return None
         documents.forget_some()
         if missing := [term for term in wanted if term not in documents.known]:
-            ids = candidates(self._reader, [holding(missing, self._wings)], self._wings, most=EVERYTHING)
+            ids = candidates(self._reader, holding(missing, self._wings), self._wings, most=EVERYTHING)
             documents.learn(missing, self._reader.holdings(ids, missing))
         return documents.corpus
 

@@ -69,11 +69,6 @@ class MatchColumns(Sequence[Match]):
         """Return where each key stands among them."""
         return dict(zip(self.keys, range(len(self.keys)), strict=True))
 
-    def before(self, others: Self) -> Self:
-        """Return these with others behind them."""
-        terms = [*self.terms, *others.terms]
-        return type(self)([*self.keys, *others.keys], [*self.scores, *others.scores], terms)
-
     def at(self, places: Sequence[int]) -> Self:
         """Return those at some places, in the order of these."""
         keys, scores, terms = self.keys.__getitem__, self.scores.__getitem__, self.terms.__getitem__

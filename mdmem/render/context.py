@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from mdmem.context.answer import pack_answer, usage_hint
+from mdmem.context.request import Layer
 from mdmem.render.basis import contradictions_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump
-from mdmem.render.words import indent
+from mdmem.render.words import count, indent
 from mdmem.standing import marked
 
 if TYPE_CHECKING:
@@ -24,11 +25,12 @@ def context_json(pack: ContextPack) -> str:
 
 def context_text(pack: ContextPack, *, ink: Ink) -> str:
     """Return the pack as blocks: what could not be read first, then the facets, then what binds nobody."""
+    write = _line_item if pack.request.layer is Layer.WAKE else _item
     blocks = [*problems_text(pack.basis), usage_hint(pack)]
     for section in pack.sections:
-        blocks += [ink.bold(f"{section.title} ({len(section.items)})"), *(_item(item, ink) for item in section.items)]
+        blocks += [ink.bold(f"{section.title} ({len(section.items)})"), *(write(item, ink) for item in section.items)]
     if pack.proposed:
-        blocks += [ink.bold("Proposed (not binding):"), *(_item(item, ink) for item in pack.proposed)]
+        blocks += [ink.bold("Proposed (not binding):"), *(write(item, ink) for item in pack.proposed)]
     blocks += [ink.warn(block) for block in contradictions_text(pack.basis)]
     return "\n\n".join([*blocks, *fallback_text(pack.basis), *(ink.dim(block) for block in _foot(pack))])
 
@@ -39,7 +41,8 @@ def _item(item: Item, ink: Ink) -> str:
     marks += ["shortened"] if item.metadata.get("form") == "summary" else []
     marks += marked(item.stance)
     head = f"{ink.bold(f'[{item.type}] {item.id}')} ({', '.join(marks)})"
-    lines = [head, f"  {one_line(item.name)}", indent(item.content, 4), ink.dim(f"  why: {item.reason}")]
+    said = [indent(item.content, 4)] if item.content else []
+    lines = [head, f"  {one_line(item.name)}", *said, ink.dim(f"  why: {item.reason}")]
     near = [
         f"{one.relationship} {one.id}" if one.direction == "outgoing" else f"{one.id} {one.relationship} this"
         for one in item.related
@@ -47,6 +50,16 @@ def _item(item: Item, ink: Ink) -> str:
     return "\n".join([*lines, *([ink.dim(f"  linked: {'; '.join(near)}")] if near else [])])
 
 
+def _line_item(item: Item, ink: Ink) -> str:
+    """Return an item in a line, below it what is said of it: a session begins with it."""
+    status = str(item.metadata.get("status", ""))
+    marks = [*([status.replace("_", " ")] if status != "active" else []), *marked(item.stance)]
+    marked_as = f" ({', '.join(marks)})" if marks else ""
+    head = f"{ink.bold(f'[{item.type}] {item.id}')}: {one_line(item.name)}{marked_as}"
+    return "\n".join([head, indent(item.content)] if item.content else [head])
+
+
 def _foot(pack: ContextPack) -> Iterator[str]:
-    if pack.basis.omitted_counts:
-        yield "\n".join(["Left out:", *(f"  {one.count} {one.type}: {one.why}" for one in pack.basis.omitted_counts)])
+    if pack.basis.omitted_counts and pack.request.layer is not Layer.WAKE:
+        counted = (f"{count(one.count, one.type)} ({one.why})" for one in pack.basis.omitted_counts)
+        yield f"Left out: {'; '.join(counted)}."

@@ -42,8 +42,7 @@ def titled_first(answer: TextAnswer, entries: Mapping[str, Entry]) -> TextAnswer
         return answer
     keys, score = {one.key for one in meant}, _AHEAD * matches[0].score
     ahead = sorted(one._replace(score=score) for one in meant)
-    others = matches.at([place for place, key in enumerate(matches.keys) if key not in keys])
-    return replace(answer, matches=MatchColumns.of(ahead).before(others))
+    return replace(answer, matches=MatchColumns.of((*ahead, *(one for one in matches if one.key not in keys))))
 
 
 @lru_cache(maxsize=4096)

@@ -169,7 +169,7 @@ class Relevance:
 
     def is_far(self, item: Ranked) -> bool:
         """Say whether an item is no title worth reading in a short answer: the best is far better."""
-        return self.found.is_brief and item.score < NEAR * self.top
+        return self.found.is_brief and bool(self.found.terms) and item.score <= NEAR * self.top
 
     def alike(self, group: RankGroup) -> Iterator[Sequence[int]]:
         """Yield the places in a group of those that count or do not alike."""

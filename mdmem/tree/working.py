@@ -13,7 +13,7 @@ from mdmem.dataclass import dataclass, field
 from mdmem.disk import read_regular, read_with_stat
 from mdmem.git import Repository, has_sparse_checkout, list_ignored
 from mdmem.tree.git import GitTree, left_out_of
-from mdmem.tree.look import FolderLook, Looks
+from mdmem.tree.look import FolderLook, Looks, column_of
 from mdmem.tree.model import (
     Digests,
     FileKind,
@@ -78,7 +78,8 @@ class WorkingTree:
         if look is not None and look.is_of(folder):
             self._standing.add(prefix)
             found += look.files
-            self._stats |= look.stats
+            # A stat is asked for of a file alone whose digest is not known.
+            self._stats |= look.stats if len(look.digests) < len(look.paths) else {}
             self._digests |= look.digests
             return
         now = time.time_ns()
@@ -111,7 +112,7 @@ class WorkingTree:
         if look is None or len(known) < len(stats) or is_whole:
             files = sorted(found[len(found) - len(stats) :], key=path_of) if is_whole else ()
             names = [item.name for item in items] if is_whole else [path.removeprefix(prefix) for path in stats]
-            look = FolderLook(now, names, files, stats, known, is_whole)
+            look = FolderLook(now, names, files, list(stats), column_of(stats.values()), known, is_whole)
         self.looks[prefix] = look
         self._standing.add(prefix)
         self._looked.append(look)
@@ -194,7 +195,7 @@ class WorkingTree:
             if file.path not in found and (digest := file.digest or self._learn(file.path)) is not None:
                 found[file.path] = digest
         for look in self._looked if new else ():
-            look.digests.update((path, found[path]) for path in look.stats if path in found)
+            look.digests.update((path, found[path]) for path in look.paths if path in found)
         return {file.path: found[file.path] for file in files if file.path in found}
 
     def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # a git tree needs the path

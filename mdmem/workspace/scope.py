@@ -253,8 +253,7 @@ def scope_state(catalog: Catalog, project_id: str | None, focus: str | None = No
         message = _before_first_save(project_id, catalog)
         return ScopeAnswer(state=ScopeState.UNCERTAIN, focus_exists=False if focus else None, message=message)
     if not focus or any(entry.focus == focus for entry in catalog.entries.values() if entry.wing == wing):
-        exists = True if focus else None
-        return ScopeAnswer(state=ScopeState.RESOLVED, wing=wing, project_exists=True, focus_exists=exists)
+        return ScopeAnswer(state=ScopeState.RESOLVED, wing=wing, project_exists=True, focus_exists=bool(focus) or None)
     unread = any(path.split("/")[0] == wing for path in (*catalog.broken, *_locked(catalog)))
     doubt = ", though some of its files cannot be read" if unread else ""
     message = f"no entry of the wing `{wing}` has the focus `{focus}` yet{doubt}; a write with this focus creates it"
@@ -301,9 +300,8 @@ def _refuse_taken(name: str, project_id: str, catalog: Catalog) -> None:
     """Raise UsageError where a wing has a name, or one that is the same on some systems, or anything else does."""
     wing = next((wing for wing in _all_wings(catalog).values() if wing.name.casefold() == name), None)
     if wing is not None and wing.project_id is not None and wing.project_id != project_id:
-        raise UsageError(
-            f"the wing `{wing.name}` belongs to the project `{wing.project_id}`; `{project_id}` needs another id"
-        )
+        owner = f"belongs to the project `{wing.project_id}`"
+        raise UsageError(f"the wing `{wing.name}` {owner}; `{project_id}` needs another id")
     if wing is not None:
         raise UsageError(f"the wing `{wing.name}` exists already; use `{wing.name}` as the project's id")
     if any(file.path.casefold() == name for file in catalog.others):

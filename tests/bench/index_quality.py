@@ -63,6 +63,12 @@ def first_sentences(name: str) -> list[tuple[str, frozenset[str]]]:
     return [(sentence, key) for sentence, key in found if sentence]
 
 
+def lookups(name: str) -> list[tuple[str, frozenset[str]]]:
+    """Return questions in words that are not the titles', with the records that govern; `MOST_TIMES` is of the even."""
+    asked = json.loads(Path(__file__).with_name("lookups.json").read_text())
+    return [(one["question"], frozenset(one["governing"])) for one in asked if one["corpus"] == name]
+
+
 def scan(documents: Sequence[IndexDocument]) -> Search:
     """Return a search over documents in memory."""
     postings = MemoryPostings()
@@ -118,6 +124,7 @@ def main() -> None:
         search = scan(record_documents(name))
         print(name, "titles         ", measure(search, titles(name)))
         print(name, "first sentences", measure(search, first_sentences(name)))
+        print(name, "other words    ", measure(search, lookups(name)))
 
 
 if __name__ == "__main__":

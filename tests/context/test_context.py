@@ -1,6 +1,7 @@
 """The context pack: which entries come, under which facet, in which order, and with what."""
 
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from mdmem.context.answer import pack_answer, pack_markdown, usage_hint
 from mdmem.context.compile import compile_context
 from mdmem.context.facets import Facet
 from mdmem.context.request import Intent, Layer, read_request
+from mdmem.render.context import context_text
+from mdmem.render.ink import Ink
 from mdmem.state.audit import read_audit
 
 from .builders import again, context, facets, ids, make_memory, of, put, workspace
@@ -144,8 +147,9 @@ def test_wake_gives_rules_without_reasons_what_is_open_and_titles(tmp_path: Path
 def test_wake_is_a_third_of_recall(tmp_path: Path, project: str, goal: str) -> None:
     root = shutil.copytree(EXAMPLE_WINGS, tmp_path / "memory")
     packs = [context(root, goal, project=project, layer=layer) for layer in ("wake", "recall")]
-    sizes = [len(pack_markdown(pack).encode()) for pack in packs]
-    assert 3 * sizes[0] <= sizes[1]
+    for form in (pack_markdown, partial(context_text, ink=Ink())):
+        sizes = [len(form(pack).encode()) for pack in packs]
+        assert 3 * sizes[0] <= sizes[1]
 
 
 def test_superseded_entry_never_answers(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from mdmem.hub.origins import shown_label
 from mdmem.hub.permissions import grant
 from mdmem.hub.reader import Reader
 from mdmem.retrieval.question import Question
+from mdmem.retrieval.search import snippets
 from mdmem.sync.fetch_wings import fetch_wings
 
 
@@ -111,6 +112,23 @@ def test_a_list_or_search_that_finds_nothing_says_so(
     ):
         ran = run_here(capsys, "hub", *words, cwd=hub["folder"])
         assert (ran.code, ran.err.splitlines()) == (1, [said])
+
+
+def test_the_entries_of_an_answer_are_read_at_once(hub: dict[str, Any]) -> None:
+    asked: list[str] = []
+
+    class Counting(Reader):
+        def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+            asked.append(statement)
+            return super().rows(statement, *values)
+
+    with connected(hub["dsn"]) as connection, transaction(connection, is_snapshot=True) as cursor:
+        request = AcrossRequest(Question(words="orders polled"))
+        answer = search_across(Counting(cursor), request, today=date.fromisoformat(TODAY))
+        told = list(map(snippets(answer.workspace, answer.result), answer.result.hits))
+    assert len(told) >= 4
+    assert all(told)
+    assert len([one for one in asked if one.startswith("SELECT id, content")]) == 1
 
 
 def test_hits_of_all_repositories_name_their_place(asked: Any, hub: dict[str, Any]) -> None:

@@ -46,8 +46,10 @@ def test_what_is_rare_is_counted_and_what_is_common_is_told_by_a_sample() -> Non
     asked: list[list[str]] = []
 
     class Server:
-        def rows(self, _: str, wings: object, most: int, queries: list[str]) -> list[tuple[int, int]]:
+        def rows(self, _: str, *values: Any) -> list[tuple[int, int]]:
+            _, most, is_of_sample, queries = values
             asked.append(queries)
+            assert all(is_of_sample is any(mark in query for mark in SAMPLES) for query in queries)
             numbers = {"rare": 41, "common": 20_000, "everywhere": 9_000_000}
             shares = [next((share for mark, share in SAMPLES.items() if f"'{mark}'" in query), 1) for query in queries]
             held = [numbers[query.split("'")[-2]] // share for query, share in zip(queries, shares, strict=True)]

@@ -76,7 +76,7 @@ class Serving:
 def start(folder: Path, *arguments: str, limits: str = "", before: str = "pass") -> subprocess.Popen[bytes]:
     """Start the server in a folder; `limits` are other ones than those that hold, `before` is run in it first."""
     changed = (
-        f"from mdmem.mcp.rate_limits import HttpLimits as L; L(); L.__init__.__kwdefaults__.update({limits}); {before}"
+        f"import functools, mdmem.mcp.http as h; h.HttpLimits = functools.partial(h.HttpLimits, {limits}); {before}"
     )
     stated = (*arguments,) or ("127.0.0.1:0",)
     run = f"{changed}; from mdmem.cli.main import run; import sys; sys.exit(run(sys.argv[1:]))"

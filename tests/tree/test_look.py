@@ -8,6 +8,7 @@ import pytest
 from builders import make_root, write
 
 from mdmem.tree import Looks, WorkingTree, digest_of, look
+from mdmem.tree.look import FolderLook, column_of
 
 ROOM = "w/r/"
 
@@ -88,3 +89,17 @@ def test_change_in_a_room_is_seen(
     assert now == seen(root, anew)
     assert looks.keys() == anew.keys(), "what was seen of folders that are gone is kept"
     assert all(digest_of((root / path).read_bytes()) == digest for path, digest in now[1].items())
+
+
+@pytest.mark.parametrize(("inode", "is_stored"), [(7, True), (1 << 63, False)])
+def test_look_gives_the_stats_it_took_and_stores_none_that_no_file_holds(inode: int, is_stored: bool) -> None:
+    stats = [(10, 11, 12, 13), (20, 21, 22, inode)]
+    paths = ["app/r/a.md", "app/r/b.md"]
+    taken = FolderLook(1 << 62, ["a.md", "b.md"], (), paths, column_of(stats), dict.fromkeys(paths, "d"))
+    assert taken.stats == dict(zip(paths, stats, strict=True))
+    stored = taken.stored()
+    assert (stored is not None) is is_stored
+    if stored is not None:
+        again = stored.look("app/r/", at=1 << 62)
+        assert again is not None
+        assert again.tells_as(taken)

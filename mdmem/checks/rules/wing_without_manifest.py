@@ -30,8 +30,8 @@ def find(case: Case) -> Iterator[Finding]:
     lost = Counter(path.split("/", 1)[0] for path in case.orphans)
     had = {name for name, wing in case.base.catalog.wings.items() if wing.has_manifest} if case.base else set()
     for wing in sorted(lost.keys() & had):
-        entries = f"{lost[wing]} entr{'y' if lost[wing] == 1 else 'ies'}"
-        message = f"the manifest of the wing `{wing}` is gone or has no `kind`, so its {entries} count as no memory"
+        entries = "1 entry counts" if lost[wing] == 1 else f"{lost[wing]} entries count"
+        message = f"the manifest of the wing `{wing}` is gone or has no `kind`, so its {entries} as no memory"
         yield Finding(CODE, message, Place(f"{wing}/README.md"), f"bring `{wing}/README.md` back as it was")
     for path in case.orphans:
         wing = path.split("/", 1)[0]

@@ -123,6 +123,8 @@ ALTER TABLE file SET (toast_tuple_target = 128), ALTER path SET STORAGE MAIN, AL
     ALTER lengths SET STORAGE MAIN;
 -- Without a list of what is still to come, which each question would walk through.
 CREATE INDEX file_words ON file USING gin (words) WITH (fastupdate = off);
+-- How common a word is, is told by one entry of so many: a list of them alone is short, however many hold the word.
+CREATE INDEX file_sample ON file USING gin (words) WITH (fastupdate = off) WHERE words @@ ''' sample'''::tsquery;
 CREATE INDEX file_short_links ON file (wing_id) WHERE has_short_links;
 
 -- What entries link: `target` is an address as the repository counts it, `field` the front matter's field, or `body`.

@@ -143,11 +143,12 @@ SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     )
 $$;
 
--- Entries that hold what the levels ask for, the first level first, each once. PostgreSQL would look at every row under
--- a policy, since `@@` might tell of those that are hidden; here it uses the index (`+ 0`: that of the words, not that of
--- the wings) and leaves them out itself. A few wings are a part of what the index is asked for, by their marks.
-CREATE FUNCTION candidate(levels tsquery[], wings integer[], most integer)
-RETURNS TABLE (id bigint, level integer) LANGUAGE plpgsql STABLE SECURITY DEFINER
+-- Entries that hold what is asked for, in no order. PostgreSQL would look at every row under a policy, since `@@` might
+-- tell of those that are hidden; here it uses the index (`+ 0`: that of the words, not that of the wings) and leaves them
+-- out itself. A few wings are a part of what the index is asked for, by their marks. Of the sample alone its own index is
+-- used, which PostgreSQL knows by the condition.
+CREATE FUNCTION candidate(asked tsquery, wings integer[], most integer, is_of_sample boolean DEFAULT false)
+RETURNS SETOF bigint LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp
 SET enable_seqscan = off SET plan_cache_mode = force_custom_plan AS $$
 DECLARE
@@ -155,30 +156,21 @@ DECLARE
     seen integer[] := ARRAY(
         SELECT one FROM visible_wing() AS one WHERE NOT is_all AND (wings IS NULL OR one = ANY (wings))
     );
-    marks tsquery;
-    before tsquery;
-    asked tsquery;
-    given bigint;
-    remaining integer := most;
+    narrow tsquery := asked;
 BEGIN
-    IF cardinality(seen) <= 32 AND NOT is_all THEN
-        marks := (SELECT string_agg(quote_literal(' w' || one), ' | ') FROM unnest(seen) AS one)::tsquery;
+    IF numnode(asked) = 0 THEN
+        RETURN;
     END IF;
-    FOR place IN 1 .. coalesce(cardinality(levels), 0) LOOP
-        EXIT WHEN remaining <= 0 OR cardinality(seen) = 0 AND NOT is_all;
-        CONTINUE WHEN levels[place] IS NULL OR numnode(levels[place]) = 0;
-        asked := CASE WHEN before IS NULL THEN levels[place] ELSE levels[place] && !!before END;
-        asked := CASE WHEN marks IS NULL THEN asked ELSE asked && marks END;
-        IF is_all THEN
-            RETURN QUERY SELECT file.id, place FROM file WHERE words @@ asked LIMIT remaining;
-        ELSE
-            RETURN QUERY SELECT file.id, place FROM file JOIN unnest(seen) AS one ON one = file.wing_id + 0
-                WHERE words @@ asked LIMIT remaining;
-        END IF;
-        GET DIAGNOSTICS given = ROW_COUNT;
-        remaining := remaining - given;
-        before := CASE WHEN before IS NULL THEN levels[place] ELSE before || levels[place] END;
-    END LOOP;
+    IF is_all THEN
+        RETURN QUERY SELECT id FROM file
+            WHERE words @@ asked AND (NOT is_of_sample OR words @@ ''' sample'''::tsquery) LIMIT greatest(most, 0);
+        RETURN;
+    END IF;
+    IF cardinality(seen) BETWEEN 1 AND 32 THEN
+        narrow := asked && (SELECT string_agg(quote_literal(' w' || one), ' | ') FROM unnest(seen) AS one)::tsquery;
+    END IF;
+    RETURN QUERY SELECT id FROM file JOIN unnest(seen) AS one ON one = file.wing_id + 0
+        WHERE words @@ narrow AND (NOT is_of_sample OR words @@ ''' sample'''::tsquery) LIMIT greatest(most, 0);
 END $$;
 
 -- Notes that a repository reads a wing of another one, and returns it; where it is new, its rows are still to come.
