@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import nsmallest
@@ -48,7 +48,7 @@ class Selection(Grounds):
         chosen = {**dict(zip(alike.keys, map(entries.__getitem__, alike.keys), strict=True)), **apart}
         overriders = self.overrides.of(chosen)
         for entry in (*overriders.values(), *self.overrides.powerless(chosen)):
-            chosen.setdefault(entry.address, entry)
+            apart[entry.address] = chosen.setdefault(entry.address, entry)
         for address in self.omitted.keys() & chosen.keys():
             del self.omitted[address]
         for address, by in overriders.items():
@@ -57,11 +57,16 @@ class Selection(Grounds):
                 self._leave_out(chosen.pop(address), f"overridden by {by.address}")
         for entry in partners_of(self.catalog, chosen, self.scope):
             if not self.misses_paths(entry) and not self._has_other_focus(entry):
-                chosen[entry.address] = entry
+                apart[entry.address] = chosen[entry.address] = entry
                 self.omitted.pop(entry.address, None)
         self.chosen.update(chosen)
-        ranks = self._ranks(alike, chosen, overriders)
-        if not self.catalog.lineage.claimed.isdisjoint(chosen):
+        # What replaced a match holds more than its own words.
+        heads = alike.places.keys() & self.inherited.keys()
+        own = [one for one in (*apart, *heads) if one in heads or one not in alike.places]
+        without = heads.union(one for one in overriders if one not in chosen)
+        like = alike.at([place for place, one in enumerate(alike.keys) if one not in without]) if without else alike
+        ranks = self._ranks(like, {one: chosen[one] for one in own if one in chosen}, overriders)
+        if not chosen.keys().isdisjoint(self.catalog.lineage.claimed):
             ranks = Ranks.listed(claimants_first(ranks, lambda rank: claims_on(self.catalog, rank.entry, self.scope)))
         return ranks
 
@@ -100,27 +105,21 @@ class Selection(Grounds):
         at_hand = self.question.paths or self.question.beside
         return traits.plain.difference(self.naming, traits.bound if at_hand else ())
 
-    def _ranks(
-        self, alike: MatchColumns, chosen: Mapping[str, Entry], overriders: Mapping[str, Entry]
-    ) -> Ranks[Ranked]:
-        """Return what ranks chosen entries, most of which are like others but for their score."""
-        kinds, found = self._kinds, dict[tuple[int, frozenset[str]], RankGroup]()
-        # What replaced a match holds more than its own words.
-        apart = (alike.places.keys() & self.inherited.keys()) | (alike.places.keys() - chosen.keys())
-        known_kinds = map(kinds.get, alike.keys)
-        for address, score, terms, known in zip(alike.keys, alike.scores, alike.terms, known_kinds, strict=True):
-            if apart and address in apart:
-                continue
-            kind = known or self._kind(address)
-            group = found.get((id(kind), terms))
-            if group is None:
-                group = found[id(kind), terms] = RankGroup(RankKind(*kind, self.is_open or self.is_half(terms), terms))
-            group.addresses.append(address)
-            group.scores.append(score)
-        groups, mixed = {group.kind: group for group in found.values()}, set[RankKind]()
-        for address in chosen.keys() - (alike.places.keys() - apart):
-            whole, score = self._by_itself(chosen[address], overriders)
-            group = groups.setdefault(whole, RankGroup(whole))
+    def _ranks(self, alike: MatchColumns, apart: Mapping[str, Entry], overriders: Mapping[str, Entry]) -> Ranks[Ranked]:
+        """Return what ranks entries, most of which are like others but for their score."""
+        kinds, found = self._kinds, defaultdict[tuple[int, frozenset[str]], list[int]](list)
+        known = [kinds.get(one) or self._kind(one) for one in alike.keys]
+        for place, one in enumerate(zip(map(id, known), alike.terms, strict=True)):
+            found[one].append(place)
+        groups = dict[RankKind, RankGroup]()
+        for (_, terms), places in found.items():
+            whole = RankKind(*known[places[0]], self.is_open or self.is_half(terms), terms)
+            own = alike.at(places)
+            groups[whole] = RankGroup(whole, list(own.keys), list(own.scores))
+        mixed = set[RankKind]()
+        for address, entry in apart.items():
+            whole, score = self._by_itself(entry, overriders)
+            group = groups.get(whole) or groups.setdefault(whole, RankGroup(whole))
             group.addresses.append(address)
             group.scores.append(score)
             mixed.add(whole)
