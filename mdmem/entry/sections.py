@@ -27,7 +27,7 @@ SHORTENED = 600
 # Characters: what governs stands before, and reading 240 KB of headings takes seconds.
 _READ = 131_072
 # Where there is room for several passages, the lead leaves it to them.
-_LEAD = 260
+_LEAD = 450
 _DECIDING = 2048
 _CITED = 300
 _RULING = 240

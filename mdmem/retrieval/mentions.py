@@ -9,7 +9,7 @@ from functools import cached_property
 
 from mdmem.catalog import Catalog
 from mdmem.catalog.links import Neighbourhood
-from mdmem.dataclass import dataclass
+from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, EntryType, day_of
 from mdmem.entry.sections import citing_sentences, is_changing
 from mdmem.index.analysis import ask
@@ -42,6 +42,7 @@ class Mentions:
     workspace: Workspace
     found: Retrieval
     _asked: int = 0
+    _known: dict[str, tuple[Mention, ...]] = field(default_factory=dict)
 
     @property
     def _catalog(self) -> Catalog:
@@ -53,6 +54,12 @@ class Mentions:
 
     def under(self, item: Retrieved) -> tuple[Mention, ...]:
         """Return what bears on an item: claims, amendments, what it replaced, the newest first, and what cites it."""
+        address = item.entry.address
+        if address not in self._known:
+            self._known[address] = self._under(item)
+        return self._known[address]
+
+    def _under(self, item: Retrieved) -> tuple[Mention, ...]:
         entry = item.entry
         if self._catalog.entries.get(entry.address) is not entry:
             return ()

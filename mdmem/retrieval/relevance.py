@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from heapq import nlargest
 from math import fsum, log
@@ -11,7 +11,8 @@ from math import fsum, log
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType
 from mdmem.retrieval.order import in_any_order, in_order
-from mdmem.retrieval.ranks import Ranked, Retrieval
+from mdmem.retrieval.pack import CITED, Mention
+from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
 
 # The best matches by score that come before all authority but that of invariants (the figures stand in
 # tests/bench/bench_packs.py: filled by type alone, packs lost 70 of 732 records asked for by their own title).
@@ -31,6 +32,7 @@ class Relevance:
 
     found: Retrieval
     is_pressed: bool
+    beneath: Callable[[Retrieved], Iterable[Mention]] = lambda _item: ()
 
     @cached_property
     def standing(self) -> list[Ranked]:
@@ -125,8 +127,15 @@ class Relevance:
 
     @cached_property
     def next_best(self) -> list[Ranked]:
-        """Return the best matches that have room before the others have a line."""
-        return [] if self.is_elsewhere else self.best[:_NEXT]
+        """Return the best matches that have room before the others have a line, what speaks of the best before others."""
+        told = [] if self.is_elsewhere else (*self.best[:1], *self.succeeding, *self.best)
+        return list({id(item): item for item in told}.values())[:_NEXT]
+
+    @cached_property
+    def succeeding(self) -> list[Ranked]:
+        """Return those of the best matches that are newer than the best and cite it: they may say what holds now."""
+        named = {one.address for item in self.best[:1] for one in self.beneath(item.described) if one.how == CITED}
+        return [item for item in self.best if item.entry.address in named]
 
     @cached_property
     def is_elsewhere(self) -> bool:
@@ -196,10 +205,18 @@ class Relevance:
         best = (*_best_of(ranks, in_force, 2), *_best_of(ranks, ended, 2), *self.found.proposed_ranks)
         return nlargest(2, best, key=lambda item: item.score)
 
-    @cached_property
+    @property
     def is_contested(self) -> bool:
         """Say whether the second best match is nearly as good as the best."""
-        return len(self.best) > 1 and self.best[1].score >= _NEARLY * self.top
+        return self._is_near(1)
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether the third is, too: which of them answers is then for the reader to see."""
+        return self._is_near(_NEXT - 1)
+
+    def _is_near(self, at: int) -> bool:
+        return len(self.best) > at and self.best[at].score >= _NEARLY * self.top
 
     @cached_property
     def top(self) -> float:
