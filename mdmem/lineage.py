@@ -174,6 +174,11 @@ class Lineage:
         """Return every entry that superseded another or was superseded: of all others the head is the entry itself."""
         return self._heads.keys()
 
+    @cached_property
+    def replaced(self) -> frozenset[str]:
+        """Return every entry on a chain that does not hold any more."""
+        return frozenset(self.chained).difference(self.current)
+
     @property
     def claimed(self) -> Set[str]:
         """Return every entry in force whose place another one claims."""

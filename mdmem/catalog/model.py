@@ -12,6 +12,7 @@ from mdmem.catalog.adjacency import Adjacency
 from mdmem.catalog.amendments import Amendments
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, not_fetched, unreadable
 from mdmem.catalog.redaction import Redaction, is_hidden_path, known_addresses
+from mdmem.catalog.traits import Traits
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.document.split import body_of
 from mdmem.entry.model import Entry, Wing
@@ -86,6 +87,11 @@ class Catalog:
     def adjacency(self) -> Adjacency:
         """Return what the fields of the entries link."""
         return self._same[0].adjacency if self._same else Adjacency(self.entries)
+
+    @cached_property
+    def traits(self) -> Traits:
+        """Return which entries are of what kind."""
+        return self._same[0].traits if self._same else Traits(self.entries, self.lineage)
 
     @cached_property
     def rooms(self) -> Mapping[str, Sequence[str]]:

@@ -11,11 +11,11 @@ from mdmem.catalog import Catalog
 from mdmem.context.facets import SESSION, Facet, facet_of
 from mdmem.context.request import ContextRequest
 from mdmem.context.shape import REACHES
-from mdmem.dataclass import dataclass
+from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, EntryType, instant_of
-from mdmem.retrieval.order import in_any_order
+from mdmem.retrieval.kinds import Ranks
 from mdmem.retrieval.question import Question
-from mdmem.retrieval.ranks import Rank, Ranked, Retrieval
+from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
 from mdmem.retrieval.retrieve import Reading
 from mdmem.retrieval.select import Selection
 from mdmem.workspace.scope import Scope
@@ -97,14 +97,16 @@ def gather(memory: Memory, request: ContextRequest) -> MemoryCandidates:
     """Return what a memory has for a request."""
     retrieval = memory.reading.retrieve(memory.scope, Question(words=request.query))
     gathering = _Gathering(memory, request)
-    items = {item.entry.address: item for item in in_any_order(retrieval.ranks)}
+    items = {item.entry.address: item for item in retrieval.ranks.in_any_order}
     if not request.query:
         # A goal of stop words alone asks for nothing in particular, and everything would match it.
         items = {address: item for address, item in items.items() if memory.scope.binds(item.entry)}
     unasked = gathering.unasked()
     for address in (*unasked, *gathering.in_domain):
-        if address in gathering.everything:
-            items.setdefault(address, gathering.everything[address]._replace(matches=False))
+        if address not in items and (item := gathering.everything.find(address)) is not None:
+            items[address] = (
+                replace(item, matches=False) if isinstance(item, Retrieved) else item._replace(matches=False)
+            )
     return MemoryCandidates(
         memory=memory,
         retrieval=retrieval,
@@ -147,11 +149,11 @@ class _Gathering:
         return (entry for entry in held if catalog.lineage.is_current(entry.address))
 
     @cached_property
-    def everything(self) -> dict[str, Rank]:
+    def everything(self) -> Ranks[Ranked]:
         """Every current entry of the scope as retrieval gives it where nothing in particular is asked."""
         today = self.memory.reading.workspace.today
         selection = Selection(self.memory.catalog, self.memory.scope, Question(), None, today)
-        return {item.entry.address: item for item in in_any_order(selection.select().ranked)}
+        return selection.ranks()
 
     @cached_property
     def in_domain(self) -> frozenset[str]:

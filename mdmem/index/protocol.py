@@ -1,7 +1,7 @@
 """What a full-text index takes in, answers and promises, whatever stands behind it."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Literal, NamedTuple, Protocol, Self, overload
 
 from mdmem.dataclass import dataclass
@@ -51,7 +51,6 @@ _match: Callable[[tuple[str, float, frozenset[str]]], Match] = partial(tuple.__n
 class MatchColumns(Sequence[Match]):
     """Matches in columns, best first: of thousands a few are looked at one by one."""
 
-    __slots__ = ("keys", "scores", "terms")
     __hash__ = None  # type: ignore[assignment]  # as of a list
 
     def __init__(
@@ -64,6 +63,21 @@ class MatchColumns(Sequence[Match]):
     def of(cls, matches: Iterable[Match]) -> Self:
         """Return some matches, which are in their order."""
         return cls(*map(list, zip(*matches, strict=True)))
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """Return where each key stands among them."""
+        return dict(zip(self.keys, range(len(self.keys)), strict=True))
+
+    def at(self, places: Sequence[int]) -> Self:
+        """Return those at some places, in the order of these."""
+        keys, scores, terms = self.keys.__getitem__, self.scores.__getitem__, self.terms.__getitem__
+        return type(self)(list(map(keys, places)), list(map(scores, places)), list(map(terms, places)))
+
+    def find(self, key: str) -> Match | None:
+        """Return the match of a key, None where it does not match."""
+        at = self.places.get(key)
+        return None if at is None else self[at]
 
     def __len__(self) -> int:
         """Return how many there are."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -67,6 +68,11 @@ class KeptViews:
         loaded = load_cached(tree, workspace.cache_folder, parsed=workspace.parsed)
         # What was parsed on the way is read again by whoever shows it.
         kept = _Kept(seen, replace(loaded, _documents={}))
+        if before is None:
+            # What stays as long as the files do is not walked through with each question's thousands of matches.
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()
         with self._turn:
             self._known.pop(view, None)
             while len(self._known) >= _VIEWS:

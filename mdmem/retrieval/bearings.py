@@ -66,8 +66,8 @@ def partners_of(catalog: Catalog, chosen: Mapping[str, Entry], scope: Scope) -> 
 
 
 def _disputed(catalog: Catalog, chosen: Collection[str], scope: Scope) -> Iterator[str]:
-    for entry in catalog.entries.values():
-        if entry.conflicts_with and catalog.lineage.is_current(entry.address):
+    for entry in catalog.traits.contested:
+        if catalog.lineage.is_current(entry.address):
             heads = (head for other in entry.conflicts_with for head in catalog.lineage.heads(other))
             for other in heads:
                 if (entry.address in chosen) != (other in chosen):

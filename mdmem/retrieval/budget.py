@@ -14,7 +14,6 @@ from mdmem.entry.sentences import size_of
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
 from mdmem.index.finder import finder
 from mdmem.retrieval.beneath import claims_on, fewer
-from mdmem.retrieval.order import in_any_order, in_order
 from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Plan, Printed, Texts
 from mdmem.retrieval.question import Omission, count_reasons, summed
 from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
@@ -113,7 +112,7 @@ class _Packing:
             self._fill(plan, self._relevance.next_best, part, Form.SUMMARY)
             self._fill(plan, self._disputed(plan), part)
             self._fill(plan, (*self._relevance.on_path, *self._relevance.best), room, Form.LINE)
-        self._fill(plan, self._with_opponents(chain(self._relevance.best, self._relevance.iter_others())), part)
+        self._fill(plan, self._with_opponents(chain(self._relevance.best, self._relevance.others())), part)
         self._fill(plan, self._disputed(plan), room, Form.SUMMARY)
         self._fill_drafts(plan, room, part)
         return plan
@@ -145,8 +144,7 @@ class _Packing:
         told = {address for address, one in plan.taken.items() if self._is_told(one)}
         sides = {(one.a, one.b) for one in self.found.basis.conflicts if one.is_declared}
         named = {b if a in told else a for a, b in sides if (a in told) != (b in told)}
-        others = self._relevance.others if named else ()
-        return [item for item in others if item.entry.address in named and item.current]
+        return [item for item in self._relevance.others(named) if item.current] if named else []
 
     def _is_told(self, one: PackedEntry) -> bool:
         """Say whether a reader will want to know what contradicts one: it is told, and the question is about it."""
@@ -154,7 +152,7 @@ class _Packing:
 
     def _with_opponents(self, items: Iterable[Ranked]) -> Iterator[Ranked]:
         """Yield items, each with what is said to contradict it right behind it."""
-        others = self._relevance.others if self._relevance.against else ()
+        others = self._relevance.others(self._relevance.against)
         by_address = {item.entry.address: item for item in others if item.current}
         for item in items:
             yield item
@@ -307,7 +305,7 @@ class _Packing:
     def answer(self, plan: Plan) -> Pack:
         """Return the pack of a plan, with the contradictions that touch what it gives."""
         ranks = self.found.ranks
-        given = in_order(ranks, [one for one in in_any_order(ranks) if one.entry.address in plan.taken])
+        given = ranks.in_order(one for one in map(ranks.find, plan.taken) if one is not None)
         fresh = {address: one for address, one in plan.taken.items() if one.form is not Form.GIVEN}
         # Several questions name much by its title: a contradiction counts there where the question is about both.
         lines = {address for address, one in fresh.items() if self.found.is_brief and one.form is Form.LINE}
@@ -332,7 +330,7 @@ class _Packing:
         covering = frozenset(item.entry.address for item in self._covering(plan))
         left = list(islice(self._left.out_of(plan), OMITTED_LISTED))
         if covering:
-            first = [one for one in self._left.out_of(plan) if one[0] in covering]
+            first = list(self._left.named(plan, covering))
             left = [*first, *(one for one in left if one[0] not in covering)]
         used = plan.used + self.printed.rest(answer)
         omitted: list[Omission] = []

@@ -5,10 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
-from heapq import nlargest, nsmallest
+from functools import cache
+from heapq import nsmallest
 from math import fsum, log
-from operator import itemgetter
 from typing import NamedTuple
 
 from mdmem.dataclass import dataclass
@@ -43,8 +42,11 @@ class Held(NamedTuple):
         return " ".join((self.entry.title, *self.entry.tags))
 
 
-# Without the function in Python that `NamedTuple` makes for it, in a third of the time.
-held_of: Callable[[tuple[object, ...]], Held] = partial(tuple.__new__, Held)
+class HeldGroup(NamedTuple):
+    """Entries that hold the same of the question's terms, the best score first, equal ones by address."""
+
+    terms: frozenset[str]
+    held: Sequence[Held]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ def coverage_by(
     return Coverage.PARTIAL if touches and hold.title | hold.heading else Coverage.NONE
 
 
-def coverage_of(weights: TermWeights, texts: Iterable[Held], body: Callable[[str], str]) -> Coverage:
+def coverage_of(weights: TermWeights, texts: Sequence[HeldGroup], body: Callable[[str], str]) -> Coverage:
     """Return how far the best of the best scored texts covers a question; `body` is asked for a few, until one does."""
     best = Coverage.NONE
 
@@ -134,26 +136,21 @@ def coverage_of(weights: TermWeights, texts: Iterable[Held], body: Callable[[str
 
 
 def holds(
-    texts: Iterable[Held], body: Callable[[str], str], *, may_tell: Callable[[frozenset[str]], bool] = bool
+    texts: Sequence[HeldGroup], body: Callable[[str], str], *, may_tell: Callable[[frozenset[str]], bool] = bool
 ) -> Iterator[Hold]:
     """Yield what the title of each text holds, then, with it, each section of the best scored ones that holds more.
 
     Nothing is looked at for terms that cannot tell anything.
     """
-    held = list(texts)
-    find = finder(frozenset().union(*{text.terms for text in held}))
-    # What cannot tell anything cannot later, and thousands of texts share a few sets.
-    mute = set[frozenset[str]]()
-    for text in held:
-        if text.terms in mute:
-            continue
-        if may_tell(text.terms):
-            title = text.terms & _terms_in(text.title, find)
+    find = finder(frozenset().union(*(group.terms for group in texts)))
+    for group in texts:
+        for text in group.held:
+            # What cannot tell anything cannot later, and thousands of texts share a few sets.
+            if not may_tell(group.terms):
+                break
+            title = group.terms & _terms_in(text.title, find)
             yield Hold(title, title=title)
-        else:
-            mute.add(text.terms)
-    least = min(nlargest(_READ, map(itemgetter(1), held)), default=0.0)
-    best = [text for text in held if text.score >= least]
+    best = (text for group in texts for text in group.held[:_READ])
     for text in nsmallest(_READ, best, key=lambda one: (-one.score, one.entry.address)):
         if may_tell(text.terms):
             yield from _sections_held(text, text.terms & _terms_in(text.title, find), body(text.entry.address))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from datetime import date
 from functools import cached_property
 
@@ -10,7 +10,7 @@ from mdmem.catalog import Catalog
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType
-from mdmem.index.protocol import Match, TextAnswer
+from mdmem.index.protocol import Match, MatchColumns, TextAnswer
 from mdmem.retrieval.overrides import Overrides
 from mdmem.retrieval.path_names import Naming
 from mdmem.retrieval.question import Question, Tier
@@ -36,10 +36,15 @@ class Grounds:
     naming: Naming = field(default_factory=dict)
 
     @cached_property
-    def members(self) -> tuple[Entry, ...]:
-        """Return the entries that the question is put to, by address."""
+    def members(self) -> Set[str]:
+        """Return the addresses of the entries that the question is put to."""
         entries, read = self.catalog.entries, self.scope.read(self.catalog)
-        return tuple(entries.values()) if len(read) == len(entries) else tuple(entries[one] for one in read)
+        return entries.keys() if len(read) == len(entries) else frozenset(read)
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Say whether the question is put to every entry."""
+        return len(self.members) == len(self.catalog.entries)
 
     @cached_property
     def overrides(self) -> Overrides:
@@ -52,21 +57,24 @@ class Grounds:
         return not self.question.words.strip() and not self.question.paths
 
     @cached_property
-    def matches(self) -> Mapping[str, Match]:
-        """Return what the full text found, by address."""
-        return {match.key: match for match in self.answer.matches} if self.answer else {}
+    def matches(self) -> MatchColumns:
+        """Return what the full text found."""
+        return self.answer.matches if self.answer else MatchColumns()
 
     @cached_property
     def inherited(self) -> dict[str, list[Match]]:
         """Return, for each head, the superseded entries that lead to it and match by words or paths, the best first."""
         found: dict[str, list[Match]] = {}
-        lineage = self.catalog.lineage
-        chained, current = lineage.chained, lineage.current
-        on_path = (entry.address for entry in self.members if entry.address in self.naming or self.covers_path(entry))
+        lineage, places = self.catalog.lineage, self.matches.places
+        current = lineage.current
         # Of what stands on no chain the head is the entry itself, and a common word brings in thousands of those.
-        ended = [match for address, match in self.matches.items() if address in chained and address not in current]
-        more = (Match(address, 0.0, _NO_TERMS) for address in on_path if address not in self.matches)
-        for match in (*ended, *(more if self.question.paths or self.naming else ())):
+        ended = sorted((places[one], one) for one in lineage.replaced & places.keys())
+        matching = [self.matches[place] for place, _ in ended]
+        if self.question.paths or self.naming:
+            near = sorted((self.catalog.traits.bound | self.naming.keys()) & self.members)
+            on_path = (one for one in near if one in self.naming or self.covers_path(self.catalog.entries[one]))
+            matching += (Match(one, 0.0, _NO_TERMS) for one in on_path if one not in places)
+        for match in matching:
             for head in lineage.heads(match.key) if match.key not in current else ():
                 if head != match.key:
                     found.setdefault(head, []).append(match)
@@ -76,14 +84,13 @@ class Grounds:
         """Return the superseded entries that match and lead to one."""
         return [self.catalog.entries[match.key] for match in self.inherited.get(entry.address, ())]
 
-    @cached_property
-    def named(self) -> frozenset[str]:
-        """Return what the words bring in, or the paths by their names."""
-        return frozenset((*self.matches, *self.inherited, *self.naming))
+    def is_named(self, address: str) -> bool:
+        """Say whether the words bring an entry in, or the paths by their names."""
+        return address in self.matches.places or address in self.inherited or address in self.naming
 
     def is_brought(self, entry: Entry) -> bool:
         """Say whether the words or the paths bring an entry in; with neither, everything is asked for."""
-        return entry.address in self.named or self.is_open or self.covers_path(entry)
+        return self.is_open or self.is_named(entry.address) or self.covers_path(entry)
 
     def covers_path(self, entry: Entry) -> bool:
         """Say whether an entry applies to one of the paths."""
@@ -95,7 +102,7 @@ class Grounds:
 
     def covers(self, entry: Entry) -> bool:
         """Say whether an entry itself applies to a path, or holds half of the question's words."""
-        match = self.matches.get(entry.address)
+        match = self.matches.find(entry.address)
         return self.covers_path(entry) or self.is_half(match.terms if match is not None else _NO_TERMS)
 
     def is_half(self, held: frozenset[str]) -> bool:
@@ -113,12 +120,12 @@ class Grounds:
 
     def held_by(self, entry: Entry, overriders: Mapping[str, Entry]) -> tuple[float, frozenset[str]]:
         """Return the best score of an entry and of what it replaced or overrides, and which terms they hold."""
-        match = self.matches.get(entry.address)
+        match = self.matches.find(entry.address)
         if not entry.overrides and entry.address not in self.inherited:
             return (match.score, match.terms) if match is not None else (0.0, _NO_TERMS)
-        overridden = (self.matches.get(shared) for shared in entry.overrides if overriders.get(shared) is entry)
+        overridden = (self.matches.find(shared) for shared in entry.overrides if overriders.get(shared) is entry)
         # What is superseded counts by its words alone, where it matches by them.
-        replaced = (self.matches.get(one.key) for one in self.inherited.get(entry.address, ()))
+        replaced = (self.matches.find(one.key) for one in self.inherited.get(entry.address, ()))
         found = [one for one in (match, *overridden, *replaced) if one is not None]
         return max((one.score for one in found), default=0.0), _NO_TERMS.union(*(one.terms for one in found))
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from datetime import date
-from functools import lru_cache, partial
-from operator import attrgetter, itemgetter
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import NamedTuple
 
 from mdmem.dataclass import dataclass, field
-from mdmem.entry.model import Entry, EntryType, instant_of
-from mdmem.retrieval.order import Stepped
-from mdmem.retrieval.question import AnswerBasis, AnsweredEntry, Described, Tier, likeness_key, likeness_step
+from mdmem.entry.model import Entry, instant_of
+from mdmem.retrieval.kinds import Force, Ranks
+from mdmem.retrieval.question import AnswerBasis, AnsweredEntry, Described, Tier, likeness_key
 from mdmem.workspace.scope import Scope
 
 
@@ -50,9 +49,6 @@ class Retrieved(AnsweredEntry):
         """Return this one."""
         return self
 
-
-Force = tuple[bool, bool, int, int]
-"""Whether an entry ended, is only proposed, how far it is, and whether it is in doubt."""
 
 SortKey = tuple[int, bool, bool, int, int, tuple[float, float, float], float, str]
 
@@ -97,23 +93,7 @@ class Rank(NamedTuple):
         return self.describe(self)
 
 
-# Without the function in Python that `NamedTuple` makes for it, in a third of the time.
-rank_of: Callable[[tuple[Any, ...]], Rank] = partial(tuple.__new__, Rank)
 Ranked = Rank | Retrieved
-
-
-def by_rank(ranks: Iterable[Rank]) -> Stepped[Rank]:
-    """Return what ranks entries in the order of their sort keys, of which most are never asked for."""
-    groups = defaultdict[tuple[EntryType, Force], list[Rank]](list)
-    for rank in ranks:
-        groups[rank[1].type, rank[0]].append(rank)
-    ordered = sorted(groups, key=lambda one: (one[0].rank, one[1]))
-    given = [rank for one in ordered for rank in sorted(groups[one], key=itemgetter(2), reverse=True)]
-    return Stepped(given, _step_of, attrgetter("sort_key"))
-
-
-def _step_of(rank: Rank) -> tuple[int, Force, float]:
-    return rank.entry.type.rank, rank.force, likeness_step(rank.score)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,9 +121,10 @@ class Retrieval:
     basis: AnswerBasis = field(default_factory=AnswerBasis)
 
     @property
-    def ranks(self) -> Sequence[Ranked]:
+    def ranks(self) -> Ranks[Ranked]:
         """Return what ranks its items, in their order."""
-        return _ranks_of(self.items)
+        ranks = _ranks_of(self.items)
+        return ranks if isinstance(ranks, Ranks) else Ranks.listed(ranks)
 
     @property
     def proposed_ranks(self) -> Sequence[Ranked]:

@@ -67,7 +67,7 @@ class Reasons:
         parts = []
         if grounds.is_unconditional(entry):
             parts.append("invariant of the scope")
-        match = grounds.matches.get(entry.address)
+        match = grounds.matches.find(entry.address)
         if match is not None and grounds.answer is not None:
             typed = grounds.typed(term for term in grounds.answer.terms if term in match.terms)
             parts.append(f"holds {', '.join(typed)}" if typed else "matches the query")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from heapq import nlargest
 from math import fsum, log
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType
-from mdmem.retrieval.order import in_any_order, in_order
+from mdmem.retrieval.kinds import RankGroup, Ranks, kind_of
 from mdmem.retrieval.pack import CITED, Mention
 from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
 
@@ -18,6 +18,7 @@ from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
 # tests/bench/bench_packs.py: filled by type alone, packs lost 70 of 732 records asked for by their own title).
 _BEST = 10
 _NEXT = 3
+_CITING = 1.2
 # Where little of a question's weight is held, or the best is far better, a line is enough.
 _TOUCHES, _FAR = 0.34, 0.5
 # Where the second is nearly as good as the best, it needs the room, too.
@@ -37,19 +38,20 @@ class Relevance:
     @cached_property
     def standing(self) -> list[Ranked]:
         """Return the invariants that always stand."""
-        ranks, invariant = self.found.ranks, EntryType.INVARIANT
-        found = [item for item in in_any_order(ranks) if item.entry.type is invariant and always_stands(item)]
-        return in_order(ranks, found)
+        return list(self.found.ranks.where(lambda kind: kind.always_stands))
 
     @cached_property
     def bystanders(self) -> frozenset[str]:
         """Return the invariants that stand though nothing of the question touches them, where these are only named."""
         if not self.found.names_bystanders:
             return frozenset()
-        ranks = in_any_order(self.found.ranks)
-        matching = {item.entry.address for item in ranks if item.score > 0 and not self.is_touched(item)}
+        matching = set(filter(self._is_matching, (*(item.entry.address for item in self.standing), *self.against)))
         touched = matching.union(*(self.against.get(one, ()) for one in matching))
         return frozenset(item.entry.address for item in self.standing) - touched
+
+    def _is_matching(self, address: str) -> bool:
+        item = self.found.ranks.find(address)
+        return item is not None and item.score > 0 and not self.is_touched(item)
 
     @cached_property
     def against(self) -> dict[str, list[str]]:
@@ -67,35 +69,31 @@ class Relevance:
     @cached_property
     def _disputed(self) -> frozenset[str]:
         """Return what matches and contradicts something else that matches."""
-        if not self.against:
-            return frozenset()
-        matching = {item.entry.address for item in in_any_order(self.found.ranks) if item.score > 0}
-        return frozenset(one for one in matching if not matching.isdisjoint(self.against.get(one, ())))
+        found = map(self.found.ranks.find, self.against)
+        matching = {item.entry.address for item in found if item is not None and item.score > 0}
+        return frozenset(one for one in matching if not matching.isdisjoint(self.against[one]))
+
+    def others(self, addresses: Iterable[str] | None = None) -> Iterator[Ranked]:
+        """Yield everything but the invariants that always stand, in the order of authority, what ended last, or some.
+
+        Of all of it mostly a few are asked for: thousands may match.
+        """
+        for part in self._others:
+            if addresses is None:
+                yield from part
+            else:
+                found = map(part.find, addresses)
+                yield from part.in_order(item for item in found if item is not None)
 
     @cached_property
-    def others(self) -> list[Ranked]:
-        """Return everything but the invariants that always stand, in the order of authority, what ended last."""
-        return list(self.iter_others())
-
-    def iter_others(self) -> Iterator[Ranked]:
-        """Yield the same, of which mostly a few are asked for: thousands may match."""
-        for is_binding in (True, False):
-            for item in self.found.ranks:
-                if (item.current and not item.is_proposal) is is_binding and not always_stands(item):
-                    yield item
-
-    @cached_property
-    def _matches(self) -> list[Ranked]:
-        """Return what matches and is in force but for the invariants that always stand, in any order."""
-        standing, invariant = set(map(id, self.standing)), EntryType.INVARIANT
-        ranks = in_any_order(self.found.ranks)
-        found = [item for item in ranks if item.score > 0 and item.current and not item.is_proposal]
-        return [item for item in found if item.entry.type is not invariant or id(item) not in standing]
+    def _others(self) -> tuple[Ranks[Ranked], Ranks[Ranked]]:
+        others = self.found.ranks.where(lambda kind: not kind.always_stands)
+        return others.where(lambda kind: kind.binds), others.where(lambda kind: not kind.binds)
 
     @cached_property
     def best(self) -> list[Ranked]:
         """Return the best matches by score, of any type that is in force."""
-        best = _best_of(self.found.ranks, self._matches, _BEST)
+        best = self._others[0].best(_BEST)
         if self.is_pressed and not self.found.is_brief:
             best.sort(key=lambda item: item.entry.type is EntryType.NOTE)
         return best
@@ -127,13 +125,19 @@ class Relevance:
 
     @cached_property
     def next_best(self) -> list[Ranked]:
-        """Return the best matches that have room before the others have a line, what speaks of the best before others."""
-        told = [] if self.is_elsewhere else (*self.best[:1], *self.succeeding, *self.best)
-        return list({id(item): item for item in told}.values())[:_NEXT]
+        """Return the best matches that have room before the others have a line.
+
+        What is newer than the best and cites it may say what holds now: it counts for more than its words.
+        """
+        if self.is_elsewhere:
+            return []
+        first, rest = self.best[:1], self.best[1:]
+        rest.sort(key=lambda item: item.score * (_CITING if item in self.succeeding else 1.0), reverse=True)
+        return [*first, *rest[: _NEXT - 1]]
 
     @cached_property
     def succeeding(self) -> list[Ranked]:
-        """Return those of the best matches that are newer than the best and cite it: they may say what holds now."""
+        """Return those of the best matches that are newer than the best and cite it."""
         named = {one.address for item in self.best[:1] for one in self.beneath(item.described) if one.how == CITED}
         return [item for item in self.best if item.entry.address in named]
 
@@ -145,16 +149,14 @@ class Relevance:
     @cached_property
     def on_path(self) -> list[Ranked]:
         """Return what covers a path, by authority and then by score."""
-        ranks = self.found.ranks
-        found = [item for item in in_any_order(ranks) if item.on_path and item.current and not item.is_proposal]
-        on_path = [item for item in in_order(ranks, found) if not always_stands(item)]
+        on_path = self._others[0].where(lambda kind: kind.on_path)
         return sorted(on_path, key=lambda item: (item.entry.type.rank, -item.score))
 
     @cached_property
     def shaping(self) -> list[Ranked]:
         """Return what is given whole while it fits: the best match, then the decisions that match best."""
         if not self.found.terms:
-            return [item for item in self.others if item.entry.type is EntryType.DECISION and item.current]
+            return [item for item in self.others() if item.entry.type is EntryType.DECISION and item.current]
         if not self.is_pressed:
             return self.first
         decisions = [item for item in self.best if item.entry.type is EntryType.DECISION and self.counts(item)]
@@ -185,11 +187,15 @@ class Relevance:
         """Say whether an item is no title worth reading in a short answer: the best is far better."""
         return self.found.is_brief and bool(self.found.terms) and item.score <= NEAR * self.top
 
-    def grade(self, item: Ranked) -> Hashable:
-        """Return what is the same for items that count or do not alike; in a short answer each is by itself."""
-        if self.found.is_brief:
-            return id(item)
-        return item.on_path, item.score < _FAR * self.top, item.terms
+    def alike(self, group: RankGroup) -> Iterator[Sequence[int]]:
+        """Yield the places in a group of those that count or do not alike."""
+        size, near = len(group.scores), group.reaching(_FAR * self.top)
+        # In a short answer each rival is by itself, and no other counts.
+        rivals = {one.entry.address for one in self._rivals} if self.found.is_brief else frozenset[str]()
+        apart = [place for place in range(near) if group.addresses[place] in rivals] if rivals else []
+        yield from ([place] for place in apart)
+        yield [place for place in range(near) if place not in apart] if apart else range(near)
+        yield range(near, size)
 
     def is_touched(self, item: Ranked) -> bool:
         """Say whether an item holds one common word of the question alone: a line is enough."""
@@ -198,11 +204,12 @@ class Relevance:
     @cached_property
     def _rivals(self) -> list[Ranked]:
         """Return the two that match best, of what is only proposed, too."""
-        ranks = self.found.ranks
-        others = [item for item in in_any_order(ranks) if not always_stands(item)]
-        in_force = [item for item in others if item.current and not item.is_proposal]
-        ended = [item for item in others if item.is_proposal or not item.current]
-        best = (*_best_of(ranks, in_force, 2), *_best_of(ranks, ended, 2), *self.found.proposed_ranks)
+        binding, other = self._others
+        best = (
+            *binding.best(2, with_score=False),
+            *other.best(2, with_score=False),
+            *self.found.proposed_ranks,
+        )
         return nlargest(2, best, key=lambda item: item.score)
 
     @property
@@ -228,8 +235,8 @@ class Relevance:
         """Return what each term of the question weighs: the rarer, the more."""
         # Thousands of items share a few sets.
         held = Counter[str]()
-        for terms, times in Counter([item.terms for item in in_any_order(self.found.ranks)]).items():
-            held.update(dict.fromkeys(terms, times))
+        for group in self.found.ranks.groups:
+            held.update(dict.fromkeys(group.kind.terms, len(group.scores)))
         return {term: log(1 + len(self.found.items) / held[term]) for term in self.found.terms if held[term]}
 
     def _weight_of(self, terms: frozenset[str]) -> float:
@@ -246,14 +253,6 @@ class Relevance:
         return {}
 
 
-def _best_of(ranks: Sequence[Ranked], items: Sequence[Ranked], count: int) -> list[Ranked]:
-    """Return the best of some ranked items by score, of equal ones the first."""
-    least = min(nlargest(count, [item.score for item in items]), default=0.0)
-    found = in_order(ranks, [item for item in items if item.score >= least])
-    return nlargest(count, found, key=lambda item: item.score)
-
-
 def always_stands(item: Ranked) -> bool:
     """Say whether an item is given whole whatever the budget: an invariant in force that the work at hand may meet."""
-    is_binding = item.entry.type is EntryType.INVARIANT and item.current and not item.is_proposal
-    return is_binding and not item.lies_aside
+    return kind_of(item).always_stands

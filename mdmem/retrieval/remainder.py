@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from mdmem.dataclass import dataclass
-from mdmem.retrieval.order import in_any_order
+from mdmem.retrieval.kinds import RankGroup
 from mdmem.retrieval.pack import Plan, Texts
 from mdmem.retrieval.ranks import Ranked, Retrieval
 from mdmem.retrieval.relevance import Relevance
@@ -32,21 +32,38 @@ class Remainder:
         for item in self._drafts_left(plan):
             yield item.entry.address, item.entry.type, self._limit(item, plan, is_draft=True)
 
+    def named(self, plan: Plan, addresses: Collection[str]) -> Iterator[tuple[str, str, str]]:
+        """Yield the same of some addresses."""
+        ranks = self.found.ranks
+        found = (ranks.find(address) for address in addresses if address not in plan.taken)
+        for item in ranks.in_order(item for item in found if item is not None):
+            yield item.entry.address, item.entry.type, self.why(item, plan)
+        for item in self._drafts_left(plan):
+            if item.entry.address in addresses:
+                yield item.entry.address, item.entry.type, self._limit(item, plan, is_draft=True)
+
     def reasons(self, plan: Plan) -> Counter[tuple[str, str]]:
         """Count types and reasons of what is not given; of thousands of items most are alike."""
         counted = Counter[tuple[str, str]]((one.type, one.why) for one in self.found.basis.omitted)
-        left = [item for item in in_any_order(self.found.ranks) if item.entry.address not in plan.taken]
-        grade, by_size = self.relevance.grade, not self.relevance.is_pressed and plan.room - plan.used < SHORT
-        kinds = [
-            (item.entry.type, item.current, item.is_proposal, grade(item), by_size and item.entry.address)
-            for item in left
-        ]
-        one_of = dict(zip(kinds, left, strict=True))
-        for kind, count in Counter(kinds).items():
-            counted[kind[0], self.why(one_of[kind], plan)] += count
+        for group in self.found.ranks.groups:
+            for places in self.relevance.alike(group):
+                left = [place for place in places if group.addresses[place] not in plan.taken]
+                for part in self._by_size(group, left, plan):
+                    item = self.found.ranks.at(group, part[0])
+                    counted[item.entry.type, self.why(item, plan)] += len(part)
         drafts = ((item.entry.type, self._limit(item, plan, is_draft=True)) for item in self._drafts_left(plan))
         counted.update(drafts)
         return counted
+
+    def _by_size(self, group: RankGroup, places: Sequence[int], plan: Plan) -> Iterator[Sequence[int]]:
+        """Yield those of a group that are too long for what is left, and the others, as far as there are any."""
+        room = plan.room - plan.used
+        if self.relevance.is_pressed or room >= SHORT:
+            yield from (places,) if places else ()
+            return
+        size = self.texts[False].size
+        over = [place for place in places if size(group.addresses[place]) > room]
+        yield from filter(None, (over, sorted(set(places).difference(over))))
 
     def _drafts_left(self, plan: Plan) -> Iterator[Ranked]:
         return (item for item in self.found.proposed_ranks if item.entry.address not in plan.drafts)

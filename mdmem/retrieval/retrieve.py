@@ -17,11 +17,10 @@ from mdmem.retrieval.bearings import ended_match
 from mdmem.retrieval.code_paths import code_path
 from mdmem.retrieval.full_text import find_text
 from mdmem.retrieval.neighbours import rules_elsewhere
-from mdmem.retrieval.order import in_any_order
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
 from mdmem.retrieval.path_names import NAMED_NOWHERE, Naming, paths_named
 from mdmem.retrieval.question import DECLARED, AnswerBasis, Contradiction, Described, Passage, Question
-from mdmem.retrieval.ranks import Ranked, Retrieval
+from mdmem.retrieval.ranks import Retrieval, Retrieved
 from mdmem.settings import Settings
 from mdmem.tree import SETTINGS_NAME, FileKind
 from mdmem.workspace.proposals import View, view_of
@@ -54,16 +53,16 @@ def retrieval_of(
     from mdmem.retrieval.select import Selection
 
     selection = Selection(catalog, scope, question, answer, today, naming)
-    items = selection.select()
-    ranks: Sequence[Ranked] = in_any_order(items.ranked)
+    ranks = selection.ranks()
+    items = Described[Retrieved](ranks, attrgetter("described"))
     proposed = selection.propose()
     omitted = sorted(selection.omitted.values(), key=lambda one: (catalog.entries[one.address].type.rank, one.address))
     coverage, uncovered = selection.coverage(ranks)
     basis = AnswerBasis(
         problems=problems_in(catalog, scope),
-        conflicts=tuple(contradictions_among(catalog, {item.entry.address: item.entry for item in ranks})),
+        conflicts=tuple(contradictions_among(catalog, selection.chosen)),
         omitted=tuple(omitted),
-        omitted_counts=selection.unshared(ranks),
+        omitted_counts=selection.unshared(),
         coverage=coverage,
         uncovered_terms=uncovered,
         elsewhere=rules_elsewhere(catalog, scope, question.paths),
@@ -90,7 +89,11 @@ def retrieval_of(
 
 def with_versions(found: Retrieval, other: Retrieval, addresses: Collection[str]) -> Retrieval:
     """Return a retrieval with what another one found at some addresses among what is proposed."""
-    more = [item for item in (*other.ranks, *other.proposed_ranks) if item.entry.address in addresses]
+    changed = map(other.ranks.find, addresses)
+    more = [
+        *(item for item in changed if item is not None),
+        *(item for item in other.proposed_ranks if item.entry.address in addresses),
+    ]
     kept = [item for item in found.proposed_ranks if item.entry.address not in addresses]
     ranks = sorted([*kept, *more], key=lambda item: item.sort_key)
     return replace(found, proposed=Described(ranks, attrgetter("described")))
@@ -160,8 +163,8 @@ def _overlaps(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[s
 
 
 def _declared(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
-    for entry in catalog.entries.values():
-        if entry.conflicts_with and catalog.lineage.is_current(entry.address):
+    for entry in catalog.traits.contested:
+        if catalog.lineage.is_current(entry.address):
             # What replaced the other end inherits the contradiction until somebody says that it is resolved.
             heads = {head for other in entry.conflicts_with for head in catalog.lineage.heads(other)}
             for other in sorted(heads - {entry.address}):

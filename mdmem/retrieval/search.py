@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import date
-from operator import attrgetter
+from itertools import compress
+from operator import attrgetter, not_
 from typing import Any, NamedTuple
 
 from mdmem.catalog import Catalog, is_entry_place
 from mdmem.dataclass import replace
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import GoneError
-from mdmem.index.protocol import Match
+from mdmem.index.protocol import Match, MatchColumns
 from mdmem.retrieval.bearings import bearings_of, claimants_first, claims_on, ended_match
 from mdmem.retrieval.full_text import find_text
 from mdmem.retrieval.order import Stepped
@@ -41,20 +42,22 @@ def search_in(
     catalog, today, filters = workspace.catalog, workspace.today, question.filters
     held = scope.held(catalog)
     answer = find_text(workspace, question, held if among is None else [one for one in held if one in among])
-    found, drafts = _Found({}, {}), 0
+    matches, found, drafts = answer.matches, _Found({}, {}), 0
     # Of most that match it is seen at once that they stand for themselves.
     alone = catalog.lineage.current if _lets_all_in(filters) else frozenset[str]()
-    for match in answer.matches:
-        if match.key in alone and match.key not in found.matches:
-            found.matches[match.key] = match
-            continue
+    are = list(map(alone.__contains__, matches.keys))
+    for place in compress(range(len(matches)), map(not_, are)):
+        match = matches[place]
         drafts += _is_hidden_draft(catalog.entries[match.key], filters, today)
         for address in _shown_for(catalog, match, filters, today=today):
             found.add(match if address == match.key else Match(address, match.score, _NO_TERMS), match.key)
-    matched = frozenset[str]().union(*{match.terms for match in answer.matches})
+    for address in found.matches.keys() & matches.places.keys() & alone:
+        own, other = matches[matches.places[address]], found.matches[address]
+        found.matches[address] = Match(address, max(own.score, other.score), own.terms)
+    matched = frozenset[str]().union(*set(matches.terms))
     return SearchResult(
         query=question.words,
-        hits=_hits(catalog, scope, found, today=today),
+        hits=_hits(catalog, scope, found.over(matches, are), via=found.via, today=today),
         terms=frozenset(answer.terms),
         drafts=drafts,
         basis=AnswerBasis(
@@ -63,7 +66,7 @@ def search_in(
             degraded=answer.degraded,
             why_degraded=answer.why,
             source=answer.source,
-            ended=ended_match(catalog, answer.matches, question.filters),
+            ended=ended_match(catalog, matches, question.filters),
         ),
     )
 
@@ -153,32 +156,50 @@ class _Found(NamedTuple):
         if by != address:
             self.via.setdefault(address, set()).add(by)
 
+    def over(self, matches: MatchColumns, are: Sequence[bool]) -> MatchColumns:
+        """Return some of the matches with what was found besides, the best score first."""
+        found = self.matches
+        of = [is_one and key not in found for is_one, key in zip(are, matches.keys, strict=True)] if found else are
+        keys = [*compress(matches.keys, of), *found]
+        scores = [*compress(matches.scores, of), *(one.score for one in found.values())]
+        terms = [*compress(matches.terms, of), *(one.terms for one in found.values())]
+        columns = MatchColumns(keys, scores, terms)
+        return columns.at(sorted(range(len(keys)), key=scores.__getitem__, reverse=True)) if found else columns
 
-def _hits(catalog: Catalog, scope: Scope, found: _Found, *, today: date) -> Sequence[Hit]:
+
+def _hits(
+    catalog: Catalog, scope: Scope, found: MatchColumns, *, via: Mapping[str, Set[str]], today: date
+) -> Sequence[Hit]:
     entries, lineage = catalog.entries, catalog.lineage
     stances = (catalog.stances or {}).items()
     proposals = {address for address, stance in stances if stance.standing.is_proposal}
 
-    def key(one: Match) -> _Key:
-        is_current, is_proposal = one.key in lineage.current, one.key in proposals
-        return _key(entries[one.key], one.score, is_current=is_current, is_proposal=is_proposal)
+    def key(at: int) -> _Key:
+        address = found.keys[at]
+        is_current, is_proposal = address in lineage.current, address in proposals
+        return _key(entries[address], found.scores[at], is_current=is_current, is_proposal=is_proposal)
 
-    def hit(one: Match) -> Hit:
-        return _hit(catalog, scope, one, via=tuple(sorted(found.via.get(one.key, ()))), today=today)
+    def hit(at: int) -> Hit:
+        return _hit(catalog, scope, found[at], via=tuple(sorted(via.get(found.keys[at], ()))), today=today)
 
-    ordered: Sequence[Match] = Stepped(list(found.matches.values()), lambda one: likeness_step(one.score), key)
-    if not lineage.claimed.isdisjoint(found.matches.keys()):
+    # What their writers said of notes may count for more than a score that is little higher.
+    is_rated = any(map(found.places.__contains__, catalog.traits.rated))
+
+    def step(at: int) -> float:
+        return likeness_step(found.scores[at]) if is_rated else -found.scores[at]
+
+    ordered: Sequence[int] = Stepped(list(range(len(found))), step, key)
+    if not lineage.claimed.isdisjoint(found.keys):
         placed = claimants_first(
-            [_Placed(entries[one.key], one) for one in sorted(found.matches.values(), key=key)],
-            lambda one: claims_on(catalog, one.entry, scope),
+            [_Placed(entries[found.keys[at]], at) for at in ordered], lambda one: claims_on(catalog, one.entry, scope)
         )
-        ordered = [one.match for one in placed]
+        ordered = [one.at for one in placed]
     return Described(ordered, hit)
 
 
 class _Placed(NamedTuple):
     entry: Entry
-    match: Match
+    at: int
 
 
 def _shown_for(catalog: Catalog, match: Match, filters: Filters, *, today: date) -> Iterator[str]:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from heapq import nlargest
-from math import inf
+from heapq import nsmallest
+from itertools import compress
 from operator import attrgetter
 
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, EntryType, Status
+from mdmem.index.protocol import MatchColumns
 from mdmem.retrieval.bearings import claimants_first, claims_on, partners_of
-from mdmem.retrieval.coverage import Held, TermWeights, coverage_of, held_of, weights_of
+from mdmem.retrieval.coverage import Held, HeldGroup, TermWeights, coverage_of, weights_of
 from mdmem.retrieval.grounds import Grounds
-from mdmem.retrieval.order import in_any_order, in_order
+from mdmem.retrieval.kinds import Force, RankGroup, RankKind, Ranks
 from mdmem.retrieval.question import Coverage, Described, Omission, OmittedCount, Tier
-from mdmem.retrieval.ranks import Rank, Ranked, Retrieved, by_rank, rank_of
+from mdmem.retrieval.ranks import Rank, Ranked, Retrieved
 from mdmem.retrieval.reasons import Reasons
 
 _RULES = frozenset(one for one in EntryType if one.is_rule)
@@ -24,18 +25,27 @@ _RULES = frozenset(one for one in EntryType if one.is_rule)
 _BEST = 10
 _NO_TERMS = frozenset[str]()
 NOTHING_SHARED = "shares no word or path"
+# So many scopes of a memory are known by what its entries are in them.
+_SCOPES = 8
+_KINDS: dict[tuple[EntryType, Force], tuple[EntryType, Force]] = {}
 
 
 @dataclass(frozen=True)
 class Selection(Grounds):
-    """What of a scope answers a question; `omitted` is what was left out on the way, by address."""
+    """What of a scope answers a question, by address: what is `chosen`, and what was `omitted` on the way."""
 
     omitted: dict[str, Omission] = field(default_factory=dict)
+    chosen: dict[str, Entry] = field(default_factory=dict)
 
     def select(self) -> Described[Retrieved]:
         """Return the items in the order of authority; what is left out is named in `omitted`."""
-        chosen = {entry.address: entry for entry in self._candidates()}
-        chosen.update((entry.address, entry) for entry in self._reached_by_chain())
+        return Described(self.ranks(), attrgetter("described"))
+
+    def ranks(self) -> Ranks[Ranked]:
+        """Return what ranks them."""
+        entries, alike = self.catalog.entries, self._alike
+        apart = {entry.address: entry for entry in (*self._candidates(), *self._reached_by_chain())}
+        chosen = {**dict(zip(alike.keys, map(entries.__getitem__, alike.keys), strict=True)), **apart}
         overriders = self.overrides.of(chosen)
         for entry in (*overriders.values(), *self.overrides.powerless(chosen)):
             chosen.setdefault(entry.address, entry)
@@ -49,82 +59,150 @@ class Selection(Grounds):
             if not self.misses_paths(entry) and not self._has_other_focus(entry):
                 chosen[entry.address] = entry
                 self.omitted.pop(entry.address, None)
-        ranks: Sequence[Rank] = by_rank(self._ranked(chosen.values(), overriders))
+        self.chosen.update(chosen)
+        ranks = self._ranks(alike, chosen, overriders)
         if not self.catalog.lineage.claimed.isdisjoint(chosen):
-            ranks = claimants_first(
-                in_order(ranks, in_any_order(ranks)), lambda rank: claims_on(self.catalog, rank.entry, self.scope)
-            )
-        return Described(ranks, attrgetter("described"))
+            ranks = Ranks.listed(claimants_first(ranks, lambda rank: claims_on(self.catalog, rank.entry, self.scope)))
+        return ranks
 
     def propose(self) -> Described[Retrieved]:
         """Return the drafts of the scope that match and nothing replaced, in order; they are never authority."""
-        drafts = [
-            entry
-            for entry in self.members
-            if entry.status is Status.DRAFT and not self.catalog.lineage.heads(entry.address)
+        drafts = {
+            entry.address: entry
+            for entry in self.catalog.traits.drafts
+            if entry.address in self.members and not self.catalog.lineage.heads(entry.address)
             if self._passes(entry) and self._is_asked_for(entry)
-        ]
-        return Described(by_rank(self._ranked(drafts, {})), attrgetter("described"))
+        }
+        return Described(self._ranks(MatchColumns(), drafts, {}), attrgetter("described"))
 
-    def _ranked(self, entries: Iterable[Entry], overriders: Mapping[str, Entry]) -> Iterator[Rank]:
-        describe, current = Reasons(self, overriders).described, self.catalog.lineage.current
-        distances, halves = dict[tuple[str, str | None], int](), dict[frozenset[str], bool]()
-        has_focus = self.scope.focus is not None
-        proposals, inherited, has_paths = self._proposals, self.inherited, bool(self.question.paths)
-        matches, beside, today, nothing = self.matches, bool(self.question.beside), self.today, (0.0, _NO_TERMS)
-        for entry in entries:
-            address = entry.address
-            place = address.partition("/")[0], entry.focus if has_focus else None
-            if place not in distances:
-                distances[place] = self._distance(entry)
-            is_current, is_proposal = address in current, address in proposals
-            is_sure = entry.status is Status.ACTIVE and (
-                not entry.expires_at or entry.status_on(today) is Status.ACTIVE
+    @cached_property
+    def _alike(self) -> MatchColumns:
+        """What the words alone bring in, and nothing keeps out: of most entries there is nothing else to say."""
+        if self.is_open:
+            matches = sorted(self._plain if self.is_whole else self._plain & self.members)
+            found = MatchColumns(matches, [0.0] * len(matches), [_NO_TERMS] * len(matches))
+        else:
+            found = self.answer.matches if self.answer is not None else MatchColumns()
+        entries, plain, members = self.catalog.entries, self._plain, self.members
+        if self._narrows:
+            are = [one in plain and one in members and self._passes(entries[one]) for one in found.keys]
+        elif self.is_whole:
+            are = list(map(plain.__contains__, found.keys))
+        else:
+            are = [one in plain and one in members for one in found.keys]
+        keys, scores, terms = compress(found.keys, are), compress(found.scores, are), compress(found.terms, are)
+        return MatchColumns(list(keys), list(scores), list(terms))
+
+    @cached_property
+    def _plain(self) -> frozenset[str]:
+        """The entries that are ranked by what they are and by the words that they hold."""
+        traits = self.catalog.traits
+        at_hand = self.question.paths or self.question.beside
+        return traits.plain.difference(self.naming, traits.bound if at_hand else ())
+
+    def _ranks(
+        self, alike: MatchColumns, chosen: Mapping[str, Entry], overriders: Mapping[str, Entry]
+    ) -> Ranks[Ranked]:
+        """Return what ranks chosen entries, most of which are like others but for their score."""
+        kinds, found = self._kinds, dict[tuple[int, frozenset[str]], RankGroup]()
+        # What replaced a match holds more than its own words.
+        apart = (alike.places.keys() & self.inherited.keys()) | (alike.places.keys() - chosen.keys())
+        known_kinds = map(kinds.get, alike.keys)
+        for address, score, terms, known in zip(alike.keys, alike.scores, alike.terms, known_kinds, strict=True):
+            if apart and address in apart:
+                continue
+            kind = known or self._kind(address)
+            group = found.get((id(kind), terms))
+            if group is None:
+                group = found[id(kind), terms] = RankGroup(RankKind(*kind, self.is_open or self.is_half(terms), terms))
+            group.addresses.append(address)
+            group.scores.append(score)
+        groups, mixed = {group.kind: group for group in found.values()}, set[RankKind]()
+        for address in chosen.keys() - (alike.places.keys() - apart):
+            whole, score = self._by_itself(chosen[address], overriders)
+            group = groups.setdefault(whole, RankGroup(whole))
+            group.addresses.append(address)
+            group.scores.append(score)
+            mixed.add(whole)
+        for whole in mixed:
+            groups[whole].sort()
+        return Ranks(list(groups.values()), self._maker(Reasons(self, overriders).described))
+
+    def _maker(self, describe: Callable[[Rank], Retrieved]) -> Callable[[RankGroup, int], Ranked]:
+        entries = self.catalog.entries
+
+        def make(group: RankGroup, at: int) -> Rank:
+            kind, entry = group.kind, entries[group.addresses[at]]
+            return Rank(
+                kind.force,
+                entry,
+                group.scores[at],
+                kind.terms,
+                kind.current,
+                kind.is_proposal,
+                kind.on_path,
+                kind.lies_aside,
+                kind.matches,
+                describe,
             )
-            if entry.overrides or address in inherited or has_paths:
-                score, terms = self.held_by(entry, overriders)
-                suits = self.suits(entry)
-            else:
-                # As those two say it of most, and in a fifth of their time.
-                _, score, terms = matches.get(address, (address, *nothing))
-                if terms not in halves:
-                    halves[terms] = self.is_open or self.is_half(terms)
-                suits = halves[terms]
-            yield rank_of(
-                (
-                    (not is_current, is_proposal, distances[place], int(not is_sure)),
-                    entry,
-                    score,
-                    terms,
-                    is_current,
-                    is_proposal,
-                    has_paths and self.covers_path(entry),
-                    beside and self.question.lies_aside(entry),
-                    suits,
-                    describe,
-                )
-            )
+
+        return make
+
+    def _by_itself(self, entry: Entry, overriders: Mapping[str, Entry]) -> tuple[RankKind, float]:
+        """Return of what kind an entry is that is looked at by itself, and its score."""
+        address = entry.address
+        kind, force = self._kinds.get(address) or self._kind(address)
+        if address in self._plain and not self.question.paths:
+            matches, olds = self.matches, self.inherited.get(address, ())
+            place, held = matches.places.get(address), [match.terms for match in olds]
+            score = max((match.score for match in olds), default=0.0)
+            if place is not None:
+                score, held = max(score, matches.scores[place]), [*held, matches.terms[place]]
+            suits = self.is_open or any(map(self.is_half, held))
+            return RankKind(kind, force, suits, _NO_TERMS.union(*held)), score
+        score, terms = self.held_by(entry, overriders)
+        on_path, aside = self.covers_path(entry), self.question.lies_aside(entry)
+        return RankKind(kind, force, self.suits(entry), terms, on_path, aside), score
+
+    @cached_property
+    def _kinds(self) -> dict[str, tuple[EntryType, Force]]:
+        """Type and force by address, as this scope has them today; the same objects for the same ones."""
+        kept, scope = self.catalog.traits.kept, self.scope
+        told_by = ("kinds", scope.wing, scope.focus, scope.starts_shared, self.today)
+        if told_by not in kept and len(kept) > _SCOPES:
+            kept.clear()
+        known: dict[str, tuple[EntryType, Force]] = kept.setdefault(told_by, {})
+        return known
+
+    def _kind(self, address: str) -> tuple[EntryType, Force]:
+        entry, stance = self.catalog.entries[address], (self.catalog.stances or {}).get(address)
+        is_sure = entry.status is Status.ACTIVE and (
+            not entry.expires_at or entry.status_on(self.today) is Status.ACTIVE
+        )
+        is_proposal = stance is not None and stance.standing.is_proposal
+        is_current = address in self.catalog.lineage.current
+        force = (not is_current, is_proposal, self._distance(entry), int(not is_sure))
+        found = _KINDS.setdefault((entry.type, force), (entry.type, force))
+        self._kinds[address] = found
+        return found
 
     def _distance(self, entry: Entry) -> int:
         tier = self.tier_of(entry)
         return int(tier is not Tier.SHARED) if self.scope.starts_shared else tier.rank
 
-    @cached_property
-    def _proposals(self) -> frozenset[str]:
-        stances = self.catalog.stances or {}
-        return frozenset(address for address, stance in stances.items() if stance.standing.is_proposal)
-
-    def coverage(self, items: Iterable[Ranked]) -> tuple[Coverage, tuple[str, ...]]:
+    def coverage(self, ranks: Ranks[Ranked]) -> tuple[Coverage, tuple[str, ...]]:
         """Return how far a current invariant or decision that is no mere proposal answers, and what it lacks.
 
         The words are those that nothing binding holds.
         """
-        spoken = self.spoken(items)
-        if spoken and (self.is_open or (self.question.paths and any(map(self.covers_path, spoken)))):
+        spoken = ranks.where(lambda kind: kind.binds and kind.type in _RULES)
+        on_path = self.question.paths and any(group.kind.on_path for group in spoken.groups)
+        others = self._spoken_for(spoken) if spoken.groups else []
+        if spoken.groups and (self.is_open or on_path or (self.question.paths and any(map(self.covers_path, others)))):
             return Coverage.FULL, ()
-        held = self.texts(spoken)
+        held = self.texts(spoken, others)
         found = coverage_of(self.weights, held, self.catalog.body)
-        if found is Coverage.NONE and self.naming and any(entry.address in self.naming for entry in spoken):
+        if found is Coverage.NONE and self.naming and self._is_named(spoken, others):
             found = Coverage.PARTIAL
         known = frozenset[str]().union(*{one.terms for one in held})
         return found, self.typed(
@@ -134,70 +212,98 @@ class Selection(Grounds):
     @cached_property
     def weights(self) -> TermWeights:
         """Return how much each term of the question weighs among the entries that are read."""
-        terms = self.answer.terms if self.answer else ()
-        return weights_of(terms, (match.terms for match in self.matches.values()), len(self.members))
+        if self.answer is None:
+            return weights_of((), (), len(self.members))
+        return weights_of(self.answer.terms, self.answer.matches.terms, len(self.members))
 
-    def spoken(self, items: Iterable[Ranked]) -> list[Entry]:
-        """Return what binds among some items, each with what it replaced or overrides: that speaks for it."""
-        inherited = self.inherited
-        binding = [item.entry for item in items if item.current and not item.is_proposal]
-        found = [entry for entry in binding if entry.type in _RULES]
-        more = [entry for entry in found if entry.overrides or entry.address in inherited]
-        others = [one for entry in more for one in (*self.replaced_by(entry), *self.overrides.overridden_by(entry))]
-        return found + others
+    def _is_named(self, spoken: Ranks[Ranked], others: Iterable[Entry]) -> bool:
+        named = any(address in self.naming for group in spoken.groups for address in group.addresses)
+        return named or any(entry.address in self.naming for entry in others)
 
-    def texts(self, entries: Iterable[Entry]) -> list[Held]:
-        """Return those entries that hold a word of the question, with the words that each holds."""
-        matches = self.matches
-        return [held_of((entry, *matches[entry.address][1:])) for entry in entries if entry.address in matches]
+    def _spoken_for(self, spoken: Ranks[Ranked]) -> list[Entry]:
+        """Return what some of what binds replaced or overrides: that speaks for it."""
+        told = [*self.inherited, *(entry.address for entry in self.catalog.traits.overriding)]
+        entries = [self.catalog.entries[one] for one in dict.fromkeys(told) if spoken.holds(one)]
+        return [one for entry in entries for one in (*self.replaced_by(entry), *self.overrides.overridden_by(entry))]
 
-    def likely_room(self, items: Iterable[Ranked]) -> str | None:
+    def texts(self, spoken: Ranks[Ranked], others: Iterable[Entry] = ()) -> list[HeldGroup]:
+        """Return those entries that hold a word of the question, by the words that each holds."""
+        entries, matches, apart = self.catalog.entries, self.matches, [entry.address for entry in others]
+        found: list[HeldGroup] = []
+
+        def held(columns: tuple[list[str], list[float]], terms: frozenset[str]) -> Sequence[Held]:
+            addresses, scores = columns
+            return Described(range(len(addresses)), lambda at: Held(entries[addresses[at]], scores[at], terms))
+
+        own = self._alike.places.keys() - self.inherited.keys()
+        for group in spoken.groups:
+            terms, others_here = group.kind.terms, group.places.keys() - own
+            are = [address not in others_here for address in group.addresses] if others_here else None
+            columns = (group.addresses, group.scores)
+            if are is not None:
+                apart += others_here
+                columns = list(compress(group.addresses, are)), list(compress(group.scores, are))
+            if terms and columns[0]:
+                found.append(HeldGroup(terms, held(columns, terms)))
+        by_terms = dict[frozenset[str], list[tuple[float, str]]]()
+        for address in dict.fromkeys(apart):
+            place = matches.places.get(address)
+            if place is not None:
+                by_terms.setdefault(matches.terms[place], []).append((-matches.scores[place], address))
+        for terms, some in by_terms.items():
+            some.sort()
+            found.append(HeldGroup(terms, held(([one for _, one in some], [-score for score, _ in some]), terms)))
+        return found
+
+    def likely_room(self, ranks: Ranks[Ranked]) -> str | None:
         """Return the room that holds most of the best matches, several of them; None where rooms are asked for."""
         if self.answer is None or self.scope.rooms:
             return None
-        least = min(nlargest(_BEST, (item.score for item in items if item.score > 0)), default=inf)
-        best = sorted((-item.score, item.entry.address) for item in items if item.score >= least)[:_BEST]
-        rooms = Counter(address.rpartition("/")[0] for _, address in best)
+        leading = [
+            (-score, address)
+            for group in ranks.groups
+            for score, address in zip(group.scores[:_BEST], group.addresses, strict=False)
+            if score > 0
+        ]
+        rooms = Counter(address.rpartition("/")[0] for _, address in nsmallest(_BEST, leading))
         room, count = max(rooms.items(), key=lambda pair: pair[1], default=("", 0))
-        return room if count > 1 and 2 * count >= len(best) else None
+        return room if count > 1 and 2 * count >= rooms.total() else None
 
     def unmatched_terms(self) -> tuple[str, ...]:
         """Return the words of the question, as typed, that no entry of the scope holds."""
         if self.answer is None:
             return ()
-        held = frozenset[str]().union(*{match.terms for match in self.matches.values()})
+        held = frozenset[str]().union(*set(self.answer.matches.terms))
         return self.typed(term for term in self.answer.terms if term not in held)
 
-    def unshared(self, items: Iterable[Ranked]) -> tuple[OmittedCount, ...]:
+    def unshared(self) -> tuple[OmittedCount, ...]:
         """Count the decisions in force that the filters let in and that share no word and no path with the question."""
-        named = self.omitted.keys() | {item.entry.address for item in items}
-        decision = EntryType.DECISION
-        others = [
-            entry
-            for entry in self.members
-            if entry.type is decision
-            and entry.address not in named
-            and self.is_shown(entry)
-            and self.question.filters.lets_in(entry)
-        ]
-        return (OmittedCount(EntryType.DECISION.value, NOTHING_SHARED, len(others)),) if others else ()
+        decision, entries, lets_in = EntryType.DECISION, self.catalog.entries, self.question.filters.lets_in
+        lineage = self.catalog.lineage
+        others = self.catalog.traits.of_type[decision].difference(self.chosen, self.omitted)
+        shown = (others & lineage.current) | set(filter(lineage.is_unresolved, others & lineage.contradictory))
+        if not self.is_whole:
+            shown &= self.members
+        count = sum(lets_in(entries[one]) for one in shown) if self._narrows else len(shown)
+        return (OmittedCount(decision.value, NOTHING_SHARED, count),) if count else ()
 
     def _candidates(self) -> Iterator[Entry]:
-        named, current, paths = self.named, self.catalog.lineage.current, self.question.paths
-        invariant, is_open, narrows = EntryType.INVARIANT, self.is_open, self._narrows
-        for entry in self.members:
-            is_invariant, applies = entry.type is invariant, paths and entry.applies_to
-            # Of most entries it is seen at once that nothing brings them in, or that nothing keeps them out.
-            if not (is_invariant or entry.address in named or is_open or (applies and self.covers_path(entry))):
+        """Yield those of the others that come: each is looked at by itself."""
+        entries, traits, plain = self.catalog.entries, self.catalog.traits, self._plain
+        others = set(self.members if self.is_open else self.matches.places).difference(plain)
+        others.update(
+            traits.of_type[EntryType.INVARIANT], self.inherited.keys() - self._alike.places.keys(), self.naming
+        )
+        others.update(traits.bound if self.question.paths else ())
+        others.difference_update(() if self._with_ended else self.catalog.traits.hidden)
+        for entry in map(entries.__getitem__, others if self.is_whole else others & self.members):
+            if not (entry.type is EntryType.INVARIANT or self.is_brought(entry)) or not self._may_bind(entry):
                 continue
-            if not (is_invariant or applies or narrows) and entry.address in current:
-                yield entry
-            elif self._may_bind(entry):
-                if self.is_unconditional(entry):
-                    if self._invariant_applies(entry):
-                        yield entry
-                elif self._passes(entry) and self._is_asked_for(entry):
+            if self.is_unconditional(entry):
+                if self._invariant_applies(entry):
                     yield entry
+            elif self._passes(entry) and self._is_asked_for(entry):
+                yield entry
 
     @cached_property
     def _narrows(self) -> bool:
@@ -206,11 +312,12 @@ class Selection(Grounds):
         return any((wanted.types, wanted.labels, wanted.tags, wanted.owners, wanted.statuses, wanted.focuses))
 
     def _may_bind(self, entry: Entry) -> bool:
-        if self.is_shown(entry):
-            return True
+        return self.is_shown(entry) or (self._with_ended and entry.status is not Status.DRAFT)
+
+    @property
+    def _with_ended(self) -> bool:
         wanted = self.question.filters
-        with_ended = wanted.include_deprecated or Status.DEPRECATED in wanted.statuses
-        return with_ended and entry.status is not Status.DRAFT
+        return wanted.include_deprecated or Status.DEPRECATED in wanted.statuses
 
     def _invariant_applies(self, entry: Entry) -> bool:
         """Only these keep an unconditional invariant out, and each is said: a room only where invariants are named."""
@@ -219,7 +326,7 @@ class Selection(Grounds):
             return self._leave_out(entry, "type filter")
         if types and not self.scope.holds(entry.address):
             return self._leave_out(entry, "another room")
-        if self.misses_paths(entry) or (self.question.lies_aside(entry) and entry.address not in self.named):
+        if self.misses_paths(entry) or (self.question.lies_aside(entry) and not self.is_named(entry.address)):
             return self._leave_out(entry, "applies elsewhere")
         return not self._has_other_focus(entry) or self._leave_out(entry, "another focus")
 
@@ -246,6 +353,8 @@ class Selection(Grounds):
         """Yield the heads of superseded entries that match, even where a filter on the head would leave it out."""
         wanted = self.question.filters
         for head, matches in sorted(self.inherited.items()):
+            if head in self._alike.places:
+                continue
             entry = self.catalog.entries[head]
             olds = [self.catalog.entries[match.key] for match in matches]
             if not any(self.scope.holds(old.address) and wanted.lets_in(old) for old in olds):

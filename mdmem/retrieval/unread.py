@@ -24,7 +24,7 @@ def best_unread(workspace: Workspace, question: Question, found: Retrieval) -> t
     answer = find_text(workspace, question, others) if others else None
     if answer is None:
         return ()
-    best = max((item.score for item in found.ranks), default=0.0)
+    best = max((group.scores[0] for group in found.ranks.groups), default=0.0)
     for match in answer.matches:
         if match.score <= best:
             break

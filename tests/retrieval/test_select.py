@@ -8,7 +8,7 @@ import pytest
 from builders import commit_all, entry, make_repository, open_root, write, write_entry
 
 from mdmem.entry.model import EntryType, Status
-from mdmem.retrieval.coverage import Held, holds
+from mdmem.retrieval.coverage import Held, HeldGroup, holds
 from mdmem.retrieval.question import Elsewhere, OmittedCount, Question
 from mdmem.retrieval.ranks import uncovered
 from mdmem.retrieval.retrieve import retrieve
@@ -684,7 +684,8 @@ def test_override_by_a_shared_entry_replaces_no_project_entry(tmp_path: Path) ->
 def test_coverage_of_a_body_of_headings_takes_work_by_its_size() -> None:
     def lines_run(size: int) -> int:
         body, lines = "# X\nexecutor\n" * size, 0
-        text = Held(entry("w/r/e", title="Nothing"), 1.0, frozenset({"executor"}))
+        terms = frozenset({"executor"})
+        text = HeldGroup(terms, [Held(entry("w/r/e", title="Nothing"), 1.0, terms)])
 
         def traced(frame: FrameType, event: str, _: object) -> object:
             nonlocal lines

@@ -1,0 +1,66 @@
+"""Which entries are of what kind: a question is put to sets of them, and looks at a few by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from mdmem.dataclass import dataclass, field
+from mdmem.entry.model import Entry, EntryType, Status
+from mdmem.lineage import Lineage
+
+
+@dataclass(frozen=True, eq=False)
+class Traits:
+    """What single fields say of all entries of a catalog; `kept` is what others made of it, by its conditions."""
+
+    entries: Mapping[str, Entry]
+    lineage: Lineage
+    kept: dict[object, Any] = field(default_factory=dict)
+
+    @cached_property
+    def of_type(self) -> Mapping[EntryType, frozenset[str]]:
+        """Return the addresses of the entries of each type."""
+        found: dict[EntryType, list[str]] = {kind: [] for kind in EntryType}
+        for address, entry in self.entries.items():
+            found[entry.type].append(address)
+        return {kind: frozenset(addresses) for kind, addresses in found.items()}
+
+    @cached_property
+    def overriding(self) -> Sequence[Entry]:
+        """Return the entries that override another."""
+        return [entry for entry in self.entries.values() if entry.overrides]
+
+    @cached_property
+    def contested(self) -> Sequence[Entry]:
+        """Return the entries that are said to contradict another."""
+        return [entry for entry in self.entries.values() if entry.conflicts_with]
+
+    @cached_property
+    def drafts(self) -> Sequence[Entry]:
+        """Return the drafts."""
+        return [entry for entry in self.entries.values() if entry.status is Status.DRAFT]
+
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        """Return the addresses of the entries that apply to some files alone."""
+        return frozenset(address for address, entry in self.entries.items() if entry.applies_to)
+
+    @cached_property
+    def plain(self) -> frozenset[str]:
+        """Return the addresses of those in force that only words bring in: no invariant, and nothing that overrides."""
+        invariants = self.of_type[EntryType.INVARIANT]
+        return self.lineage.current.difference(invariants, (entry.address for entry in self.overriding))
+
+    @cached_property
+    def hidden(self) -> frozenset[str]:
+        """Return the addresses of those that are not in force, where something tells so."""
+        ended = self.entries.keys() - self.lineage.current
+        return frozenset(address for address in ended if not self.lineage.is_unresolved(address))
+
+    @cached_property
+    def rated(self) -> frozenset[str]:
+        """Return the addresses of the notes whose writers said how relevant they are."""
+        notes = self.of_type[EntryType.NOTE]
+        return frozenset(address for address in notes if self.entries[address].relevance_score is not None)

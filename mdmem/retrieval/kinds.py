@@ -1,0 +1,252 @@
+"""What ranks the entries of a retrieval, by what they have in common: of thousands a few are looked at one by one."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from heapq import merge, nlargest
+from itertools import groupby, islice
+from operator import attrgetter, neg
+from typing import Any, NamedTuple, Protocol, TypeVar, overload
+
+from mdmem.dataclass import dataclass, field
+from mdmem.entry.model import Entry, EntryType
+from mdmem.retrieval.question import likeness_step
+
+
+class _Rank(Protocol):
+    @property
+    def entry(self) -> Entry: ...
+    @property
+    def score(self) -> float: ...
+    @property
+    def terms(self) -> frozenset[str]: ...
+    @property
+    def current(self) -> bool: ...
+    @property
+    def is_proposal(self) -> bool: ...
+    @property
+    def on_path(self) -> bool: ...
+    @property
+    def lies_aside(self) -> bool: ...
+    @property
+    def matches(self) -> bool: ...
+    @property
+    def sort_key(self) -> tuple[Any, ...]: ...
+
+
+_Ranked = TypeVar("_Ranked", bound=_Rank)
+
+Force = tuple[bool, bool, int, int]
+"""Whether an entry ended, is only proposed, how far it is, and whether it is in doubt."""
+
+
+class RankKind(NamedTuple):
+    """What ranks of a retrieval have in common: of thousands that match, most share a few of these."""
+
+    type: EntryType
+    force: Force
+    matches: bool
+    terms: frozenset[str]
+    on_path: bool = False
+    lies_aside: bool = False
+
+    @property
+    def current(self) -> bool:
+        """Say whether it is in force."""
+        return not self.force[0]
+
+    @property
+    def is_proposal(self) -> bool:
+        """Say whether the default branch has not seen it."""
+        return self.force[1]
+
+    @property
+    def binds(self) -> bool:
+        """Say whether it is in force, and not merely proposed."""
+        return self.current and not self.is_proposal
+
+    @property
+    def always_stands(self) -> bool:
+        """Say whether it is given whole whatever the budget: an invariant in force that the work at hand may meet."""
+        return self.type is EntryType.INVARIANT and self.binds and not self.lies_aside
+
+
+@dataclass(frozen=True)
+class RankGroup:
+    """The ranks of one kind in columns, the best score first, equal ones by address."""
+
+    kind: RankKind
+    addresses: list[str] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """Return where each address stands, once they are in order."""
+        return dict(zip(self.addresses, range(len(self.addresses)), strict=True))
+
+    def reaching(self, least: float) -> int:
+        """Return how many have such a score, or a better one."""
+        return bisect_right(self.scores, -least, key=neg)
+
+    @property
+    def positive(self) -> int:
+        """Return how many have a score."""
+        return bisect_left(self.scores, 0.0, key=neg)
+
+    def sort(self) -> None:
+        """Put them in order, the best score first."""
+        pairs = sorted(zip(map(neg, self.scores), self.addresses, strict=True))
+        self.scores[:] = [-score for score, _ in pairs]
+        self.addresses[:] = [address for _, address in pairs]
+
+
+class Ranks(Sequence[_Ranked]):
+    """What ranks the entries of a retrieval, by kind: of thousands a few are made, or put in order.
+
+    `places` are those in the order, by address, where it is not that of the sort keys.
+    """
+
+    def __init__(
+        self,
+        groups: Sequence[RankGroup],
+        make: Callable[[RankGroup, int], _Ranked],
+        *,
+        made: dict[str, _Ranked] | None = None,
+        places: Mapping[str, int] | None = None,
+    ) -> None:
+        """Take the groups and what makes a rank of one; `made` are those that are made already, by address."""
+        self.groups, self._make, self._places = groups, make, places
+        self._made = {} if made is None else made
+        self._ordered: list[_Ranked] = []
+        self._rest = self._iter_in_order()
+
+    @classmethod
+    def listed(cls, items: Iterable[_Ranked]) -> Ranks[_Ranked]:
+        """Return ranks that are made and in order already."""
+        made, groups = {item.entry.address: item for item in items}, dict[RankKind, RankGroup]()
+        for address, item in made.items():
+            kind = kind_of(item)
+            group = groups.setdefault(kind, RankGroup(kind))
+            group.addresses.append(address)
+            group.scores.append(item.score)
+        for group in groups.values():
+            group.sort()
+        places = {address: place for place, address in enumerate(made)}
+        return cls(list(groups.values()), lambda group, at: made[group.addresses[at]], made=made, places=places)
+
+    def where(self, test: Callable[[RankKind], bool]) -> Ranks[_Ranked]:
+        """Return those of some kinds, in their order."""
+        groups = [group for group in self.groups if test(group.kind)]
+        return Ranks(groups, self._make, made=self._made, places=self._places)
+
+    def holds(self, address: str) -> bool:
+        """Say whether an entry is one of these."""
+        return address in self._group_of
+
+    def find(self, address: str) -> _Ranked | None:
+        """Return the rank of one entry, None where it is none of these."""
+        group = self._group_of.get(address)
+        return None if group is None else self.at(group, group.places[address])
+
+    def at(self, group: RankGroup, place: int) -> _Ranked:
+        """Return one of a group, which is the same whoever asks."""
+        address = group.addresses[place]
+        made = self._made.get(address)
+        if made is None:
+            made = self._made[address] = self._make(group, place)
+        return made
+
+    def best(self, count: int, *, with_score: bool = True) -> list[_Ranked]:
+        """Return the best by score, of equal ones the first in order; those without a score only where it is said."""
+        held = {id(group): group.positive if with_score else len(group.scores) for group in self.groups}
+        leading = (score for group in self.groups for score in group.scores[: min(count, held[id(group)])])
+        least = min(nlargest(count, leading), default=0.0)
+        few = (
+            self.at(group, place)
+            for group in self.groups
+            for place in range(min(group.reaching(least), held[id(group)]))
+        )
+        return nlargest(count, self.in_order(few), key=_score_of)
+
+    def in_order(self, few: Iterable[_Ranked]) -> list[_Ranked]:
+        """Return a few of them in their order."""
+        places = self._places
+        if places is None:
+            return sorted(few, key=attrgetter("sort_key"))
+        return sorted(few, key=lambda one: places[one.entry.address])
+
+    @property
+    def in_any_order(self) -> Iterator[_Ranked]:
+        """Yield all of them: for who counts."""
+        return self._of(self.groups)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return sum(len(group.addresses) for group in self.groups)
+
+    def __iter__(self) -> Iterator[_Ranked]:
+        """Yield them in order."""
+        at = 0
+        while self._has(at):
+            yield self._ordered[at]
+            at += 1
+
+    @overload
+    def __getitem__(self, at: int) -> _Ranked: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[_Ranked]: ...
+
+    def __getitem__(self, at: int | slice) -> _Ranked | list[_Ranked]:
+        """Return one, or some of them."""
+        asked = range(len(self))[at]
+        self._has(asked if isinstance(asked, int) else max(asked, default=-1))
+        return self._ordered[at] if isinstance(at, int) else [self._ordered[one] for one in range(len(self))[at]]
+
+    def _has(self, at: int) -> bool:
+        """Put in order as many as are asked for, and say whether there are."""
+        missing = at + 1 - len(self._ordered)
+        if missing > 0:
+            self._ordered += islice(self._rest, missing)
+        return at < len(self._ordered)
+
+    def _iter_in_order(self) -> Iterator[_Ranked]:
+        if self._places is not None:
+            yield from self.in_order(self._of(self.groups))
+            return
+        alike = defaultdict[tuple[int, Force], list[RankGroup]](list)
+        for group in self.groups:
+            alike[group.kind.type.rank, group.kind.force].append(group)
+        for at in sorted(alike):
+            best_first = merge(*(self._of([group]) for group in alike[at]), key=_score_of, reverse=True)
+            for _, run in groupby(best_first, key=_step_of):
+                yield from sorted(run, key=attrgetter("sort_key"))
+
+    def _of(self, groups: Sequence[RankGroup]) -> Iterator[_Ranked]:
+        return (self.at(group, place) for group in groups for place in range(len(group.addresses)))
+
+    @cached_property
+    def _group_of(self) -> dict[str, RankGroup]:
+        found: dict[str, RankGroup] = {}
+        for group in self.groups:
+            found.update(dict.fromkeys(group.addresses, group))
+        return found
+
+
+def kind_of(item: _Rank) -> RankKind:
+    """Return what a rank has in common with others."""
+    # Of what is in order already, the rest of its force is not asked for.
+    force = (not item.current, item.is_proposal, 0, 0)
+    return RankKind(item.entry.type, force, item.matches, item.terms, item.on_path, item.lies_aside)
+
+
+def _score_of(item: _Rank) -> float:
+    return item.score
+
+
+def _step_of(item: _Rank) -> float:
+    """Return what is the same for those of a kind whose scores do not tell which comes first."""
+    return likeness_step(item.score) if item.entry.type is EntryType.NOTE else item.score
