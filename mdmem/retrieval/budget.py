@@ -135,7 +135,7 @@ class _Packing:
         beyond = min(room, part + SHORT) if self.found.terms else room
         for item in filter(self._is_worth, self.found.proposed_ranks[:_DRAFTS]):
             form = Form.FULL if self.texts[True].size(item.entry.address) <= SHORT else Form.SUMMARY
-            place = beyond if self._relevance.counts(item) else part
+            place = beyond if self._relevance.counts(item) and self._relevance.rivals(item) else part
             if not self._give(plan, item, form, place, is_draft=True) and self.found.is_brief:
                 self._give(plan, item, Form.LINE, place, is_draft=True)
 

@@ -11,7 +11,7 @@ from mdmem.catalog import Catalog
 from mdmem.catalog.links import Neighbourhood
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, EntryType, day_of
-from mdmem.entry.sections import citing_sentences, is_changing
+from mdmem.entry.sections import citing_sentences, is_changing, without_targets
 from mdmem.index.analysis import ask
 from mdmem.regex import regex
 from mdmem.retrieval.pack import CITED, Mention, Texts
@@ -75,7 +75,7 @@ class Mentions:
                 yield Mention(BEARINGS[name], address, other.title, _day(other), said)
 
     def _sentence(self, address: str, names: tuple[str, ...]) -> str:
-        return next(iter(citing_sentences(self._catalog.body(address), names)), "")
+        return without_targets(next(iter(citing_sentences(self._catalog.body(address), names)), ""))
 
     def _replaced(self, entry: Entry) -> Iterator[Mention]:
         olds = [self._catalog.entries[old] for old in self._catalog.lineage.ancestors(entry.address)]
@@ -96,7 +96,7 @@ class Mentions:
                 citing = self._catalog.entries[address]
                 # A bare `[see: …]` is no sentence.
                 told = said if _BRACKETED.sub("", said).strip(" .;,-*") else ""
-                found.append(Mention(CITED, address, citing.title, _day(citing), told))
+                found.append(Mention(CITED, address, citing.title, _day(citing), without_targets(told)))
         # One that says what it changes says more than one that points.
         return sorted(found, key=lambda one: not is_changing(one.said))[:_CITING]
 

@@ -18,7 +18,7 @@ from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
 # tests/bench/bench_packs.py: filled by type alone, packs lost 70 of 732 records asked for by their own title).
 _BEST = 10
 _NEXT = 3
-_CITING = 1.2
+_CITING = 1.25
 # Where little of a question's weight is held, or the best is far better, a line is enough.
 _TOUCHES, _FAR = 0.34, 0.5
 # Where the second is nearly as good as the best, it needs the room, too.
@@ -140,6 +140,10 @@ class Relevance:
         """Return those of the best matches that are newer than the best and cite it."""
         named = {one.address for item in self.best[:1] for one in self.beneath(item.described) if one.how == CITED}
         return [item for item in self.best if item.entry.address in named]
+
+    def rivals(self, item: Ranked) -> bool:
+        """Say whether an item matches as well as one of the best few that are in force."""
+        return item.score >= min((one.score for one in self.best[:_NEXT]), default=0.0)
 
     @cached_property
     def is_elsewhere(self) -> bool:
