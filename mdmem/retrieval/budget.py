@@ -188,9 +188,9 @@ class _Packing:
         return True
 
     def _most_lines(self, item: Ranked) -> int:
-        if self.found.is_brief:
-            return 0 if self._relevance.is_far(item) else _TITLES
-        return 0 if self._is_pressed else self.budget // _TOKENS_A_LINE
+        if (self._is_pressed and not self.found.is_brief) or self._relevance.is_far(item):
+            return 0
+        return _TITLES if self.found.is_brief else self.budget // _TOKENS_A_LINE
 
     @property
     def _shaping_share(self) -> float:

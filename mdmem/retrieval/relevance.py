@@ -188,8 +188,11 @@ class Relevance:
         return self._weight_of(item.terms) >= _TOUCHES * (self._whole + beside)
 
     def is_far(self, item: Ranked) -> bool:
-        """Say whether an item is no title worth reading in a short answer: the best is far better."""
-        return self.found.is_brief and bool(self.found.terms) and item.score <= NEAR * self.top
+        """Say whether an item is no title worth reading: the best is far better; in a short answer sooner."""
+        if self.found.is_brief:
+            return bool(self.found.terms) and item.score <= NEAR * self.top
+        # What holds no word bears on something that does.
+        return not item.on_path and 0 < item.score < _FAR * self.top
 
     def alike(self, group: RankGroup) -> Iterator[Sequence[int]]:
         """Yield the places in a group of those that count or do not alike."""
