@@ -18,6 +18,7 @@ from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
 # tests/bench/bench_packs.py: filled by type alone, packs lost 70 of 732 records asked for by their own title).
 _BEST = 10
 _NEXT = 3
+# What is newer than the best match and cites it counts for so much more among the next best.
 _CITING = 1.25
 # Where little of a question's weight is held, or the best is far better, a line is enough.
 _TOUCHES, _FAR = 0.34, 0.5
