@@ -109,7 +109,7 @@ class _Packing:
         if self.found.is_brief:
             self._fill_drafts(plan, room, part)
         if not self._is_pressed:
-            self._fill(plan, self._relevance.next_best, min(room, part + SHORT // 2), Form.SUMMARY)
+            self._fill(plan, self._relevance.next_best, part, Form.SUMMARY)
             self._fill(plan, self._disputed(plan), part)
             self._fill(plan, (*self._relevance.on_path, *self._relevance.near), room, Form.LINE)
         self._fill(plan, self._with_opponents(chain(self._relevance.best, self._relevance.others())), part)
