@@ -22,12 +22,13 @@ class Weights:
     """How much a term weighs in each document that holds it, by the number of the document's first passage.
 
     `stated` is for the fields of the document, `wholes` for those that each passage has; `postings` are those of both.
-    `times` is how often all documents together hold it; `columns` are what was made of these before, by what with.
+    `count` documents hold it, `times` in all; `columns` are what was made of these before, by what with.
     """
 
     stated: Mapping[int, float]
     wholes: Mapping[int, float]
     postings: Sequence[tuple[str, Sequence[Columns]]]
+    count: int
     times: float
     columns: dict[float, "Gains"] = field(default_factory=dict)
 
@@ -182,17 +183,22 @@ class Corpus:
 
     def postings(self, field: str, term: str) -> list[Columns]:
         """Return the numbers of the live passages that hold a term, each with how often."""
+        dead = self._dead
+        columns = (columns for source in self.sources for columns in source.postings(field, term))
+        return [_without(dead, *one) for one in columns] if dead else list(columns)
+
+    @cached_property
+    def _dead(self) -> frozenset[int]:
+        """The numbers that have no key."""
         keys = self.keys
-        columns = [columns for source in self.sources for columns in source.postings(field, term)]
-        if self.passages == len(keys):
-            return columns
-        return [
-            _of(numbers, frequencies, [keys[number] is not None for number in numbers])
-            for numbers, frequencies in columns
-        ]
+        return frozenset(number for number, key in enumerate(keys) if key is None) if None in keys else frozenset()
 
 
-def _of(numbers: Sequence[int], frequencies: Sequence[float], chosen: Sequence[bool]) -> Columns:
+def _without(dead: frozenset[int], numbers: Sequence[int], frequencies: Sequence[float]) -> Columns:
+    met = dead.intersection(numbers)
+    if not met:
+        return numbers, frequencies
+    chosen = [number not in met for number in numbers]
     return list(compress(numbers, chosen)), list(compress(frequencies, chosen))
 
 
