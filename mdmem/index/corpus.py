@@ -1,5 +1,6 @@
 """The documents that a question is put to, by number: their words, and how long their fields are."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import accumulate, compress, pairwise
@@ -12,6 +13,9 @@ from mdmem.index.postings import Columns
 
 LENGTH_SHARE = {name: 0.75 if name in (*searched_as(Searched.TITLE), "body") else 0.5 for name in SCORED}
 """How much of a frequency is counted by the length of the field; a knob of `scoring`."""
+
+# So few are looked up in a column faster than it is gone through.
+_FEW_DEAD = 64
 
 Norm = tuple[float, float, Mapping[int, int] | Sequence[int]]
 """What a document without the field has, how much more each word of it is, and its words by number."""
@@ -195,7 +199,11 @@ class Corpus:
 
 
 def _without(dead: frozenset[int], numbers: Sequence[int], frequencies: Sequence[float]) -> Columns:
-    met = dead.intersection(numbers)
+    if len(dead) < _FEW_DEAD:
+        found = ((number, bisect_left(numbers, number)) for number in dead)
+        met = frozenset(number for number, at in found if at < len(numbers) and numbers[at] == number)
+    else:
+        met = dead.intersection(numbers)
     if not met:
         return numbers, frequencies
     chosen = [number not in met for number in numbers]

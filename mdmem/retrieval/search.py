@@ -98,8 +98,10 @@ def _ordered(hits: Iterable[Hit]) -> tuple[Hit, ...]:
 def _with(hits: Sequence[Hit], more: Iterable[Hit]) -> Sequence[Hit]:
     """Return hits with some more at their places in the order; those that are not looked at stay undescribed."""
     ranked: list[Any] = list(range(len(hits)))
+    given = hits.ranked if isinstance(hits, Described) else None
     for hit in sorted(more, key=_key_of, reverse=True):
-        ranked.insert(bisect(hits, _key_of(hit), key=_key_of), hit)
+        key = _key_of(hit)
+        ranked.insert(given.place_of(key) if isinstance(given, Stepped) else bisect(hits, key, key=_key_of), hit)
     return Described(ranked, lambda one: hits[one] if isinstance(one, int) else one)
 
 
