@@ -59,7 +59,7 @@ class Table:
         self._written_ns = 0
         # Of what the files beside the table were made, as far as they were read.
         self._kept: Mapping[str, str] | None = None
-        self._stored_looks: Looks = {}
+        self._stored_looks = Looks()
 
     @cached_property
     def _packed(self) -> _Packed:
@@ -97,8 +97,8 @@ class Table:
         path = self._beside("looks")
         at, stored = _changed_ns(path), read_packed(path, CACHE_VERSION, _Looks) or {}
         looks = {prefix: one.look(prefix, at=at) for prefix, one in stored.items()}
-        self._stored_looks = {prefix: look for prefix, look in looks.items() if look is not None}
-        return dict(self._stored_looks)
+        self._stored_looks = Looks({prefix: look for prefix, look in looks.items() if look is not None})
+        return Looks(self._stored_looks)
 
     def take_former(self) -> Former | None:
         """Return what all files meant together, once: who takes it has all of it, and it is as large as that again."""
@@ -230,7 +230,7 @@ class Table:
             prefix: one for prefix, look in stored.items() if prefix in looks and (one := look.stored()) is not None
         }
         if write_packed(self._beside("looks"), CACHE_VERSION, kept | settled):
-            self._stored_looks = {**stored, **{prefix: looks[prefix] for prefix in settled}}
+            self._stored_looks = Looks({**stored, **{prefix: looks[prefix] for prefix in settled}})
 
 
 def _is_far(kept: Mapping[str, str] | None, now: Mapping[str, str]) -> bool:
