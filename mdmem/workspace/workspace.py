@@ -19,7 +19,7 @@ from mdmem.entry.text import content_of
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
 from mdmem.finding import Place
 from mdmem.git import list_tracked, resolve, staged_index
-from mdmem.git.merge import MergeResult, merge
+from mdmem.git.merge import MergeResult, PathConflict, merge
 from mdmem.index.protocol import FullText, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.settings import Settings, parse_settings
 from mdmem.state import Places, places
@@ -28,7 +28,6 @@ from mdmem.workspace.location import Location
 from mdmem.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from mdmem.git.merge import PathConflict
     from mdmem.index.protocol import Bar, Holding
 
 
@@ -194,8 +193,6 @@ class Workspace:
     @cached_property
     def conflicts(self) -> tuple[PathConflict, ...]:
         """Return what git cannot merge below the root, by path from the root; what is never read is left out."""
-        from mdmem.git.merge import PathConflict
-
         under = f"{self.location.under}/" if self.location.under else ""
         found = ((path[len(under) :], kind) for path, kind in self.merged.conflicts if path.startswith(under))
         return tuple(
@@ -243,7 +240,10 @@ class Workspace:
     def catalog(self) -> Catalog:
         """Return the entries, through the cache of parsed ones."""
         given = self.parts.catalog
-        return load_cached(self.tree, self._places.shared, parsed=self.parsed) if given is None else given
+        return self._loaded() if given is None else given
+
+    def _loaded(self) -> Catalog:
+        return load_cached(self.tree, self._places.shared, parsed=self.parsed)
 
     @property
     def index(self) -> FullText:

@@ -284,6 +284,8 @@ def test_load_through_the_table_is_the_load_of_every_file(
     memory = Memory(tmp_path / "top", random.Random(3))
     kept = ParsedFiles()
     for event in (memory.draw.choice(EVENTS) for _ in range(40)):
+        # Of so small a memory one file is few only where half of all are.
+        monkeypatch.setattr(table_of_files, "_FEW", memory.draw.choice([1, 50]))
         event(memory)
         for parsed in (kept, ParsedFiles()):
             table = parsed.table(tmp_path / "table")
@@ -317,6 +319,16 @@ def test_no_row_is_read_and_no_folder_listed_where_nothing_changed(
     monkeypatch.setattr(WorkingTree, "_learn", None)
     assert told(loaded(settled, tmp_path)) == expected
     assert not (tmp_path / "table").exists()
+
+
+def test_few_changed_files_are_read_and_the_table_is_not(
+    settled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_of_files, "_FEW", 50)
+    (settled / "w/r/e1.md").write_text("---\ntype: note\nstatus: active\n---\nOther words.\n")
+    expected = told(load(WorkingTree(settled, True)))
+    monkeypatch.setattr(Table, "_packed", property(lambda _: pytest.fail("it is")))
+    assert told(loaded(settled, tmp_path)) == expected
 
 
 @pytest.mark.parametrize("name", ["table-former", "table-looks"])

@@ -39,5 +39,7 @@ def test_first_ones_leave_the_others_as_they_were_given(items: list[Item]) -> No
 def test_few_of_them_come_in_the_order_of_all(items: list[Item]) -> None:
     few, ordered = items[::7], sorted(items)
     assert in_order(stepped(items), few) == in_order(ordered, few) == sorted(few)
+    keys = [*items, (-1, 0), (3, -1), (3, 60), (9, 0)]
+    assert [stepped(items).place_of(key) for key in keys] == [sum(one <= key for one in items) for key in keys]
     with pytest.raises(IndexError):
         stepped(items)[len(items)]
