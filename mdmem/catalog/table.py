@@ -120,7 +120,7 @@ class Table:
     def _former(self) -> Former | None:
         kept = read_former(self._beside("former"))
         found = (kept or {}).get(NAME)
-        self._kept = found.file_digests if found is not None else {} if kept is not None else None
+        self._kept = found.file_digests or None if found is not None else {} if kept is not None else None
         return found
 
     def _beside(self, name: str) -> Path:
@@ -213,7 +213,7 @@ class Table:
         digests = catalog.file_digests
         if _is_far(self._kept, digests):
             write_former(self._beside("former"), catalog, wings)
-            self._kept = digests
+            self._kept = digests or None
         elif self._kept == digests:
             # To hold on to both would take a fifth of what the entries take.
             self._kept = digests
@@ -234,9 +234,12 @@ class Table:
 
 
 def _is_far(kept: Mapping[str, str] | None, now: Mapping[str, str]) -> bool:
-    """Say whether more than a few files changed since; where a name has no UTF-8, nothing is kept, and that is it."""
+    """Say whether more than a few files changed since; where a name has no UTF-8, nothing is kept, and that is it.
+
+    Of no files nothing need be kept.
+    """
     if not kept:
-        return kept is None
+        return kept is None and bool(now)
     return kept != now and 100 * len(kept.items() ^ now.items()) > _FEW * len(kept)
 
 

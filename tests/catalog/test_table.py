@@ -343,6 +343,16 @@ def test_torn_foreign_or_older_file_beside_the_table_is_none(
     assert len((tmp_path / name).read_bytes()) == len(before)
 
 
+def test_what_files_mean_together_is_kept_where_there_were_none_at_first(tmp_path: Path) -> None:
+    (tmp_path / "top").mkdir()
+    loaded(tmp_path / "top", tmp_path)
+    assert not (tmp_path / "table-former").exists()
+    expected = loaded(Memory(tmp_path / "top", random.Random(3)).top, tmp_path).entries
+    former = Table(tmp_path / "table").take_former()
+    assert former is not None
+    assert former.entries == expected
+
+
 def test_one_change_is_kept_beside_many_rows(tmp_path: Path) -> None:
     rows = {f"w/r/{number}.md": pack("x", number).hex() for number in range(200)}
     table = Table(tmp_path / "table")
