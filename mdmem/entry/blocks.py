@@ -23,7 +23,7 @@ class BlockKind(Enum):
 
 
 # In bytes: what is announced is whole up to here, and of a longer list each item's first sentence stands.
-_WHOLE, _ITEM_BYTES = 700, 260
+_WHOLE, _ITEM_BYTES = 700, 320
 # A longer paragraph is taken by its sentences.
 _LONG = 420
 

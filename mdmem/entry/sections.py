@@ -50,7 +50,7 @@ _RATIONALE = regex(
 _FIRST_BLOCKS = 3
 _CHANGING = regex(
     r"\b(?:amend|replac|updat|requir|extend|supersed|obsolet|modif|revis|deprecat|overrid|relax|refin|clarif|build|chang"
-    r"|remov|reject|withdr)\w*|\b(?:instead|no longer|add(?:s|ed|ing|itions?)? to)\b",
+    r"|remov|reject|withdr|lift|omit|lack|loosen)\w*|\b(?:instead|no longer|add(?:s|ed|ing|itions?)? to)\b",
     re.IGNORECASE,
 )
 # Of Markdown and of reStructuredText.

@@ -28,7 +28,7 @@ _HEADED, _AGAIN = 0.6, 0.6
 # Of the mean weight of a word: a stated value, version or duty; what a window of the whole room costs.
 _STATING, _LENGTH, _LEAST = 0.5, 0.4, 0.8
 # Of the gain of the best window: one of less is not worth reading beside it.
-_BESIDE_BEST = 0.35
+_BESIDE_BEST = 0.4
 _SMALLEST = 80
 _DEEPEST = 9
 # What a rule brings with it: whoever asks for the rule is not answered by these.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property
 
@@ -31,16 +31,19 @@ _READ = 40
 def texts_of(workspace: Workspace, found: Retrieval) -> Texts:
     """Return what a pack reads of the entries of a workspace."""
     catalog = workspace.catalog
-    mentions = Mentions(workspace, found)
+    mentions = Mentions(workspace, (lambda: found.scope.held(catalog)) if found.is_indexed else None)
     return Texts(catalog.body, catalog.sizes.__getitem__, catalog.digests.__getitem__, mentions.under)
 
 
 @dataclass
 class Mentions:
-    """The entries that stand under those of one answer; the full text is asked only where the question asked it."""
+    """The entries that stand under those of one answer.
+
+    The full text of those that `among` returns is asked for more; None where no index is at hand.
+    """
 
     workspace: Workspace
-    found: Retrieval
+    among: Callable[[], Collection[str]] | None
     _asked: int = 0
     _known: dict[str, tuple[Mention, ...]] = field(default_factory=dict)
 
@@ -56,21 +59,22 @@ class Mentions:
         """Return what bears on an item: claims, amendments, what it replaced, the newest first, and what cites it."""
         address = item.entry.address
         if address not in self._known:
-            self._known[address] = self._under(item)
+            self._known[address] = self.of(item.entry, item.bearings, is_asked=bool(item.score))
         return self._known[address]
 
-    def _under(self, item: Retrieved) -> tuple[Mention, ...]:
-        entry = item.entry
+    def of(self, entry: Entry, bearings: Mapping[str, Sequence[str]], *, is_asked: bool) -> tuple[Mention, ...]:
+        """Return what bears on an entry; what cites an invariant, and the full text, count where it `is_asked`."""
         if self._catalog.entries.get(entry.address) is not entry:
             return ()
-        bearing = tuple(self._bearing(item))
+        bearing = tuple(self._bearing(entry, bearings))
         known = {one.address for one in bearing}
-        return (*bearing, *self._replaced(entry), *(one for one in self._citing(item) if one.address not in known))
+        citing = [] if entry.type is EntryType.INVARIANT and not is_asked else self._citing(entry, is_asked=is_asked)
+        return (*bearing, *self._replaced(entry), *(one for one in citing if one.address not in known))
 
-    def _bearing(self, item: Retrieved) -> Iterator[Mention]:
-        for name, addresses in item.bearings.items():
+    def _bearing(self, entry: Entry, bearings: Mapping[str, Sequence[str]]) -> Iterator[Mention]:
+        for name, addresses in bearings.items():
             for address in addresses:
-                said = self._sentence(address, _names_of(item.entry)) if name in _AMENDING else ""
+                said = self._sentence(address, _names_of(entry)) if name in _AMENDING else ""
                 other = self._catalog.entries[address]
                 yield Mention(BEARINGS[name], address, other.title, _day(other), said)
 
@@ -82,13 +86,11 @@ class Mentions:
         for old in sorted(olds, key=_age, reverse=True)[:_REPLACED]:
             yield Mention("replaces", old.address, old.title, _day(old))
 
-    def _citing(self, item: Retrieved) -> list[Mention]:
+    def _citing(self, entry: Entry, *, is_asked: bool) -> list[Mention]:
         """Return the newer entries in force that name an entry, each with the sentence that does."""
-        entry = item.entry
-        if entry.type is EntryType.INVARIANT and not item.score:
-            return []
         names = _names_of(entry)
-        sources = [self._catalog.entries[address] for address in self._likely(item, names)]
+        holding = self._holding(names) if is_asked else []
+        sources = [self._catalog.entries[address] for address in self._likely(entry, holding)]
         newer = [one.address for one in sources if _age(one) >= _age(entry) and one is not entry]
         found: list[Mention] = []
         for address, body in self._catalog.plain_bodies(newer):
@@ -100,25 +102,25 @@ class Mentions:
         # One that says what it changes says more than one that points.
         return sorted(found, key=lambda one: not is_changing(one.said))[:_CITING]
 
-    def _likely(self, item: Retrieved, names: tuple[str, ...]) -> list[str]:
+    def _likely(self, entry: Entry, holding: Sequence[str]) -> list[str]:
         """Return the entries in force that link to one, and those whose text holds the words of its name."""
         is_current = self._catalog.lineage.is_current
-        linking = self._links.citing(item.entry.address)
-        return [one for one in dict.fromkeys([*linking, *self._holding(item, names)]) if is_current(one)][:_READ]
+        linking = self._links.citing(entry.address)
+        return [one for one in dict.fromkeys([*linking, *holding]) if is_current(one)][:_READ]
 
-    def _holding(self, item: Retrieved, names: tuple[str, ...]) -> list[str]:
-        if not self.found.is_indexed or not item.score or self._asked >= _ASKED:
+    def _holding(self, names: tuple[str, ...]) -> list[str]:
+        if self.among is None or self._asked >= _ASKED:
             return []
         self._asked += 1
         # Prose writes ADR 7 for what is `adr-0007`.
         spellings = {names[0], re.sub(r"(?<!\d)0+(?=\d)", "", names[0])}
         wanted = [frozenset(ask(spelling).terms) for spelling in spellings]
-        answer = self.workspace.find_text(" ".join(sorted(spellings)), self._among, holding=wanted)
+        answer = self.workspace.find_text(" ".join(sorted(spellings)), self._held, holding=wanted)
         return [match.key for match in answer.matches]
 
     @cached_property
-    def _among(self) -> frozenset[str]:
-        return frozenset(self.found.scope.held(self._catalog))
+    def _held(self) -> frozenset[str]:
+        return frozenset(self.among()) if self.among is not None else frozenset()
 
 
 def _names_of(entry: Entry) -> tuple[str, ...]:
