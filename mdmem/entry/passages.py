@@ -105,7 +105,9 @@ class Passages:
                 break
             run = runs.pop(-at)
             taken = {one.start for one in run.sentences}
-            runs = [one for one in runs if taken.isdisjoint(other.start for other in one.sentences)]
+            runs = [
+                one for one in runs if one.text != run.text and taken.isdisjoint(other.start for other in one.sentences)
+            ]
             cost = size_of(run.text) + len("\n\n… ")
             if cost <= room:
                 chosen.append(run)

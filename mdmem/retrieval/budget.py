@@ -28,8 +28,8 @@ _WHOLE = 2048
 _SHORTER = 380
 # The best match that only words ask for: what it decided in short, and the passages that hold what was asked.
 _BEST_MATCH = 1700
-# Where the second is nearly as good.
-_BESIDE_ANOTHER = 1300
+# Where the second is nearly as good, or newer and speaks of it; and where the third is, too: which governs is open.
+_BESIDE_ANOTHER, _AMONG_OTHERS = 1300, 900
 # Of little room, what the best match may take, its heading and what stands beneath it among that.
 _MOST, _HEAD = 0.8, 400
 # In a short answer it has all but the titles of a few others, and these have a line, unless one is nearly as good.
@@ -135,7 +135,7 @@ class _Packing:
         beyond = min(room, part + SHORT) if self.found.terms else room
         for item in filter(self._is_worth, self.found.proposed_ranks[:_DRAFTS]):
             form = Form.FULL if self.texts[True].size(item.entry.address) <= SHORT else Form.SUMMARY
-            place = beyond if self._relevance.counts(item) else part
+            place = beyond if self._relevance.counts(item) and self._relevance.rivals(item) else part
             if not self._give(plan, item, form, place, is_draft=True) and self.found.is_brief:
                 self._give(plan, item, Form.LINE, place, is_draft=True)
 
@@ -188,9 +188,9 @@ class _Packing:
         return True
 
     def _most_lines(self, item: Ranked) -> int:
-        if self.found.is_brief:
-            return 0 if self._relevance.is_far(item) else _TITLES
-        return 0 if self._is_pressed else self.budget // _TOKENS_A_LINE
+        if (self._is_pressed and not self.found.is_brief) or self._relevance.is_far(item):
+            return 0
+        return _TITLES if self.found.is_brief else self.budget // _TOKENS_A_LINE
 
     @property
     def _shaping_share(self) -> float:
@@ -210,7 +210,7 @@ class _Packing:
 
     @cached_property
     def _relevance(self) -> Relevance:
-        return Relevance(self.found, self._is_pressed)
+        return Relevance(self.found, self._is_pressed, self.texts[False].beneath)
 
     @cached_property
     def _is_pressed(self) -> bool:
@@ -281,7 +281,9 @@ class _Packing:
             return _SHORTER if self.found.is_brief else SHORT
         if self._is_pressed:
             return max(SHORT, int(self.budget * BYTES_A_TOKEN * _MOST) - _HEAD)
-        return _BESIDE_ANOTHER if self._relevance.is_contested else _BEST_MATCH
+        if self._relevance.is_open:
+            return _AMONG_OTHERS
+        return _BESIDE_ANOTHER if self._relevance.is_contested or self._relevance.succeeding else _BEST_MATCH
 
     def _brief_room(self, bare: PackedEntry) -> int:
         """Return the bytes of a short answer that its best match may take, its heading and what is beneath it aside."""
