@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, overload
 
 _Made = TypeVar("_Made")
@@ -14,13 +14,8 @@ class Stepped(Sequence[_Made]):
 
     def __init__(self, given: list[_Made], step: Callable[[_Made], Any], key: Callable[[_Made], Any]) -> None:
         """Take what is given, which is sorted by its steps, and what sorts it all."""
-        self._given, self._step, self.key = given, step, key
+        self._given, self._step, self._key = given, step, key
         self._done = 0
-
-    @property
-    def in_any_order(self) -> Sequence[_Made]:
-        """Return what is given as it stands: for who counts."""
-        return self._given
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -54,18 +49,5 @@ class Stepped(Sequence[_Made]):
         while self._done < end:
             start = self._done
             stop = bisect_right(given, self._step(given[start]), lo=start, key=self._step)
-            given[start:stop] = sorted(given[start:stop], key=self.key)
+            given[start:stop] = sorted(given[start:stop], key=self._key)
             self._done = stop
-
-
-def in_any_order(items: Sequence[_Made]) -> Sequence[_Made]:
-    """Return items without putting them in order first."""
-    return items.in_any_order if isinstance(items, Stepped) else items
-
-
-def in_order(items: Sequence[_Made], few: Collection[_Made]) -> list[_Made]:
-    """Return a few of some items in the order of those."""
-    if isinstance(items, Stepped):
-        return sorted(few, key=items.key)
-    wanted = set(map(id, few))
-    return [item for item in items if id(item) in wanted]
