@@ -109,9 +109,10 @@ class _Packing:
         if self.found.is_brief:
             self._fill_drafts(plan, room, part)
         if not self._is_pressed:
-            self._fill(plan, self._relevance.next_best, part, Form.SUMMARY)
+            self._fill(plan, self._relevance.next_best, min(room, part + SHORT // 2), Form.SUMMARY)
             self._fill(plan, self._disputed(plan), part)
-            self._fill(plan, (*self._relevance.on_path, *self._relevance.best), room, Form.LINE)
+            self._fill(plan, self._relevance.on_path, room, Form.LINE)
+            self._fill(plan, self._relevance.near, min(room, part + SHORT), Form.LINE)
         self._fill(plan, self._with_opponents(chain(self._relevance.best, self._relevance.others())), part)
         self._fill(plan, self._disputed(plan), room, Form.SUMMARY)
         self._fill_drafts(plan, room, part)
@@ -188,9 +189,9 @@ class _Packing:
         return True
 
     def _most_lines(self, item: Ranked) -> int:
-        if (self._is_pressed and not self.found.is_brief) or self._relevance.is_far(item):
-            return 0
-        return _TITLES if self.found.is_brief else self.budget // _TOKENS_A_LINE
+        if self.found.is_brief:
+            return 0 if self._relevance.is_far(item) else _TITLES
+        return 0 if self._is_pressed else self.budget // _TOKENS_A_LINE
 
     @property
     def _shaping_share(self) -> float:

@@ -136,6 +136,11 @@ class Relevance:
         rest.sort(key=lambda item: item.score * (_CITING if item in self.succeeding else 1.0), reverse=True)
         return [*first, *rest[: _NEXT - 1]]
 
+    @property
+    def near(self) -> list[Ranked]:
+        """Return the best matches but for those that are far from the best: these have a line where room is left."""
+        return [item for item in self.best if not self.is_far(item)]
+
     @cached_property
     def succeeding(self) -> list[Ranked]:
         """Return those of the best matches that are newer than the best and cite it."""

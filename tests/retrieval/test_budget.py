@@ -216,11 +216,11 @@ LONG = "Use a queue. " * 200
 
 
 def test_three_have_content_where_each_may_govern_and_a_line_says_nothing_of_what_is_far() -> None:
-    scores = {"a": 1.0, "b": 0.95, "c": 0.9, "d": 0.6, "e": 0.55, "far": 0.4}
+    scores = {"a": 1.0, "b": 0.95, "c": 0.9, "d": 0.6, "e" * 40: 0.55, "far": 0.4}
     items = [item(name, DECISION, score=score) for name, score in scores.items()]
     bodies = dict.fromkeys(scores, LONG)
     answer = packed(items, bodies, 1500)
-    assert forms(answer) == {"a": "summary", "b": "summary", "c": "summary", "d": "summary", "e": "line"}
+    assert forms(answer) == {"a": "summary", "b": "summary", "c": "summary", "d": "summary", "e" * 40: "line"}
     assert reasons(answer) == {"far": "holds little of the question"}
     # Where the best stands alone, it has their room.
     alone = packed(items[:1], bodies, 1500)
