@@ -230,15 +230,19 @@ class _Packing:
         return self._shapes[key]
 
     def _is_beyond(self, item: Ranked, left: int, texts: Texts) -> bool:
-        """Say whether the least that an item may be shortened to is too much: to find its passages takes long."""
+        """Say whether an item is too much even when shortened: to find its passages, and what names it, takes long."""
         address = item.entry.address
         if left > SHORT + _HEAD or address in self.given or (id(item), Form.SUMMARY) in self._shapes:
             return False
         body = texts.body(address)
         if size_of(content_of(item.entry, body)) <= SHORT:
             return False
-        least = least_size(item.entry, body, self._longest(Form.SUMMARY))
-        return self.printed.entry(PackedEntry(item.described, Form.SUMMARY, "x" * least)) > left
+        limit = self._longest(Form.SUMMARY)
+        bare = PackedEntry(item.described, Form.SUMMARY, "x" * least_size(item.entry, body, limit))
+        if self.printed.entry(bare) > left:
+            return True
+        short = shortened(item.entry, body, self._find, limit, self._relevance.weights)
+        return self.printed.entry(replace(bare, content=short)) > left
 
     def _made(self, item: Retrieved, form: Form, texts: Texts) -> PackedEntry:
         address, entry = item.entry.address, item.entry
