@@ -92,12 +92,12 @@ class Passages:
         """Return where the body holds words of the question."""
         return [hit for hit in self.find(self.body) if hit[2]]
 
-    def best(self, lead: Sequence[Sentence], room: int, *, new: bool = False) -> str:
+    def best(self, lead: Sequence[Sentence], room: int, *, new: bool = False, enough: int | None = None) -> str:
         """Return the passages outside of a lead that say most of what is asked for, in the body's order.
 
-        `new`: only those that hold a word which the lead does not.
+        `new`: only those that hold a word which the lead does not. None is looked for beyond `enough` bytes.
         """
-        return "\n\n".join(f"… {run.text}" for run in self._best(lead, room, new=new))
+        return "\n\n".join(f"… {run.text}" for run in self._best(lead, room, new=new, enough=enough))
 
     def headed(self, room: int) -> str:
         """Return the best passages, each below the heading of its section."""
@@ -107,12 +107,13 @@ class Passages:
         told_below = ((heading, "\n… ".join(texts)) for heading, texts in parts.items())
         return "\n".join(f"{heading}: {text}" if heading else text for heading, text in told_below)
 
-    def _best(self, lead: Sequence[Sentence], room: int, *, new: bool = False) -> list[_Run]:
+    def _best(self, lead: Sequence[Sentence], room: int, *, new: bool = False, enough: int | None = None) -> list[_Run]:
         known = covered = self._terms_in(lead[0].start, lead[-1].end) if lead else frozenset()
         pool: list[_Run | _Start] = list(self._starts({one.start for one in lead}, min(room, _RUN)))
         taken: set[int] = set()
         chosen: list[_Run] = []
-        while room >= _SMALLEST:
+        least = _SMALLEST if enough is None else max(_SMALLEST, room - enough)
+        while room >= least:
             run, pool = self._next(pool, covered, lambda one: (new and one.terms <= known) or one.overlaps(taken))
             if run is None:
                 break

@@ -237,11 +237,11 @@ class _Packing:
         body = texts.body(address)
         if size_of(content_of(item.entry, body)) <= SHORT:
             return False
-        limit = self._longest(Form.SUMMARY)
-        bare = PackedEntry(item.described, Form.SUMMARY, "x" * least_size(item.entry, body, limit))
-        if self.printed.entry(bare) > left:
+        limit, bare = self._longest(Form.SUMMARY), PackedEntry(item.described, Form.SUMMARY, "")
+        enough = left - self.printed.entry(bare)
+        if least_size(item.entry, body, limit) > enough:
             return True
-        short = shortened(item.entry, body, self._find, limit, self._relevance.weights)
+        short = shortened(item.entry, body, self._find, limit, self._relevance.weights, enough=enough)
         return self.printed.entry(replace(bare, content=short)) > left
 
     def _made(self, item: Retrieved, form: Form, texts: Texts) -> PackedEntry:
@@ -260,9 +260,9 @@ class _Packing:
         size = size_of(whole)
         if always_stands(item) or size <= (_WHOLE if form is Form.FULL else SHORT):
             return self._told(item, Form.FULL, whole, texts)
-        if form is Form.FULL:
+        if form is Form.FULL and (item.on_path or self._find is None):
             section = deciding_section(entry, body, self._find, self._relevance.weights)
-            if section and (item.on_path or self._find is None):
+            if section:
                 return self._in_part(item, Form.SECTION, section, texts)
         limit = self._longest(form)
         if form is Form.FULL and self.found.is_brief:
