@@ -48,8 +48,6 @@ _DRAFTS = 20
 _COVERING = 12
 # No digest is like it: an invariant was named and not given.
 _NAMED = "-"
-# Of an entry given in part: the digest of its file, and those of the passages that were given of it.
-_BESIDE_VERSION = "\n"
 
 
 def pack(
@@ -272,12 +270,8 @@ class _Packing:
 
     def _in_part(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
         """Return an item of which a part is given, where a passage of it is new; its passages count as given later."""
-        version, *before = self.given.get(item.entry.address, "").split(_BESIDE_VERSION)
-        told = self._told(item, form, content, texts)
-        known, passages = set(before) if version == told.digest else set(), _passages(content)
-        if passages <= known:
-            return PackedEntry(item, Form.GIVEN, "")
-        return replace(told, digest=_BESIDE_VERSION.join((told.digest, *sorted(known | passages))))
+        part = self._told(item, form, content, texts).after(self.given.get(item.entry.address, ""))
+        return part if part.is_new else PackedEntry(item, Form.GIVEN, "")
 
     def _longest(self, form: Form) -> int:
         """Return how many bytes a shortened entry may take."""
@@ -360,11 +354,3 @@ class _Packing:
     def _covering(self, plan: Plan) -> Iterator[Ranked]:
         """Yield the first of what covers a given path, is in force and is not given."""
         return islice((one for one in self._relevance.on_path if one.entry.address not in plan.taken), _COVERING)
-
-
-def _passages(content: str) -> set[str]:
-    """Return what to know each passage of a part by, wherever it stands in another part of the same entry."""
-    from hashlib import sha256
-
-    passages = (one.removeprefix("… ") for one in content.split("\n\n"))
-    return {sha256(one.encode("utf-8", "surrogatepass")).hexdigest()[:16] for one in passages}
