@@ -59,7 +59,7 @@ class Table:
         self._written_ns = 0
         # Of what the files beside the table were made, as far as they were read.
         self._kept: Mapping[str, str] | None = None
-        self._stored_looks: Looks = {}
+        self._stored_looks = Looks()
 
     @cached_property
     def _packed(self) -> _Packed:
@@ -73,10 +73,10 @@ class Table:
         return {}
 
     def _known_rows(self, paths: Iterable[str]) -> _Rows:
-        """Return what the table has of some paths, reading of it no more than that."""
+        """Return what the table has of some paths, reading of it no more than that; nothing of a few beside many."""
         rows = self._rows
         unread = [path for path in paths if path not in rows]
-        if not unread:
+        if not unread or self._is_spared(len(unread)):
             return rows
         packed = self._packed
         new = {path: packed[path] for path in unread if path in packed}
@@ -85,14 +85,20 @@ class Table:
             rows.update(read)
         return rows
 
+    def _is_spared(self, count: int) -> bool:
+        """Say whether so few files cost less to be read again than the table does: the looks know of all others."""
+        if "_packed" in vars(self):
+            return False
+        return 100 * count <= _FEW * sum(len(look.digests) for look in self._stored_looks.values())
+
     @cached_property
     def looks(self) -> Looks:
         """Return what was seen of the folders; whoever looks again puts in what is seen then."""
         path = self._beside("looks")
         at, stored = _changed_ns(path), read_packed(path, CACHE_VERSION, _Looks) or {}
         looks = {prefix: one.look(prefix, at=at) for prefix, one in stored.items()}
-        self._stored_looks = {prefix: look for prefix, look in looks.items() if look is not None}
-        return dict(self._stored_looks)
+        self._stored_looks = Looks({prefix: look for prefix, look in looks.items() if look is not None})
+        return Looks(self._stored_looks)
 
     def take_former(self) -> Former | None:
         """Return what all files meant together, once: who takes it has all of it, and it is as large as that again."""
@@ -186,6 +192,8 @@ class Table:
 
         `files` is None for who sees a part of them alone, and cannot tell which are gone.
         """
+        if self._is_spared(len(self._learned)):
+            return
         packed = self._packed
         if not self._learned and (files is None or len(packed) <= len(files)):
             return
@@ -222,7 +230,7 @@ class Table:
             prefix: one for prefix, look in stored.items() if prefix in looks and (one := look.stored()) is not None
         }
         if write_packed(self._beside("looks"), CACHE_VERSION, kept | settled):
-            self._stored_looks = {**stored, **{prefix: looks[prefix] for prefix in settled}}
+            self._stored_looks = Looks({**stored, **{prefix: looks[prefix] for prefix in settled}})
 
 
 def _is_far(kept: Mapping[str, str] | None, now: Mapping[str, str]) -> bool:

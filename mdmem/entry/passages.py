@@ -111,13 +111,19 @@ class Passages:
         known = covered = self._terms_in(lead[0].start, lead[-1].end) if lead else frozenset()
         pool: list[_Run | _Start] = list(self._starts({one.start for one in lead}, min(room, _RUN)))
         taken: set[int] = set()
+        said: set[str] = set()
         chosen: list[_Run] = []
+
+        def is_out(one: _Run) -> bool:
+            return (new and one.terms <= known) or one.text in said or one.overlaps(taken)
+
         least = _SMALLEST if enough is None else max(_SMALLEST, room - enough)
         while room >= least:
-            run, pool = self._next(pool, covered, lambda one: (new and one.terms <= known) or one.overlaps(taken))
+            run, pool = self._next(pool, covered, is_out)
             if run is None:
                 break
             taken.update(one.start for one in run.sentences)
+            said.add(run.text)
             cost = size_of(run.text) + len("\n\n… ")
             if cost <= room:
                 chosen.append(run)

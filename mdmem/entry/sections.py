@@ -27,7 +27,7 @@ SHORTENED = 600
 # Characters: what governs stands before, and reading 240 KB of headings takes seconds.
 _READ = 131_072
 # Where there is room for several passages, the lead leaves it to them.
-_LEAD = 260
+_LEAD = 450
 _DECIDING = 2048
 _CITED = 300
 _RULING = 240
@@ -53,6 +53,8 @@ _CHANGING = regex(
     r"|remov|reject|withdr)\w*|\b(?:instead|no longer|add(?:s|ed|ing|itions?)? to)\b",
     re.IGNORECASE,
 )
+# Of Markdown and of reStructuredText.
+_LINK = regex(r"\[([^\[\]]+)\]\([^()\s]*\)|`([^`<>]+?)\s*<[^`<>]*>`__?")
 _NUMBERED = regex(r"([A-Za-z]+)[ _-]0*(\d+)(?!\d)")
 
 
@@ -166,6 +168,11 @@ def _folded(text: str) -> str:
 def is_changing(sentence: str) -> bool:
     """Say whether a sentence says that something is changed, not only pointed to."""
     return _CHANGING.search(sentence) is not None
+
+
+def without_targets(sentence: str) -> str:
+    """Return a sentence in which links are what they say, without where they lead."""
+    return _LINK.sub(r"\1\2", sentence)
 
 
 def naming(names: Iterable[str]) -> re.Pattern[str] | None:

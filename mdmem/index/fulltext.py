@@ -14,6 +14,7 @@ from mdmem.index.corpus import Corpus
 from mdmem.index.fields import Terms
 from mdmem.index.manifest import NAME, DamagedIndexError, Manifest, Stamp, load, stamp_of
 from mdmem.index.protocol import (
+    Bar,
     Holding,
     IndexBusyError,
     IndexState,
@@ -59,6 +60,7 @@ class FullTextIndex:
         syntax: bool = False,
         holding: Holding = (),
         may_refresh: bool = True,
+        bar: Bar | None = None,
     ) -> TextAnswer:
         """Return the live documents that answer a question, or raise `QuerySyntaxError` where `syntax` is asked for."""
         query = _parsed(question) if syntax else plain(question)
@@ -70,15 +72,16 @@ class FullTextIndex:
             opened, why = self._ready(live, read) if may_refresh else (self._open(), None)
             if opened is not None:
                 try:
-                    found = rank(query, self._corpus(opened, query, live, read), read, among=chosen, holding=holding)
-                    return TextAnswer(found, tuple(query.typed), query.typed, "index", why is not None, why)
+                    corpus = self._corpus(opened, query, live, read)
+                    found = rank(query, corpus, read, among=chosen, holding=holding, bar=bar)
+                    return TextAnswer(found, tuple(query.typed), query.typed, "index", why is not None, why, found.bar)
                 except DamagedIndexError as error:
                     why = self._discarded(opened, error)
             # Imported here, as wherever documents are analysed: most questions find the index as the files are.
             from mdmem.index.overlay import scanned
 
-            found = rank(query, scanned(query, live, read), read, among=chosen, holding=holding)
-        return TextAnswer(found, tuple(query.typed), query.typed, "scan", why is not None, why)
+            found = rank(query, scanned(query, live, read), read, among=chosen, holding=holding, bar=bar)
+        return TextAnswer(found, tuple(query.typed), query.typed, "scan", why is not None, why, found.bar)
 
     def is_behind(self, *, live: Mapping[str, str]) -> bool:
         """Say whether so much changed that the next question would bring the index up to date first."""

@@ -28,8 +28,8 @@ _WHOLE = 2048
 _SHORTER = 380
 # The best match that only words ask for: what it decided in short, and the passages that hold what was asked.
 _BEST_MATCH = 1700
-# Where the second is nearly as good.
-_BESIDE_ANOTHER = 1300
+# Where the second is nearly as good, or newer and speaks of it; and where the third is, too: which governs is open.
+_BESIDE_ANOTHER, _AMONG_OTHERS = 1300, 900
 # Of little room, what the best match may take, its heading and what stands beneath it among that.
 _MOST, _HEAD = 0.8, 400
 # In a short answer it has all but the titles of a few others, and these have a line, unless one is nearly as good.
@@ -107,9 +107,10 @@ class _Packing:
         if self.found.is_brief:
             self._fill_drafts(plan, room, part)
         if not self._is_pressed:
-            self._fill(plan, self._relevance.next_best, part, Form.SUMMARY)
+            self._fill(plan, self._relevance.next_best, min(room, part + SHORT // 2), Form.SUMMARY)
             self._fill(plan, self._disputed(plan), part)
-            self._fill(plan, (*self._relevance.on_path, *self._relevance.best), room, Form.LINE)
+            self._fill(plan, self._relevance.on_path, room, Form.LINE)
+            self._fill(plan, self._relevance.near, min(room, part + SHORT), Form.LINE)
         self._fill(plan, self._with_opponents(chain(self._relevance.best, self._relevance.others())), part)
         self._fill(plan, self._disputed(plan), room, Form.SUMMARY)
         self._fill_drafts(plan, room, part)
@@ -133,7 +134,7 @@ class _Packing:
         beyond = min(room, part + SHORT) if self.found.terms else room
         for item in filter(self._is_worth, self.found.proposed_ranks[:_DRAFTS]):
             form = Form.FULL if self.texts[True].size(item.entry.address) <= SHORT else Form.SUMMARY
-            place = beyond if self._relevance.counts(item) else part
+            place = beyond if self._relevance.counts(item) and self._relevance.rivals(item) else part
             if not self._give(plan, item, form, place, is_draft=True) and self.found.is_brief:
                 self._give(plan, item, Form.LINE, place, is_draft=True)
 
@@ -208,7 +209,7 @@ class _Packing:
 
     @cached_property
     def _relevance(self) -> Relevance:
-        return Relevance(self.found, self._is_pressed)
+        return Relevance(self.found, self._is_pressed, self.texts[False].beneath)
 
     @cached_property
     def _is_pressed(self) -> bool:
@@ -279,7 +280,9 @@ class _Packing:
             return _SHORTER if self.found.is_brief else SHORT
         if self._is_pressed:
             return max(SHORT, int(self.budget * BYTES_A_TOKEN * _MOST) - _HEAD)
-        return _BESIDE_ANOTHER if self._relevance.is_contested else _BEST_MATCH
+        if self._relevance.is_open:
+            return _AMONG_OTHERS
+        return _BESIDE_ANOTHER if self._relevance.is_contested or self._relevance.succeeding else _BEST_MATCH
 
     def _brief_room(self, bare: PackedEntry) -> int:
         """Return the bytes of a short answer that its best match may take, its heading and what is beneath it aside."""

@@ -9,9 +9,9 @@ from functools import cached_property
 
 from mdmem.catalog import Catalog
 from mdmem.catalog.links import Neighbourhood
-from mdmem.dataclass import dataclass
+from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, EntryType, day_of
-from mdmem.entry.sections import citing_sentences, is_changing
+from mdmem.entry.sections import citing_sentences, is_changing, without_targets
 from mdmem.index.analysis import ask
 from mdmem.regex import regex
 from mdmem.retrieval.pack import CITED, Mention, Texts
@@ -42,6 +42,7 @@ class Mentions:
     workspace: Workspace
     found: Retrieval
     _asked: int = 0
+    _known: dict[str, tuple[Mention, ...]] = field(default_factory=dict)
 
     @property
     def _catalog(self) -> Catalog:
@@ -53,6 +54,12 @@ class Mentions:
 
     def under(self, item: Retrieved) -> tuple[Mention, ...]:
         """Return what bears on an item: claims, amendments, what it replaced, the newest first, and what cites it."""
+        address = item.entry.address
+        if address not in self._known:
+            self._known[address] = self._under(item)
+        return self._known[address]
+
+    def _under(self, item: Retrieved) -> tuple[Mention, ...]:
         entry = item.entry
         if self._catalog.entries.get(entry.address) is not entry:
             return ()
@@ -68,7 +75,7 @@ class Mentions:
                 yield Mention(BEARINGS[name], address, other.title, _day(other), said)
 
     def _sentence(self, address: str, names: tuple[str, ...]) -> str:
-        return next(iter(citing_sentences(self._catalog.body(address), names)), "")
+        return without_targets(next(iter(citing_sentences(self._catalog.body(address), names)), ""))
 
     def _replaced(self, entry: Entry) -> Iterator[Mention]:
         olds = [self._catalog.entries[old] for old in self._catalog.lineage.ancestors(entry.address)]
@@ -89,7 +96,7 @@ class Mentions:
                 citing = self._catalog.entries[address]
                 # A bare `[see: …]` is no sentence.
                 told = said if _BRACKETED.sub("", said).strip(" .;,-*") else ""
-                found.append(Mention(CITED, address, citing.title, _day(citing), told))
+                found.append(Mention(CITED, address, citing.title, _day(citing), without_targets(told)))
         # One that says what it changes says more than one that points.
         return sorted(found, key=lambda one: not is_changing(one.said))[:_CITING]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, TypeVar, overload
 
@@ -47,6 +47,16 @@ class Stepped(Sequence[_Made]):
         last = range(len(self._given))[at]
         self._order(last + 1 if isinstance(last, int) else max(last, default=-1) + 1)
         return self._given[at]
+
+    def place_of(self, key: Any) -> int:
+        """Return how many come no later than something of a key, which takes no order."""
+        given, step = self._given, self._step
+        # Steps are in order, so that this is at least next to the one that it belongs to.
+        at = bisect_right(given, key, key=self.key)
+        start = bisect_left(given, step(given[at - 1]), key=step) if at else 0
+        end = bisect_right(given, step(given[at]), key=step) if at < len(given) else at
+        no_later: list[bool] = [self.key(one) <= key for one in given[start:end]]
+        return start + sum(no_later)
 
     def _order(self, end: int) -> None:
         """Put in order at least so many."""

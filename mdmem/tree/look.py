@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
+from operator import is_
 from pathlib import Path
 
 from mdmem.dataclass import dataclass, field
@@ -120,5 +121,25 @@ def column_of(stats: Iterable[Stat]) -> Sequence[int]:
         return numbers
 
 
-Looks = dict[str, FolderLook]
-"""What was seen of folders, by their path in a tree with a slash behind it."""
+@dataclass(frozen=True)
+class Listing:
+    """What the looks at all folders of a tree came to: what they `found`, the same in order, and the digests asked for.
+
+    It stands as long as each of these very looks does, and nothing else is found beside them.
+    """
+
+    looks: Sequence[FolderLook]
+    found: Sequence[TreeFile]
+    files: tuple[TreeFile, ...]
+    asked: tuple[TreeFile, ...] = ()
+    digests: Mapping[str, str] = field(default_factory=dict)
+
+    def is_of(self, looks: Sequence[FolderLook], found: Sequence[TreeFile]) -> bool:
+        """Say whether looks and what they found are these."""
+        return len(looks) == len(self.looks) and all(map(is_, looks, self.looks)) and found == self.found
+
+
+class Looks(dict[str, FolderLook]):
+    """What was seen of folders, by their path in a tree with a slash behind it, and what it came to the last time."""
+
+    listing: Listing | None = None

@@ -9,11 +9,11 @@ from pathlib import Path
 from stat import S_ISREG
 
 from mdmem import SETTINGS_NAME
-from mdmem.dataclass import dataclass, field
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.disk import read_regular, read_with_stat
 from mdmem.git import Repository, has_sparse_checkout, list_ignored
 from mdmem.tree.git import GitTree, left_out_of
-from mdmem.tree.look import FolderLook, Looks, column_of
+from mdmem.tree.look import FolderLook, Listing, Looks, column_of
 from mdmem.tree.model import (
     Digests,
     FileKind,
@@ -41,28 +41,35 @@ class WorkingTree:
     stats: Digests = field(default_factory=Forgetful)
     name: str = "working tree"
     repository: Repository | None = None
-    looks: Looks = field(default_factory=dict)
-    _listed: tuple[TreeFile, ...] | None = None
+    looks: Looks = field(default_factory=Looks)
+    _listed: Listing | None = None
     _stats: dict[str, Stat] = field(default_factory=dict)
     _digests: dict[str, str] = field(default_factory=dict)
     _looked: list[FolderLook] = field(default_factory=list)
-    _standing: set[str] = field(default_factory=set)
+    _told: dict[str, FolderLook] = field(default_factory=dict)
     _left_out: GitTree | None = None
     _in_index: dict[str, TreeFile] = field(default_factory=dict)
 
     def files(self) -> tuple[TreeFile, ...]:
         """Return everything below the root, listed once; a folder that cannot be listed is one unreadable file."""
+        return self._listing().files
+
+    def _listing(self) -> Listing:
         if self._listed is None:
             self._list_left_out()
             found: list[TreeFile] = []
             if not self._in_index or self.root.exists():
                 self._scan(self.root, "", found)
             # What a server saw of a folder that is gone would stay as long as it runs.
-            for gone in self.looks.keys() - self._standing:
+            for gone in self.looks.keys() - self._told.keys():
                 self.looks.pop(gone, None)
             for file in found if self._in_index else ():
                 self._in_index.pop(file.path, None)
-            self._listed = tuple(sorted([*found, *self._in_index.values()], key=path_of))
+            found += self._in_index.values()
+            looks, before = list(self._told.values()), self.looks.listing
+            if before is None or not before.is_of(looks, found):
+                before = self.looks.listing = Listing(looks, found, tuple(sorted(found, key=path_of)))
+            self._listed = before
         return self._listed
 
     def _list_left_out(self) -> None:
@@ -76,11 +83,10 @@ class WorkingTree:
     def _scan(self, folder: Path | str, prefix: str, found: list[TreeFile]) -> None:
         look = self.looks.get(prefix)
         if look is not None and look.is_of(folder):
-            self._standing.add(prefix)
+            self._told[prefix] = look
             found += look.files
             # A stat is asked for of a file alone whose digest is not known.
             self._stats |= look.stats if len(look.digests) < len(look.paths) else {}
-            self._digests |= look.digests
             return
         now = time.time_ns()
         try:
@@ -107,14 +113,13 @@ class WorkingTree:
                 continue
         self._stats |= stats
         known = look.known(stats) if look is not None else {}
-        self._digests |= known
         is_whole = len(stats) == sum(item.name[0] != "." for item in items)
-        if look is None or len(known) < len(stats) or is_whole:
+        if look is None or len(known) < max(len(stats), len(look.paths)) or is_whole:
             files = sorted(found[len(found) - len(stats) :], key=path_of) if is_whole else ()
             names = [item.name for item in items] if is_whole else [path.removeprefix(prefix) for path in stats]
             look = FolderLook(now, names, files, list(stats), column_of(stats.values()), known, is_whole)
         self.looks[prefix] = look
-        self._standing.add(prefix)
+        self._told[prefix] = look
         self._looked.append(look)
 
     def _scan_other(self, item: os.DirEntry[str], path: str, found: list[TreeFile]) -> None:
@@ -186,8 +191,11 @@ class WorkingTree:
 
         The stat is that of the listing: what is changed after it belongs to another moment.
         """
-        self.files()
-        stats, found = self._stats, self._digests
+        listing, stats, found = self._listing(), self._stats, self._digests
+        if tuple(files) == listing.asked:
+            return dict(listing.digests)
+        for look in self._told.values():
+            found |= look.digests
         new = [file for file in files if file.path not in found]
         if new:
             found |= self.stats.known({file.path: stats[file.path] for file in new if file.path in stats})
@@ -196,7 +204,10 @@ class WorkingTree:
                 found[file.path] = digest
         for look in self._looked if new else ():
             look.digests.update((path, found[path]) for path in look.paths if path in found)
-        return {file.path: found[file.path] for file in files if file.path in found}
+        asked = {file.path: found[file.path] for file in files if file.path in found}
+        if len(asked) == len(files):
+            self._listed = self.looks.listing = replace(listing, asked=tuple(files), digests=dict(asked))
+        return asked
 
     def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # a git tree needs the path
         """Return the digest of the bytes themselves: the file may have changed since it was listed."""

@@ -29,6 +29,7 @@ from mdmem.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from mdmem.git.merge import PathConflict
+    from mdmem.index.protocol import Bar, Holding
 
 
 _Made = TypeVar("_Made")
@@ -242,10 +243,7 @@ class Workspace:
     def catalog(self) -> Catalog:
         """Return the entries, through the cache of parsed ones."""
         given = self.parts.catalog
-        return self._loaded() if given is None else given
-
-    def _loaded(self) -> Catalog:
-        return load_cached(self.tree, self._places.shared, parsed=self.parsed)
+        return load_cached(self.tree, self._places.shared, parsed=self.parsed) if given is None else given
 
     @property
     def index(self) -> FullText:
@@ -291,7 +289,7 @@ class Workspace:
         return load(self.tree, parsed=self.parsed)
 
     def find_text(
-        self, words: str, among: Collection[str], *, syntax: bool = False, holding: Collection[frozenset[str]] = ()
+        self, words: str, among: Collection[str], *, syntax: bool = False, holding: Holding = (), bar: Bar | None = None
     ) -> TextAnswer:
         """Return what the index says about words; statistics come from what is seen.
 
@@ -311,6 +309,7 @@ class Workspace:
             syntax=syntax,
             holding=holding,
             may_refresh=not is_part,
+            bar=bar,
         )
 
     def texts(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:

@@ -32,11 +32,13 @@ def test_room_whose_files_stand_long_as_they_are_is_not_listed_anew(
     patience: int, is_listed: bool, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(look, "_RACY_NS", patience)
-    looks: Looks = {}
+    looks = Looks()
     before, room = seen(root, looks), looks.get(ROOM)
     assert room is not None
-    assert before == seen(root, looks)
+    again = seen(root, looks)
+    assert before == again
     assert (looks[ROOM] is not room) == is_listed
+    assert (seen(root, looks)[0] is not again[0]) == is_listed, "what stands is put in order once"
 
 
 def of_equal_size_and_time(room: Path) -> None:
@@ -81,7 +83,7 @@ def test_change_in_a_room_is_seen(
     change: Callable[[Path], object], root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(look, "_RACY_NS", 0)
-    looks: Looks = {}
+    looks = Looks()
     before = seen(root, looks)
     change(root / ROOM)
     now, anew = seen(root, looks), Looks()
