@@ -133,7 +133,7 @@ class _Loading:
         found = {path: cache.file(digests.get(path), path) for path in unknown}
         met = {path: one for path, one in found.items() if one is not None}
         unread = [path for path in unknown if path not in met]
-        former = self._former(unread, before, parsed)
+        former = self._former(unread, before, parsed, cache)
         seen = self.reading(self.tree, unread, former) if self.reading is not None else None
         if seen is None:
             documents = iter_documents(self.tree, unread)
@@ -203,12 +203,15 @@ class _Loading:
         self.documents[document.path] = document
         return interpret(document, former), self._identity(document.path)
 
-    def _former(self, paths: Collection[str], before: Before | None, parsed: ParsedFiles) -> dict[str, LoadedFile]:
+    def _former(
+        self, paths: Collection[str], before: Before | None, parsed: ParsedFiles, cache: ContentCache
+    ) -> dict[str, LoadedFile]:
         """Return what some files meant when they had another content, by path, where that is known."""
-        if self.table is not None:
-            return self.table.before(paths)
-        digests = before.file_digests if before is not None else {}
-        return parsed.known({path: digests[path] for path in paths if path in digests})
+        then = before.file_digests if before is not None else {}
+        digests = {path: then[path] for path in paths if path in then}
+        known = self.table.before(paths) if self.table is not None else parsed.known(digests)
+        kept = {path: cache.file(digest, path) for path, digest in digests.items() if path not in known}
+        return known | {path: one for path, one in kept.items() if one is not None}
 
     def _catalog(
         self, meant: Entries, digests: Mapping[str, str] | None = None, *, shows_hidden: bool = True

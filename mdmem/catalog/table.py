@@ -73,10 +73,10 @@ class Table:
         return {}
 
     def _known_rows(self, paths: Iterable[str]) -> _Rows:
-        """Return what the table has of some paths, reading of it no more than that."""
+        """Return what the table has of some paths, reading of it no more than that; nothing of a few beside many."""
         rows = self._rows
         unread = [path for path in paths if path not in rows]
-        if not unread:
+        if not unread or self._is_spared(len(unread)):
             return rows
         packed = self._packed
         new = {path: packed[path] for path in unread if path in packed}
@@ -84,6 +84,12 @@ class Table:
         if read_moments((row.loaded for row in read.values()), (row.wing for row in read.values())):
             rows.update(read)
         return rows
+
+    def _is_spared(self, count: int) -> bool:
+        """Say whether so few files cost less to be read again than the table does: the looks know of all others."""
+        if "_packed" in vars(self):
+            return False
+        return 100 * count <= _FEW * sum(len(look.digests) for look in self._stored_looks.values())
 
     @cached_property
     def looks(self) -> Looks:
@@ -114,7 +120,7 @@ class Table:
     def _former(self) -> Former | None:
         kept = read_former(self._beside("former"))
         found = (kept or {}).get(NAME)
-        self._kept = found.file_digests if found is not None else {} if kept is not None else None
+        self._kept = found.file_digests or None if found is not None else {} if kept is not None else None
         return found
 
     def _beside(self, name: str) -> Path:
@@ -186,6 +192,8 @@ class Table:
 
         `files` is None for who sees a part of them alone, and cannot tell which are gone.
         """
+        if self._is_spared(len(self._learned)):
+            return
         packed = self._packed
         if not self._learned and (files is None or len(packed) <= len(files)):
             return
@@ -205,7 +213,7 @@ class Table:
         digests = catalog.file_digests
         if _is_far(self._kept, digests):
             write_former(self._beside("former"), catalog, wings)
-            self._kept = digests
+            self._kept = digests or None
         elif self._kept == digests:
             # To hold on to both would take a fifth of what the entries take.
             self._kept = digests
@@ -226,9 +234,12 @@ class Table:
 
 
 def _is_far(kept: Mapping[str, str] | None, now: Mapping[str, str]) -> bool:
-    """Say whether more than a few files changed since; where a name has no UTF-8, nothing is kept, and that is it."""
+    """Say whether more than a few files changed since; where a name has no UTF-8, nothing is kept, and that is it.
+
+    Of no files nothing need be kept.
+    """
     if not kept:
-        return kept is None
+        return kept is None and bool(now)
     return kept != now and 100 * len(kept.items() ^ now.items()) > _FEW * len(kept)
 
 

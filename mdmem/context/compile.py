@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mdmem.catalog import Catalog
-from mdmem.context.describe import METADATA, Describer, Room, contents_of, gists_of, id_of
+from mdmem.context.describe import METADATA, Describer, Room, contents_of, gists_of, id_of, with_links_within
 from mdmem.context.facets import TITLES, Facet, facet_of
 from mdmem.context.gather import Candidate, Memory, MemoryCandidates, gather, is_far
 from mdmem.context.pack import ContextPack, Item, PackSection
@@ -223,10 +223,11 @@ def _described(chosen: Sequence[Candidate], request: ContextRequest, budget: int
         for is_private, catalog in _catalogs(chosen).items()
     }
     contents = gists_of(chosen, bodies) if reach.gists else contents_of(chosen, bodies, room)
-    return [
+    items = [
         describers[one.is_private].item(one, content, body=bodies[one.key], stated=read[one.key][1])
         for one, content in zip(chosen, contents, strict=True)
     ]
+    return with_links_within(room, items)
 
 
 def _catalogs(chosen: Sequence[Candidate]) -> dict[bool, Catalog]:

@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 from mdmem.catalog import Catalog
 from mdmem.catalog.links import Neighbour, Neighbourhood
 from mdmem.context.gather import Candidate
 from mdmem.context.pack import Item, Quality, Related
-from mdmem.dataclass import dataclass
+from mdmem.dataclass import asdict, dataclass, replace
 from mdmem.document.parse import without_code
 from mdmem.document.rationale import rationale_span
 from mdmem.entry.model import Entry, EntryType, instant_of
@@ -36,12 +37,12 @@ class Content:
     @property
     def tokens(self) -> int:
         """Return what it costs."""
-        return tokens_of(len(self.text.encode()))
+        return _cost(self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """How long contents may be: `tokens` for all together, `longest` for each; `terms` are the question's.
+    """How long contents may be: `tokens` for all together and their links, `longest` for each; `terms` are asked for.
 
     What is shortened keeps the passage that holds most of the terms, unless there are none.
     """
@@ -73,6 +74,25 @@ def contents_of(chosen: Sequence[Candidate], bodies: Mapping[tuple[bool, str], s
 def gists_of(chosen: Sequence[Candidate], bodies: Mapping[tuple[bool, str], str]) -> list[Content]:
     """Return of each candidate what an agent starts a session with; the title says the rest."""
     return [Content(_gist(one.item.entry, bodies[one.key]), Form.SUMMARY) for one in chosen]
+
+
+def with_links_within(room: Room, items: Sequence[Item]) -> list[Item]:
+    """Return items with as many of their links, in their order, as the room holds beside the contents.
+
+    Three links make a short item half as long again; what binds comes first, and the contents of none give way to them.
+    """
+    left = room.tokens - sum(_cost(item.content) for item in items if item.type != EntryType.INVARIANT)
+    told = []
+    for item in items:
+        costs = accumulate(_cost(json.dumps(asdict(one), ensure_ascii=False)) for one in item.related)
+        fitting = [cost for cost in costs if cost <= left]
+        left -= max(fitting, default=0)
+        told.append(replace(item, related=item.related[: len(fitting)]))
+    return told
+
+
+def _cost(text: str) -> int:
+    return tokens_of(len(text.encode()))
 
 
 def _gist(entry: Entry, body: str) -> str:

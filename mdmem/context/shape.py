@@ -48,8 +48,9 @@ class FacetReach:
     """How far a layer reaches.
 
     `share` of the limit is used; entries below `floor` of the best score stay out. `length` is the share of the budget
-    that the contents may take, `longest` the tokens that one may; of `gists` the contents are the rules of invariants
-    and what sessions left open, and nothing that an entry is linked with.
+    that the contents may take, and links what they leave of it; `longest` is the tokens that one content may. Of
+    `gists` the contents are the rules of invariants and what sessions left open, and nothing that an entry is linked
+    with.
     So many of the `latest` sessions and of an agent's diary come unasked.
     """
 

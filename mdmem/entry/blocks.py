@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
-from itertools import accumulate
+from itertools import accumulate, chain, pairwise
+from math import fsum
 from textwrap import dedent
 
 from mdmem.dataclass import dataclass
@@ -22,7 +23,7 @@ class BlockKind(Enum):
 
 
 # In bytes: what is announced is whole up to here, and of a longer list each item's first sentence stands.
-_WHOLE, _ITEM_BYTES = 700, 180
+_WHOLE, _ITEM_BYTES = 700, 320
 # A longer paragraph is taken by its sentences.
 _LONG = 420
 
@@ -73,8 +74,8 @@ class Group:
         """Say whether it goes on with the paragraph before."""
         return self.blocks[0].joins
 
-    def told(self, is_asked: Callable[[str], bool], limit: int) -> str:
-        """Return it as text: whole where that is short, else what is most of it; `is_asked`: a line holds a word."""
+    def told(self, worth: Callable[[str], float], limit: int) -> str:
+        """Return it as text: whole where that is short, else what is `worth` most to the question, never cut in two."""
         text, limit = "\n".join(one.text for one in self.blocks), min(limit, _WHOLE)
         if size_of(text) <= limit:
             return text
@@ -87,8 +88,8 @@ class Group:
         head = [cut_at_word(one, limit // 2) for one in head]
         room = limit - sum(size_of(one) + 1 for one in head)
         if rest[0].kind is BlockKind.ITEM:
-            return "\n".join([*head, *_first_of_each(rest, room)])
-        return "\n".join([*head, _lines_around(rest[0].text.split("\n"), is_asked, room)])
+            return "\n".join([*head, *_items(rest, worth, room)])
+        return "\n".join([*head, _lines_around(rest[0].text.split("\n"), worth, room)])
 
 
 def groups_in(body: str, start: int, end: int) -> list[Group]:
@@ -129,24 +130,38 @@ def _announced(blocks: Sequence[BodyBlock], at: int) -> int:
     return past
 
 
-def _first_of_each(items: Sequence[BodyBlock], room: int) -> list[str]:
-    edge = items[0].indent
-    heads: list[str] = []
-    for one in items:
-        if one.kind is not BlockKind.ITEM or one.indent > edge:
-            continue
-        first = next(Paragraph(0, len(one.text), 0, one.text).sentences(), None)
-        text = cut_at_word(first.text if first else one.text, _ITEM_BYTES)
-        room -= size_of(text) + 1
-        if room < 0:
-            return [*heads, "…"]
-        heads.append(text)
-    return heads
+def _items(blocks: Sequence[BodyBlock], worth: Callable[[str], float], room: int) -> list[str]:
+    """Return the items of a list that fit: the best one whole, the first sentence of the others, then more whole."""
+    edge = blocks[0].indent
+    begin = [at for at, one in enumerate(blocks) if one.kind is BlockKind.ITEM and one.indent <= edge]
+    whole = ["\n".join(one.text for one in blocks[at:past]) for at, past in pairwise((*begin, len(blocks)))]
+    short = [_first_sentence(blocks[at].text) for at in begin]
+    worths = [worth(text) for text in whole]
+    order = sorted(range(len(whole)), key=lambda at: (-worths[at], at))
+    better = [at for at in order if worths[at] > fsum(worths) / len(worths)]
+    given: dict[int, str] = {}
+    for at, text in chain(((at, whole[at]) for at in better[:1]), ((at, short[at]) for at in order)):
+        if at not in given and size_of(text) < room:
+            given[at] = text
+            room -= size_of(text) + 1
+    for at in better:
+        if at in given and size_of(whole[at]) - size_of(given[at]) < room:
+            room -= size_of(whole[at]) - size_of(given[at])
+            given[at] = whole[at]
+    kept = sorted(given)
+    gaps = {at for before, at in pairwise((-1, *kept)) if at > before + 1}
+    told = [text for at in kept for text in (("…",) if at in gaps else ()) + (given[at],)]
+    return [*told, *(("…",) if kept[-1:] != [len(whole) - 1] else ())]
 
 
-def _lines_around(lines: Sequence[str], is_asked: Callable[[str], bool], room: int) -> str:
+def _first_sentence(text: str) -> str:
+    first = next(Paragraph(0, len(text), 0, text).sentences(), None)
+    return cut_at_word(first.text if first else text, _ITEM_BYTES)
+
+
+def _lines_around(lines: Sequence[str], worth: Callable[[str], float], room: int) -> str:
     """Return the lines of code, or the rows of a table, that hold words, each with its neighbours."""
-    asked = {near for at, line in enumerate(lines) if is_asked(line) for near in (at - 1, at, at + 1)}
+    asked = {near for at, line in enumerate(lines) if worth(line) for near in (at - 1, at, at + 1)}
     told: list[str] = []
     before = -1
     for at in (at for at in sorted(asked | {0} if asked else range(len(lines))) if 0 <= at < len(lines)):

@@ -66,6 +66,8 @@ _ASIDE = (
     r"^(?:status|history|(?:implementation|change|version|revision|document|post) ?(?:history|log))$",
     r"^(?:references?|footnotes?|notes and references|references and footnotes|links?|relations|related\b.*)$",
     r"^(?:see also|further reading|more information|(?:table of )?contents|toc|metadata|discussions?(?:-to)?)$",
+    r"^(?:the )?current (?:state|situation|status)\b|^status quo$",
+    r"^(?:test(?:ing)? plans?|test cases|graduation criteria|production readiness\b.*)$",
     r"^(?:copyright|license|acknowledge?ments?|credits|authors?|release signoff checklist)$",
     r"optionen|opciones|背景|备选|候选|选项|検討|選択肢",
 )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache, cached_property, partial
-from itertools import chain, islice
+from heapq import heapify, heappop, heappush
+from itertools import chain, count, islice
 from math import fsum
 
 from mdmem.dataclass import dataclass, replace
@@ -59,6 +60,19 @@ class _Run:
     def states(self) -> bool:
         return _STATES.search(self.text) is not None
 
+    def overlaps(self, taken: Set[int]) -> bool:
+        return any(one.start in taken for one in self.sentences)
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """A place from which runs may begin, and the most that one of them may hold; `begun` are its parts, or the run."""
+
+    start: int
+    terms: frozenset[str]
+    begun: Callable[[], Iterable[_Run | _Start]]
+    states: bool = True
+
 
 @dataclass(frozen=True)
 class Passages:
@@ -78,12 +92,12 @@ class Passages:
         """Return where the body holds words of the question."""
         return [hit for hit in self.find(self.body) if hit[2]]
 
-    def best(self, lead: Sequence[Sentence], room: int, *, new: bool = False) -> str:
+    def best(self, lead: Sequence[Sentence], room: int, *, new: bool = False, enough: int | None = None) -> str:
         """Return the passages outside of a lead that say most of what is asked for, in the body's order.
 
-        `new`: only those that hold a word which the lead does not.
+        `new`: only those that hold a word which the lead does not. None is looked for beyond `enough` bytes.
         """
-        return "\n\n".join(f"… {run.text}" for run in self._best(lead, room, new=new))
+        return "\n\n".join(f"… {run.text}" for run in self._best(lead, room, new=new, enough=enough))
 
     def headed(self, room: int) -> str:
         """Return the best passages, each below the heading of its section."""
@@ -93,24 +107,55 @@ class Passages:
         told_below = ((heading, "\n… ".join(texts)) for heading, texts in parts.items())
         return "\n".join(f"{heading}: {text}" if heading else text for heading, text in told_below)
 
-    def _best(self, lead: Sequence[Sentence], room: int, *, new: bool = False) -> list[_Run]:
-        covered = self._terms_in(lead[0].start, lead[-1].end) if lead else frozenset()
-        runs = self._runs({one.start for one in lead}, min(room, _RUN))
-        runs = [run for run in runs if not new or run.terms - covered]
+    def _best(self, lead: Sequence[Sentence], room: int, *, new: bool = False, enough: int | None = None) -> list[_Run]:
+        known = covered = self._terms_in(lead[0].start, lead[-1].end) if lead else frozenset()
+        pool: list[_Run | _Start] = list(self._starts({one.start for one in lead}, min(room, _RUN)))
+        taken: set[int] = set()
+        said: set[str] = set()
         chosen: list[_Run] = []
-        while runs and room >= _SMALLEST:
-            gains = [self._gain(run, covered) for run in runs]
-            gain, at = max((gain, -at) for at, gain in enumerate(gains))
-            if gain < _LEAST * self._mean:
+
+        def is_out(one: _Run) -> bool:
+            return (new and one.terms <= known) or one.text in said or one.overlaps(taken)
+
+        least = _SMALLEST if enough is None else max(_SMALLEST, room - enough)
+        while room >= least:
+            run, pool = self._next(pool, covered, is_out)
+            if run is None:
                 break
-            run = runs.pop(-at)
-            taken = {one.start for one in run.sentences}
-            runs = [one for one in runs if taken.isdisjoint(other.start for other in one.sentences)]
+            taken.update(one.start for one in run.sentences)
+            said.add(run.text)
             cost = size_of(run.text) + len("\n\n… ")
             if cost <= room:
                 chosen.append(run)
                 covered, room = covered | run.terms, room - cost
         return sorted(chosen, key=lambda run: run.start)
+
+    def _next(
+        self, pool: Iterable[_Run | _Start], covered: frozenset[str], is_out: Callable[[_Run], bool]
+    ) -> tuple[_Run | None, list[_Run | _Start]]:
+        """Return the run that adds most, the first of equal ones, and what is left; None where none adds enough.
+
+        A place that can lead to no better one is not looked into: most of a body is never taken apart.
+        """
+        known, number = dict[tuple[frozenset[str], bool], float](), count()
+
+        def weighed(one: _Run | _Start) -> tuple[float, int, int, _Run | _Start]:
+            held = one.terms, one.states
+            if held not in known:
+                known[held] = self._gain(one.terms, covered, states=one.states)
+            return -known[held], one.start, next(number), one
+
+        heap = [weighed(one) for one in pool if isinstance(one, _Start) or not is_out(one)]
+        heapify(heap)
+        least = -_LEAST * self._mean
+        while heap and heap[0][0] <= least:
+            one = heappop(heap)[-1]
+            if isinstance(one, _Run):
+                return one, [other for *_, other in heap]
+            for other in one.begun():
+                if isinstance(other, _Start) or not is_out(other):
+                    heappush(heap, weighed(other))
+        return None, []
 
     @cached_property
     def _mean(self) -> float:
@@ -120,28 +165,27 @@ class Passages:
     def _weight(self, term: str) -> float:
         return self.weights.get(term, 1.0)
 
-    def _gain(self, run: _Run, covered: frozenset[str]) -> float:
-        if len(run.terms) < _SEVERAL and run.terms <= covered:
+    def _gain(self, terms: frozenset[str], covered: frozenset[str], *, states: bool) -> float:
+        if len(terms) < _SEVERAL and terms <= covered:
             return 0.0
         # Exact, so that no order in which a set is walked through decides between two passages.
-        words = fsum(self._weight(term) * (_AGAIN if term in covered else 1.0) for term in run.terms)
-        return words + (_STATING * self._mean if run.states else 0.0)
+        words = fsum(self._weight(term) * (_AGAIN if term in covered else 1.0) for term in terms)
+        return words + (_STATING * self._mean if states else 0.0)
 
-    def _runs(self, shown: set[int], limit: int) -> list[_Run]:
+    def _starts(self, shown: set[int], limit: int) -> Iterator[_Start]:
+        """Yield the sections that hold words of the question."""
         path: list[Section] = []
-        found: list[_Run] = []
         telling = {one.span for one in (self.sections if self.has_asides else told(self.sections))}
         for section in self.sections:
             path = [*(one for one in path if one.level < section.level), section]
-            if section.span in telling:
+            if section.span in telling and self._within(*section.span):
                 # A passage is about what the headings above it say, too.
                 named = frozenset[str]().union(*(self._terms_in(one.span[0], one.start) for one in path))
-                found += self._runs_in(section, named, shown, limit)
-        return found
+                begun = partial(self._starts_in, section, named, shown, limit)
+                yield _Start(section.start, named | self._terms_in(section.start, section.span[1]), begun)
 
-    def _runs_in(self, section: Section, named: frozenset[str], shown: set[int], limit: int) -> Iterator[_Run]:
-        if not self._within(*section.span):
-            return
+    def _starts_in(self, section: Section, named: frozenset[str], shown: set[int], limit: int) -> Iterator[_Start]:
+        """Yield the paragraphs of a section that hold words; one is taken apart only where a run reaches it."""
         blocks = list(blocks_in(self.body, section.start, section.span[1]))
 
         @cache
@@ -151,11 +195,23 @@ class Passages:
         def following(at: int, first: int) -> Iterator[Sentence]:
             return chain(prose(at)[first:], chain.from_iterable(map(prose, range(at + 1, len(blocks)))))
 
-        # A paragraph without a word of the question begins no run, and is taken apart only where one reaches it.
+        def runs(at: int) -> Iterator[_Start]:
+            for first, one in enumerate(prose(at)):
+                if self._terms_in(one.start, one.end):
+                    begun = partial(self._runs_from, partial(following, at, first), named, section.heading, limit)
+                    yield _Start(one.start, held_from(one.start), begun)
+
+        def held_from(start: int) -> frozenset[str]:
+            return named | self._terms_in(start, section.span[1])
+
         for at in (at for at, block in enumerate(blocks) if self._within(block.start, block.end)):
-            for first in (first for first, one in enumerate(prose(at)) if self._terms_in(one.start, one.end)):
-                run = self._run(partial(following, at, first), named, section.heading, limit)
-                yield from (run,) if run.text else ()
+            yield _Start(blocks[at].start, held_from(blocks[at].start), partial(runs, at))
+
+    def _runs_from(
+        self, following: Callable[[], Iterator[Sentence]], named: frozenset[str], heading: str, limit: int
+    ) -> Iterator[_Run]:
+        run = self._run(following, named, heading, limit)
+        yield from (run,) if run.text else ()
 
     def _run(
         self, following: Callable[[], Iterator[Sentence]], named: frozenset[str], heading: str, limit: int

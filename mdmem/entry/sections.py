@@ -27,7 +27,7 @@ SHORTENED = 600
 # Characters: what governs stands before, and reading 240 KB of headings takes seconds.
 _READ = 131_072
 # Where there is room for several passages, the lead leaves it to them.
-_LEAD = 260
+_LEAD = 450
 _DECIDING = 2048
 _CITED = 300
 _RULING = 240
@@ -50,9 +50,11 @@ _RATIONALE = regex(
 _FIRST_BLOCKS = 3
 _CHANGING = regex(
     r"\b(?:amend|replac|updat|requir|extend|supersed|obsolet|modif|revis|deprecat|overrid|relax|refin|clarif|build|chang"
-    r"|remov|reject|withdr)\w*|\b(?:instead|no longer|add(?:s|ed|ing|itions?)? to)\b",
+    r"|remov|reject|withdr|lift|omit|lack|loosen)\w*|\b(?:instead|no longer|add(?:s|ed|ing|itions?)? to)\b",
     re.IGNORECASE,
 )
+# Of Markdown and of reStructuredText.
+_LINK = regex(r"\[([^\[\]]+)\]\([^()\s]*\)|`([^`<>]+?)\s*<[^`<>]*>`__?")
 _NUMBERED = regex(r"([A-Za-z]+)[ _-]0*(\d+)(?!\d)")
 
 
@@ -85,31 +87,34 @@ def shortened(
     find: Find | None = None,
     limit: int = SHORTENED,
     weights: Mapping[str, float] = NO_WEIGHTS,
+    *,
+    enough: int | None = None,
 ) -> str:
     """Return what was decided, then the best passages for a question, and what the entry states beside its body.
 
     No passage is from alternatives, context or motivation, and each ends with a sentence. `weights` say how rare the
-    words of the question are.
+    words of the question are. Of what takes more than `enough` bytes only as much is looked for as shows it.
     """
-    text = _shortened(body[:_READ], find, limit, tuple(weights.items()))
+    text = _shortened(body[:_READ], find, limit, tuple(weights.items()), enough)
     return "\n\n".join(part for part in (text, *stated_fields(entry)) if part)
 
 
 # An answer tries several plans, and agents ask the same again.
 @lru_cache(maxsize=64)
-def _shortened(body: str, find: Find | None, limit: int, weights: tuple[tuple[str, float], ...]) -> str:
-    sections = sections_of(body)
-    lead = _lead(body, sections)
+def _shortened(
+    body: str, find: Find | None, limit: int, weights: tuple[tuple[str, float], ...], enough: int | None
+) -> str:
+    lead = _lead(body)
     text = _headed(body, lead, limit)
     if find is not None:
-        text = _with_passages(body, lead, Passages(body, sections, find, dict(weights)), limit) or text
+        text = _with_passages(lead, Passages(body, sections_of(body), find, dict(weights)), limit, enough) or text
     return text
 
 
 def ruling(body: str) -> str:
     """Return what a body rules in one line: as much of what was decided as fits, from the sentence that says so."""
     body = body[:_READ]
-    return " ".join(_headed(body, _lead(body, sections_of(body)), _RULING).split())
+    return " ".join(_headed(body, _lead(body), _RULING).split())
 
 
 def least_size(entry: Entry, body: str, limit: int) -> int:
@@ -119,7 +124,7 @@ def least_size(entry: Entry, body: str, limit: int) -> int:
 
 @lru_cache(maxsize=64)
 def _least_size(body: str, limit: int) -> int:
-    lead = _lead(body, sections_of(body))
+    lead = _lead(body)
     return min(size_of(_headed(body, lead, room)) for room in _rooms(limit))
 
 
@@ -165,6 +170,11 @@ def is_changing(sentence: str) -> bool:
     return _CHANGING.search(sentence) is not None
 
 
+def without_targets(sentence: str) -> str:
+    """Return a sentence in which links are what they say, without where they lead."""
+    return _LINK.sub(r"\1\2", sentence)
+
+
 def naming(names: Iterable[str]) -> re.Pattern[str] | None:
     """Return what finds a mention of one of the names, None where there is no name."""
     ways: dict[str, None] = {}
@@ -178,8 +188,10 @@ def naming(names: Iterable[str]) -> re.Pattern[str] | None:
     return re.compile("|".join(ways), re.IGNORECASE) if ways else None
 
 
-def _lead(body: str, sections: Sequence[Section]) -> list[Sentence]:
+@lru_cache(maxsize=64)
+def _lead(body: str) -> Sequence[Sentence]:
     """Return the sentences that say what was decided, else the first prose up to the one that rules."""
+    sections = sections_of(body)
     decided = [one for part in deciding(sections) for one in _prose(body, part)]
     if decided:
         return decided
@@ -227,16 +239,18 @@ def _cut_lead(body: str, lead: Sequence[Sentence], limit: int) -> str:
     return cut_at_word(next(filter(None, texts), " ".join(body.split()) if is_hidden else ""), limit)
 
 
-def _with_passages(body: str, lead: Sequence[Sentence], passages: Passages, limit: int) -> str:
+def _with_passages(lead: Sequence[Sentence], passages: Passages, limit: int, enough: int | None) -> str:
     """Return the lead and the best passages within a limit; empty where no passage says more than the lead."""
     if not passages.hits:
         return ""
     for room in _rooms(limit):
         head = _fitted(lead, room) or list(lead[:1])
-        text = _headed(body, lead, room)
-        left = limit - size_of(text) - len("\n\n")
+        text = _headed(passages.body, lead, room)
+        size = size_of(text)
+        left = limit - size - len("\n\n")
         if left >= max(_SMALLEST, limit // 4):
-            return "\n\n".join(filter(None, (text, passages.best(head, left))))
+            beyond = None if enough is None else max(0, enough - size)
+            return "\n\n".join(filter(None, (text, passages.best(head, left, enough=beyond))))
     return ""
 
 

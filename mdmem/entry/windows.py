@@ -18,15 +18,17 @@ from mdmem.entry.sentences import size_of
 from mdmem.regex import regex
 
 # Of the room, for one window that is more than a group.
-_PART = 0.7
+_PART = 0.5
 # So many groups make a window at most, and windows begin at so many: each of ten thousand single words took seconds.
 _GROUPS, _STARTS = 24, 200
 # Of what a section holds, where it tells nothing that holds now, or not what was asked for.
-_ASIDE = 0.55
-# Of the weight of a word: where only a heading above holds it, where an earlier window does, and each time it recurs.
-_HEADED, _AGAIN, _RECURS, _MOST = 0.6, 0.3, 0.15, 3
+_ASIDE = 0.65
+# Of the weight of a word: where only a heading above holds it, and where an earlier window does.
+_HEADED, _AGAIN = 0.6, 0.6
 # Of the mean weight of a word: a stated value, version or duty; what a window of the whole room costs.
-_STATING, _LENGTH, _LEAST = 0.5, 0.8, 0.9
+_STATING, _LENGTH, _LEAST = 0.5, 0.4, 0.8
+# Of the gain of the best window: one of less is not worth reading beside it.
+_BESIDE_BEST = 0.4
 _SMALLEST = 80
 _DEEPEST = 9
 # What a rule brings with it: whoever asks for the rule is not answered by these.
@@ -45,12 +47,12 @@ _STATES = regex(
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A group as text, with how often it holds each word."""
+    """A group as text, with the words that it holds."""
 
     group: Group
     text: str
     size: int
-    counts: Mapping[str, int]
+    terms: frozenset[str]
     states: bool
 
 
@@ -84,12 +86,13 @@ class Windows:
         left = room
         while left >= _SMALLEST:
             window = max(self._candidates(chosen, covered, left), key=lambda one: one.gain, default=None)
-            if window is None or window.gain < _LEAST * self._mean:
+            if window is None or window.gain < max(_LEAST * self._mean, _BESIDE_BEST * (chosen or [window])[0].gain):
                 break
+            window = self._whole_paragraphs(window, chosen, left)
             chosen.append(window)
             covered |= self._terms(window)
             left -= self._size(window)
-        return [(self.sections[one.section], self._text(one)) for one in _merged(self._grown(chosen, left))]
+        return [(self.sections[one.section], self._text(one)) for one in _merged(chosen)]
 
     def headed(self, room: int) -> str:
         """Return the best windows, each below the heading of its section."""
@@ -117,12 +120,15 @@ class Windows:
         }
 
     def _told(self, group: Group) -> _Told:
-        text = group.told(lambda line: bool(self.find(line)), 1000)
-        counts: dict[str, int] = {}
-        for _, _, terms in self._within(group.start, group.end):
-            for term in terms:
-                counts[term] = counts.get(term, 0) + 1
-        return _Told(group, text, size_of(text) + 1, counts, _STATES.search(text) is not None)
+        text = group.told(self._worth_of, 1000)
+        # What is left out answers nothing.
+        return _Told(group, text, size_of(text) + 1, self._held(text), _STATES.search(text) is not None)
+
+    def _held(self, text: str) -> frozenset[str]:
+        return frozenset[str]().union(*(terms for _, _, terms in self.find(text)))
+
+    def _worth_of(self, text: str) -> float:
+        return fsum(self._weights.get(term, 0.0) for term in self._held(text))
 
     @cached_property
     def _named(self) -> dict[int, frozenset[str]]:
@@ -150,7 +156,7 @@ class Windows:
     @cached_property
     def _starts(self) -> dict[int, list[int]]:
         """Return the groups of each section that hold words, of very many those that hold most."""
-        held = ((at, n) for at, groups in self._groups.items() for n, one in enumerate(groups) if one.counts)
+        held = ((at, n) for at, groups in self._groups.items() for n, one in enumerate(groups) if one.terms)
         starts: dict[int, list[int]] = {}
         for at, n in sorted(nlargest(_STARTS, held, key=lambda place: self._alone(*place))):
             starts.setdefault(at, []).append(n)
@@ -158,37 +164,35 @@ class Windows:
 
     def _alone(self, at: int, n: int) -> float:
         one = self._groups[at][n]
-        return self._gain(at, one.counts, frozenset(), states=one.states, share=0.0)
+        return self._gain(at, one.terms, frozenset(), states=one.states, share=0.0)
 
     def _candidates(self, chosen: Sequence[_Window], covered: frozenset[str], room: int) -> Iterator[_Window]:
         for at, starts in self._starts.items():
             groups = self._groups[at]
             taken = {n for one in chosen if one.section == at for n in range(one.first, one.last)}
             for first in (n for n in starts if n not in taken):
-                size, counts, states = len(self.sections[at].heading) + 2, dict[str, int](), False
+                size, terms, states = len(self.sections[at].heading) + 2, frozenset[str](), False
                 for last in range(first, min(first + _GROUPS, len(groups))):
                     one = groups[last]
                     size += one.size
                     if size > (room if last == first else _PART * room) or last in taken:
                         break
-                    for term, count in one.counts.items():
-                        counts[term] = counts.get(term, 0) + count
+                    terms |= one.terms
                     states = states or one.states
-                    if one.counts:
-                        gain = self._gain(at, counts, covered, states=states, share=size / max(room, 1))
+                    if one.terms:
+                        gain = self._gain(at, terms, covered, states=states, share=size / max(room, 1))
                         yield _Window(at, first, last + 1, gain)
 
-    def _gain(
-        self, at: int, counts: Mapping[str, int], covered: frozenset[str], *, states: bool, share: float
-    ) -> float:
-        parts = [self._worth(term, count, covered) for term, count in counts.items()]
-        parts += [_HEADED * self._worth(term, 1, covered) for term in sorted(self._named[at]) if term not in counts]
+    def _gain(self, at: int, terms: frozenset[str], covered: frozenset[str], *, states: bool, share: float) -> float:
+        parts = [self._worth(term, covered) for term in terms]
+        parts += [_HEADED * self._worth(term, covered) for term in self._named[at] - terms]
         whole = fsum(parts) * (_ASIDE if at in self._aside else 1.0)
-        return whole + ((_STATING if states else 0.0) - _LENGTH * share) * self._mean
+        gain = whole + ((_STATING if states else 0.0) - _LENGTH * share) * self._mean
+        # What holds most of the words together is likelier meant than what holds one of the rarest.
+        return gain * (1 + fsum(self._weights.get(term, 0.0) for term in terms) / self._whole)
 
-    def _worth(self, term: str, count: int, covered: frozenset[str]) -> float:
-        weight = self._weights.get(term, 0.0) * (_AGAIN if term in covered else 1.0)
-        return weight * (1 + _RECURS * (min(count, _MOST) - 1))
+    def _worth(self, term: str, covered: frozenset[str]) -> float:
+        return self._weights.get(term, 0.0) * (_AGAIN if term in covered else 1.0)
 
     @cached_property
     def _weights(self) -> dict[str, float]:
@@ -197,29 +201,30 @@ class Windows:
         return {term: self.weights.get(term, 1.0) / (1 + held[term]) ** 0.5 for term in sorted(held)}
 
     @cached_property
+    def _whole(self) -> float:
+        return fsum(self._weights.values()) or 1.0
+
+    @cached_property
     def _mean(self) -> float:
-        return fsum(self._weights.values()) / len(self._weights) if self._weights else 1.0
+        return self._whole / max(1, len(self._weights))
 
     # --- what is chosen ---
 
-    def _grown(self, chosen: Sequence[_Window], left: int) -> list[_Window]:
-        """Return windows, the best first, each as far as room is left with what stands below it, and then above."""
-        grown: list[_Window] = []
-        taken = {(one.section, n) for one in chosen for n in range(one.first, one.last)}
-        for one in chosen:
-            groups, first, last = self._groups[one.section], one.first, one.last
-            while last < len(groups) and (one.section, last) not in taken and groups[last].size <= left:
-                left, last = left - groups[last].size, last + 1
-            while first > 0 and (one.section, first - 1) not in taken and groups[first - 1].size <= left:
-                first -= 1
-                left -= groups[first].size
-            grown.append(_Window(one.section, first, last, one.gain))
-            taken |= {(one.section, n) for n in range(first, last)}
-        return grown
+    def _whole_paragraphs(self, window: _Window, chosen: Sequence[_Window], room: int) -> _Window:
+        """Return a window with the rest of the paragraphs that it begins and ends in, as far as room is left."""
+        groups, first, last = self._groups[window.section], window.first, window.last
+        taken = {n for one in chosen if one.section == window.section for n in range(one.first, one.last)}
+        left = room - self._size(window)
+        while last < len(groups) and groups[last].group.joins and last not in taken and groups[last].size <= left:
+            left, last = left - groups[last].size, last + 1
+        while groups[first].group.joins and first - 1 not in taken and groups[first - 1].size <= left:
+            first -= 1
+            left -= groups[first].size
+        return _Window(window.section, first, last, window.gain)
 
     def _terms(self, window: _Window) -> frozenset[str]:
         groups = self._groups[window.section][window.first : window.last]
-        return self._named[window.section].union(*(one.counts for one in groups))
+        return self._named[window.section].union(*(one.terms for one in groups))
 
     def _size(self, window: _Window) -> int:
         groups = self._groups[window.section][window.first : window.last]

@@ -39,9 +39,14 @@ def _includes(settings: bytes | None) -> bool:
     return settings is not None and _INCLUDE in settings.lower()
 
 
-def has_includes(repository: Repository, environment: Mapping[str, str]) -> bool:
-    """Say whether git's settings take in others."""
-    return any(_includes(_content(path)) for path in settings_files(repository, environment))
+def depends_on_more(repository: Repository, environment: Mapping[str, str]) -> bool:
+    """Say whether git's settings take in others, or name a work tree, to which a link may lead."""
+    settings = [_content(path) for path in settings_files(repository, environment)]
+    return any(map(_includes, settings)) or any(map(_names_work_tree, settings))
+
+
+def _names_work_tree(settings: bytes | None) -> bool:
+    return settings is not None and b"worktree" in settings.lower().replace(b"worktreeconfig", b"")
 
 
 def settings_files(repository: Repository, environment: Mapping[str, str]) -> Iterator[Path]:
@@ -53,23 +58,23 @@ def settings_files(repository: Repository, environment: Mapping[str, str]) -> It
     stated = environment.get("GIT_CONFIG_GLOBAL")
     yield from (Path(folder, "git/config"), Path(home, ".gitconfig")) if stated is None else (Path(stated),)
     yield Path(environment.get("GIT_CONFIG_SYSTEM", "/etc/gitconfig"))
-    program = _program(environment.get("PATH"))
-    if program is not None:
+    found = program(environment.get("PATH"))
+    if found is not None:
         # A git that is installed elsewhere has the settings of the machine beside it.
-        yield Path(os.path.realpath(program)).parent.parent / "etc/gitconfig"
+        yield Path(os.path.realpath(found)).parent.parent / "etc/gitconfig"
 
 
-def _program(path: str | None) -> str | None:
+def program(path: str | None) -> str | None:
     """Return where git is: on most systems in the first folder of the search path that holds a file of its name."""
     places = [os.path.join(folder, "git") for folder in path.split(os.pathsep)] if path else []  # noqa: PTH118
     found = (place for place in places if os.access(place, os.X_OK) and os.path.isfile(place))  # noqa: PTH113
-    program = next(found, None)
-    if program is None:
+    first = next(found, None)
+    if first is None:
         # Imported here, for it takes 3 ms: this knows all the ways of all systems.
         from shutil import which
 
-        program = which("git", path=path)
-    return program
+        first = which("git", path=path)
+    return first
 
 
 def stats_of(paths: Iterable[str | Path]) -> Iterator[tuple[str, tuple[int, ...]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -81,6 +82,8 @@ class ServedHub:
         self._dsn, self._token = dsn, token
         self._reader = _SharedReader()
         self._idle: list[_Opened] = []
+        # A server and what it asks name each other, and such a ring is taken apart in any order.
+        weakref.finalize(self, _close, self._idle)
         self._copies: OrderedDict[_Key, RepositoryCopy] = OrderedDict()
         self._turn = threading.Lock()
         self._paused: tuple[float, HubError] | None = None
@@ -145,6 +148,11 @@ class ServedHub:
         """Let the next questions not wait for a server that was waited for in vain a moment ago."""
         if seconds > SLOW_SECONDS:
             self._paused = (monotonic() + PAUSE_SECONDS, error)
+
+
+def _close(idle: list[_Opened]) -> None:
+    for opened in idle:
+        opened.closing.close()
 
 
 def _files_in(copy: RepositoryCopy) -> int:

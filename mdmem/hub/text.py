@@ -14,6 +14,7 @@ from mdmem.index.fields import SCORED
 from mdmem.index.overlay import scanned
 from mdmem.index.postings import Columns
 from mdmem.index.protocol import (
+    Bar,
     Holding,
     IndexState,
     IndexWriteError,
@@ -52,6 +53,7 @@ class CopyText:
         syntax: bool = False,
         holding: Holding = (),
         may_refresh: bool = True,  # noqa: ARG002  # the port's name
+        bar: Bar | None = None,  # noqa: ARG002  # no repository of a hub has another version
     ) -> TextAnswer:
         """Return the live documents that answer a question, or raise `QuerySyntaxError` where `syntax` is asked for."""
         if syntax:
@@ -139,6 +141,7 @@ class FoundText(CopyText):
         syntax: bool = False,  # noqa: ARG002  # the port's names
         holding: Holding = (),
         may_refresh: bool = True,  # noqa: ARG002
+        bar: Bar | None = None,  # noqa: ARG002
     ) -> TextAnswer:
         """Return the entries that answer the question, or, to another one, those of its answer that do."""
         if self._matches is not None and question == self._words:

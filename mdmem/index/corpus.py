@@ -1,5 +1,6 @@
 """The documents that a question is put to, by number: their words, and how long their fields are."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import accumulate, compress, pairwise
@@ -13,6 +14,9 @@ from mdmem.index.postings import Columns
 LENGTH_SHARE = {name: 0.75 if name in (*searched_as(Searched.TITLE), "body") else 0.5 for name in SCORED}
 """How much of a frequency is counted by the length of the field; a knob of `scoring`."""
 
+# So few are looked up in a column faster than it is gone through.
+_FEW_DEAD = 64
+
 Norm = tuple[float, float, Mapping[int, int] | Sequence[int]]
 """What a document without the field has, how much more each word of it is, and its words by number."""
 
@@ -22,12 +26,13 @@ class Weights:
     """How much a term weighs in each document that holds it, by the number of the document's first passage.
 
     `stated` is for the fields of the document, `wholes` for those that each passage has; `postings` are those of both.
-    `times` is how often all documents together hold it; `columns` are what was made of these before, by what with.
+    `count` documents hold it, `times` in all; `columns` are what was made of these before, by what with.
     """
 
     stated: Mapping[int, float]
     wholes: Mapping[int, float]
     postings: Sequence[tuple[str, Sequence[Columns]]]
+    count: int
     times: float
     columns: dict[float, "Gains"] = field(default_factory=dict)
 
@@ -182,17 +187,26 @@ class Corpus:
 
     def postings(self, field: str, term: str) -> list[Columns]:
         """Return the numbers of the live passages that hold a term, each with how often."""
+        dead = self._dead
+        columns = (columns for source in self.sources for columns in source.postings(field, term))
+        return [_without(dead, *one) for one in columns] if dead else list(columns)
+
+    @cached_property
+    def _dead(self) -> frozenset[int]:
+        """The numbers that have no key."""
         keys = self.keys
-        columns = [columns for source in self.sources for columns in source.postings(field, term)]
-        if self.passages == len(keys):
-            return columns
-        return [
-            _of(numbers, frequencies, [keys[number] is not None for number in numbers])
-            for numbers, frequencies in columns
-        ]
+        return frozenset(number for number, key in enumerate(keys) if key is None) if None in keys else frozenset()
 
 
-def _of(numbers: Sequence[int], frequencies: Sequence[float], chosen: Sequence[bool]) -> Columns:
+def _without(dead: frozenset[int], numbers: Sequence[int], frequencies: Sequence[float]) -> Columns:
+    if len(dead) < _FEW_DEAD:
+        found = ((number, bisect_left(numbers, number)) for number in dead)
+        met = frozenset(number for number, at in found if at < len(numbers) and numbers[at] == number)
+    else:
+        met = dead.intersection(numbers)
+    if not met:
+        return numbers, frequencies
+    chosen = [number not in met for number in numbers]
     return list(compress(numbers, chosen)), list(compress(frequencies, chosen))
 
 

@@ -5,7 +5,7 @@ Statistics come from live documents only, so that the three ways give the same m
 """
 
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from weakref import finalize
 
@@ -14,6 +14,7 @@ from mdmem.index.corpus import Corpus
 from mdmem.index.fields import Terms
 from mdmem.index.manifest import NAME, DamagedIndexError, Manifest, Stamp, load, stamp_of
 from mdmem.index.protocol import (
+    Bar,
     Holding,
     IndexBusyError,
     IndexState,
@@ -29,6 +30,8 @@ from mdmem.index.scoring import Query, plain, rank
 from mdmem.index.store import OpenIndex, bytes_in, open_index
 
 Passages = tuple[Terms, ...]
+# A state of the index, documents, whether it is of them, and which of them it lacks.
+_Told = tuple[Manifest, Mapping[str, str], bool, Sequence[str]]
 
 OVERLAY_LIMIT = 64
 """So many changed documents are scored beside the index, at half a millisecond each, before it is written."""
@@ -43,7 +46,7 @@ class FullTextIndex:
         self._writes = persist and folder is not None
         self._progress = progress
         self._opened: OpenIndex | None = None
-        self._fresh: tuple[Manifest, Mapping[str, str]] | None = None
+        self._told: tuple[_Told, ...] = ()
         self._analysed: dict[tuple[str, str], Passages] = {}
         self._closing: finalize[..., FullTextIndex] | None = None
         # Readers seek in shared files, and a server asks from several threads.
@@ -59,6 +62,7 @@ class FullTextIndex:
         syntax: bool = False,
         holding: Holding = (),
         may_refresh: bool = True,
+        bar: Bar | None = None,
     ) -> TextAnswer:
         """Return the live documents that answer a question, or raise `QuerySyntaxError` where `syntax` is asked for."""
         query = _parsed(question) if syntax else plain(question)
@@ -70,15 +74,16 @@ class FullTextIndex:
             opened, why = self._ready(live, read) if may_refresh else (self._open(), None)
             if opened is not None:
                 try:
-                    found = rank(query, self._corpus(opened, query, live, read), read, among=chosen, holding=holding)
-                    return TextAnswer(found, tuple(query.typed), query.typed, "index", why is not None, why)
+                    corpus = self._corpus(opened, query, live, read)
+                    found = rank(query, corpus, read, among=chosen, holding=holding, bar=bar)
+                    return TextAnswer(found, tuple(query.typed), query.typed, "index", why is not None, why, found.bar)
                 except DamagedIndexError as error:
                     why = self._discarded(opened, error)
             # Imported here, as wherever documents are analysed: most questions find the index as the files are.
             from mdmem.index.overlay import scanned
 
-            found = rank(query, scanned(query, live, read), read, among=chosen, holding=holding)
-        return TextAnswer(found, tuple(query.typed), query.typed, "scan", why is not None, why)
+            found = rank(query, scanned(query, live, read), read, among=chosen, holding=holding, bar=bar)
+        return TextAnswer(found, tuple(query.typed), query.typed, "scan", why is not None, why, found.bar)
 
     def is_behind(self, *, live: Mapping[str, str]) -> bool:
         """Say whether so much changed that the next question would bring the index up to date first."""
@@ -121,11 +126,12 @@ class FullTextIndex:
         if self._closing is not None:
             self._closing()
         self._opened = self._closing = None
+        self._told = ()
 
     def _ready(self, live: Mapping[str, str], read: Read) -> tuple[OpenIndex | None, str | None]:
         """Return the index to ask, refreshed where that is due, and why it is not as it should be."""
         opened = self._open()
-        changed = len(live) if opened is None else len(self._stale(opened, live))
+        changed = len(live) if opened is None else len(self._compared(opened, live)[1])
         if not self._writes or (opened is not None and changed <= OVERLAY_LIMIT):
             return opened, None
         try:
@@ -137,29 +143,29 @@ class FullTextIndex:
 
     def _corpus(self, opened: OpenIndex, query: Query, live: Mapping[str, str], read: Read) -> Corpus:
         manifest = opened.manifest
-        if self._is_fresh(opened, live):
+        is_fresh, stale = self._compared(opened, live)
+        if is_fresh:
             self._analysed = {}
             return opened.corpus
         from mdmem.index.overlay import analysed, beside
 
-        stale = manifest.stale(live)
         known = analysed(stale, live, read, known=self._analysed)
         # Kept for the next question only, so that a server analyses an edit once and holds on to no more than that.
         self._analysed = known if len(stale) <= OVERLAY_LIMIT else {}
         held = {key: terms for (key, _), terms in known.items()}
         return beside(opened, query, {*stale, *manifest.gone(live)}, held)
 
-    def _stale(self, opened: OpenIndex, live: Mapping[str, str]) -> Collection[str]:
-        return () if self._is_fresh(opened, live) else opened.manifest.stale(live)
-
-    def _is_fresh(self, opened: OpenIndex, live: Mapping[str, str]) -> bool:
-        """Say whether the index is of these very documents, which is compared once for all that is asked of them."""
-        manifest, known = opened.manifest, self._fresh
-        if known is not None and known[0] is manifest and known[1] is live:
-            return True
+    def _compared(self, opened: OpenIndex, live: Mapping[str, str]) -> tuple[bool, Sequence[str]]:
+        """Say whether the index is of these very documents, and which it lacks: told once for all that is asked."""
+        manifest = opened.manifest
+        for known, documents, is_fresh, stale in self._told:
+            if known is manifest and documents is live:
+                return is_fresh, stale
         is_fresh = manifest.is_of(live) and opened.corpus.count == len(live)
-        self._fresh = (manifest, live) if is_fresh else None
-        return is_fresh
+        stale = [] if is_fresh else manifest.stale(live)
+        # Of a change on disk, what binds and what is proposed are asked in turns.
+        self._told = ((manifest, live, is_fresh, stale), *self._told[:1])
+        return is_fresh, stale
 
     def _open(self) -> OpenIndex | None:
         if self._folder is None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from math import inf
 from typing import Literal, NamedTuple, Protocol, Self, overload
 
 from mdmem.dataclass import dataclass
@@ -32,6 +33,12 @@ Read = Callable[[Sequence[str]], Iterable[IndexDocument]]
 Holding = Collection[frozenset[str]]
 """Sets of terms, of which whatever is found holds all of one; none at all leaves nothing out."""
 
+Bar = tuple[float, str]
+"""The last document by its whole of which passages are looked at: its score, below zero, and its key."""
+
+# Where all are looked at.
+NO_BAR: Bar = (inf, "")
+
 Progress = Callable[[int, int], None]
 """Is told how many documents are done, and of how many."""
 
@@ -54,10 +61,15 @@ class MatchColumns(Sequence[Match]):
     __hash__ = None  # type: ignore[assignment]  # as of a list
 
     def __init__(
-        self, keys: Sequence[str] = (), scores: Sequence[float] = (), terms: Sequence[frozenset[str]] = ()
+        self,
+        keys: Sequence[str] = (),
+        scores: Sequence[float] = (),
+        terms: Sequence[frozenset[str]] = (),
+        *,
+        bar: Bar = NO_BAR,
     ) -> None:
-        """Take the three columns."""
-        self.keys, self.scores, self.terms = keys, scores, terms
+        """Take the three columns, and whose passages were looked at."""
+        self.keys, self.scores, self.terms, self.bar = keys, scores, terms, bar
 
     @classmethod
     def of(cls, matches: Iterable[Match]) -> Self:
@@ -114,6 +126,7 @@ class TextAnswer:
     """What a question found: matches best first, equal scores by key.
 
     `terms` are the question's distinct stemmed terms in order of appearance, `words` what the user typed for each.
+    `bar` is the last document of which passages were looked at.
     """
 
     matches: MatchColumns
@@ -122,6 +135,7 @@ class TextAnswer:
     source: Source
     degraded: bool = False
     why: str | None = None
+    bar: Bar = NO_BAR
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +187,13 @@ class FullText(Protocol):
         syntax: bool = False,
         holding: Holding = (),
         may_refresh: bool = True,
+        bar: Bar | None = None,
     ) -> TextAnswer:
         """Return the live documents that hold a word of the question.
 
         Only keys in `among` match, but the statistics come from all live documents.
         `may_refresh` lets the index be brought up to date on the way: only where `live` are all documents there are.
+        With the `bar` of an answer from nearly the same documents, no more than `among` need be scored.
         With `syntax`, the question is read as query language, and `QuerySyntaxError` raised where it is none.
         """
         ...

@@ -15,7 +15,7 @@ from mdmem.index.analysis import ask
 from mdmem.index.corpus import Corpus, Gains, Weights
 from mdmem.index.fields import PASSAGE_FIELDS, SCORED
 from mdmem.index.postings import Columns
-from mdmem.index.protocol import Holding, MatchColumns, Read, holds_one
+from mdmem.index.protocol import NO_BAR, Bar, Holding, MatchColumns, Read, holds_one
 
 # Round figures from a coarse grid, so as not to fit the corpora. K1 is of the field's range: at 2.0 Cranfield (titles
 # and abstracts, 225 questions) has nDCG@10 .408, at 1.5 .405, at 1.2 .394; of 62 questions in other words over PEPs and
@@ -53,8 +53,15 @@ def term(text: str) -> Frequencies:
     return lambda corpus, field: corpus.postings(field, text)
 
 
-def weigh(corpus: Corpus, frequencies: Frequencies, *, fields: Sequence[str] = SCORED) -> Weights:
-    """Return tf(d, t) of each live document that holds the term in one of the fields."""
+def weigh(
+    corpus: Corpus, frequencies: Frequencies, *, fields: Sequence[str] = SCORED, few: frozenset[int] | None = None
+) -> Weights:
+    """Return tf(d, t) of each live document that holds the term in one of the fields.
+
+    With `few`, those alone whose first passages have these numbers, among all that are counted.
+    """
+    if few is not None:
+        return _weigh(corpus, frequencies, fields, few)
     key, known = (frequencies, fields), corpus.weighed
     if key in known:
         return known[key]
@@ -68,7 +75,11 @@ def weigh(corpus: Corpus, frequencies: Frequencies, *, fields: Sequence[str] = S
     return found
 
 
-def _weigh(corpus: Corpus, frequencies: Frequencies, fields: Sequence[str]) -> Weights:
+def _weigh(
+    corpus: Corpus, frequencies: Frequencies, fields: Sequence[str], few: frozenset[int] | None = None
+) -> Weights:
+    holders = set[int]()
+    passages = corpus.passages_of(few) if few is not None else frozenset[int]()
     stated: dict[int, float] = {}
     wholes: dict[int, float] = {}
     postings: list[tuple[str, Sequence[Columns]]] = []
@@ -77,8 +88,14 @@ def _weigh(corpus: Corpus, frequencies: Frequencies, fields: Sequence[str]) -> W
         if not columns:
             continue
         postings.append((field, columns))
-        held: Iterable[tuple[int, float]] = chain.from_iterable(starmap(zip, columns))
         is_part = field in PASSAGE_FIELDS
+        held: Iterable[tuple[int, float]]
+        if few is None:
+            held = chain.from_iterable(starmap(zip, columns))
+        else:
+            held = _held_by(passages if is_part else few, columns)
+            for numbers, _ in columns:
+                holders.update(numbers if corpus.is_flat else map(corpus.firsts.__getitem__, numbers))
         if is_part and not corpus.is_flat:
             held = _summed(held, corpus.firsts)
         weight = WEIGHTS[field]
@@ -90,7 +107,8 @@ def _weigh(corpus: Corpus, frequencies: Frequencies, fields: Sequence[str]) -> W
             stated = _sum(stated, weighed)
     # Whole numbers: their sum is the same in any order of the documents.
     times = sum(sum(counts) for _, columns in postings for _, counts in columns)
-    return Weights(stated, wholes, postings, times)
+    count = len(stated.keys() | wholes.keys() if few is None else holders)
+    return Weights(stated, wholes, postings, count, times)
 
 
 def _sum(one: dict[int, float], other: dict[int, float]) -> dict[int, float]:
@@ -148,9 +166,10 @@ class Scores:
     thousands may hold a term, and to look each up in a dictionary takes five times as long.
     """
 
-    def __init__(self, corpus: Corpus) -> None:
-        """Start without a term."""
-        self._corpus = corpus
+    def __init__(self, corpus: Corpus, bar: Bar | None = None) -> None:
+        """Start without a term; `bar` says whose passages are looked at, where that is known."""
+        self._corpus, self._given = corpus, bar
+        self.bar = bar or NO_BAR
         count = len(corpus.names)
         self._wholes, self._titles = [0.0] * count, [0.0] * count
         # Their postings alone: what thousands of documents weigh takes thirty times as much memory.
@@ -159,7 +178,7 @@ class Scores:
 
     def add(self, weights: Weights, boost: float = 1.0, text: str | None = None) -> Sequence[int]:
         """Take in a term, and return the documents that hold it; `text` is what others may hold of it, too."""
-        totals, count = self._corpus.totals, len(weights.stated.keys() | weights.wholes.keys())
+        totals, count = self._corpus.totals, weights.count
         held = max(count, totals.holders.get(text or "", 0)) if totals is not None else count
         rarity = boost * math.log1p((self._corpus.count - held + 0.5) / (held + 0.5))
         rarity *= math.sqrt(min(weights.times / max(count, 1), MOST_TIMES))
@@ -195,10 +214,13 @@ class Scores:
     def _looked_into(self) -> Set[int]:
         """Return the best documents by their whole, equal ones by key."""
         held, wholes, names = self.held, self._wholes, self._corpus.names
+        if self._given is not None:
+            return {place for place in held if (-wholes[place], names[place] or "") <= self._given}
         if len(held) <= LOOKED_INTO:
             return held
         least = nlargest(LOOKED_INTO, map(wholes.__getitem__, held))[-1]
         best = sorted((-wholes[place], names[place] or "", place) for place in held if wholes[place] >= least)
+        self.bar = best[LOOKED_INTO - 1][:2]
         return {place for _, _, place in best[:LOOKED_INTO]}
 
     def _best_passages(self, among: frozenset[int]) -> dict[int, float]:
@@ -283,15 +305,21 @@ def rank(
     *,
     among: Set[str] | None = None,
     holding: Holding = (),
+    bar: Bar | None = None,
 ) -> MatchColumns:
-    """Return the documents that answer a query, best first; those in `among` that hold enough."""
+    """Return the documents that answer a query, best first; those in `among` that hold enough.
+
+    With the `bar` of another version of the corpus, no more than those are scored, which takes a tenth of the time.
+    """
     # A bit for each term: adding up sets for each of thousands of documents would take longer than scoring them.
     bits = {text: 1 << position for position, text in enumerate(query.typed)}
-    scored, names = Scores(corpus), corpus.names
+    scored, names, few = Scores(corpus, bar), corpus.names, None
+    if bar is not None and among is not None:
+        few = frozenset(start for start, name in zip(corpus.starts, names, strict=True) if name in among)
     masks = [0] * len(names)
     for leaf in query.leaves:
         mask = sum(bits[text] for text in set(leaf.terms))
-        places = scored.add(weigh(corpus, leaf.frequencies, fields=leaf.fields), leaf.boost, leaf.text)
+        places = scored.add(weigh(corpus, leaf.frequencies, fields=leaf.fields, few=few), leaf.boost, leaf.text)
         if len(places) == len(names):
             masks = [known | mask for known in masks]
         else:
@@ -312,7 +340,7 @@ def rank(
     found.sort(key=known.__getitem__, reverse=True)
     keys = [key for key in map(names.__getitem__, found) if key is not None]
     terms = map(texts.__getitem__, map(masks.__getitem__, found))
-    return MatchColumns(keys, list(map(known.__getitem__, found)), list(terms))
+    return MatchColumns(keys, list(map(known.__getitem__, found)), list(terms), bar=scored.bar)
 
 
 def _by_name(corpus: Corpus, held: Set[int]) -> list[int]:

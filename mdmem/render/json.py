@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import asdict
@@ -12,7 +12,7 @@ from mdmem.standing import standing_json
 if TYPE_CHECKING:
     from mdmem.history.why import ChainLink, WhyReport
     from mdmem.retrieval.entries import ShownEntry
-    from mdmem.retrieval.pack import Pack, PackedEntry
+    from mdmem.retrieval.pack import Mention, Pack, PackedEntry
     from mdmem.retrieval.question import AnswerBasis, Hit, Omission, SearchResult
     from mdmem.status import StatusReport
 
@@ -102,8 +102,13 @@ def _item(packed: PackedEntry) -> dict[str, Any]:
         "via": list(item.via),
         **_lists(item.bearings),
         **standing_json(item.stance, in_force=item.current),
-        **({"beneath": [_filled(asdict(one)) for one in packed.beneath]} if packed.beneath else {}),
+        **({"beneath": beneath_json(packed.beneath)} if packed.beneath else {}),
     }
+
+
+def beneath_json(beneath: Iterable[Mention]) -> list[dict[str, Any]]:
+    """Return what stands under an entry."""
+    return [_filled(asdict(one)) for one in beneath]
 
 
 def agents_json(pack: Pack) -> dict[str, Any]:

@@ -160,7 +160,7 @@ def item_text(packed: PackedEntry, ink: Ink = NO_INK) -> str:
     entry = packed.item.entry
     head = f"{ink.bold(f'[{entry.type}] {entry.address}')}{_called(packed)}{_marks(packed)}"
     content = [indent(packed.content)] if packed.content and not packed.form.is_line else []
-    return "\n".join([head, *content, *(ink.dim(f"  {_mention(one)}") for one in packed.beneath)])
+    return "\n".join([head, *content, *(ink.dim(f"  {mention_line(one)}") for one in packed.beneath)])
 
 
 def item_markdown(packed: PackedEntry) -> str:
@@ -169,7 +169,7 @@ def item_markdown(packed: PackedEntry) -> str:
     head = f"`{entry.address}`{_marks(packed)}"
     if packed.form.is_line:
         return f"- {entry.type} {head}{_called(packed)}"
-    beneath = "\n".join(f"- {_mention(one)}" for one in packed.beneath)
+    beneath = "\n".join(f"- {mention_line(one)}" for one in packed.beneath)
     said = [f"### {entry.type}: {one_line(entry.title)}", head, quoted(packed.content), *([beneath] if beneath else [])]
     return "\n\n".join(said)
 
@@ -186,7 +186,8 @@ text_size = PrintedText(lambda pack: pack_text(pack, ink=NO_INK), item_text)
 markdown_size = PrintedText(pack_markdown, item_markdown)
 
 
-def _mention(one: Mention) -> str:
+def mention_line(one: Mention) -> str:
+    """Return what stands under an entry as one line."""
     day = f" ({one.day})" if one.day else ""
     said = f": “{one_line(one.said)}”" if one.said else ""
     title = f": {one_line(one.title)}" if one.title else ""

@@ -8,6 +8,8 @@ from typing import Any
 from mdmem.entry.text import quoted
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
+from mdmem.render.json import beneath_json
+from mdmem.render.retrieval import mention_line
 from mdmem.render.words import indent
 from mdmem.retrieval.about import ToldEntry
 
@@ -18,6 +20,7 @@ def told_text(told: Iterable[ToldEntry], ink: Ink) -> str:
     """Return each entry with its passages, or that it has none."""
     return "\n\n".join(
         f"{ink.bold(one.entry.address)}: {one_line(one.entry.title)}{_standing(one)}\n{indent(one.said or _NOTHING)}"
+        + "".join(f"\n  {ink.dim(mention_line(other))}" for other in one.beneath)
         for one in told
     )
 
@@ -26,6 +29,7 @@ def told_markdown(told: Iterable[ToldEntry]) -> str:
     """Return each entry as a section, its passages as a quote."""
     return "\n\n".join(
         f"### {one_line(one.entry.title)}\n\n`{one.entry.address}`{_standing(one)}\n\n{quoted(one.said or _NOTHING)}"
+        + "".join(f"\n- {mention_line(other)}" for other in one.beneath)
         for one in told
     )
 
@@ -34,7 +38,13 @@ def told_json(told: Iterable[ToldEntry]) -> dict[str, Any]:
     """Return the passages of each entry; `heads` is what is in force in its place."""
     return {
         "entries": [
-            {"address": one.entry.address, "title": one.entry.title, "passages": one.said, "heads": list(one.heads)}
+            {
+                "address": one.entry.address,
+                "title": one.entry.title,
+                "passages": one.said,
+                "heads": list(one.heads),
+                **({"beneath": beneath_json(one.beneath)} if one.beneath else {}),
+            }
             for one in told
         ]
     }

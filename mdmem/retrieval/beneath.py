@@ -10,7 +10,7 @@ from mdmem.entry.sentences import cut_at_word
 from mdmem.retrieval.pack import CITED, Mention
 from mdmem.retrieval.ranks import Retrieved
 
-# In bytes: of a sentence that cites an entry, in a short answer.
+# In bytes: of a sentence that cites an entry, in a short answer or under another than the best match.
 _CITED = 170
 # Of newer entries that only point.
 _NAMED = 4
@@ -30,7 +30,7 @@ def fewer(beneath: Sequence[Mention], *, most: int, is_best: bool, is_brief: boo
     """
     citing = [one for one in beneath if one.how == CITED]
     changing = [one for one in citing if is_changing(one.said)]
-    told = [_in_short(one) if is_brief else one for one in changing[:most]]
+    told = [one if is_best and not is_brief else _in_short(one) for one in changing[:most]]
     rest = [Mention(_named_by([one for one in citing if one not in changing[:most]], changing), "")] if is_best else []
     return (*(one for one in beneath if one.how != CITED), *told, *(one for one in rest if one.how))
 

@@ -28,8 +28,8 @@ _WHOLE = 2048
 _SHORTER = 380
 # The best match that only words ask for: what it decided in short, and the passages that hold what was asked.
 _BEST_MATCH = 1700
-# Where the second is nearly as good.
-_BESIDE_ANOTHER = 1300
+# Where the second is nearly as good, or newer and speaks of it; and where the third is, too: which governs is open.
+_BESIDE_ANOTHER, _AMONG_OTHERS = 1300, 900
 # Of little room, what the best match may take, its heading and what stands beneath it among that.
 _MOST, _HEAD = 0.8, 400
 # In a short answer it has all but the titles of a few others, and these have a line, unless one is nearly as good.
@@ -48,8 +48,6 @@ _DRAFTS = 20
 _COVERING = 12
 # No digest is like it: an invariant was named and not given.
 _NAMED = "-"
-# Of an entry given in part: the digest of its file, and those of the passages that were given of it.
-_BESIDE_VERSION = "\n"
 
 
 def pack(
@@ -111,7 +109,7 @@ class _Packing:
         if not self._is_pressed:
             self._fill(plan, self._relevance.next_best, part, Form.SUMMARY)
             self._fill(plan, self._disputed(plan), part)
-            self._fill(plan, (*self._relevance.on_path, *self._relevance.best), room, Form.LINE)
+            self._fill(plan, (*self._relevance.on_path, *self._relevance.near), room, Form.LINE)
         self._fill(plan, self._with_opponents(chain(self._relevance.best, self._relevance.others())), part)
         self._fill(plan, self._disputed(plan), room, Form.SUMMARY)
         self._fill_drafts(plan, room, part)
@@ -135,7 +133,7 @@ class _Packing:
         beyond = min(room, part + SHORT) if self.found.terms else room
         for item in filter(self._is_worth, self.found.proposed_ranks[:_DRAFTS]):
             form = Form.FULL if self.texts[True].size(item.entry.address) <= SHORT else Form.SUMMARY
-            place = beyond if self._relevance.counts(item) else part
+            place = beyond if self._relevance.counts(item) and self._relevance.rivals(item) else part
             if not self._give(plan, item, form, place, is_draft=True) and self.found.is_brief:
                 self._give(plan, item, Form.LINE, place, is_draft=True)
 
@@ -210,7 +208,7 @@ class _Packing:
 
     @cached_property
     def _relevance(self) -> Relevance:
-        return Relevance(self.found, self._is_pressed)
+        return Relevance(self.found, self._is_pressed, self.texts[False].beneath)
 
     @cached_property
     def _is_pressed(self) -> bool:
@@ -230,15 +228,19 @@ class _Packing:
         return self._shapes[key]
 
     def _is_beyond(self, item: Ranked, left: int, texts: Texts) -> bool:
-        """Say whether the least that an item may be shortened to is too much: to find its passages takes long."""
+        """Say whether an item is too much even when shortened: to find its passages, and what names it, takes long."""
         address = item.entry.address
         if left > SHORT + _HEAD or address in self.given or (id(item), Form.SUMMARY) in self._shapes:
             return False
         body = texts.body(address)
         if size_of(content_of(item.entry, body)) <= SHORT:
             return False
-        least = least_size(item.entry, body, self._longest(Form.SUMMARY))
-        return self.printed.entry(PackedEntry(item.described, Form.SUMMARY, "x" * least)) > left
+        limit, bare = self._longest(Form.SUMMARY), PackedEntry(item.described, Form.SUMMARY, "")
+        enough = left - self.printed.entry(bare)
+        if least_size(item.entry, body, limit) > enough:
+            return True
+        short = shortened(item.entry, body, self._find, limit, self._relevance.weights, enough=enough)
+        return self.printed.entry(replace(bare, content=short)) > left
 
     def _made(self, item: Retrieved, form: Form, texts: Texts) -> PackedEntry:
         address, entry = item.entry.address, item.entry
@@ -256,9 +258,9 @@ class _Packing:
         size = size_of(whole)
         if always_stands(item) or size <= (_WHOLE if form is Form.FULL else SHORT):
             return self._told(item, Form.FULL, whole, texts)
-        if form is Form.FULL:
+        if form is Form.FULL and (item.on_path or self._find is None):
             section = deciding_section(entry, body, self._find, self._relevance.weights)
-            if section and (item.on_path or self._find is None):
+            if section:
                 return self._in_part(item, Form.SECTION, section, texts)
         limit = self._longest(form)
         if form is Form.FULL and self.found.is_brief:
@@ -268,12 +270,8 @@ class _Packing:
 
     def _in_part(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
         """Return an item of which a part is given, where a passage of it is new; its passages count as given later."""
-        version, *before = self.given.get(item.entry.address, "").split(_BESIDE_VERSION)
-        told = self._told(item, form, content, texts)
-        known, passages = set(before) if version == told.digest else set(), _passages(content)
-        if passages <= known:
-            return PackedEntry(item, Form.GIVEN, "")
-        return replace(told, digest=_BESIDE_VERSION.join((told.digest, *sorted(known | passages))))
+        part = self._told(item, form, content, texts).after(self.given.get(item.entry.address, ""))
+        return part if part.is_new else PackedEntry(item, Form.GIVEN, "")
 
     def _longest(self, form: Form) -> int:
         """Return how many bytes a shortened entry may take."""
@@ -281,7 +279,9 @@ class _Packing:
             return _SHORTER if self.found.is_brief else SHORT
         if self._is_pressed:
             return max(SHORT, int(self.budget * BYTES_A_TOKEN * _MOST) - _HEAD)
-        return _BESIDE_ANOTHER if self._relevance.is_contested else _BEST_MATCH
+        if self._relevance.is_open:
+            return _AMONG_OTHERS
+        return _BESIDE_ANOTHER if self._relevance.is_contested or self._relevance.succeeding else _BEST_MATCH
 
     def _brief_room(self, bare: PackedEntry) -> int:
         """Return the bytes of a short answer that its best match may take, its heading and what is beneath it aside."""
@@ -356,11 +356,3 @@ class _Packing:
     def _covering(self, plan: Plan) -> Iterator[Ranked]:
         """Yield the first of what covers a given path, is in force and is not given."""
         return islice((one for one in self._relevance.on_path if one.entry.address not in plan.taken), _COVERING)
-
-
-def _passages(content: str) -> set[str]:
-    """Return what to know each passage of a part by, wherever it stands in another part of the same entry."""
-    from hashlib import sha256
-
-    passages = (one.removeprefix("… ") for one in content.split("\n\n"))
-    return {sha256(one.encode("utf-8", "surrogatepass")).hexdigest()[:16] for one in passages}

@@ -153,7 +153,7 @@ def holds(
     best = (text for group in texts for text in group.held[:_READ])
     for text in nsmallest(_READ, best, key=lambda one: (-one.score, one.entry.address)):
         if may_tell(text.terms):
-            yield from _sections_held(text, text.terms & _terms_in(text.title, find), body(text.entry.address))
+            yield from _sections_held(text, text.terms & _terms_in(text.title, find), body(text.entry.address), find)
 
 
 def _terms_in(text: str, find: Find) -> frozenset[str]:
@@ -161,13 +161,13 @@ def _terms_in(text: str, find: Find) -> frozenset[str]:
     return frozenset().union(*(terms for _, _, terms in find(text))) if text.isascii() else text_terms(text)
 
 
-def _sections_held(text: Held, title: frozenset[str], body: str) -> Iterator[Hold]:
-    hits, first = finder(text.terms)(body), 0
+def _sections_held(text: Held, title: frozenset[str], body: str, find: Find) -> Iterator[Hold]:
+    hits, first = [(at, held) for at, _, terms in find(body) if (held := terms & text.terms)], 0
     for section in sections_of(body):
         # One section follows upon the other, and most hold no word of the question.
         first, start = bisect_left(hits, (section.span[1],), first), first
         if first == start:
             continue
         inside = hits[start:first]
-        heading = frozenset().union(*(terms for at, _, terms in inside if at < section.start))
-        yield Hold(title.union(*(terms for _, _, terms in inside)), heading, title)
+        heading = frozenset().union(*(terms for at, terms in inside if at < section.start))
+        yield Hold(title.union(*(terms for _, terms in inside)), heading, title)

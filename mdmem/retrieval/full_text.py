@@ -9,7 +9,7 @@ from mdmem.dataclass import replace
 from mdmem.entry.model import Entry
 from mdmem.errors import UsageError
 from mdmem.index.analysis import ask
-from mdmem.index.protocol import MatchColumns, QuerySyntaxError, TextAnswer
+from mdmem.index.protocol import Bar, MatchColumns, QuerySyntaxError, TextAnswer
 from mdmem.retrieval.question import Question
 from mdmem.workspace.workspace import Workspace
 
@@ -18,13 +18,15 @@ _LOOKED_INTO = 50
 _AHEAD = 1.001
 
 
-def find_text(workspace: Workspace, question: Question, addresses: Collection[str]) -> TextAnswer:
+def find_text(
+    workspace: Workspace, question: Question, addresses: Collection[str], *, bar: Bar | None = None
+) -> TextAnswer:
     """Return what the full text, or the files where it is down, says of a question about the entries at some addresses.
 
-    Raises UsageError for a query that cannot be read as one.
+    `bar` is that of an answer from other files. Raises UsageError for a query that cannot be read as one.
     """
     try:
-        answer = workspace.find_text(question.words, addresses, syntax=question.syntax)
+        answer = workspace.find_text(question.words, addresses, syntax=question.syntax, bar=bar)
     except QuerySyntaxError as error:
         raise UsageError(str(error)) from error
     return answer if question.syntax else titled_first(answer, workspace.catalog.entries)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property
 
 from mdmem.catalog import Catalog
 from mdmem.catalog.links import Neighbourhood
-from mdmem.dataclass import dataclass
+from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, EntryType, day_of
-from mdmem.entry.sections import citing_sentences, is_changing
+from mdmem.entry.sections import citing_sentences, is_changing, without_targets
 from mdmem.index.analysis import ask
 from mdmem.regex import regex
 from mdmem.retrieval.pack import CITED, Mention, Texts
@@ -31,17 +31,21 @@ _READ = 40
 def texts_of(workspace: Workspace, found: Retrieval) -> Texts:
     """Return what a pack reads of the entries of a workspace."""
     catalog = workspace.catalog
-    mentions = Mentions(workspace, found)
+    mentions = Mentions(workspace, (lambda: found.scope.held(catalog)) if found.is_indexed else None)
     return Texts(catalog.body, catalog.sizes.__getitem__, catalog.digests.__getitem__, mentions.under)
 
 
 @dataclass
 class Mentions:
-    """The entries that stand under those of one answer; the full text is asked only where the question asked it."""
+    """The entries that stand under those of one answer.
+
+    The full text of those that `among` returns is asked for more; None where no index is at hand.
+    """
 
     workspace: Workspace
-    found: Retrieval
+    among: Callable[[], Collection[str]] | None
     _asked: int = 0
+    _known: dict[str, tuple[Mention, ...]] = field(default_factory=dict)
 
     @property
     def _catalog(self) -> Catalog:
@@ -53,35 +57,40 @@ class Mentions:
 
     def under(self, item: Retrieved) -> tuple[Mention, ...]:
         """Return what bears on an item: claims, amendments, what it replaced, the newest first, and what cites it."""
-        entry = item.entry
+        address = item.entry.address
+        if address not in self._known:
+            self._known[address] = self.of(item.entry, item.bearings, is_asked=bool(item.score))
+        return self._known[address]
+
+    def of(self, entry: Entry, bearings: Mapping[str, Sequence[str]], *, is_asked: bool) -> tuple[Mention, ...]:
+        """Return what bears on an entry; what cites an invariant, and the full text, count where it `is_asked`."""
         if self._catalog.entries.get(entry.address) is not entry:
             return ()
-        bearing = tuple(self._bearing(item))
+        bearing = tuple(self._bearing(entry, bearings))
         known = {one.address for one in bearing}
-        return (*bearing, *self._replaced(entry), *(one for one in self._citing(item) if one.address not in known))
+        citing = [] if entry.type is EntryType.INVARIANT and not is_asked else self._citing(entry, is_asked=is_asked)
+        return (*bearing, *self._replaced(entry), *(one for one in citing if one.address not in known))
 
-    def _bearing(self, item: Retrieved) -> Iterator[Mention]:
-        for name, addresses in item.bearings.items():
+    def _bearing(self, entry: Entry, bearings: Mapping[str, Sequence[str]]) -> Iterator[Mention]:
+        for name, addresses in bearings.items():
             for address in addresses:
-                said = self._sentence(address, _names_of(item.entry)) if name in _AMENDING else ""
+                said = self._sentence(address, _names_of(entry)) if name in _AMENDING else ""
                 other = self._catalog.entries[address]
                 yield Mention(BEARINGS[name], address, other.title, _day(other), said)
 
     def _sentence(self, address: str, names: tuple[str, ...]) -> str:
-        return next(iter(citing_sentences(self._catalog.body(address), names)), "")
+        return without_targets(next(iter(citing_sentences(self._catalog.body(address), names)), ""))
 
     def _replaced(self, entry: Entry) -> Iterator[Mention]:
         olds = [self._catalog.entries[old] for old in self._catalog.lineage.ancestors(entry.address)]
         for old in sorted(olds, key=_age, reverse=True)[:_REPLACED]:
             yield Mention("replaces", old.address, old.title, _day(old))
 
-    def _citing(self, item: Retrieved) -> list[Mention]:
+    def _citing(self, entry: Entry, *, is_asked: bool) -> list[Mention]:
         """Return the newer entries in force that name an entry, each with the sentence that does."""
-        entry = item.entry
-        if entry.type is EntryType.INVARIANT and not item.score:
-            return []
         names = _names_of(entry)
-        sources = [self._catalog.entries[address] for address in self._likely(item, names)]
+        holding = self._holding(names) if is_asked else []
+        sources = [self._catalog.entries[address] for address in self._likely(entry, holding)]
         newer = [one.address for one in sources if _age(one) >= _age(entry) and one is not entry]
         found: list[Mention] = []
         for address, body in self._catalog.plain_bodies(newer):
@@ -89,29 +98,29 @@ class Mentions:
                 citing = self._catalog.entries[address]
                 # A bare `[see: …]` is no sentence.
                 told = said if _BRACKETED.sub("", said).strip(" .;,-*") else ""
-                found.append(Mention(CITED, address, citing.title, _day(citing), told))
+                found.append(Mention(CITED, address, citing.title, _day(citing), without_targets(told)))
         # One that says what it changes says more than one that points.
         return sorted(found, key=lambda one: not is_changing(one.said))[:_CITING]
 
-    def _likely(self, item: Retrieved, names: tuple[str, ...]) -> list[str]:
+    def _likely(self, entry: Entry, holding: Sequence[str]) -> list[str]:
         """Return the entries in force that link to one, and those whose text holds the words of its name."""
         is_current = self._catalog.lineage.is_current
-        linking = self._links.citing(item.entry.address)
-        return [one for one in dict.fromkeys([*linking, *self._holding(item, names)]) if is_current(one)][:_READ]
+        linking = self._links.citing(entry.address)
+        return [one for one in dict.fromkeys([*linking, *holding]) if is_current(one)][:_READ]
 
-    def _holding(self, item: Retrieved, names: tuple[str, ...]) -> list[str]:
-        if not self.found.is_indexed or not item.score or self._asked >= _ASKED:
+    def _holding(self, names: tuple[str, ...]) -> list[str]:
+        if self.among is None or self._asked >= _ASKED:
             return []
         self._asked += 1
         # Prose writes ADR 7 for what is `adr-0007`.
         spellings = {names[0], re.sub(r"(?<!\d)0+(?=\d)", "", names[0])}
         wanted = [frozenset(ask(spelling).terms) for spelling in spellings]
-        answer = self.workspace.find_text(" ".join(sorted(spellings)), self._among, holding=wanted)
+        answer = self.workspace.find_text(" ".join(sorted(spellings)), self._held, holding=wanted)
         return [match.key for match in answer.matches]
 
     @cached_property
-    def _among(self) -> frozenset[str]:
-        return frozenset(self.found.scope.held(self._catalog))
+    def _held(self) -> frozenset[str]:
+        return frozenset(self.among()) if self.among is not None else frozenset()
 
 
 def _names_of(entry: Entry) -> tuple[str, ...]:

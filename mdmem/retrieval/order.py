@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, overload
 
 _Made = TypeVar("_Made")
@@ -14,13 +14,8 @@ class Stepped(Sequence[_Made]):
 
     def __init__(self, given: list[_Made], step: Callable[[_Made], Any], key: Callable[[_Made], Any]) -> None:
         """Take what is given, which is sorted by its steps, and what sorts it all."""
-        self._given, self._step, self.key = given, step, key
+        self._given, self._step, self._key = given, step, key
         self._done = 0
-
-    @property
-    def in_any_order(self) -> Sequence[_Made]:
-        """Return what is given as it stands: for who counts."""
-        return self._given
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -48,24 +43,21 @@ class Stepped(Sequence[_Made]):
         self._order(last + 1 if isinstance(last, int) else max(last, default=-1) + 1)
         return self._given[at]
 
+    def place_of(self, key: Any) -> int:
+        """Return how many come no later than something of a key, which takes no order."""
+        given, step = self._given, self._step
+        # Steps are in order, so that this is at least next to the one that it belongs to.
+        at = bisect_right(given, key, key=self._key)
+        start = bisect_left(given, step(given[at - 1]), key=step) if at else 0
+        end = bisect_right(given, step(given[at]), key=step) if at < len(given) else at
+        no_later: list[bool] = [self._key(one) <= key for one in given[start:end]]
+        return start + sum(no_later)
+
     def _order(self, end: int) -> None:
         """Put in order at least so many."""
         given = self._given
         while self._done < end:
             start = self._done
             stop = bisect_right(given, self._step(given[start]), lo=start, key=self._step)
-            given[start:stop] = sorted(given[start:stop], key=self.key)
+            given[start:stop] = sorted(given[start:stop], key=self._key)
             self._done = stop
-
-
-def in_any_order(items: Sequence[_Made]) -> Sequence[_Made]:
-    """Return items without putting them in order first."""
-    return items.in_any_order if isinstance(items, Stepped) else items
-
-
-def in_order(items: Sequence[_Made], few: Collection[_Made]) -> list[_Made]:
-    """Return a few of some items in the order of those."""
-    if isinstance(items, Stepped):
-        return sorted(few, key=items.key)
-    wanted = set(map(id, few))
-    return [item for item in items if id(item) in wanted]

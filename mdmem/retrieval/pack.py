@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Protocol
 
-from mdmem.dataclass import dataclass, field
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.retrieval.question import AnswerBasis, Omission
 from mdmem.retrieval.ranks import Retrieved
 from mdmem.workspace.scope import Scope
@@ -28,6 +28,8 @@ class Form(StrEnum):
 
 
 CITED = "cited by"
+# Of an entry given in part: the digest of its file, and those of the passages that were given of it.
+_BESIDE_VERSION = "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,10 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class PackedEntry:
-    """One item as it is handed over; `digest` is what to know it by when it is asked for again."""
+    """One item as it is handed over; `digest` is that of its file.
+
+    `before` are the digests of passages that were given of it earlier, where only some are given: these count, too.
+    """
 
     item: Retrieved
     form: Form
@@ -51,6 +56,24 @@ class PackedEntry:
     tokens: int = 0
     beneath: tuple[Mention, ...] = ()
     digest: str = ""
+    before: tuple[str, ...] | None = None
+
+    @property
+    def known_by(self) -> str:
+        """Return what to know it by when it is asked for again."""
+        if self.before is None:
+            return self.digest
+        return _BESIDE_VERSION.join((self.digest, *sorted({*self.before, *_passages(self.content)})))
+
+    @property
+    def is_new(self) -> bool:
+        """Say whether a passage of it was not given before."""
+        return not self.before or not _passages(self.content).issubset(self.before)
+
+    def after(self, known_by: str) -> PackedEntry:
+        """Return it as given in part, with what was given of the same version before."""
+        version, *before = known_by.split(_BESIDE_VERSION)
+        return replace(self, before=tuple(before) if version == self.digest else ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +97,7 @@ class Pack:
     @property
     def gave(self) -> dict[str, str]:
         """Return the digest of each entry that is handed over with its content, by address."""
-        return {one.item.entry.address: one.digest for one in (*self.items, *self.proposed) if one.digest}
+        return {one.item.entry.address: one.known_by for one in (*self.items, *self.proposed) if one.digest}
 
 
 @dataclass(slots=True)
@@ -87,6 +110,15 @@ class Plan:
     beside: int = 0
     used: int = 0
     lines: int = 0
+
+
+def _passages(content: str) -> set[str]:
+    """Return what to know each passage of a part by, wherever it stands in another part of the same entry."""
+    # Imported here: it takes the time of ten other modules, and most answers are noted nowhere.
+    from hashlib import sha256
+
+    passages = (one.removeprefix("… ") for one in content.split("\n\n"))
+    return {sha256(one.encode("utf-8", "surrogatepass")).hexdigest()[:16] for one in passages}
 
 
 # Address to digest of what an earlier answer of the same session handed over.

@@ -12,6 +12,7 @@ from mdmem.dataclass import asdict, dataclass, field
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.finding import Finding
+from mdmem.index.protocol import NO_BAR, Bar
 from mdmem.standing import Stance
 from mdmem.workspace.scope import Filters
 
@@ -315,10 +316,14 @@ class Hit(AnsweredEntry):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """The hits of a search, best first, and how they were found; `drafts` counts those that match and are not shown."""
+    """The hits of a search, best first, and how they were found; `drafts` counts those that match and are not shown.
+
+    `bar` is what the full text says of its scores.
+    """
 
     query: str
     hits: Sequence[Hit]
     terms: frozenset[str] = frozenset()
     drafts: int = 0
+    bar: Bar = NO_BAR
     basis: AnswerBasis

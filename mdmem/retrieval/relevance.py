@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from heapq import nlargest
 from math import fsum, log
@@ -11,17 +11,20 @@ from math import fsum, log
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType
 from mdmem.retrieval.kinds import RankGroup, Ranks, kind_of
-from mdmem.retrieval.ranks import Ranked, Retrieval
+from mdmem.retrieval.pack import CITED, Mention
+from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
 
 # The best matches by score that come before all authority but that of invariants (the figures stand in
 # tests/bench/bench_packs.py: filled by type alone, packs lost 70 of 732 records asked for by their own title).
 _BEST = 10
 _NEXT = 3
+# What is newer than the best match and cites it counts for so much more among the next best.
+_CITING = 1.25
 # Where little of a question's weight is held, or the best is far better, a line is enough.
 _TOUCHES, _FAR = 0.34, 0.5
 # Where the second is nearly as good as the best, it needs the room, too.
 _NEARLY = 0.85
-# Of 48 questions over PEPs and KEPs, what governs and is not the best has .72 of its score or more.
+# Of 48 questions over PEPs and KEPs the governing records that were listed by hand have .72 of the best score or more.
 NEAR = 0.66
 
 
@@ -31,6 +34,7 @@ class Relevance:
 
     found: Retrieval
     is_pressed: bool
+    beneath: Callable[[Retrieved], Iterable[Mention]] = lambda _item: ()
 
     @cached_property
     def standing(self) -> list[Ranked]:
@@ -122,8 +126,30 @@ class Relevance:
 
     @cached_property
     def next_best(self) -> list[Ranked]:
-        """Return the best matches that have room before the others have a line."""
-        return [] if self.is_elsewhere else self.best[:_NEXT]
+        """Return the best matches that have room before the others have a line.
+
+        What is newer than the best and cites it may say what holds now: it counts for more than its words.
+        """
+        if self.is_elsewhere:
+            return []
+        first, rest = self.best[:1], self.best[1:]
+        rest.sort(key=lambda item: item.score * (_CITING if item in self.succeeding else 1.0), reverse=True)
+        return [*first, *rest[: _NEXT - 1]]
+
+    @property
+    def near(self) -> list[Ranked]:
+        """Return the best matches but for those that are far from the best: these have a line where room is left."""
+        return [item for item in self.best if not self.is_far(item)]
+
+    @cached_property
+    def succeeding(self) -> list[Ranked]:
+        """Return those of the best matches that are newer than the best and cite it."""
+        named = {one.address for item in self.best[:1] for one in self.beneath(item.described) if one.how == CITED}
+        return [item for item in self.best if item.entry.address in named]
+
+    def rivals(self, item: Ranked) -> bool:
+        """Say whether an item matches as well as one of the best few that are in force."""
+        return item.score >= min((one.score for one in self.best[:_NEXT]), default=0.0)
 
     @cached_property
     def is_elsewhere(self) -> bool:
@@ -168,8 +194,11 @@ class Relevance:
         return self._weight_of(item.terms) >= _TOUCHES * (self._whole + beside)
 
     def is_far(self, item: Ranked) -> bool:
-        """Say whether an item is no title worth reading in a short answer: the best is far better."""
-        return self.found.is_brief and bool(self.found.terms) and item.score <= NEAR * self.top
+        """Say whether an item is no title worth reading: the best is far better; in a short answer sooner."""
+        if self.found.is_brief:
+            return bool(self.found.terms) and item.score <= NEAR * self.top
+        # What holds no word bears on something that does.
+        return not item.on_path and 0 < item.score < _FAR * self.top
 
     def alike(self, group: RankGroup) -> Iterator[Sequence[int]]:
         """Yield the places in a group of those that count or do not alike."""
@@ -196,10 +225,18 @@ class Relevance:
         )
         return nlargest(2, best, key=lambda item: item.score)
 
-    @cached_property
+    @property
     def is_contested(self) -> bool:
         """Say whether the second best match is nearly as good as the best."""
-        return len(self.best) > 1 and self.best[1].score >= _NEARLY * self.top
+        return self._is_near(1)
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether the third is, too: which of them answers is then for the reader to see."""
+        return self._is_near(_NEXT - 1)
+
+    def _is_near(self, at: int) -> bool:
+        return len(self.best) > at and self.best[at].score >= _NEARLY * self.top
 
     @cached_property
     def top(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import date
 from itertools import compress
 from operator import attrgetter, not_
@@ -13,7 +13,7 @@ from mdmem.catalog import Catalog, is_entry_place
 from mdmem.dataclass import replace
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import GoneError
-from mdmem.index.protocol import Match, MatchColumns
+from mdmem.index.protocol import Bar, Match, MatchColumns
 from mdmem.retrieval.bearings import bearings_of, claimants_first, claims_on, ended_match
 from mdmem.retrieval.full_text import find_text
 from mdmem.retrieval.order import Stepped
@@ -33,15 +33,20 @@ from mdmem.workspace.workspace import Workspace
 
 
 def search_in(
-    workspace: Workspace, scope: Scope, question: Question, among: Collection[str] | None = None
+    workspace: Workspace,
+    scope: Scope,
+    question: Question,
+    among: frozenset[str] | None = None,
+    *,
+    bar: Bar | None = None,
 ) -> SearchResult:
     """Return the hits in a scope, best first; equal scores put what is current before what ended.
 
-    `among` are the only entries whose match counts, where not all do.
+    `among` are the only entries whose match counts, where not all do; `bar` is that of another version of the files.
     """
     catalog, today, filters = workspace.catalog, workspace.today, question.filters
     held = scope.held(catalog)
-    answer = find_text(workspace, question, held if among is None else [one for one in held if one in among])
+    answer = find_text(workspace, question, held if among is None else among.intersection(held), bar=bar)
     matches, found, drafts = answer.matches, _Found({}, {}), 0
     # Of most that match it is seen at once that they stand for themselves.
     alone = catalog.lineage.current if _lets_all_in(filters) else frozenset[str]()
@@ -60,6 +65,7 @@ def search_in(
         hits=_hits(catalog, scope, found.over(matches, are), via=found.via, today=today),
         terms=frozenset(answer.terms),
         drafts=drafts,
+        bar=answer.bar,
         basis=AnswerBasis(
             problems=problems_in(catalog, scope),
             unmatched_terms=tuple(answer.words[term] for term in answer.terms if term not in matched),
@@ -92,8 +98,10 @@ def _ordered(hits: Iterable[Hit]) -> tuple[Hit, ...]:
 def _with(hits: Sequence[Hit], more: Iterable[Hit]) -> Sequence[Hit]:
     """Return hits with some more at their places in the order; those that are not looked at stay undescribed."""
     ranked: list[Any] = list(range(len(hits)))
+    given = hits.ranked if isinstance(hits, Described) else None
     for hit in sorted(more, key=_key_of, reverse=True):
-        ranked.insert(bisect(hits, _key_of(hit), key=_key_of), hit)
+        key = _key_of(hit)
+        ranked.insert(given.place_of(key) if isinstance(given, Stepped) else bisect(hits, key, key=_key_of), hit)
     return Described(ranked, lambda one: hits[one] if isinstance(one, int) else one)
 
 
@@ -233,7 +241,9 @@ def search(workspace: Workspace, question: Question) -> SearchResult:
     result = _searched(view.effective, question)
     if not view.alternatives:
         return result
-    return with_versions(result, _searched(view.checkout, question, _other_matches(view)), view)
+    among = _other_matches(view)
+    bar = result.bar if among is not None else None
+    return with_versions(result, _searched(view.checkout, question, among, bar=bar), view)
 
 
 def _other_matches(view: View) -> frozenset[str] | None:
@@ -245,9 +255,11 @@ def _other_matches(view: View) -> frozenset[str] | None:
     return view.overridden.union(*map(ancestors, view.alternatives))
 
 
-def _searched(workspace: Workspace, question: Question, among: Collection[str] | None = None) -> SearchResult:
+def _searched(
+    workspace: Workspace, question: Question, among: frozenset[str] | None = None, *, bar: Bar | None = None
+) -> SearchResult:
     scope = reading_scope(workspace.catalog, workspace.settings, question.filters)
-    return search_in(workspace, scope, question, among)
+    return search_in(workspace, scope, question, among, bar=bar)
 
 
 def snippets(workspace: Workspace, result: SearchResult) -> Callable[[Hit], str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mdmem.disk import read_regular
 from mdmem.git import Repository, ask_of
-from mdmem.git.stamp import has_includes
+from mdmem.git.stamp import depends_on_more, program, stats_of
 from mdmem.regex import regex
 from mdmem.state import places
 from mdmem.workspace.branch_settings import kept_saying, settings_stamp
@@ -21,7 +21,7 @@ def repository_at(top: Path) -> Repository | None:
     """Return what `ask_of` gives, without a process where git has told of this work tree and nothing changed since."""
     plain = Repository(top, top / ".git", top / ".git")
     owner = _owner(plain)
-    if owner is None or has_includes(plain, os.environ):
+    if owner is None or depends_on_more(plain, os.environ):
         return ask_of(top)
     told: list[Repository | None] = []
 
@@ -30,7 +30,9 @@ def repository_at(top: Path) -> Repository | None:
         return {"is_plain": str(told == [plain])}
 
     variables = (f"{name}={os.environ.get(name)}" for name in _VARIABLES)
-    stamp = settings_stamp(plain, os.environ).with_more(top, owner, *variables)
+    # It may be another git by now, or none, as where a folder is shared with a container.
+    git = stats_of(filter(None, (program(os.environ.get("PATH")),)))
+    stamp = settings_stamp(plain, os.environ).with_more(top, owner, *variables, *git)
     said = kept_saying(places(top, plain, os.environ).shared / "repository", stamp, ask)
     if told:
         return told[0]

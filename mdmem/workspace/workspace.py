@@ -19,7 +19,7 @@ from mdmem.entry.text import content_of
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
 from mdmem.finding import Place
 from mdmem.git import list_tracked, resolve, staged_index
-from mdmem.git.merge import MergeResult, merge
+from mdmem.git.merge import MergeResult, PathConflict, merge
 from mdmem.index.protocol import FullText, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.settings import Settings, parse_settings
 from mdmem.state import Places, places
@@ -28,7 +28,7 @@ from mdmem.workspace.location import Location
 from mdmem.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from mdmem.git.merge import PathConflict
+    from mdmem.index.protocol import Bar, Holding
 
 
 _Made = TypeVar("_Made")
@@ -193,8 +193,6 @@ class Workspace:
     @cached_property
     def conflicts(self) -> tuple[PathConflict, ...]:
         """Return what git cannot merge below the root, by path from the root; what is never read is left out."""
-        from mdmem.git.merge import PathConflict
-
         under = f"{self.location.under}/" if self.location.under else ""
         found = ((path[len(under) :], kind) for path, kind in self.merged.conflicts if path.startswith(under))
         return tuple(
@@ -291,7 +289,7 @@ class Workspace:
         return load(self.tree, parsed=self.parsed)
 
     def find_text(
-        self, words: str, among: Collection[str], *, syntax: bool = False, holding: Collection[frozenset[str]] = ()
+        self, words: str, among: Collection[str], *, syntax: bool = False, holding: Holding = (), bar: Bar | None = None
     ) -> TextAnswer:
         """Return what the index says about words; statistics come from what is seen.
 
@@ -311,6 +309,7 @@ class Workspace:
             syntax=syntax,
             holding=holding,
             may_refresh=not is_part,
+            bar=bar,
         )
 
     def texts(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:

@@ -284,6 +284,8 @@ def test_load_through_the_table_is_the_load_of_every_file(
     memory = Memory(tmp_path / "top", random.Random(3))
     kept = ParsedFiles()
     for event in (memory.draw.choice(EVENTS) for _ in range(40)):
+        # Of so small a memory one file is few only where half of all are.
+        monkeypatch.setattr(table_of_files, "_FEW", memory.draw.choice([1, 50]))
         event(memory)
         for parsed in (kept, ParsedFiles()):
             table = parsed.table(tmp_path / "table")
@@ -319,6 +321,16 @@ def test_no_row_is_read_and_no_folder_listed_where_nothing_changed(
     assert not (tmp_path / "table").exists()
 
 
+def test_few_changed_files_are_read_and_the_table_is_not(
+    settled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_of_files, "_FEW", 50)
+    (settled / "w/r/e1.md").write_text("---\ntype: note\nstatus: active\n---\nOther words.\n")
+    expected = told(load(WorkingTree(settled, True)))
+    monkeypatch.setattr(Table, "_packed", property(lambda _: pytest.fail("it is")))
+    assert told(loaded(settled, tmp_path)) == expected
+
+
 @pytest.mark.parametrize("name", ["table-former", "table-looks"])
 @pytest.mark.parametrize("content", [b"", b"[]", pack(CACHE_VERSION, {"former": 5, "w/r/": 5}), pack("0", {})])
 def test_torn_foreign_or_older_file_beside_the_table_is_none(
@@ -329,6 +341,16 @@ def test_torn_foreign_or_older_file_beside_the_table_is_none(
     expected = told(load(WorkingTree(settled, True)))
     assert [told(loaded(settled, tmp_path)) for _ in range(2)] == [expected, expected]
     assert len((tmp_path / name).read_bytes()) == len(before)
+
+
+def test_what_files_mean_together_is_kept_where_there_were_none_at_first(tmp_path: Path) -> None:
+    (tmp_path / "top").mkdir()
+    loaded(tmp_path / "top", tmp_path)
+    assert not (tmp_path / "table-former").exists()
+    expected = loaded(Memory(tmp_path / "top", random.Random(3)).top, tmp_path).entries
+    former = Table(tmp_path / "table").take_former()
+    assert former is not None
+    assert former.entries == expected
 
 
 def test_one_change_is_kept_beside_many_rows(tmp_path: Path) -> None:

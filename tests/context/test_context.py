@@ -194,6 +194,8 @@ def test_related_entries_come_from_both_directions(tmp_path: Path) -> None:
     ]
     assert len(next(iter(context(root, "hub", related_limit=1).items[2:])).related) == 1
     assert all(not one.related for one in context(root, "hub", include_related=False).items)
+    write(root, "mdmem.toml", 'default_wing = "app"\nbudget = 20\n')
+    assert all(not one.related for one in context(root, "hub").items), "the contents leave no room for links"
 
 
 def test_domain_narrows_and_brings_its_own(tmp_path: Path) -> None:

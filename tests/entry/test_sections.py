@@ -73,6 +73,15 @@ def test_deciding_section_is_cut_at_a_paragraph_and_never_within_code() -> None:
     assert deciding_section(ENTRY, body) == f"{'Use it. ' * 200}".strip() + " …"
 
 
+def test_no_passage_is_of_a_plan_of_tests_or_of_what_was_found_before() -> None:
+    aside = "".join(
+        f"## {name}\n\nA queue of 9 waits.\n\n" for name in ("Test Plan", "Current state review", "History")
+    )
+    body = f"## Decision\n\nWe wait.\n\n{aside}## Design\n\nEach queue has its own lock.\n"
+    told = shortened(ENTRY, body, finding("queue"))
+    assert told == "We wait.\n\n… Each queue has its own lock."
+
+
 def test_citing_sentences_begin_with_those_that_change_something() -> None:
     body = (
         "# One\n\nSee PEP-484 for types. It is :pep:`0484` again!\n\n```\nPEP 484\n```\n\n"

@@ -35,6 +35,27 @@ def test_a_longer_list_stands_with_the_first_sentence_of_each_item() -> None:
     assert "slow" not in said
 
 
+def test_item_that_holds_most_of_the_words_is_whole() -> None:
+    tail = "It is slow and long. " * 8
+    items = [f"- Mode {number} keeps orders. {tail}" for number in range(6)]
+    items[4] = f"- Mode 4 keeps orders. {tail}Of parcels it keeps the weight."
+    said = best("Orders have these modes:\n\n" + "\n".join(items), "mode of orders, weight of parcels")
+    assert items[4] in said.split("\n")
+    assert sum("slow" in line for line in said.split("\n")) == 1
+
+
+def test_what_holds_the_words_together_comes_before_what_repeats_one() -> None:
+    body = (
+        f"## Belts\n\n{'The belt runs. The belt stops. ' * 4}\n\n## Loads\n\nOn a slope the belt takes half the load.\n"
+    )
+    assert best(body, "belt load on a slope", 100) == "Loads: On a slope the belt takes half the load."
+
+
+def test_what_says_little_beside_the_best_is_left_out() -> None:
+    body = "## Limits\n\nOn a slope the belt takes half the load.\n\n## Colours\n\nEach belt is grey.\n"
+    assert best(body, "belt load on a slope") == "Limits: On a slope the belt takes half the load."
+
+
 def test_what_a_rule_brings_with_it_weighs_less_than_the_rule() -> None:
     body = "## Test plan\n\nThe retry limit is tested, the retry limit of 2.\n\n## Limits\n\nThe retry limit is 5.\n"
     assert best(body, "retry limit", 80).startswith("Limits: The retry limit is 5.")

@@ -59,7 +59,7 @@ def test_scores_grow_with_how_often_a_term_comes_where_it_comes_up_to_a_limit() 
     gains: list[float] = []
     for times in (1, 4, 10_000, 100_000):
         scores = Scores(corpus("a", "b"))
-        scores.add(Weights({}, {0: 1.0}, (), times))
+        scores.add(Weights({}, {0: 1.0}, (), 1, times))
         gains += scores.of([0])
     assert gains == [gains[0], pytest.approx(2 * gains[0]), *[pytest.approx(math.sqrt(MOST_TIMES) * gains[0])] * 2]
 
@@ -67,6 +67,16 @@ def test_scores_grow_with_how_often_a_term_comes_where_it_comes_up_to_a_limit() 
 def test_rank_puts_words_in_one_passage_before_the_same_words_in_two() -> None:
     made = paged(("apart", "lock x"), ("apart", "hub x"), ("near", "lock hub"), ("near", "x x"))
     assert [match.key for match in rank(plain("lock hub"), made, lambda _keys: ())] == ["near", "apart"]
+
+
+def test_few_documents_have_the_scores_that_they_have_among_all() -> None:
+    words = ("lock", "hub", "key", "bar", "door")
+    said = [" ".join(words[(number * step) % 5] for step in range(1, 2 + number % 7)) for number in range(150)]
+    for made in (corpus(*said), paged(*((f"d{number // 2:03}", body) for number, body in enumerate(said)))):
+        whole = rank(plain("lock hub key"), made, lambda _keys: ())
+        for few in (frozenset(whole.keys[:3]), frozenset(whole.keys[-3:]), frozenset(whole.keys[40:60])):
+            found = rank(plain("lock hub key"), made, lambda _keys: (), among=few, bar=whole.bar)
+            assert list(found) == [match for match in whole if match.key in few]
 
 
 def test_scores_are_positive_when_every_document_holds_the_term() -> None:

@@ -56,6 +56,21 @@ def test_what_ended_says_so(folder: Path, capsys: Capture) -> None:
     assert said.startswith("nav/architecture/queue: A queue (replaced by nav/architecture/new)\n")
 
 
+def test_below_stands_what_newer_entries_say_that_they_change(folder: Path, capsys: Capture) -> None:
+    root = folder / "memory"
+    write_entry(root, "nav/architecture/adr-0007", "Orders are sent once.\n", title="Send", created_at="2026-02-01")
+    write_entry(root, "nav/architecture/later", "ADR 7 omitted mails: both.\n", title="Mails", created_at="2026-03-01")
+    write_entry(root, "nav/architecture/same", "We keep ADR 7 in mind.\n", title="Mind", created_at="2026-03-02")
+    run_here(capsys, "retrieve", "orders", cwd=folder)
+    said = run_here(capsys, "show", "adr-0007", "--about", "orders", cwd=folder).out
+    assert said.splitlines()[1:] == [
+        "  Orders are sent once.",
+        "  cited by nav/architecture/later (2026-03-01): “ADR 7 omitted mails: both.”",
+    ]
+    told = run_here(capsys, "show", "adr-0007", "--about", "orders", "--format", "json", cwd=folder).out
+    assert json.loads(told)["entries"][0]["beneath"][0]["address"] == "nav/architecture/later"
+
+
 def test_a_long_entry_gives_no_more_than_a_kilobyte(folder: Path, capsys: Capture) -> None:
     write_entry(folder / "memory", "nav/architecture/long", "The belt stops here. It runs on.\n\n" * 400, title="Long")
     assert len(run_here(capsys, "show", "long", "--about", "belt", cwd=folder).out) < 1200

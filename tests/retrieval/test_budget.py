@@ -15,7 +15,7 @@ from mdmem.render.ink import Ink
 from mdmem.render.json import PrintedJson, agents_json, dump, pack_json
 from mdmem.render.retrieval import PrintedText, markdown_size, pack_markdown, pack_text, text_size
 from mdmem.retrieval.budget import OMITTED_LISTED, pack
-from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Form, Given, Pack, Printed, Texts
+from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Mention, Pack, Printed, Texts
 from mdmem.retrieval.question import AnswerBasis, Omission, Tier
 from mdmem.retrieval.ranks import Retrieval, Retrieved, sort_key_of
 from mdmem.workspace.scope import Scope
@@ -53,6 +53,7 @@ def packed(
     given: Given = NOTHING_GIVEN,
     printed: Printed = PLAIN,
     terms: tuple[str, ...] = ("word",),
+    beneath: Callable[[Retrieved], tuple[Mention, ...]] = lambda _item: (),
 ) -> Pack:
     """Return what fits of items in their order; `bodies` are by name."""
     ordered = tuple(sorted(items, key=lambda one: one.sort_key))
@@ -60,7 +61,8 @@ def packed(
     basis = AnswerBasis(omitted=tuple(omitted))
     found = Retrieval(scope=scope, items=ordered, proposed=tuple(proposed), terms=terms, basis=basis)
     bodies = {f"app/a/{name}": body for name, body in bodies.items()}
-    texts = Texts(bodies.__getitem__, lambda address: len(bodies[address]), lambda address: bodies[address][:9] or "-")
+    digest = {address: body[:9] or "-" for address, body in bodies.items()}.__getitem__
+    texts = Texts(bodies.__getitem__, lambda address: len(bodies[address]), digest, beneath)
     return pack(found, budget, texts=texts, printed=printed, given=given)
 
 
@@ -208,6 +210,38 @@ def test_best_ten_are_there_in_a_line_where_no_content_fits() -> None:
     answer = packed(items, {one.entry.title: text(9) for one in items}, 1500)
     assert [name for name in forms(answer) if name < "n10"] == [f"n{number:02}" for number in range(10)]
     assert list(forms(answer).values())[:2] == ["full", "summary"]
+
+
+LONG = "Use a queue. " * 200
+
+
+def test_three_have_content_where_each_may_govern_and_a_line_says_nothing_of_what_is_far() -> None:
+    scores = {"a": 1.0, "b": 0.95, "c": 0.9, "d": 0.6, "e" * 40: 0.55, "far": 0.4}
+    items = [item(name, DECISION, score=score) for name, score in scores.items()]
+    bodies = dict.fromkeys(scores, LONG)
+    answer = packed(items, bodies, 1500)
+    assert forms(answer) == {"a": "summary", "b": "summary", "c": "summary", "d": "summary", "e" * 40: "line"}
+    assert reasons(answer) == {"far": "holds little of the question"}
+    # Where the best stands alone, it has their room.
+    alone = packed(items[:1], bodies, 1500)
+    assert len(alone.items[0].content) > 1.5 * len(answer.items[0].content)
+
+
+def test_what_is_newer_and_cites_the_best_match_has_room_before_what_matches_better() -> None:
+    scores = {"best": 1.0, "b": 0.7, "c": 0.68, "newer": 0.6}
+    items = [item(name, DECISION, score=score) for name, score in scores.items()]
+    told = (Mention(CITED, "app/a/newer", said="See best."),)
+    bodies = dict.fromkeys(scores, LONG)
+    answer = packed(items, bodies, 1500, beneath=lambda one: told if one.entry.title == "best" else ())
+    assert forms(answer) == {"best": "summary", "b": "summary", "c": "line", "newer": "summary"}
+    assert forms(packed(items, bodies, 1500))["newer"] == "line"
+
+
+def test_draft_takes_no_room_of_its_own_where_three_in_force_match_better() -> None:
+    items = [item(name, DECISION, score=score) for name, score in {"a": 9, "b": 8.9, "c": 8.8, "d": 8.7}.items()]
+    bodies = dict.fromkeys(("a", "b", "c", "d", "idea"), LONG)
+    given = [packed(items, bodies, 1500, proposed=[item("idea", DECISION, score=score)]) for score in (9, 8)]
+    assert [[one.item.entry.title for one in answer.proposed] for answer in given] == [["idea"], []]
 
 
 def test_what_covers_a_path_is_there_whole_before_what_matches_better() -> None:

@@ -37,7 +37,13 @@ def test_what_it_replaced_stands_there_with_its_date(tmp_path: Path) -> None:
 def test_newer_entries_that_cite_it_stand_there_with_the_sentence_those_first_that_change_it(tmp_path: Path) -> None:
     root = make_rule(tmp_path)
     put(root, "app/rules/adr-0009", "Mails", "We keep ADR 7 in mind. More text.\n", created_at="2026-03-01")
-    put(root, "app/rules/adr-0011", "Night", "Some text. This revises ADR-0007 at night.\n", created_at="2026-04-01")
+    put(
+        root,
+        "app/rules/adr-0011",
+        "Night",
+        "This revises [ADR-0007](https://a.example/7) at night.\n",
+        created_at="2026-04-01",
+    )
     put(root, "app/rules/adr-0002", "Old", "ADR 7 will change this.\n", created_at="2026-01-01")
     put(root, "app/rules/adr-0012", "Idea", "ADR 7 is replaced.\n", created_at="2026-05-01", status="draft")
     assert [(one.how, one.title, one.said) for one in beneath(root, "orders")] == [

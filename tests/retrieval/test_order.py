@@ -5,7 +5,7 @@ from operator import itemgetter
 
 import pytest
 
-from mdmem.retrieval.order import Stepped, in_any_order, in_order
+from mdmem.retrieval.order import Stepped
 
 Item = tuple[int, int]
 
@@ -16,28 +16,26 @@ def items() -> list[Item]:
     return [(draw.randrange(9), number) for number in draw.sample(range(60), 60)]
 
 
-def stepped(items: list[Item]) -> Stepped[Item]:
-    return Stepped(sorted(items, key=itemgetter(0)), itemgetter(0), lambda item: item)
-
-
 @pytest.mark.parametrize("at", [0, 7, -1, slice(3), slice(5, 20), slice(40, None), slice(-3, None), slice(3, 3)])
 def test_part_is_that_of_the_whole_in_order(at: int | slice, items: list[Item]) -> None:
-    assert stepped(items)[at] == sorted(items)[at]
+    found = Stepped(sorted(items, key=itemgetter(0)), itemgetter(0), lambda item: item)
+    assert found[at] == sorted(items)[at]
 
 
-def test_first_ones_leave_the_others_as_they_were_given(items: list[Item]) -> None:
-    found = stepped(items)
-    given = list(in_any_order(found))
+def test_first_ones_are_ordered_without_the_others(items: list[Item]) -> None:
+    given = sorted(items, key=itemgetter(0))
+    found, before = Stepped(given, itemgetter(0), lambda item: item), list(given)
     assert (found[0], next(iter(found)), len(found)) == (min(items), min(items), len(items))
-    changed = [item for item, before in zip(in_any_order(found), given, strict=True) if item != before]
+    changed = [item for item, was in zip(given, before, strict=True) if item != was]
     assert {step for step, _ in changed} == {min(items)[0]}
     one_by_one = iter(found)
     assert [next(one_by_one), found[40], *one_by_one] == [min(items), sorted(items)[40], *sorted(items)[1:]]
-    assert list(found) == sorted(items) == list(in_any_order(found))
-
-
-def test_few_of_them_come_in_the_order_of_all(items: list[Item]) -> None:
-    few, ordered = items[::7], sorted(items)
-    assert in_order(stepped(items), few) == in_order(ordered, few) == sorted(few)
+    assert list(found) == sorted(items)
     with pytest.raises(IndexError):
-        stepped(items)[len(items)]
+        found[len(items)]
+
+
+def test_place_of_a_key_is_behind_those_that_are_not_above_it(items: list[Item]) -> None:
+    found = Stepped(sorted(items, key=itemgetter(0)), itemgetter(0), lambda item: item)
+    keys = [*items, (-1, 0), (3, -1), (3, 60), (9, 0)]
+    assert [found.place_of(key) for key in keys] == [sum(one <= key for one in items) for key in keys]

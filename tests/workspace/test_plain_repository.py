@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from shutil import which
 
 import pytest
 from builders import commit_all, git, make_repository, make_root, write
@@ -59,6 +60,26 @@ def test_change_of_whatever_tells_is_seen(top: Path, monkeypatch: pytest.MonkeyP
     for change in changes:
         located(top, "")
         change()
+        assert located(top, "") == told(top)
+
+
+def test_git_that_is_gone_and_link_that_leads_elsewhere_are_seen(
+    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link, program = tmp_path / "link", tmp_path / "bin/git"
+    link.symlink_to(top)
+    with monkeypatch.context() as linked:
+        git(top, "config", "core.worktree", str(link))
+        assert located(top, "").repository is not None
+        link.unlink()
+        link.symlink_to(tmp_path)
+        assert located(top, "") == told(top)
+        git(top, "config", "--unset", "core.worktree")
+        program.parent.mkdir()
+        program.symlink_to(str(which("git")))
+        linked.setenv("PATH", str(program.parent))
+        assert located(top, "").repository is not None
+        program.unlink()
         assert located(top, "") == told(top)
 
 
