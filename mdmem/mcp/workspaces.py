@@ -84,17 +84,15 @@ class Provider:
 
     def _opened(self) -> Workspace:
         with self._turn:
-            if self._first is None:
+            if self._first is None or self._first.location != self._location():
                 self._first = self._open()
                 # Made here, once: two threads would each make one of their own.
                 _ = self._first.index
             return self._first
 
     def _location(self) -> Location:
-        """Return where the memory is: found once, and for what needs no more without all that opening it takes."""
-        if self._first is not None:
-            return self._first.location
-        if self._found is None:
+        """Return where the memory is: found once, but again while git refuses to say; it costs less than to open it."""
+        if self._found is None or self._found.git_fault:
             from mdmem.workspace.location import locate
 
             self._found = locate(self._root, self._environment, self.cwd)

@@ -161,6 +161,15 @@ def test_a_root_that_is_gone_is_no_empty_memory(root: Path, provider: Provider) 
     assert addresses(provider)
 
 
+def test_a_fault_of_git_is_over_when_it_is_mended(root: Path, provider: Provider) -> None:
+    settings = root.parent / ".git" / "config"
+    sound = settings.read_text(encoding="utf-8")
+    settings.write_text(sound + "[core]\n\tbare = true\n\tworktree = ..\n", encoding="utf-8")
+    assert provider.workspace().location.git_fault
+    settings.write_text(sound, encoding="utf-8")
+    assert provider.workspace().location.git_fault is None
+
+
 def test_a_deadline_of_one_call_does_not_bind_the_next(provider: Provider) -> None:
     now = [0.0]
     late = within(provider.workspace(), 60, clock=lambda: now[0])
