@@ -19,6 +19,8 @@ from mdmem.workspace.workspace import Workspace
 
 # So many callers' views are kept.
 _VIEWS = 8
+# To take so many entries out of what is looked through for garbage costs less than to look through them again.
+_MANY = 2_000
 
 
 _Made = TypeVar("_Made")
@@ -68,7 +70,7 @@ class KeptViews:
         loaded = load_cached(tree, workspace.cache_folder, parsed=workspace.parsed)
         # What was parsed on the way is read again by whoever shows it.
         kept = _Kept(seen, replace(loaded, _documents={}))
-        if before is None:
+        if before is None and len(loaded.entries) > _MANY:
             # What stays as long as the files do is not walked through with each question's thousands of matches.
             gc.unfreeze()
             gc.collect()
