@@ -252,7 +252,11 @@ def test_a_signal_before_the_sdk_is_there_ends_the_process(repository: Path) -> 
     program = (
         "import sys, time\n"
         "from mdmem.mcp import workspaces\n"
-        "workspaces.Provider.profile = lambda self: (print('here', file=sys.stderr, flush=True), time.sleep(60))\n"
+        "def profile(self):\n"
+        "    print('here', file=sys.stderr, flush=True)\n"
+        "    # A signal that comes right before one long sleep would wait for its end.\n"
+        "    for _ in range(6000): time.sleep(.01)\n"
+        "workspaces.Provider.profile = profile\n"
         "from mdmem.cli.main import run\n"
         "run(['mcp'])\n"
     )
