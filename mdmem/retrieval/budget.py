@@ -94,6 +94,9 @@ class _Packing:
         What no path asks for takes a part of the room alone: as small as it can govern.
         """
         plan, part = Plan(room=room), int(room * self._unasked_share)
+        # Who cites the best match is asked before all others: of few it is asked, and that nobody does is said of it.
+        for item in self._relevance.best[:1]:
+            self.texts[False].beneath(item.described)
         for item in self._relevance.standing:
             form = Form.LINE if item.entry.address in self._relevance.bystanders else Form.FULL
             plan.taken[item.entry.address], cost = self._shape(item, form)

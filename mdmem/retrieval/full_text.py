@@ -19,23 +19,30 @@ _AHEAD = 1.001
 
 
 def find_text(
-    workspace: Workspace, question: Question, addresses: Collection[str], *, bar: Bar | None = None
+    workspace: Workspace,
+    question: Question,
+    addresses: Collection[str],
+    *,
+    bar: Bar | None = None,
+    best: float | None = None,
 ) -> TextAnswer:
     """Return what the full text, or the files where it is down, says of a question about the entries at some addresses.
 
-    `bar` is that of an answer from other files. Raises UsageError for a query that cannot be read as one.
+    `bar` and the `best` score are those of an answer from other files, beside which these stand. Raises UsageError for
+    a query that cannot be read as one.
     """
     try:
         answer = workspace.find_text(question.words, addresses, syntax=question.syntax, bar=bar)
     except QuerySyntaxError as error:
         raise UsageError(str(error)) from error
-    return answer if question.syntax else titled_first(answer, workspace.catalog.entries)
+    return answer if question.syntax else titled_first(answer, workspace.catalog.entries, best=best)
 
 
-def titled_first(answer: TextAnswer, entries: Mapping[str, Entry]) -> TextAnswer:
+def titled_first(answer: TextAnswer, entries: Mapping[str, Entry], *, best: float | None = None) -> TextAnswer:
     """Return an answer that entries lead whose title has the words of the question and no other: they are meant.
 
-    A title that several notes share means none of them: they would take the room of what binds.
+    A title that several notes share means none of them: they would take the room of what binds. Where `best` is that
+    of other matches, they reach it and no more: what binds comes before what is proposed.
     """
     wanted, matches = frozenset(answer.terms), answer.matches
     meant = [
@@ -46,9 +53,10 @@ def titled_first(answer: TextAnswer, entries: Mapping[str, Entry]) -> TextAnswer
     notes = [one for one in meant if entries[one.key].type is EntryType.NOTE]
     if len(notes) > 1:
         meant = [one for one in meant if one not in notes]
-    if meant == list(matches[: len(meant)]):
+    if not meant or (best is None and meant == list(matches[: len(meant)])):
         return answer
-    keys, score = {one.key for one in meant}, _AHEAD * matches[0].score
+    score = _AHEAD * matches[0].score if best is None else max(best, matches[0].score)
+    keys = {one.key for one in meant}
     ahead = sorted(one._replace(score=score) for one in meant)
     return replace(answer, matches=MatchColumns.of((*ahead, *(one for one in matches if one.key not in keys))))
 

@@ -13,7 +13,7 @@ from mdmem.catalog import Catalog, is_entry_place
 from mdmem.dataclass import replace
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import GoneError
-from mdmem.index.protocol import Bar, Match, MatchColumns
+from mdmem.index.protocol import Match, MatchColumns
 from mdmem.retrieval.bearings import bearings_of, claimants_first, claims_on, ended_match
 from mdmem.retrieval.full_text import find_text
 from mdmem.retrieval.order import Stepped
@@ -38,15 +38,18 @@ def search_in(
     question: Question,
     among: frozenset[str] | None = None,
     *,
-    bar: Bar | None = None,
+    beside: SearchResult | None = None,
 ) -> SearchResult:
     """Return the hits in a scope, best first; equal scores put what is current before what ended.
 
-    `among` are the only entries whose match counts, where not all do; `bar` is that of another version of the files.
+    `among` are the only entries whose match counts, where not all do; `beside` is that of another version of them.
     """
     catalog, today, filters = workspace.catalog, workspace.today, question.filters
     held = scope.held(catalog)
-    answer = find_text(workspace, question, held if among is None else among.intersection(held), bar=bar)
+    counting = held if among is None else among.intersection(held)
+    bar = None if beside is None else beside.bar
+    best = None if beside is None else next((hit.score for hit in beside.hits[:1]), None)
+    answer = find_text(workspace, question, counting, bar=bar, best=best)
     matches, found, drafts = answer.matches, _Found({}, {}), 0
     # Of most that match it is seen at once that they stand for themselves.
     alone = catalog.lineage.current if _lets_all_in(filters) else frozenset[str]()
@@ -242,8 +245,8 @@ def search(workspace: Workspace, question: Question) -> SearchResult:
     if not view.alternatives:
         return result
     among = _other_matches(view)
-    bar = result.bar if among is not None else None
-    return with_versions(result, _searched(view.checkout, question, among, bar=bar), view)
+    beside = result if among is not None else None
+    return with_versions(result, _searched(view.checkout, question, among, beside=beside), view)
 
 
 def _other_matches(view: View) -> frozenset[str] | None:
@@ -256,10 +259,10 @@ def _other_matches(view: View) -> frozenset[str] | None:
 
 
 def _searched(
-    workspace: Workspace, question: Question, among: frozenset[str] | None = None, *, bar: Bar | None = None
+    workspace: Workspace, question: Question, among: frozenset[str] | None = None, *, beside: SearchResult | None = None
 ) -> SearchResult:
     scope = reading_scope(workspace.catalog, workspace.settings, question.filters)
-    return search_in(workspace, scope, question, among, bar=bar)
+    return search_in(workspace, scope, question, among, beside=beside)
 
 
 def snippets(workspace: Workspace, result: SearchResult) -> Callable[[Hit], str]:

@@ -5,6 +5,7 @@ import pytest
 from mdmem.index.corpus import LENGTH_SHARE, Corpus, Weights
 from mdmem.index.fields import SCORED
 from mdmem.index.postings import MemoryPostings
+from mdmem.index.protocol import Bar
 from mdmem.index.scoring import K1, LOOKED_INTO, MOST_TIMES, WEIGHTS, WHOLE_SHARE, Scores, plain, rank, term, weigh
 
 
@@ -77,6 +78,19 @@ def test_few_documents_have_the_scores_that_they_have_among_all() -> None:
         for few in (frozenset(whole.keys[:3]), frozenset(whole.keys[-3:]), frozenset(whole.keys[40:60])):
             found = rank(plain("lock hub key"), made, lambda _keys: (), among=few, bar=whole.bar)
             assert list(found) == [match for match in whole if match.key in few]
+
+
+def test_passages_are_looked_at_of_what_is_no_worse_than_the_bar_of_another_ranking() -> None:
+    made = paged(("k", "lock x"), ("k", "lock lock"), ("other", "x x"))
+
+    def score(bar: Bar) -> float:
+        return rank(plain("lock"), made, lambda _keys: (), among={"k"}, bar=bar).scores[0]
+
+    # Also where it is the last of the best in its own: it stands among the others by their measure.
+    bare, whole = score((-math.inf, "")), rank(plain("lock"), made, lambda _keys: ()).scores[0]
+    last = bare / WHOLE_SHARE
+    assert bare < whole
+    assert [score((-at * last, "k")) for at in (1.001, 0.999)] == [bare, whole]
 
 
 def test_scores_are_positive_when_every_document_holds_the_term() -> None:

@@ -4,12 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import open_root, run_here
+from builders import commit_all, git, open_root, run_here, write_entry
+from workspace.lines import on_branch
 
 from mdmem.entry.model import EntryType, Status
 from mdmem.retrieval.pack import Form
 from mdmem.retrieval.question import Question
 from mdmem.retrieval.retrieve import retrieve
+from mdmem.retrieval.search import search
 
 from .builders import found, hits, make_wings, names, put
 
@@ -35,6 +37,17 @@ def test_entry_whose_title_is_the_question_comes_first(tmp_path: Path) -> None:
     put(root, "app/a/short", "The limit of a queue", "Some other words that make this text a longer one. " * 9)
     assert names(hits(root, "queue limits").hits) == ["app/a/short", "app/a/long"]
     assert names(hits(root, "size of queue limits").hits) == ["app/a/long", "app/a/short"]
+
+
+def test_proposed_version_whose_title_is_the_question_stands_beside_what_binds(tmp_path: Path) -> None:
+    root, one = on_branch(tmp_path) / "memory", "nav/architecture/threads"
+    long = "Two threads: two threads are used, for two threads. " * 3
+    write_entry(root, "nav/architecture/long", long, title="How two threads are used by others")
+    commit_all(tmp_path, "more")
+    git(tmp_path, "branch", "-f", "main")
+    write_entry(root, one, "Other words that make this text a longer one. " * 9, title="Use two threads")
+    found = search(open_root(root), Question(words="use two threads")).hits
+    assert [(hit.entry.address, hit.is_proposal) for hit in found][:2] == [(one, False), (one, True)]
 
 
 def test_notes_whose_title_is_the_question_leave_a_decision_its_room(tmp_path: Path) -> None:
