@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, field, fields, is_dataclass, replace
+from itertools import combinations
 from threading import Barrier
 from typing import Any, ClassVar
 
@@ -133,3 +135,32 @@ def test_frozen_value_without_a_base_takes_defaults_and_refuses_changes() -> Non
     with pytest.raises(FrozenInstanceError):
         own.put = "b"  # type: ignore[misc]
     assert replace(one, last=False) == Note("a", ["b"])
+
+
+def given(cls: Callable[..., Any], values: tuple[object, ...], named: Mapping[str, object]) -> str:
+    """Return what a value shows, or of what was given that it is wrong."""
+    try:
+        return str(cls(*values, **named)).rsplit(".", 1)[-1]
+    except TypeError as error:
+        return str(error).rsplit(".", 1)[-1]
+
+
+def test_whatever_is_given_to_the_first_value_or_a_later_one_is_taken_as_by_a_data_class() -> None:
+    def made(of: Callable[..., Any]) -> Any:
+        class Note:
+            name: str
+            marks: tuple[str, ...] = field(default_factory=tuple)
+            kind: str = "note"
+            must: int = field(kw_only=True)
+            seen: int = field(default=7, init=False)
+
+        return of(frozen=True)(Note)
+
+    words = (("must", 1), ("name", "x"), ("kind", "y"), ("seen", 2), ("more", 3))
+    rows = [(tuple("abcd"[:count]), dict(pairs)) for count in range(5) for pairs in [(), *combinations(words, 2)]]
+    known, often = made(dataclasses.dataclass), made(dataclass)
+    expected = [given(known, *row) for row in rows]
+    assert [given(made(dataclass), *row) for row in rows] == expected
+    assert [given(often, ("a",), {"must": size}) for size in range(40)] == [
+        f"Note(name='a', marks=(), kind='note', must={size}, seen=7)" for size in range(40)
+    ]

@@ -82,7 +82,7 @@ class Mentions:
         return without_targets(next(iter(citing_sentences(self._catalog.body(address), names)), ""))
 
     def _replaced(self, entry: Entry) -> Iterator[Mention]:
-        olds = [self._catalog.entries[old] for old in self._catalog.lineage.ancestors(entry.address)]
+        olds = [self._catalog.entries[old] for old in sorted(self._catalog.lineage.ancestors(entry.address))]
         for old in sorted(olds, key=_age, reverse=True)[:_REPLACED]:
             yield Mention("replaces", old.address, old.title, _day(old))
 

@@ -243,6 +243,7 @@ class Workspace:
         return self._loaded() if given is None else given
 
     def _loaded(self) -> Catalog:
+        """Return the entries as they are; what a server or a hub loads in a way of its own stands in this place."""
         return load_cached(self.tree, self._places.shared, parsed=self.parsed)
 
     @property

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from builders import environment, memory, on_terminal, run_here, run_mdmem, write_entry
-from processes import python
+from processes import python, run
 
 from mdmem.cli.main import COMMANDS, GROUPS
 
@@ -175,6 +175,19 @@ def test_closed_pipe_ends_the_command_in_silence(tmp_path: Path) -> None:
     )
     os.close(writing)
     assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+def test_what_is_left_to_print_and_to_clear_away_is_seen_to_before_the_end(tmp_path: Path) -> None:
+    code = "import atexit; from mdmem.__main__ import _end; atexit.register(print, 'cleared'); print('said'); _end(3)"
+    ran = run("-c", code, cwd=tmp_path, env=environment())
+    assert (ran.returncode, ran.stdout, ran.stderr) == (3, b"said\ncleared\n", b"")
+    reading, writing = os.pipe()
+    os.close(reading)
+    line = [python(), "-c", code]
+    lost = subprocess.run(line, cwd=tmp_path, env=environment(), stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    # As Python ends whose output was lost.
+    assert (lost.returncode, b"BrokenPipeError" in lost.stderr) == (120, True)
 
 
 def test_reader_that_takes_one_line_gets_it(tmp_path: Path) -> None:
