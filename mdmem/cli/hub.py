@@ -6,6 +6,8 @@ from importlib import import_module
 
 import click
 
+from mdmem.cli.common import Globals, global_options
+
 # One line a command, its sentence in the help, so that the help imports none of them.
 COMMANDS = {
     "init": "Make the hub's tables in a database, or bring them up to date.",
@@ -67,5 +69,6 @@ def _nearest(name: str) -> str:
 
 
 @click.group("hub", cls=_LazyGroup)
-def command() -> None:
+@global_options
+def command(_: Globals) -> None:
     """Ask all memories of an organisation at once: their copy on PostgreSQL, which git can always make again."""

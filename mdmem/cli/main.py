@@ -187,6 +187,9 @@ def run(arguments: Sequence[str]) -> int:
         for note in getattr(error, "__notes__", ()):
             say(note)
         return code
+    except click.exceptions.NoArgsIsHelpError as error:
+        say(error.format_message())
+        return error.exit_code
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         return _fail(

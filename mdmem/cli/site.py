@@ -21,11 +21,12 @@ def _require_extra() -> None:
 
 
 @click.group("site")
-def command() -> None:
+@global_options
+def command(_: Globals) -> None:
     """Show the memory as pages, as a folder or live."""
 
 
-@command.command("build")
+@command.command("build", short_help="Write the pages into a folder.")
 @click.option("--out", "-o", metavar="DIR", help="The folder; it is the site's own.  [default: site, kept out of git]")
 @click.option("--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Repeatable.")
 @click.option("--name", metavar="TEXT", help="What stands above each page.  [default: the project's wing]")
@@ -58,7 +59,7 @@ def build(
     return 0
 
 
-@command.command("serve")
+@command.command("serve", short_help="Show the same pages live, to this machine alone.")
 @click.option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
 @click.option("--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Repeatable.")
 @click.option("--name", metavar="TEXT", help="What stands above each page.  [default: the project's wing]")

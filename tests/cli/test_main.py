@@ -22,6 +22,13 @@ def test_help_of_a_command_says_what_it_does(name: str, tmp_path: Path, capsys: 
     ran = run_here(capsys, name, "--help", cwd=tmp_path)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith(f"Usage: mdmem {name} [OPTIONS]")
+    # The guide says it of every command, so that no group of them may lack it.
+    assert "--root DIR" in " ".join(ran.out.split())
+
+
+def test_group_without_a_command_is_its_help_and_no_sentence(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "hub", cwd=tmp_path)
+    assert (ran.code, ran.out, ran.err.splitlines()[0]) == (2, "", "Usage: mdmem hub [OPTIONS] COMMAND [ARGS]...")
 
 
 def test_help_fits_a_glance_and_names_every_command_in_its_group(
