@@ -11,7 +11,11 @@ from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.hub_common import dsn_option, now, reading, remark_reach, repositories_option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mdmem.hub.reader import Reader
     from mdmem.retrieval.pack import Printed
+    from mdmem.retrieval.question import Question
 
 
 @click.command("retrieve")
@@ -34,13 +38,7 @@ def command(
 
     In one --repository as its clone does, else in all that match, invariants first.
     """
-    from mdmem.hub.repository_copy import open_copy
-    from mdmem.hub.union_answers import answer_each_across
-    from mdmem.render import hub_answers
-    from mdmem.render.answers import answers_json, answers_text
-    from mdmem.retrieval.answers import answer_each
     from mdmem.retrieval.question import Question
-    from mdmem.retrieval.retrieve import with_code_paths
 
     dsn, repositories = options.pop("dsn"), options.pop("repositories")
     asked = [one.strip() for one in options.pop("asked") if one.strip()]
@@ -49,38 +47,76 @@ def command(
     work = Question(words=" ".join(words).strip(), filters=filters, syntax=syntax)
     main = work if work.words or paths or not asked else None
     questions = [Question(words=one, filters=filters, syntax=syntax) for one in asked]
-    printed, short = _sizes(form)
     with reading(dsn) as reader:
         if len(repositories) == 1:
-            copy = open_copy(reader, repositories[0], today=today())
-            meant = main if main is None else with_code_paths(copy.workspace, main, paths)
-            answers = answer_each(copy.workspace, meant, questions, budget=budget, printed=printed, printed_short=short)
-            if form == "json":
-                print_text(hub_answers.copy_json(copy, answers_json(answers), now=now()))
-            else:
-                ink = given.ink()
-                print_text(hub_answers.copy_text(copy, answers_text(answers, ink=ink), ink=ink, now=now()))
+            _print_of_copy(given, reader, repositories[0], main, questions, paths=paths, budget=budget, form=form)
             return 0
         if paths:
             raise click.UsageError("a --path is a file of one repository; name that with --repository")
         if main is not None and not main.words:
             raise click.UsageError("give words; without them name a --repository")
-        several = answer_each_across(
-            reader,
-            main,
-            questions,
-            repositories=repositories,
-            today=today(),
-            budget=budget,
-            printed=printed,
-            printed_short=short,
-        )
-        if form == "json":
-            print_text(hub_answers.across_answers_json(several, now=now()))
-        else:
-            print_text(hub_answers.across_answers_text(several, ink=given.ink(), now=now()))
-        remark_reach(given, *several.found)
+        _print_across(given, reader, main, questions, repositories=repositories, budget=budget, form=form)
     return 0
+
+
+def _print_of_copy(
+    given: Globals,
+    reader: Reader,
+    name: str,
+    main: Question | None,
+    questions: Sequence[Question],
+    *,
+    paths: tuple[str, ...],
+    budget: int | None,
+    form: str,
+) -> None:
+    """Print what one repository answers, as its clone would."""
+    from mdmem.hub.repository_copy import open_copy
+    from mdmem.render.answers import answers_json, answers_text
+    from mdmem.render.hub_answers import copy_json, copy_text
+    from mdmem.retrieval.answers import answer_each
+    from mdmem.retrieval.retrieve import with_code_paths
+
+    copy, (printed, short) = open_copy(reader, name, today=today()), _sizes(form)
+    meant = main if main is None else with_code_paths(copy.workspace, main, paths)
+    answers = answer_each(copy.workspace, meant, questions, budget=budget, printed=printed, printed_short=short)
+    if form == "json":
+        print_text(copy_json(copy, answers_json(answers), now=now()))
+    else:
+        ink = given.ink()
+        print_text(copy_text(copy, answers_text(answers, ink=ink), ink=ink, now=now()))
+
+
+def _print_across(
+    given: Globals,
+    reader: Reader,
+    main: Question | None,
+    questions: Sequence[Question],
+    *,
+    repositories: tuple[str, ...],
+    budget: int | None,
+    form: str,
+) -> None:
+    """Print what many repositories answer, and how far that reaches."""
+    from mdmem.hub.union_answers import answer_each_across
+    from mdmem.render.hub_answers import across_answers_json, across_answers_text
+
+    printed, short = _sizes(form)
+    several = answer_each_across(
+        reader,
+        main,
+        questions,
+        repositories=repositories,
+        today=today(),
+        budget=budget,
+        printed=printed,
+        printed_short=short,
+    )
+    if form == "json":
+        print_text(across_answers_json(several, now=now()))
+    else:
+        print_text(across_answers_text(several, ink=given.ink(), now=now()))
+    remark_reach(given, *several.found)
 
 
 def _sizes(form: str) -> tuple[Printed, Printed]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mdmem.errors import EnvironmentFaultError, LostRaceError
+from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
 from mdmem.regex import regex
 
 if TYPE_CHECKING:
@@ -152,7 +152,12 @@ def _told(psycopg: Any) -> Iterator[None]:
     """Say in a sentence what the server refuses, without the password that its own words may repeat."""
     try:
         yield
+    except UnicodeEncodeError as error:
+        raise UsageError("what is asked has half a character, which no text of a hub holds") from error
     except psycopg.Error as error:
+        if isinstance(error, psycopg.DataError) and error.sqlstate is None:
+            # The library refuses it, before the server is asked.
+            raise UsageError(f"no hub holds what is asked: {error}") from error
         raise _fault(psycopg, error) from error
 
 

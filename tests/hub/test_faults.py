@@ -12,6 +12,7 @@ import pytest
 from builders import commit_all, memory, run_here, write_entry
 from pushes import pushed, rows, state
 
+from mdmem.errors import UsageError
 from mdmem.hub.connection import HubError, HubRaceError, connected, is_open
 from mdmem.hub.wings import WingRows
 
@@ -132,6 +133,12 @@ def test_a_server_that_stops_in_the_middle_has_all_or_nothing(
         server.start()
     assert state(dsn) == before
     assert pushed(dsn, changed).brought.added == 3
+
+
+@pytest.mark.parametrize("odd", ["a\0b", "\ud800"])
+def test_what_no_hub_can_hold_is_the_fault_of_who_asks(dsn: str, odd: str) -> None:
+    with pytest.raises(UsageError, match="what is asked"), connected(dsn) as connection:
+        connection.execute("SELECT FROM repository WHERE name = %s", [odd])
 
 
 def test_a_server_that_has_stopped_is_not_waited_for(dsn: str) -> None:

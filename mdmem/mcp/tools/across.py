@@ -25,8 +25,6 @@ def _search(
     *,
     query: str,
     limit: int,
-    include_deprecated: bool,
-    include_drafts: bool,
     all_wings: bool,  # noqa: ARG001  # every wing is read
     **filters: Any,
 ) -> Told:
@@ -35,8 +33,7 @@ def _search(
     from mdmem.render.ink import Ink
     from mdmem.retrieval.search import snippets
 
-    shown = {"include_deprecated": include_deprecated, "include_drafts": include_drafts}
-    answer = search_across(reader, AcrossRequest(question_of(query, filters, **shown), limit=limit), today=today)
+    answer = search_across(reader, AcrossRequest(question_of(query, filters), limit=limit), today=today)
     result, snippet_of = answer.result, snippets(answer.workspace, answer.result)
     status = {"retrieval_status": "succeeded" if result.hits else "empty"}
     addresses = [hit.entry.address for hit in result.hits[:limit]]
@@ -90,8 +87,6 @@ def _list(
     today: date,
     *,
     limit: int,
-    include_deprecated: bool,
-    include_drafts: bool,
     all_wings: bool,  # noqa: ARG001  # every wing is read
     **filters: Any,
 ) -> Told:
@@ -99,8 +94,7 @@ def _list(
     from mdmem.render.hub_answers import across_entries_json, across_list_text, list_remarks
     from mdmem.render.ink import Ink
 
-    shown = {"include_deprecated": include_deprecated, "include_drafts": include_drafts}
-    answer = list_across(reader, AcrossRequest(question_of(None, filters, **shown), limit=limit), today=today)
+    answer = list_across(reader, AcrossRequest(question_of(None, filters), limit=limit), today=today)
     nothing = [] if answer.result else ["No entry passes these filters."]
     listed = across_list_text(answer, ink=Ink(), now=_now(), columns=None)
     remarks = list_remarks(answer, most="`limit`", within="`repository`")

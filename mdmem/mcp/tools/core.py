@@ -42,7 +42,7 @@ def from_top(workspace: Workspace, paths: Sequence[str] | None) -> tuple[str, ..
     return tuple(str(top / path) for path in paths or ())
 
 
-def question_of(words: str | None, filters: Mapping[str, Any], **shown: bool) -> Question:
+def question_of(words: str | None, filters: Mapping[str, Any]) -> Question:
     """Return the question that a tool's arguments are."""
     from mdmem.entry.model import EntryType
     from mdmem.retrieval.question import Question
@@ -56,9 +56,9 @@ def question_of(words: str | None, filters: Mapping[str, Any], **shown: bool) ->
             types=tuple(EntryType(one) for one in filters["types"] or ()),
             tags=filters["tags"] or (),
             focuses=(filters["focus"],) if filters["focus"] else (),
-            all_wings=shown.get("all_wings", False),
-            include_deprecated=shown.get("include_deprecated", False),
-            include_drafts=shown.get("include_drafts", False),
+            all_wings=filters.get("all_wings", False),
+            include_deprecated=filters.get("include_deprecated", False),
+            include_drafts=filters.get("include_drafts", False),
         ),
     )
 
@@ -68,16 +68,12 @@ def _search(
     *,
     query: str,
     limit: int,
-    include_deprecated: bool,
-    include_drafts: bool,
-    all_wings: bool,
     **filters: Any,
 ) -> Told:
     from mdmem.render.json import search_json
     from mdmem.retrieval.search import search, snippets
 
-    shown = {"include_deprecated": include_deprecated, "include_drafts": include_drafts, "all_wings": all_wings}
-    result = search(workspace, question_of(query, filters, **shown))
+    result = search(workspace, question_of(query, filters))
     status = "succeeded" if result.hits else "empty"
     passages = snippets(workspace, result)
     return Told(

@@ -16,14 +16,11 @@ if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
 
 
-def _list(
-    workspace: Workspace, *, limit: int, include_deprecated: bool, include_drafts: bool, all_wings: bool, **filters: Any
-) -> Told:
+def _list(workspace: Workspace, *, limit: int, **filters: Any) -> Told:
     from mdmem.render.json import entries_json
     from mdmem.retrieval.entries import in_full, list_entries
 
-    shown = {"include_deprecated": include_deprecated, "include_drafts": include_drafts, "all_wings": all_wings}
-    found = list_entries(workspace, question_of(None, filters, **shown).filters)
+    found = list_entries(workspace, question_of(None, filters).filters)
     more = max(0, len(found) - limit)
 
     def text() -> str:
