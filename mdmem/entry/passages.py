@@ -124,7 +124,7 @@ class Passages:
                 break
             taken.update(one.start for one in run.sentences)
             said.add(run.text)
-            cost = size_of(run.text) + len("\n\n… ")
+            cost = size_of(f"\n\n… {run.text}")
             if cost <= room:
                 chosen.append(run)
                 covered, room = covered | run.terms, room - cost

@@ -36,7 +36,7 @@ def talk(
         try:
             code = _ended(command, folder, said, (out.fileno(), err.fileno()), timeout)
         except subprocess.TimeoutExpired as error:
-            raise GitError(f"git {arguments[0]} did not end within {timeout:.0f} s") from error
+            raise GitError(f"git {arguments[0]} did not end within {timeout:g} s") from error
         except OSError as error:
             raise GitError(f"git could not be run: {error.strerror or error}") from error
         out.seek(0)

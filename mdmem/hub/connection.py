@@ -192,4 +192,6 @@ def _psycopg() -> Any:
         import psycopg
     except ImportError as error:
         raise HubError("a hub needs the extra `hub`: `pip install '.[hub]'` in a clone of mdmem") from error
+    # It prints the server's words as they are, of what came after the error that it raises.
+    psycopg.logger.setLevel("CRITICAL")
     return psycopg

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 
 from mdmem.dataclass import replace
-from mdmem.entry.model import Entry
+from mdmem.entry.model import Entry, EntryType
 from mdmem.errors import UsageError
 from mdmem.index.analysis import ask
 from mdmem.index.protocol import Bar, MatchColumns, QuerySyntaxError, TextAnswer
@@ -33,13 +33,19 @@ def find_text(
 
 
 def titled_first(answer: TextAnswer, entries: Mapping[str, Entry]) -> TextAnswer:
-    """Return an answer that entries lead whose title has the words of the question and no other: they are meant."""
+    """Return an answer that entries lead whose title has the words of the question and no other: they are meant.
+
+    A title that several notes share means none of them: they would take the room of what binds.
+    """
     wanted, matches = frozenset(answer.terms), answer.matches
     meant = [
         one
         for one in matches[:_LOOKED_INTO]
         if one.terms == wanted and one.key in entries and _terms_of(entries[one.key].title) == wanted
     ]
+    notes = [one for one in meant if entries[one.key].type is EntryType.NOTE]
+    if len(notes) > 1:
+        meant = [one for one in meant if one not in notes]
     if meant == list(matches[: len(meant)]):
         return answer
     keys, score = {one.key for one in meant}, _AHEAD * matches[0].score

@@ -126,14 +126,14 @@ def test_half_a_body_ends_a_connection_that_shows_its_token(guarded: Guarded) ->
 def test_connection_that_showed_its_token_stays_for_the_next_request(guarded: Guarded) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", guarded.server.port, timeout=SOON)
     with closing(connection):
-        for _ in range(2):
+        # Between them longer than a stranger has, and than half a request may take.
+        for pause in (0, 0.5):
+            time.sleep(pause)
             connection.request("POST", "/mcp", b"{}", {**HEADERS, "Authorization": f"Bearer {guarded.token}"})
             answer = connection.getresponse()
             assert (answer.status, bool(answer.read())) == (400, True)
             # It would be opened again, where it was closed.
             connection.auto_open = 0
-            # Longer than a stranger has, and than half a request may take.
-            time.sleep(0.5)
 
 
 class Guest:

@@ -18,8 +18,8 @@ from served import HEADERS, Serving, serving
 
 CALL = {"name": "save_context", "arguments": {"context": context(), "project_id": "nav"}}
 DIES = "whole(*a, **k); os.kill(os.getpid(), 9)"
-# So that a client can be gone by then.
-DAWDLES = "whole(*a, **k); time.sleep(0.5)"
+# So that a client is gone by then.
+DAWDLES = "whole(*a, **k); [time.sleep(0.01) for _ in range(3000) if not os.path.exists({!r})]"
 
 
 def doing(then: str) -> str:
@@ -100,13 +100,14 @@ def by_http(server: Serving) -> None:
 
 def test_client_that_went_before_its_answer_and_asks_again_leaves_one_entry(tmp_path: Path) -> None:
     root = project(tmp_path)
-    with serving(root, before=doing(DAWDLES)) as server:
+    with serving(root, before=doing(DAWDLES.format(str(tmp_path / "gone")))) as server:
         gone = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
         gone.request("POST", "/mcp", RPC, HEADERS)
         until = time.monotonic() + 30
         while not entries(root) and time.monotonic() < until:
             time.sleep(0.02)
         gone.close()
+        (tmp_path / "gone").touch()
         by_http(server)
         assert len(entries(root)) == 1
         # That one was answered.

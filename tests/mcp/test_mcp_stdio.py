@@ -118,14 +118,17 @@ def test_the_process_ends_though_a_call_goes_on_and_on(repository: Path) -> None
     program = (
         "import sys, time\n"
         "from mdmem.history import why as history\n"
-        "history.why = lambda workspace, name: time.sleep(60)\n"
+        "def why(workspace, name):\n"
+        "    print('here', file=sys.stderr, flush=True)\n"
+        "    time.sleep(60)\n"
+        "history.why = why\n"
         "from mdmem.cli.main import run\n"
         "run(['mcp'])\n"
     )
     with running(repository, program=program) as server:
         hello(server)
         send(server, line("tools/call", 2, name="why", arguments={"address": "threads"}))
-        time.sleep(0.5)
+        assert server.stderr.readline() == b"here\n"
         began = time.monotonic()
         server.stdin.close()
         assert server.wait(5) == 0

@@ -4,9 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import run_here
+from builders import open_root, run_here
 
 from mdmem.entry.model import EntryType, Status
+from mdmem.retrieval.pack import Form
+from mdmem.retrieval.question import Question
+from mdmem.retrieval.retrieve import retrieve
 
 from .builders import found, hits, make_wings, names, put
 
@@ -32,6 +35,17 @@ def test_entry_whose_title_is_the_question_comes_first(tmp_path: Path) -> None:
     put(root, "app/a/short", "The limit of a queue", "Some other words that make this text a longer one. " * 9)
     assert names(hits(root, "queue limits").hits) == ["app/a/short", "app/a/long"]
     assert names(hits(root, "size of queue limits").hits) == ["app/a/long", "app/a/short"]
+
+
+def test_notes_whose_title_is_the_question_leave_a_decision_its_room(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    long = "On that day we spoke of many other things, of belts and lamps. " * 30
+    put(root, "app/a/rule", "Queue limits of orders", "A queue limit is a limit of a queue, for queue limits. " * 3)
+    for count in (1, 12):
+        for number in range(count):
+            put(root, f"app/log/n{number}", "Queue limits", long, type="note")
+        given = retrieve(open_root(root), Question(words="queue limits"), budget=1500).items
+        assert (given[0].item.entry.address, given[0].form) == ("app/a/rule", Form.FULL)
 
 
 def test_hit_on_a_superseded_entry_is_its_head(tmp_path: Path) -> None:

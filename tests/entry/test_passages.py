@@ -1,0 +1,73 @@
+"""The passages of a body that say most of what is asked for: found best first, without taking all of it apart."""
+
+from collections.abc import Callable, Iterable
+from itertools import islice
+from random import Random
+
+import pytest
+
+from mdmem.entry.headings import sections_of
+from mdmem.entry.passages import Passages, _Run, _Start
+from mdmem.entry.sentences import sentences_in, size_of
+from mdmem.index.finder import finder
+
+WORDS = ("lock", "hub", "key", "door")
+OTHERS = ("and", "some", "must", "words", "2", "of", "each")
+BODIES = 24
+
+
+class Plain(Passages):
+    """Takes the whole body apart, and then looks for the best run of all."""
+
+    def _next(
+        self, pool: Iterable[_Run | _Start], covered: frozenset[str], is_out: Callable[[_Run], bool]
+    ) -> tuple[_Run | None, list[_Run | _Start]]:
+        def runs(some: Iterable[_Run | _Start]) -> Iterable[_Run]:
+            for one in some:
+                yield from [one] if isinstance(one, _Run) else runs(one.begun())
+
+        left = [one for one in runs(pool) if not is_out(one)]
+        gains = [self._gain(one.terms, covered, states=one.states) for one in left]
+        at = gains.index(max(gains)) if gains else 0
+        if not gains or gains[at] < 0.5 * self._mean:
+            return None, []
+        return left[at], [*left[:at], *left[at + 1 :]]
+
+
+def bodies(seed: int) -> str:
+    """Return a body of sections, paragraphs and lists in which each word comes now and then."""
+    random = Random(seed)
+
+    def sentence() -> str:
+        return " ".join(random.choices(WORDS + OTHERS * 2, k=random.randint(1, 14))).capitalize() + random.choice(".:!")
+
+    def block() -> str:
+        if random.random() < 0.2:
+            return "\n".join(f"- {sentence()}" for _ in range(random.randint(1, 4)))
+        return " ".join(sentence() for _ in range(random.randint(1, 4)))
+
+    def section() -> str:
+        level, heading = "#" * random.randint(1, 3), random.choice(("Decision", "Context", "Lock", "Door and key"))
+        return "\n\n".join((f"{level} {heading}", *(block() for _ in range(random.randint(0, 4)))))
+
+    return "\n\n".join(section() for _ in range(random.randint(1, 5)))
+
+
+@pytest.mark.parametrize("new", [False, True])
+def test_passages_are_those_of_a_search_through_all_runs(new: bool) -> None:
+    several = 0
+    for seed in range(BODIES):
+        body, random = bodies(seed), Random(seed)
+        weights = {word: random.choice((0.3, 1.0, 2.5)) for word in WORDS[1:]}
+        lead = list(islice(sentences_in(body, 0, len(body)), seed % 3))
+        room = random.choice((120, 400, 2000))
+        quick, plain = (of(body, sections_of(body), finder(WORDS), weights) for of in (Passages, Plain))
+        whole = plain.best(lead, room, new=new)
+        assert quick.best(lead, room, new=new) == whole
+        assert size_of(whole) <= room
+        several += whole.count("…") > 1
+        for enough in (0, 200):
+            # With what parts it from a lead.
+            part = quick.best(lead, room, new=new, enough=enough)
+            assert part == whole if size_of(f"\n\n{part}") <= enough else size_of(f"\n\n{whole}") > enough
+    assert several > BODIES // 4
