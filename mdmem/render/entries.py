@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from mdmem.entry.model import Entry, Status
-from mdmem.render.basis import bearings_text, ended_text
+from mdmem.render.basis import bearings_text, ended_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, indent
@@ -26,7 +26,7 @@ def search_text(
     more: str = "--limit shows them",
 ) -> str:
     """Return the best hits with a snippet each; `more` says how to see the rest."""
-    blocks = [_problems(result)] if result.basis.problems else []
+    blocks = [*problems_text(result.basis)]
     if result.basis.degraded:
         blocks.append(f"Degraded: {result.basis.why_degraded}; this answer comes from the files themselves.")
     blocks += ended_text(result.basis)
@@ -47,7 +47,7 @@ def search_text(
 
 def search_markdown(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str]) -> str:
     """Return the best hits as a list."""
-    lines = [_problems(result), ""] if result.basis.problems else []
+    lines = [text for block in problems_text(result.basis) for text in (block, "")]
     lines += [text for line in ended_text(result.basis) for text in (line, "")]
     for hit in result.hits[:limit]:
         via = f", in place of {', '.join(f'`{old}`' for old in hit.via)}" if hit.via else ""
@@ -57,11 +57,6 @@ def search_markdown(result: SearchResult, *, limit: int, snippet_of: Callable[[H
             + "".join(f"\n  {line}" for line in bearings_text(hit))
         )
     return "\n".join(lines)
-
-
-def _problems(result: SearchResult) -> str:
-    lines = [f"  {finding.place.path}:{finding.place.line}: {finding.message}" for finding in result.basis.problems]
-    return "\n".join([f"{count(len(lines), 'file')} of this scope cannot be read in full:", *lines])
 
 
 def _mark(hit: Hit) -> str:

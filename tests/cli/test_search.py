@@ -156,8 +156,10 @@ def test_file_that_cannot_be_read_is_a_problem(tmp_path: Path, capsys: Capture) 
     said = searched(capsys, "executor", cwd=folder)
     problem = {"path": "nav/rules/bad.md", "code": "front-matter-missing", "message": "the file has no front matter"}
     assert (said["problems"], said["total"]) == ([problem], 1)
+    # Of many the places alone, as in every answer: a memory with a fault in each file printed a line for each.
+    write(folder, "memory/nav/rules/worse.md", "none either\n")
     assert run_here(capsys, "search", "executor", cwd=folder).out.startswith(
-        "1 file of this scope cannot be read in full:"
+        "2 files of this scope cannot be read in full, and may bind: nav/rules/bad.md:1, nav/rules/worse.md:1 ("
     )
 
 
