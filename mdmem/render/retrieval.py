@@ -176,7 +176,7 @@ def item_markdown(packed: PackedEntry) -> str:
 
 def _called(packed: PackedEntry) -> str:
     """Return the title of an entry, or in one line what it rules; of one that was given nothing, as it is known."""
-    if packed.form is Form.GIVEN:
+    if packed.form is Form.GIVEN or packed.before:
         return ""
     rule = packed.content if packed.form.is_line else ""
     return f": {one_line(rule or packed.item.entry.title)}"
@@ -204,8 +204,8 @@ def _marks(packed: PackedEntry) -> str:
     marks = [] if item.tier is Tier.PROJECT else [item.tier.value]
     if item.status is not Status.ACTIVE and not item.reason.count(item.status.value.replace("_", " ")):
         marks.append(item.status.value.replace("_", " "))
-    marks += [_FORMS[packed.form]] if packed.form in _FORMS else []
-    if packed.form is not Form.GIVEN:
+    marks += [_MORE] if packed.before else [_FORMS[packed.form]] if packed.form in _FORMS else []
+    if packed.form is not Form.GIVEN and not packed.before:
         # What holds more of the question than this is no mere touch: the words say nothing.
         is_touched = packed.form is Form.LINE and 0 < len(item.terms) <= _FEW_WORDS
         marks += [part for part in item.reason.split("; ") if is_touched or not part.startswith(_COMMONPLACE)]
@@ -214,6 +214,7 @@ def _marks(packed: PackedEntry) -> str:
 
 
 _FORMS = {Form.SECTION: "the section that decides", Form.SUMMARY: "shortened", Form.GIVEN: "given before"}
+_MORE = "more of it"
 
 
 def _counts(pack: Pack) -> str:

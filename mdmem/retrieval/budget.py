@@ -14,6 +14,7 @@ from mdmem.entry.sentences import size_of
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
 from mdmem.index.finder import finder
 from mdmem.retrieval.beneath import claims_on, fewer
+from mdmem.retrieval.given import given_of
 from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Plan, Printed, Texts
 from mdmem.retrieval.question import Omission, count_reasons, summed
 from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
@@ -273,8 +274,10 @@ class _Packing:
 
     def _in_part(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
         """Return an item of which a part is given, where a passage of it is new; its passages count as given later."""
-        part = self._told(item, form, content, texts).after(self.given.get(item.entry.address, ""))
-        return part if part.is_new else PackedEntry(item, Form.GIVEN, "")
+        part = self._told(item, form, content, texts)
+        before = given_of(self.given.get(item.entry.address, ""), part.digest)
+        told = part.after(before) if before is not None else None
+        return told if told is not None and told.content else PackedEntry(item, Form.GIVEN, "")
 
     def _longest(self, form: Form) -> int:
         """Return how many bytes a shortened entry may take."""
