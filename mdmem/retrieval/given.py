@@ -8,6 +8,9 @@ from mdmem.entry.sentences import pieces_of
 
 # Between the digest of a file and the marks of the sentences that were given of it.
 _BESIDE_VERSION = "\n"
+# No mark is like it: the entry was named, by its title or what it rules.
+_NAME = "-"
+NAMED = frozenset((_NAME,))
 
 
 def noted(digest: str, marks: Collection[str] | None) -> str:
@@ -21,6 +24,11 @@ def given_of(known: str, digest: str) -> frozenset[str] | None:
     if version != digest or not digest:
         return frozenset()
     return frozenset(marks) if marks else None
+
+
+def is_given(known: str) -> bool:
+    """Say whether more than its name was given of what is known so."""
+    return known.split(_BESIDE_VERSION)[1:] != [_NAME]
 
 
 def marks_of(texts: Iterable[str]) -> frozenset[str]:

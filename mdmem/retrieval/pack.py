@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from mdmem.dataclass import dataclass, field, replace
-from mdmem.retrieval.given import marks_of, noted
+from mdmem.retrieval.given import NAMED, marks_of, noted
 from mdmem.retrieval.question import AnswerBasis, Omission
 from mdmem.retrieval.ranks import Retrieved
 from mdmem.workspace.scope import Scope
@@ -69,7 +69,23 @@ class PackedEntry:
         """Return what to know it by when it is asked for again."""
         if self.before is None:
             return noted(self.digest, None)
-        return noted(self.digest, self.before | marks_of((self.content, *(one.told for one in self.beneath))))
+        told = () if self.form.is_line else (self.content, *(one.told for one in self.beneath))
+        return noted(self.digest, self.before | marks_of(told))
+
+    @property
+    def is_name(self) -> bool:
+        """Say whether it is named, now or before, and nothing of it was ever given."""
+        return self.form.is_line and self.before == NAMED
+
+    @property
+    def may_grow(self) -> bool:
+        """Say whether it is a line, and more of it than was given before would be news."""
+        return self.form.is_line and self.before is not None
+
+    @property
+    def goes_on(self) -> bool:
+        """Say whether more than its name was given of it before."""
+        return bool(self.before and self.before - NAMED)
 
     def after(self, before: frozenset[str]) -> PackedEntry:
         """Return it as given in part, without the passages and the lines beneath that were given before."""
