@@ -13,7 +13,7 @@ from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries, indent, unheld
 from mdmem.retrieval.pack import Form, Mention, Pack, PackedEntry
-from mdmem.retrieval.question import Coverage, Omission, Tier, count_omitted
+from mdmem.retrieval.question import NOTHING_SHARED, Coverage, Omission, Tier, count_omitted
 from mdmem.retrieval.ranks import uncovered
 from mdmem.standing import marked
 
@@ -260,7 +260,8 @@ def _counts(pack: Pack) -> str:
     for omission in reversed([one for one in basis.omitted if one.address in basis.covering]):
         named.setdefault(omission.why, []).insert(0, omission.address)
     kinds = {why: ", ".join(parts) for why, parts in named.items()}
-    left = "; ".join(f"{parts} ({why})" for why, parts in sorted(kinds.items()))
+    some = f": {', '.join(one.rpartition('/')[2] for one in basis.unshared)}" if basis.unshared else ""
+    left = "; ".join(f"{parts} ({why}{some if why == NOTHING_SHARED else ''})" for why, parts in sorted(kinds.items()))
     over = ", the invariants among them" if pack.over_budget else ""
     taken = f"{pack.tokens} of {pack.budget} tokens{over}; from {SOURCES[basis.source]}"
     return f"Left out: {left}. {taken}" if left else taken
