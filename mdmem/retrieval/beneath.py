@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from mdmem.dataclass import replace
 from mdmem.entry.sections import is_changing
 from mdmem.entry.sentences import cut_at_word
-from mdmem.retrieval.pack import CITED, Mention
+from mdmem.retrieval.pack import CITED, CLAIMING, Mention
 from mdmem.retrieval.ranks import Retrieved
 
 # In bytes: of a sentence that cites an entry, in a short answer or under another than the best match.
@@ -18,7 +18,7 @@ _NAMED = 4
 
 def claims_on(item: Retrieved) -> Iterator[Mention]:
     """Yield who claims the place of an item, and whose place it claims: no budget parts them."""
-    for how, addresses in (("claimed by", item.claimed_by), ("claims to replace", item.claims)):
+    for how, addresses in zip(CLAIMING, (item.claimed_by, item.claims), strict=True):
         yield from (Mention(how, address, item.titles[address]) for address in addresses)
 
 
