@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mdmem.hub.union_answers import UnionAnswers
     from mdmem.render.ink import Ink
     from mdmem.retrieval.about import ToldEntry
+    from mdmem.retrieval.answers import Answers
     from mdmem.retrieval.entries import ShownEntry
     from mdmem.retrieval.pack import Pack
     from mdmem.retrieval.question import Hit, SearchResult
@@ -209,7 +210,7 @@ def _some(answer: AcrossAnswer[Any], shown: Iterable[str]) -> OriginOf:
 def _reach_json(answer: AcrossAnswer[Any]) -> dict[str, Any]:
     reach = answer.reach
     weighed = {} if reach.weighed is None else {"weighed": reach.weighed}
-    cut = {"lineage_cut": True} if answer.workspace.is_cut else {}
+    cut = {"lineage_cut": True} if answer.is_cut else {}
     unread = {"unread_files": reach.unread} if reach.unread else {}
     return {**reach_facts(reach), **weighed, **unread, **cut}
 
@@ -242,17 +243,18 @@ def across_search_text(
 
 def across_answers_text(several: UnionAnswers, *, ink: Ink, now: datetime) -> str:
     """Return what binds in many repositories as text."""
-    answers = several.answers
+    return answers_with_ages(several, answers_text(narrated(several.answers), ink=ink), ink=ink, now=now)
+
+
+def narrated(answers: Answers) -> Answers:
+    """Return answers that tell of how many wings they are, in the place of their names."""
     main = _narrated(answers.main) if answers.main is not None else None
-    short = tuple(replace(one, pack=_narrated(one.pack)) for one in answers.short)
-    text = answers_text(replace(answers, main=main, short=short), ink=ink)
-    return answers_with_ages(several, text, ink=ink, now=now)
+    return replace(answers, main=main, short=tuple(replace(one, pack=_narrated(one.pack)) for one in answers.short))
 
 
 def _narrated(pack: Pack) -> Pack:
-    """Return an answer that tells how many wings it is from, in the place of their names."""
     where = count(len({one.item.entry.wing for one in pack.items}), "wing of the hub", "wings of the hub")
-    return replace(pack, scope=replace(pack.scope, wings=("", where)), likely_room=None, searched=())
+    return replace(pack, scope=replace(pack.scope, wings=("", where)), likely_room=None, searched=None)
 
 
 def answers_with_ages(several: UnionAnswers, text: str, *, ink: Ink, now: datetime | None) -> str:
@@ -313,7 +315,7 @@ def begun_remark(reach: Reach) -> list[str]:
 
 def lineage_remarks(answer: AcrossAnswer[Any]) -> list[str]:
     """Return what is to be said where not all was read that decides how the entries stand."""
-    return [LINEAGE_CUT] if answer.workspace.is_cut else []
+    return [LINEAGE_CUT] if answer.is_cut else []
 
 
 LINEAGE_CUT = "more entries replace or amend these than were read: how they stand is not certain; narrow it down"

@@ -48,7 +48,8 @@ def clone(tmp_path: Path, dsn: str) -> Path:
 
 def over_pipes(folder: Path, dsn: str) -> StdioServerParameters:
     """Return how the server is started that a client of a folder has."""
-    said = environment(XDG_DATA_HOME=str(folder.parent / "data"), MDMEM_HUB_DSN=dsn)
+    # A client's settings may state a token that is empty: none.
+    said = environment(XDG_DATA_HOME=str(folder.parent / "data"), MDMEM_HUB_DSN=dsn, MDMEM_HUB_TOKEN="")
     return StdioServerParameters(command=python(), args=["-m", "mdmem", "mcp", "--hub"], cwd=str(folder), env=said)
 
 
@@ -128,6 +129,7 @@ def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: st
             "there": await told(client, "search", query="ferry", repository="org/other"),
             "all": await told(client, "search", query="ferry", repository="*"),
             "binds": await told(client, "retrieve", query="who carries the threads", repository="*"),
+            "nothing": await told(client, "retrieve", query="zeppelins", repository="*"),
             "bound": await told(client, "retrieve", query="ferry", repository="org/other"),
             "path": await told(client, "retrieve", paths=["src/a.py"], repository="org/other"),
             "whole": await told(client, "get_entry", **ferry),
@@ -158,6 +160,8 @@ def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: st
     # How old a copy is would be another answer at each call, and the cursor of a page good for none.
     for answer in ("all", "binds", "listed", "all listed", "owned", "as facts"):
         assert (" old" in said[answer], "age_seconds" in said[answer], "pushed" in said[answer]) == (False, False, True)
+    # What was searched is told of one memory: of all it is more than the rooms of what matches.
+    assert said["nothing"].startswith("Nothing binding covers this.\n\n")
     for answer in ("binds", "bound", "path"):
         assert "; from the hub" in said[answer]
     assert "here:nav/architecture/threads" in said["binds"]

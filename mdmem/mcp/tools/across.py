@@ -60,7 +60,7 @@ def _retrieve(
 ) -> Told:
     from mdmem.hub.union_answers import answer_each_across
     from mdmem.render.answers import answers_markdown, short_markdown_size
-    from mdmem.render.hub_answers import across_answers_json, answers_with_ages
+    from mdmem.render.hub_answers import across_answers_json, answers_with_ages, narrated
     from mdmem.render.ink import Ink
     from mdmem.render.retrieval import markdown_size
 
@@ -76,7 +76,7 @@ def _retrieve(
     status = {"retrieval_status": "succeeded" if any(one.items for one in several.answers.packs) else "empty"}
 
     def text() -> str:
-        said = "\n\n".join([answers_markdown(several.answers), *_reaches(several.found)])
+        said = "\n\n".join([answers_markdown(narrated(several.answers)), *_reaches(several.found)])
         return answers_with_ages(several, said, ink=Ink(), now=None)
 
     return Told(text=text, facts=lambda: status | json.loads(across_answers_json(several, now=None)))
