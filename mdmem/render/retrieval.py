@@ -160,9 +160,13 @@ def _verdict(pack: Pack) -> str:
     if basis.problems:
         # A file that cannot be read may be what covers the question.
         return f"Nothing that could be read covers this.{unmatched}"
-    rooms_read = f"{count(len(pack.searched), 'room')}: {', '.join(pack.searched[:12])}"
-    searched = f" Searched {rooms_read}." if pack.searched else " There is no entry yet."
-    return f"{uncovered([packed.item for packed in pack.items])}{unmatched}{searched}"
+    return f"{uncovered([packed.item for packed in pack.items])}{unmatched}{_searched(pack.searched)}"
+
+
+def _searched(rooms: tuple[str, ...] | None) -> str:
+    if rooms is None:
+        return ""
+    return f" Searched {count(len(rooms), 'room')}: {', '.join(rooms[:12])}." if rooms else " There is no entry yet."
 
 
 def _likely(pack: Pack) -> str:

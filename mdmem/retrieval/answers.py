@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from mdmem.dataclass import dataclass, replace
@@ -140,16 +141,16 @@ def without_repeats(main: Pack | None, packs: Sequence[Pack]) -> Iterator[Pack]:
     """
     known = {one.item.entry.address for one in main.items} if main is not None else set[str]()
     settled = set(main.basis.conflicts) if main is not None else set[Contradiction]()
-    homes = _homes(packs)
+    homes, later = _homes(packs), Counter(address for pack in packs for address in _told(pack))
     for at, pack in enumerate(packs):
+        later.subtract(_told(pack))
         best = sorted(pack.items, key=lambda one: -one.item.score)[:_REPEATED]
-        elsewhere = known.union(*map(_told, packs[at + 1 :]))
         items = [
             one
             for one in pack.items
             if (one in best and one.item.score > 0 and one.item.score >= NEAR * best[0].item.score)
             or not one.form.is_line
-            or not (one.form is Form.GIVEN or one.item.entry.address in elsewhere)
+            or not (one.form is Form.GIVEN or one.item.entry.address in known or later[one.item.entry.address])
         ]
         conflicts = [one for one in pack.basis.conflicts if homes[one] == at and one not in settled]
         known.update(one.item.entry.address for one in pack.items)

@@ -102,12 +102,15 @@ class PackedEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pack:
-    """The answer within a budget: what is given, what is not and why, and what it costs in `tokens`."""
+    """The answer within a budget: what is given, what is not and why, and what it costs in `tokens`.
+
+    `searched` are the rooms that were asked, None where they are too many to tell.
+    """
 
     scope: Scope
     items: tuple[PackedEntry, ...] = ()
     proposed: tuple[PackedEntry, ...] = ()
-    searched: tuple[str, ...] = ()
+    searched: tuple[str, ...] | None = ()
     likely_room: str | None = None
     tokens: int = 0
     budget: int

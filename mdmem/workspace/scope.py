@@ -88,12 +88,20 @@ class Scope:
         wing, room, _ = address.split("/", 2)
         return wing in self.wings and (not self.rooms or room in self.rooms)
 
-    def held(self, catalog: Catalog) -> list[str]:
+    def held(self, catalog: Catalog) -> Collection[str]:
         """Return the addresses of the entries that lie in this scope."""
+        if self._is_all_of(catalog):
+            return catalog.entries.keys()
         return [address for room, held in catalog.rooms.items() if self.holds(f"{room}/") for address in held]
 
-    def read(self, catalog: Catalog) -> list[str]:
+    def _is_all_of(self, catalog: Catalog) -> bool:
+        """Say whether every entry lies in this scope: thousands need no list of their own then."""
+        return all(self.holds(f"{room}/") for room in catalog.rooms)
+
+    def read(self, catalog: Catalog) -> Collection[str]:
         """Return the addresses of the entries that the question is put to."""
+        if self._is_all_of(catalog):
+            return catalog.entries.keys()
         found: list[str] = []
         for room, held in catalog.rooms.items():
             is_whole = self.holds(f"{room}/")
