@@ -219,7 +219,7 @@ markdown_size = PrintedText(pack_markdown, item_markdown)
 
 def mention_line(one: Mention) -> str:
     """Return what stands under an entry as one line."""
-    day = f" ({one.day})" if one.day else ""
+    day = f" ({'; '.join(filter(None, (one.does, one.day)))})" if one.does or one.day else ""
     said = f": “{one_line(one.said)}”" if one.said else ""
     title = f": {one_line(one.title)}" if one.title else ""
     return f"{one.how} {one.address}{title}{day}{said}".rstrip()

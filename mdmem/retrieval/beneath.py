@@ -39,7 +39,7 @@ def _named_by(citing: Sequence[Mention], changing: Sequence[Mention]) -> str:
     """Return which newer entries point to one, by their ids, and that none of them says a change where that is so."""
     if not citing:
         return "" if changing else "named by no newer entry"
-    names = [one.address.rpartition("/")[2] for one in citing]
+    names = [one.address.rpartition("/")[2] + (f" ({one.does})" if one.does else "") for one in citing]
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     listed = f"{', '.join(names[:_NAMED])}{more}"
     return f"also named by {listed}" if changing else f"named by newer {listed}; none says that it changes this"

@@ -35,13 +35,17 @@ CLAIMING = ("claimed by", "claims to replace")
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """An entry that stands under another in one line: `how` they are linked, and the sentence that says so."""
+    """An entry that stands under another in one line: `how` they are linked, and the sentence that says so.
+
+    `does` is what that sentence says that it does to the other, where it says so.
+    """
 
     how: str
     address: str
     title: str = ""
     day: str = ""
     said: str = ""
+    does: str = ""
 
     @property
     def told(self) -> str:

@@ -90,14 +90,16 @@ def test_session_is_told_each_passage_and_each_line_beneath_once(folder: Path, c
     root = folder / "memory"
     limits = "The queue holds 40 orders.\n\nOf large orders the queue holds 4.\n\n" + "Mails are no orders. " * 30
     write_entry(root, "nav/architecture/adr-0007", f"# Limits\n\n{limits}\n", title="Queue", created_at="2026-02-01")
-    write_entry(root, "nav/architecture/later", "ADR 7 omitted mails.\n", title="Mails", created_at="2026-03-01")
+    write_entry(
+        root, "nav/architecture/later", "This record extends ADR 7 to mails.\n", title="Mails", created_at="2026-03-01"
+    )
     run_here(capsys, "retrieve", "orders", cwd=folder)
     asked = ("show", "adr-0007", "--session", "one", "--about", "orders the queue holds")
     first, then, fresh = (run_here(capsys, *asked, *more, cwd=folder).out for more in ((), (), ("--fresh",)))
     assert "holds 40 orders." in first
-    assert "ADR 7 omitted mails." in first
+    assert "cited by nav/architecture/later (extends it; 2026-03-01): “This record extends ADR 7 to mails.”" in first
     assert "40 orders" not in then
-    assert "omitted" not in then
+    assert "extends" not in then
     assert fresh == first
     # What an answer gave counts as well, and the other way round.
     run_here(capsys, "retrieve", "--session", "two", "which threads has navigation?", cwd=folder)
