@@ -126,6 +126,6 @@ class _Looking:
         open_ = {path: digest for path, digest in digests.items() if not loaded[path].is_closed}
         # What a check says of one file hangs on no settings and no day.
         case = Case(part_of(self.tree, documents, loaded), Settings(), date.min)
-        extracts = extracts_of(case, open_) or {}
+        extracts = extracts_of(case, open_, is_read=True) or {}
         for path, one in loaded.items():
             yield path, SeenFile(one, digests[path], extracts.get(path))
