@@ -56,7 +56,7 @@ class FirstLook:
 
 
 def _looked_at(looking: _Looking, paths: Sequence[str]) -> _Seen:
-    """Return what is seen in files, in the order of their paths."""
+    """Return what is seen in files."""
     # Imported here: few runs need it.
     from mdmem.index import fork
 
@@ -69,7 +69,7 @@ def _looked_at(looking: _Looking, paths: Sequence[str]) -> _Seen:
         seen.update(looking.at(rest[::2]))
         told = _unpacked(wait())
     seen.update(looking.at(rest[1::2]) if told is None else told)
-    return {path: seen[path] for path in paths}
+    return seen
 
 
 def _unpacked(told: bytes) -> _Seen | None:
