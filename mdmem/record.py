@@ -59,8 +59,13 @@ def read_texts(records: Sequence[StoredRecord], names: Sequence[str], read: Call
 
 def pack(version: str, value: object) -> bytes:
     """Return a value as the bytes of a file; raises UNPACKABLE where a text has no UTF-8, or a number is too large."""
+    return b"".join(packed_parts(version, value))
+
+
+def packed_parts(version: str, value: object) -> tuple[bytes, bytes]:
+    """Return the bytes of a file as `pack` does, the long part by itself: to join them takes its memory once more."""
     content = encode(value)
-    return b"%s %d %08x\n" % (_head(version), len(content), crc32(content)) + content
+    return b"%s %d %08x\n" % (_head(version), len(content), crc32(content)), content
 
 
 def as_raw(value: object) -> Raw:

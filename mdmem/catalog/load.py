@@ -132,29 +132,30 @@ class _Loading:
         loaded = table.loaded(wanted) if table is not None else parsed.known(wanted)
         readable = (file.path for file in self.readable if changed is None or file.path in changed)
         unknown = [path for path in readable if path not in loaded]
-        found = {path: cache.file(digests.get(path), path) for path in unknown}
-        met = {path: one for path, one in found.items() if one is not None}
+        met = {path: one for path in unknown if (one := cache.file(digests.get(path), path)) is not None}
         unread = [path for path in unknown if path not in met]
         former = self._former(unread, before, parsed, cache)
         seen = self.reading(self.tree, unread, former) if self.reading is not None else None
         if seen is None:
             seen = self._interpreted(unread, former)
-        read = {path: one for path, (one, _) in seen.items()}
-        fresh = {path: one for path, one in read.items() if not one.is_closed}
-        digests |= {path: seen[path][1] for path in fresh}
+        fresh = {path: one for path, (one, _) in seen.items() if not one.is_closed}
+        digests |= {path: seen[path][1] for path in fresh if seen[path][1] != digests.get(path)}
         wings = self._learn_manifests(cache, digests)
         # Whoever sees a part cannot tell what is used, or gone.
         is_part = self.access.is_narrow
         if fresh:
             learned = {digests[path]: one for path, one in fresh.items()}
             cache.keep(learned, None if is_part else set(digests.values()))
+        loaded.update(met)
         if table is not None:
             table.learn(digests, met | fresh, wings)
             if changed is None or changed or wings:
                 table.save(None if is_part else self.tree.files())
         elif unknown:
-            parsed.learn(loaded | met | fresh, digests)
-        loaded = loaded | met | read
+            parsed.learn(loaded | fresh, digests)
+        loaded.update((path, one) for path, (one, _) in seen.items())
+        # What is held twice of a hundred thousand files is felt.
+        del seen, met, fresh
         if before is None or changed is None:
             catalog = self._catalog(entries_of(self.entry_files, loaded), digests, shows_hidden=False)
         else:

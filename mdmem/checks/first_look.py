@@ -56,7 +56,7 @@ class FirstLook:
 
 
 def _looked_at(looking: _Looking, paths: Sequence[str]) -> _Seen:
-    """Return what is seen in files, in the order of their paths."""
+    """Return what is seen in files."""
     # Imported here: few runs need it.
     from mdmem.index import fork
 
@@ -69,7 +69,7 @@ def _looked_at(looking: _Looking, paths: Sequence[str]) -> _Seen:
         seen.update(looking.at(rest[::2]))
         told = _unpacked(wait())
     seen.update(looking.at(rest[1::2]) if told is None else told)
-    return {path: seen[path] for path in paths}
+    return seen
 
 
 def _unpacked(told: bytes) -> _Seen | None:
@@ -126,6 +126,6 @@ class _Looking:
         open_ = {path: digest for path, digest in digests.items() if not loaded[path].is_closed}
         # What a check says of one file hangs on no settings and no day.
         case = Case(part_of(self.tree, documents, loaded), Settings(), date.min)
-        extracts = extracts_of(case, open_) or {}
+        extracts = extracts_of(case, open_, is_read=True) or {}
         for path, one in loaded.items():
             yield path, SeenFile(one, digests[path], extracts.get(path))

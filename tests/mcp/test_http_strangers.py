@@ -15,7 +15,7 @@ from pathlib import Path
 import h11
 import pytest
 import uvicorn
-from clients import server_over
+from clients import StillLoop, server_over
 from served import HEADERS, INITIALIZE, token_for, two_wings
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
@@ -36,15 +36,6 @@ LIMITS = HttpLimits(
 )
 # Less than the server keeps a connection that is good and asks nothing.
 SOON, STEP = 5.0, 0.05
-
-
-class StillLoop(asyncio.SelectorEventLoop):
-    """A loop whose clock stands still but for what a test lets go by: none waits, and none is too slow."""
-
-    now = 0.0
-
-    def time(self) -> float:
-        return self.now
 
 
 class Client:
