@@ -389,6 +389,8 @@ def _use_what_is_imported() -> None:
 if __name__ == "__main__":
     with suppress(ImportError):
         import git  # noqa: F401  # takes the longest of all, and is imported late
+    # What each module of tests imports, whose functions are run at once.
+    import_module("builders")
     _import_below("mdmem")
     _use_what_is_imported()
     # A fork that looks for garbage would copy every page it looks at.
