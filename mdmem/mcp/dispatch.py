@@ -233,9 +233,10 @@ class Calls:
 
 def _note(workspace: Workspace, answer: Told) -> None:
     """Count what an agent was given, for whoever asks how often the memory is used."""
+    from mdmem.retrieval.given import is_given
     from mdmem.workspace.consultations import note_told
 
-    note_told(workspace, "server", tuple(answer.gave))
+    note_told(workspace, "server", tuple(one for one, known in answer.gave.items() if is_given(known)))
 
 
 def remarked(answer: Facts | Told, remarks: Sequence[str], stated: Facts | None = None) -> Facts | Told:
