@@ -20,6 +20,7 @@ from mdmem.retrieval.question import Omission, count_reasons, summed
 from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
 from mdmem.retrieval.relevance import Relevance, always_stands
 from mdmem.retrieval.remainder import SHORT, Remainder
+from mdmem.retrieval.rest import rest_of
 
 OMITTED_LISTED = 50
 # A small budget is context under pressure: notes come last among the best, and nothing is given as a mere line.
@@ -271,7 +272,12 @@ class _Packing:
         if form is Form.FULL and self.found.is_brief:
             limit = self._brief_room(self._told(item, Form.SUMMARY, "", texts))
         short = shortened(entry, body, self._find, limit, self._relevance.weights)
-        return self._in_part(item, Form.SUMMARY, short, texts, before)
+        part = self._in_part(item, Form.SUMMARY, short, texts, before)
+        if part.form is Form.GIVEN and form is Form.FULL and self._find is not None:
+            # Whoever asks again has not found it in what was given.
+            more = rest_of(whole, self._find, before, self._relevance.weights, room=limit)
+            return self._in_part(item, Form.SUMMARY, more, texts, before)
+        return part
 
     def _in_part(self, item: Retrieved, form: Form, content: str, texts: Texts, before: frozenset[str]) -> PackedEntry:
         """Return an item of which a part is given, where a passage of it is new; its passages count as given later."""
