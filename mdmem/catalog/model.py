@@ -186,7 +186,7 @@ class Catalog:
         """Return the identity of each entry's content, by address."""
         if self._same:
             return self._same[0].digests
-        found = self.file_digests
+        found = self._digests if self._digests is not None else self.file_digests
         return {address: found[path] for address in self.entries if (path := f"{address}.md") in found}
 
     @cached_property
