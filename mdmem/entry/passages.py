@@ -9,9 +9,11 @@ from functools import cache, cached_property, partial
 from heapq import heapify, heappop, heappush
 from itertools import chain, count, islice
 from math import fsum
+from operator import itemgetter
 
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.headings import Section, told
+from mdmem.entry.names import places_of
 from mdmem.entry.sentences import Sentence, blocks_in, cut_at_word, fitting, said, size_of
 from mdmem.regex import regex
 
@@ -29,6 +31,8 @@ _AGAIN, _LEAST = 0.35, 0.5
 _SEVERAL = 2
 # Of the mean weight of a word: what states a value, a version or a duty is likelier to be the answer.
 _STATING = 0.6
+# The same of a name that the body gives its subject.
+_NAMING = 0.6
 _STATES = regex(
     r"\d|`[^`]+`|\b(?:must|shall|should|may not|never|always|by default|defaults?|unless|at least|at most|until|only)\b"
 )
@@ -78,7 +82,8 @@ class _Start:
 class Passages:
     """The passages of one body for one question; `weights` say how rare each word is, 1 where nothing is said.
 
-    None is of alternatives, context and the like unless it `has_asides`.
+    None is of alternatives, context and the like unless it `has_asides`. What holds one of the body's own `names` counts
+    for more: the answer is likely to be called so.
     """
 
     body: str
@@ -86,11 +91,16 @@ class Passages:
     find: Find
     weights: Mapping[str, float]
     has_asides: bool = False
+    names: Sequence[str] = ()
 
     @cached_property
     def hits(self) -> list[Hit]:
-        """Return where the body holds words of the question."""
-        return [hit for hit in self.find(self.body) if hit[2]]
+        """Return where the body holds words of the question, and where it holds one at all, its own names."""
+        asked = [hit for hit in self.find(self.body) if hit[2]]
+        if not asked or not self.names:
+            return asked
+        named = ((start, end, frozenset([_as_term(name)])) for start, end, name in places_of(self.body, self.names))
+        return sorted((*asked, *named), key=itemgetter(0, 1))
 
     def best(self, lead: Sequence[Sentence], room: int, *, new: bool = False, enough: int | None = None) -> str:
         """Return the passages outside of a lead that say most of what is asked for, in the body's order.
@@ -163,7 +173,12 @@ class Passages:
         return fsum(map(self._weight, held)) / len(held) if held else 1.0
 
     def _weight(self, term: str) -> float:
-        return self.weights.get(term, 1.0)
+        return self._weights.get(term, 1.0)
+
+    @cached_property
+    def _weights(self) -> Mapping[str, float]:
+        naming = _NAMING * (fsum(self.weights.values()) / len(self.weights) if self.weights else 1.0)
+        return {**self.weights, **dict.fromkeys(map(_as_term, self.names), naming)}
 
     def _gain(self, terms: frozenset[str], covered: frozenset[str], *, states: bool) -> float:
         if len(terms) < _SEVERAL and terms <= covered:
@@ -273,6 +288,11 @@ class Passages:
 def _is_unkept(one: Sentence, after: Sentence | None) -> bool:
     """Say whether a sentence announces what the next one of its run is not."""
     return after is not None and one.text.endswith(":") and one.block != after.block and not after.is_item
+
+
+def _as_term(name: str) -> str:
+    # No stem of a word begins so.
+    return f"`{name}"
 
 
 def _terms_of(hits: Iterable[Hit]) -> frozenset[str]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from mdmem.entry.headings import Section, deciding, sections_of, told
 from mdmem.entry.model import Entry
+from mdmem.entry.names import own_names
 from mdmem.entry.passages import Find, Passages
 from mdmem.entry.sentences import (
     Sentence,
@@ -26,8 +27,8 @@ NO_WEIGHTS: Mapping[str, float] = {}
 SHORTENED = 600
 # Characters: what governs stands before, and reading 240 KB of headings takes seconds.
 _READ = 131_072
-# Where there is room for several passages, the lead leaves it to them.
-_LEAD = 450
+# What the lead leaves to the passages: it takes a quarter, or so much; where that cuts the sentence that rules, more.
+_SHORT_LEAD, _LEAD = 250, 450
 _DECIDING = 2048
 _CITED = 300
 _RULING = 240
@@ -107,7 +108,8 @@ def _shortened(
     lead = _lead(body)
     text = _headed(body, lead, limit)
     if find is not None:
-        text = _with_passages(lead, Passages(body, sections_of(body), find, dict(weights)), limit, enough) or text
+        passages = Passages(body, sections_of(body), find, dict(weights), names=own_names(body))
+        text = _with_passages(lead, passages, limit, enough) or text
     return text
 
 
@@ -244,19 +246,22 @@ def _with_passages(lead: Sequence[Sentence], passages: Passages, limit: int, eno
     if not passages.hits:
         return ""
     for room in _rooms(limit):
-        head = _fitted(lead, room) or list(lead[:1])
+        head = _fitted(lead, room)
+        if not head and lead and room < _rooms(limit)[-1]:
+            continue
         text = _headed(passages.body, lead, room)
         size = size_of(text)
         left = limit - size - len("\n\n")
         if left >= max(_SMALLEST, limit // 4):
             beyond = None if enough is None else max(0, enough - size)
-            return "\n\n".join(filter(None, (text, passages.best(head, left, enough=beyond))))
+            return "\n\n".join(filter(None, (text, passages.best(head or lead[:1], left, enough=beyond))))
     return ""
 
 
 def _rooms(limit: int) -> tuple[int, ...]:
     """Return the sizes that a lead is tried in beside passages."""
-    return (limit, limit * 3 // 5) if limit <= SHORTENED else (_LEAD,)
+    most = min(_LEAD, limit * 3 // 5)
+    return min(most, max(_SHORT_LEAD, limit // 4)), most
 
 
 def _headed(body: str, lead: Sequence[Sentence], room: int) -> str:
