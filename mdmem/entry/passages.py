@@ -36,6 +36,7 @@ _NAMING = 0.6
 _STATES = regex(
     r"\d|`[^`]+`|\b(?:must|shall|should|may not|never|always|by default|defaults?|unless|at least|at most|until|only)\b"
 )
+_ANNOUNCES = regex(r":\Z|\b(?:the following|as follows)\b")
 # What a sentence announces with a colon: a block of code, or what is indented below it.
 _SHOWN = regex(
     r"\s*\n(?:[ \t]*\n)*(?P<block>(?:[ \t]*(?:```|~~~)[^\n]*\n.*?\n[ \t]*(?:```|~~~))"
@@ -205,7 +206,7 @@ class Passages:
 
         @cache
         def prose(at: int) -> list[Sentence]:
-            return [one for one in blocks[at].sentences() if one.start not in shown]
+            return [one.bare for one in blocks[at].sentences() if one.start not in shown]
 
         def following(at: int, first: int) -> Iterator[Sentence]:
             return chain(prose(at)[first:], chain.from_iterable(map(prose, range(at + 1, len(blocks)))))
@@ -237,7 +238,7 @@ class Passages:
         last = max(at for at, terms in enumerate(held) if terms)
         run = [one for at, one in enumerate(fit[: last + 2]) if at <= last or one.block == fit[last].block]
         listed: list[Sentence] = []
-        announcing = (at for at, one in enumerate(run) if one.text.endswith(":"))
+        announcing = (at for at, one in enumerate(run) if _ANNOUNCES.search(one.text))
         for at in islice(announcing, _SEVERAL):
             if listed := self._list_below(islice(following(), at + 1, at + 1 + _MOST_LISTED)):
                 run = run[: at + 1]

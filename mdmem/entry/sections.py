@@ -54,8 +54,6 @@ _CHANGING = regex(
     r"|remov|reject|withdr|lift|omit|lack|loosen)\w*|\b(?:instead|no longer|add(?:s|ed|ing|itions?)? to)\b",
     re.IGNORECASE,
 )
-# Of Markdown and of reStructuredText.
-_LINK = regex(r"\[([^\[\]]+)\]\([^()\s]*\)|`([^`<>]+?)\s*<[^`<>]*>`__?")
 _NUMBERED = regex(r"([A-Za-z]+)[ _-]0*(\d+)(?!\d)")
 
 
@@ -172,11 +170,6 @@ def is_changing(sentence: str) -> bool:
     return _CHANGING.search(sentence) is not None
 
 
-def without_targets(sentence: str) -> str:
-    """Return a sentence in which links are what they say, without where they lead."""
-    return _LINK.sub(r"\1\2", sentence)
-
-
 def naming(names: Iterable[str]) -> re.Pattern[str] | None:
     """Return what finds a mention of one of the names, None where there is no name."""
     ways: dict[str, None] = {}
@@ -205,7 +198,7 @@ def _lead(body: str) -> Sequence[Sentence]:
 
 
 def _prose(body: str, section: Section) -> list[Sentence]:
-    return list(sentences_in(body, section.start, section.span[1]))
+    return [one.bare for one in sentences_in(body, section.start, section.span[1])]
 
 
 def _first_paragraphs(prose: Sequence[Sentence]) -> list[Sentence]:
@@ -247,7 +240,8 @@ def _with_passages(lead: Sequence[Sentence], passages: Passages, limit: int, eno
         return ""
     for room in _rooms(limit):
         head = _fitted(lead, room)
-        if not head and lead and room < _rooms(limit)[-1]:
+        # A sentence that rules is not cut, nor what it announces left out, where there is room for it.
+        if lead and room < _rooms(limit)[-1] and (not head or head[-1].text.endswith(":")):
             continue
         text = _headed(passages.body, lead, room)
         size = size_of(text)
