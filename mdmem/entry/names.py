@@ -22,7 +22,7 @@ _COUNTED = 40
 _SHORTEST = 3
 _CODE = regex(r"``([^`\n]{2,60})``|(?<!`)`([^`\n<>]{2,60})`(?![`_])")
 # Of a path to a field, or of a call, the last part is the name; that of a file is whole.
-_PATH = regex(r"[\w.\[\]-]*\.(?!(?:toml|txt|py|json|ya?ml|md|cfg)\Z)(?=[\w\]-])")
+_PATH = regex(r"[\w.\[\]-]*\.(?!(?:toml|txt|py|json|ya?ml|md|cfg)\Z)(?=[\w-]+\Z)")
 _SAID_OF_ANYTHING = frozenset({"True", "False", "None", "true", "false", "null", "nil"})
 
 
@@ -60,6 +60,6 @@ def _joins(letter: str) -> bool:
 
 def _name_of(found: re.Match[str]) -> str:
     said = (found[1] or found[2]).strip().rstrip(":").removesuffix("()")
-    name = _PATH.sub("", said, count=1) if _PATH.match(said) else said
+    name = _PATH.sub("", said)
     is_name = len(name) >= _SHORTEST and name not in _SAID_OF_ANYTHING and any(letter.isalpha() for letter in name)
     return name if is_name else ""

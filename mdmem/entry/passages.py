@@ -24,7 +24,8 @@ Find = Callable[[str], Sequence[Hit]]
 """A text to its hits in their order; `mdmem.index.finder` makes one of a question's terms."""
 
 # In bytes: a run is no longer where several are given, and what is smaller than the least says nothing.
-_RUN, _SMALLEST = 320, 80
+_RUN, _SHORT_RUN, _SMALLEST = 320, 160, 80
+_ONE = 0.4
 # A word that an earlier passage holds weighs less, and so does a passage that adds nothing worth the name.
 _AGAIN, _LEAST = 0.35, 0.5
 # One word that was shown already says nothing new.
@@ -120,7 +121,7 @@ class Passages:
 
     def _best(self, lead: Sequence[Sentence], room: int, *, new: bool = False, enough: int | None = None) -> list[_Run]:
         known = covered = self._terms_in(lead[0].start, lead[-1].end) if lead else frozenset()
-        pool: list[_Run | _Start] = list(self._starts({one.start for one in lead}, min(room, _RUN)))
+        pool: list[_Run | _Start] = list(self._starts({one.start for one in lead}, _longest_run(room)))
         taken: set[int] = set()
         said: set[str] = set()
         chosen: list[_Run] = []
@@ -289,6 +290,11 @@ class Passages:
 def _is_unkept(one: Sentence, after: Sentence | None) -> bool:
     """Say whether a sentence announces what the next one of its run is not."""
     return after is not None and one.text.endswith(":") and one.block != after.block and not after.is_item
+
+
+def _longest_run(room: int) -> int:
+    """Return the bytes of one run at most: of little room one passage leaves some for a second."""
+    return min(room, max(_SHORT_RUN, min(_RUN, int(room * _ONE))))
 
 
 def _as_term(name: str) -> str:
