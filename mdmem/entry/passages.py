@@ -84,8 +84,8 @@ class _Start:
 class Passages:
     """The passages of one body for one question; `weights` say how rare each word is, 1 where nothing is said.
 
-    None is of alternatives, context and the like unless it `has_asides`. What holds one of the body's own `names` counts
-    for more: the answer is likely to be called so.
+    None is of alternatives, context and the like unless it `has_asides`. What holds one of the `names` that the body
+    gives its subject counts for more: the answer is likely to be called so.
     """
 
     body: str

@@ -238,10 +238,11 @@ def _with_passages(lead: Sequence[Sentence], passages: Passages, limit: int, eno
     """Return the lead and the best passages within a limit; empty where no passage says more than the lead."""
     if not passages.hits:
         return ""
+    *_, most = _rooms(limit)
     for room in _rooms(limit):
         head = _fitted(lead, room)
-        # A sentence that rules is not cut, nor what it announces left out, where there is room for it.
-        if lead and room < _rooms(limit)[-1] and (not head or head[-1].text.endswith(":")):
+        # A sentence that rules is neither cut nor left out where there is room for it, nor what one announces.
+        if room < most and lead and _rules_on(head, _fitted(lead, most)):
             continue
         text = _headed(passages.body, lead, room)
         size = size_of(text)
@@ -252,9 +253,14 @@ def _with_passages(lead: Sequence[Sentence], passages: Passages, limit: int, eno
     return ""
 
 
+def _rules_on(head: Sequence[Sentence], more: Sequence[Sentence]) -> bool:
+    """Say whether the longer of two leads says more of what was decided."""
+    return not head or head[-1].text.endswith(":") or any(_OPERATIVE.search(one.text) for one in more[len(head) :])
+
+
 def _rooms(limit: int) -> tuple[int, ...]:
     """Return the sizes that a lead is tried in beside passages."""
-    most = min(_LEAD, limit * 3 // 5)
+    most = min(_LEAD, limit * 3 // 4)
     return min(most, max(_SHORT_LEAD, limit // 4)), most
 
 

@@ -30,7 +30,6 @@ _SHORTER = 380
 _BEST_MATCH = 1700
 # Where the second is nearly as good, or newer and speaks of it; and where the third is, too: which governs is open.
 _BESIDE_ANOTHER, _AMONG_OTHERS = 1300, 900
-_BESIDE_OPEN = 600
 # Of little room, what the best match may take, its heading and what stands beneath it among that.
 _MOST, _HEAD = 0.8, 400
 # In a short answer it has all but the titles of a few others, and these have a line, unless one is nearly as good.
@@ -280,18 +279,12 @@ class _Packing:
     def _longest(self, form: Form) -> int:
         """Return how many bytes a shortened entry may take."""
         if form is not Form.FULL:
-            return _SHORTER if self.found.is_brief else self._beside
+            return _SHORTER if self.found.is_brief else SHORT
         if self._is_pressed:
             return max(SHORT, int(self.budget * BYTES_A_TOKEN * _MOST) - _HEAD)
         if self._relevance.is_open:
             return _AMONG_OTHERS
         return _BESIDE_ANOTHER if self._relevance.is_contested or self._relevance.succeeding else _BEST_MATCH
-
-    @property
-    def _beside(self) -> int:
-        """Return how many bytes what is shortened beside the best match may take: it may be what governs."""
-        is_asked_by_words = bool(self.found.terms) and not self.found.files and not self._is_pressed
-        return _BESIDE_OPEN if is_asked_by_words and self._relevance.is_open else SHORT
 
     def _brief_room(self, bare: PackedEntry) -> int:
         """Return the bytes of a short answer that its best match may take, its heading and what is beneath it aside."""
