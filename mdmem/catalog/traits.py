@@ -43,6 +43,11 @@ class Traits:
         return [entry for entry in self.entries.values() if entry.status is Status.DRAFT]
 
     @cached_property
+    def draft(self) -> frozenset[str]:
+        """Return the addresses of the drafts."""
+        return frozenset(entry.address for entry in self.drafts)
+
+    @cached_property
     def bound(self) -> frozenset[str]:
         """Return the addresses of the entries that apply to some files alone."""
         return frozenset(address for address, entry in self.entries.items() if entry.applies_to)

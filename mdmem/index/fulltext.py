@@ -5,7 +5,7 @@ Statistics come from live documents only, so that the three ways give the same m
 """
 
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from pathlib import Path
 from weakref import finalize
 
@@ -69,7 +69,8 @@ class FullTextIndex:
         if query.is_empty or not live:
             return TextAnswer(MatchColumns(), tuple(query.typed), query.typed, "index")
         # Looked up for each match, where a list would be walked.
-        chosen = None if among is None or live.keys() <= (given := frozenset(among)) else given
+        given = among if among is None or isinstance(among, Set) else frozenset(among)
+        chosen = None if given is None or live.keys() <= given else given
         with self._turn:
             opened, why = self._ready(live, read) if may_refresh else (self._open(), None)
             if opened is not None:
