@@ -17,8 +17,8 @@ from mdmem.regex import regex
 _MOST = 2
 # One that is marked as code once, or comes twice, is an example.
 _MARKED, _OFTEN = 2, 3
-# So many are counted in the whole text.
-_COUNTED = 40
+# So many, those that are marked most often, are counted where they are not marked.
+_COUNTED = 12
 _SHORTEST = 3
 _CODE = regex(r"``([^`\n]{2,60})``|(?<!`)`([^`\n<>]{2,60})`(?![`_])")
 # Of a path to a field, or of a call, the last part is the name; that of a file is whole.

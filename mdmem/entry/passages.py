@@ -25,6 +25,8 @@ Find = Callable[[str], Sequence[Hit]]
 
 # In bytes: a run is no longer where several are given, and what is smaller than the least says nothing.
 _RUN, _SHORT_RUN, _SMALLEST = 320, 160, 80
+# Of the room for passages, one run: in 600 bytes, two short ones hold more of what was asked for than a long one (193
+# facts of 299 against 168, in 174 questions over PEPs and KEPs).
 _ONE = 0.4
 # A word that an earlier passage holds weighs less, and so does a passage that adds nothing worth the name.
 _AGAIN, _LEAST = 0.35, 0.5
@@ -101,8 +103,9 @@ class Passages:
         asked = [hit for hit in self.find(self.body) if hit[2]]
         if not asked or not self.names:
             return asked
-        named = ((start, end, frozenset([_as_term(name)])) for start, end, name in places_of(self.body, self.names))
-        return sorted((*asked, *named), key=itemgetter(0, 1))
+        terms = {name: frozenset([_as_term(name)]) for name in self.names}
+        named = [(start, end, terms[name]) for start, end, name in places_of(self.body, self.names)]
+        return sorted([*asked, *named], key=itemgetter(0, 1))
 
     def best(self, lead: Sequence[Sentence], room: int, *, new: bool = False, enough: int | None = None) -> str:
         """Return the passages outside of a lead that say most of what is asked for, in the body's order.
