@@ -88,6 +88,8 @@ def test_passage_with_the_name_that_a_body_gives_its_subject_goes_before_another
 
 Runs that ended go away by themselves.
 
+## Details
+
 {filler}
 
 The field `ttlAfter` says when: `ttlAfter` counts seconds, and without ttlAfter runs stay.
