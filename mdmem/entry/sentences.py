@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
-from mdmem.dataclass import dataclass
+from mdmem.dataclass import dataclass, replace
 from mdmem.regex import regex
 
 # To the end where nothing closes it: a search from each of thousands that are open would take hours.
@@ -41,6 +41,8 @@ _NAMED = (
 )
 _FIELD_NAMES = frozenset(_NAMED.split("|"))
 _LINK = regex(r"\[[^\[\]\n]*\]\([^()\n]*\)|\[\[[^\[\]\n]*\]\]|<?https?://[^\s>]*>?")
+# Of Markdown and of reStructuredText.
+_TARGET = regex(r"\[([^\[\]]+)\]\([^()\s]*\)|`([^`<>]+?)\s*<[^`<>]*>`__?")
 _WORD = regex(r"[^\W_]+")
 _BOLD_LINE = regex(r"(\*\*|__)[^*_\n]*\1:?\Z")
 # So many words beside a link say no more than where it leads.
@@ -57,6 +59,12 @@ class Sentence:
     text: str
     block: int
     is_item: bool = False
+
+    @property
+    def bare(self) -> Sentence:
+        """Return it without where its links lead."""
+        text = without_targets(self.text)
+        return self if text == self.text else replace(self, text=text)
 
     @property
     def size(self) -> int:
@@ -78,6 +86,11 @@ def without_comments(text: str) -> str:
 def comments_blanked(text: str) -> str:
     """Return a text with HTML comments blanked out, every character at its place."""
     return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text) if "<!--" in text else text
+
+
+def without_targets(text: str) -> str:
+    """Return a text in which links are what they say, without where they lead."""
+    return _TARGET.sub(r"\1\2", text) if "](" in text or ">`" in text else text
 
 
 def is_links(text: str) -> bool:
