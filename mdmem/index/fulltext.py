@@ -181,6 +181,8 @@ class FullTextIndex:
                 return None
             if self._opened is not None:
                 self._closing = finalize(self, self._opened.close)
+                # The system closes what is open when a process ends, and a fork's descriptors may be others.
+                self._closing.atexit = False
         return self._opened
 
     def _discarded(self, opened: OpenIndex, error: DamagedIndexError) -> str:

@@ -319,6 +319,17 @@ def test_what_was_shortened_is_a_line_where_each_passage_was_given_of_the_same_f
     assert forms(packed(more[1:], edited, 1500, given=both.gave)) == {"b": "summary"}
 
 
+def test_what_was_given_keeps_its_room_and_nothing_weaker_takes_it() -> None:
+    items = [item(f"n{number}", NOTE, score=9 - number / 100) for number in range(12)]
+    bodies = {one.entry.title: text(20) for one in items}
+    first = packed(items, bodies, 1100)
+    told = {one for one, form in forms(first).items() if form == "summary"}
+    again = packed(items, bodies, 1100, given=first.gave)
+    assert {one for one, form in forms(again).items() if form != "given"} == set()
+    assert forms(again).keys() == forms(first).keys() >= told
+    assert again.tokens < first.tokens / 4
+
+
 def test_what_was_named_before_is_not_named_by_its_title_again() -> None:
     items = [item("a", NOTE, score=9), *(item(f"n{number}", NOTE, score=8) for number in range(8))]
     bodies = {one.entry.title: text(20) for one in items}
