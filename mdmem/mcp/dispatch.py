@@ -145,7 +145,8 @@ class Calls:
             arguments = read_arguments(tool, given)
             cursor, form = arguments.pop(CURSOR.name, None), arguments.pop(FORMAT.name, None)
             limits = await self.in_thread(self._limits)
-            given = NOTHING if self._session is None or arguments.pop(FRESH.name, False) else self._session.given
+            is_fresh = arguments.pop(FRESH.name, False)
+            given = NOTHING if self._session is None or is_fresh else self._session.given
             asked = ToolCall(
                 tool=tool, arguments=arguments, cursor=cursor, form=form, access=access, limits=limits, given=given
             )

@@ -14,7 +14,7 @@ from mdmem.entry.sentences import size_of
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
 from mdmem.index.finder import finder
 from mdmem.retrieval.beneath import claims_on, fewer
-from mdmem.retrieval.given import NAMED, given_of
+from mdmem.retrieval.given import NAMED, given_of, is_given
 from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Plan, Printed, Texts
 from mdmem.retrieval.question import Omission, count_reasons, summed
 from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
@@ -231,7 +231,10 @@ class _Packing:
     def _is_beyond(self, item: Ranked, left: int, texts: Texts) -> bool:
         """Say whether an item is too much even when shortened: to find its passages, and what names it, takes long."""
         address = item.entry.address
-        if left > SHORT + _HEAD or address in self.given or (id(item), Form.SUMMARY) in self._shapes:
+        if left > SHORT + _HEAD or (id(item), Form.SUMMARY) in self._shapes:
+            return False
+        # What was given in part may be little this time.
+        if (known := self.given.get(address)) and is_given(known):
             return False
         bare = PackedEntry(item.described, Form.SUMMARY, "")
         enough = left - self.printed.entry(bare)
