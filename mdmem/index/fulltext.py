@@ -92,7 +92,7 @@ class FullTextIndex:
             return False
         with self._turn:
             opened = self._open()
-            return len(live if opened is None else opened.manifest.stale(live)) > (OVERLAY_LIMIT if opened else 0)
+            return len(live if opened is None else self._compared(opened, live)[1]) > (OVERLAY_LIMIT if opened else 0)
 
     def refresh(
         self, *, live: Mapping[str, str], read: Read, progress: Progress | None = None, rebuild: bool = False

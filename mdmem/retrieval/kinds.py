@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property, partial
 from heapq import merge, nlargest
 from itertools import groupby, islice
@@ -41,6 +41,33 @@ _Ranked = TypeVar("_Ranked", bound=_Rank)
 
 Force = tuple[bool, bool, int, int]
 """Whether an entry ended, is only proposed, how far it is, and whether it is in doubt."""
+
+
+Kind = tuple[EntryType, Force]
+
+
+def kinds_of(
+    addresses: Sequence[str],
+    entries: Mapping[str, Entry],
+    known: dict[str, Kind],
+    *,
+    apart: Set[str],
+    look: Callable[[str], Kind],
+) -> list[Kind]:
+    """Return type and force of entries that are in force, those `known` by address first, which are added to.
+
+    Of thousands all but those `apart` have the same as others of their type in their wing: no more are looked at.
+    """
+    alike: dict[tuple[EntryType, str], Kind] = {}
+    for one in addresses if not known.keys() >= set(addresses) else ():
+        told_by = entries[one].type, one.partition("/")[0]
+        if one in apart:
+            known[one] = known.get(one) or look(one)
+        elif told_by in alike:
+            known[one] = alike[told_by]
+        else:
+            known[one] = alike[told_by] = look(one)
+    return list(map(known.__getitem__, addresses))
 
 
 class RankKind(NamedTuple):

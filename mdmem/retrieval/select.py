@@ -15,7 +15,7 @@ from mdmem.index.protocol import MatchColumns
 from mdmem.retrieval.bearings import claimants_first, claims_on, partners_of
 from mdmem.retrieval.coverage import Held, HeldGroup, TermWeights, coverage_of, weights_of
 from mdmem.retrieval.grounds import Grounds
-from mdmem.retrieval.kinds import Force, RankGroup, RankKind, Ranks
+from mdmem.retrieval.kinds import Force, RankGroup, RankKind, Ranks, kinds_of
 from mdmem.retrieval.question import Coverage, Described, Omission, Tier
 from mdmem.retrieval.ranks import Rank, Ranked, Retrieved
 from mdmem.retrieval.reasons import Reasons
@@ -106,8 +106,10 @@ class Selection(Grounds):
 
     def _ranks(self, alike: MatchColumns, apart: Mapping[str, Entry], overriders: Mapping[str, Entry]) -> Ranks[Ranked]:
         """Return what ranks entries, most of which are like others but for their score."""
-        kinds, found = self._kinds, defaultdict[tuple[int, frozenset[str]], list[int]](list)
-        known = [kinds.get(one) or self._kind(one) for one in alike.keys]
+        found = defaultdict[tuple[int, frozenset[str]], list[int]](list)
+        closer = alike.keys if self.scope.focus is not None else ()
+        unlike = self.catalog.traits.doubtful.union(self.catalog.stances or (), closer)
+        known = kinds_of(alike.keys, self.catalog.entries, self._kinds, apart=unlike, look=self._kind)
         for place, one in enumerate(zip(map(id, known), alike.terms, strict=True)):
             found[one].append(place)
         groups = dict[RankKind, RankGroup]()

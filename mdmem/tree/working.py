@@ -209,6 +209,8 @@ class WorkingTree:
         asked = {file.path: found[file.path] for file in files if file.path in found}
         if len(asked) == len(files):
             self._listed = self.looks.listing = replace(listing, asked=tuple(files), digests=dict(asked))
+            # The looks and the listing have them.
+            self._digests = {} if found.keys() == asked.keys() else found
         return asked
 
     def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # a git tree needs the path

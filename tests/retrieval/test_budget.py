@@ -266,6 +266,19 @@ def test_drafts_take_what_is_left() -> None:
     assert reasons(answer) == {"longer": "over the budget"}
 
 
+def test_long_draft_whose_heading_does_not_fit_is_not_read() -> None:
+    read: list[str] = []
+
+    def body(address: str) -> str:
+        read.append(address)
+        return text(9)
+
+    found = Retrieval(scope=Scope(wing="app", wings=("app",)), items=(), proposed=(item("long", DECISION),))
+    texts = Texts(body, lambda _: 900, str)
+    assert (pack(found, 3, texts=texts).proposed, read) == ((), [])
+    assert (len(pack(found, 400, texts=texts).proposed), set(read)) == (1, {"app/a/long"})
+
+
 def test_long_decision_on_a_path_gives_the_section_that_decides() -> None:
     body = f"# Context\n\n{text(30)}\n\n# Decision\n\nWe use a queue.\n\n# Consequences\n\n{text(9)}"
     answer = packed([item("d", DECISION, on_path=True)], {"d": body}, 1500)
