@@ -58,7 +58,6 @@ class _Run:
     sentences: tuple[Sentence, ...]
     terms: frozenset[str]
     text: str
-    heading: str = ""
 
     @property
     def start(self) -> int:
@@ -86,15 +85,14 @@ class _Start:
 class Passages:
     """The passages of one body for one question; `weights` say how rare each word is, 1 where nothing is said.
 
-    None is of alternatives, context and the like unless it `has_asides`. What holds one of the `names` that the body
-    gives its subject counts for more: the answer is likely to be called so.
+    None is of alternatives, context and the like. What holds one of the `names` that the body gives its subject counts
+    for more: the answer is likely to be called so.
     """
 
     body: str
     sections: Sequence[Section]
     find: Find
     weights: Mapping[str, float]
-    has_asides: bool = False
     names: Sequence[str] = ()
 
     @cached_property
@@ -112,17 +110,6 @@ class Passages:
 
         `new`: only those that hold a word which the lead does not. None is looked for beyond `enough` bytes.
         """
-        return "\n\n".join(f"… {run.text}" for run in self._best(lead, room, new=new, enough=enough))
-
-    def headed(self, room: int) -> str:
-        """Return the best passages, each below the heading of its section."""
-        parts: dict[str, list[str]] = {}
-        for run in self._best((), room):
-            parts.setdefault(run.heading, []).append(run.text)
-        told_below = ((heading, "\n… ".join(texts)) for heading, texts in parts.items())
-        return "\n".join(f"{heading}: {text}" if heading else text for heading, text in told_below)
-
-    def _best(self, lead: Sequence[Sentence], room: int, *, new: bool = False, enough: int | None = None) -> list[_Run]:
         known = covered = self._terms_in(lead[0].start, lead[-1].end) if lead else frozenset()
         pool: list[_Run | _Start] = list(self._starts({one.start for one in lead}, _longest_run(room)))
         taken: set[int] = set()
@@ -143,7 +130,7 @@ class Passages:
             if cost <= room:
                 chosen.append(run)
                 covered, room = covered | run.terms, room - cost
-        return sorted(chosen, key=lambda run: run.start)
+        return "\n\n".join(f"… {run.text}" for run in sorted(chosen, key=lambda run: run.start))
 
     def _next(
         self, pool: Iterable[_Run | _Start], covered: frozenset[str], is_out: Callable[[_Run], bool]
@@ -195,7 +182,7 @@ class Passages:
     def _starts(self, shown: set[int], limit: int) -> Iterator[_Start]:
         """Yield the sections that hold words of the question."""
         path: list[Section] = []
-        telling = {one.span for one in (self.sections if self.has_asides else told(self.sections))}
+        telling = {one.span for one in told(self.sections)}
         for section in self.sections:
             path = [*(one for one in path if one.level < section.level), section]
             if section.span in telling and self._within(*section.span):
@@ -218,7 +205,7 @@ class Passages:
         def runs(at: int) -> Iterator[_Start]:
             for first, one in enumerate(prose(at)):
                 if self._terms_in(one.start, one.end):
-                    begun = partial(self._runs_from, partial(following, at, first), named, section.heading, limit)
+                    begun = partial(self._runs_from, partial(following, at, first), named, limit)
                     yield _Start(one.start, held_from(one.start), begun)
 
         def held_from(start: int) -> frozenset[str]:
@@ -228,14 +215,12 @@ class Passages:
             yield _Start(blocks[at].start, held_from(blocks[at].start), partial(runs, at))
 
     def _runs_from(
-        self, following: Callable[[], Iterator[Sentence]], named: frozenset[str], heading: str, limit: int
+        self, following: Callable[[], Iterator[Sentence]], named: frozenset[str], limit: int
     ) -> Iterator[_Run]:
-        run = self._run(following, named, heading, limit)
+        run = self._run(following, named, limit)
         yield from (run,) if run.text else ()
 
-    def _run(
-        self, following: Callable[[], Iterator[Sentence]], named: frozenset[str], heading: str, limit: int
-    ) -> _Run:
+    def _run(self, following: Callable[[], Iterator[Sentence]], named: frozenset[str], limit: int) -> _Run:
         """Return the run that the first of some sentences begins, with the list that one of its sentences announces."""
         fit = fitting(following(), limit) or list(islice(following(), 1))
         held = [self._terms_in(one.start, one.end) for one in fit]
@@ -248,7 +233,7 @@ class Passages:
                 run = run[: at + 1]
                 break
         terms = named.union(*(self._terms_in(one.start, one.end) for one in (*run, *listed)))
-        return _Run(tuple(dict.fromkeys((*run, *listed))), terms, self._told(run, listed, limit), heading)
+        return _Run(tuple(dict.fromkeys((*run, *listed))), terms, self._told(run, listed, limit))
 
     def _list_below(self, sentences: Iterator[Sentence]) -> list[Sentence]:
         """Return the items of the list that some sentences begin with, of a long one the first sentence of each."""
