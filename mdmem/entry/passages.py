@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache, cached_property, partial
 from heapq import heapify, heappop, heappush
-from itertools import chain, count, islice
+from itertools import chain, count, islice, takewhile
 from math import fsum
 from operator import itemgetter
 
@@ -40,6 +40,9 @@ _STATES = regex(
     r"\d|`[^`]+`|\b(?:must|shall|should|may not|never|always|by default|defaults?|unless|at least|at most|until|only)\b"
 )
 _ANNOUNCES = regex(r":\Z|\b(?:the following|as follows)\b")
+# What counts in sentences: whoever reads of the first asks for the second.
+_FIRST = regex(r"\bthe first\b|\bfirst(?:ly)?,", re.IGNORECASE)
+_NEXT = regex(r"\bthe (?:second|third|fourth|last|other)\b|\b(?:second|third)(?:ly)?,|\bfinally,", re.IGNORECASE)
 # What a sentence announces with a colon: a block of code, or what is indented below it.
 _SHOWN = regex(
     r"\s*\n(?:[ \t]*\n)*(?P<block>(?:[ \t]*(?:```|~~~)[^\n]*\n.*?\n[ \t]*(?:```|~~~))"
@@ -58,6 +61,8 @@ class _Run:
     sentences: tuple[Sentence, ...]
     terms: frozenset[str]
     text: str
+    # Without what it counts on to, for less room.
+    shorter: _Run | None = None
 
     @property
     def start(self) -> int:
@@ -124,6 +129,8 @@ class Passages:
             run, pool = self._next(pool, covered, is_out)
             if run is None:
                 break
+            if run.shorter is not None and size_of(f"\n\n… {run.text}") > room:
+                run = run.shorter
             taken.update(one.start for one in run.sentences)
             said.add(run.text)
             cost = size_of(f"\n\n… {run.text}")
@@ -218,7 +225,20 @@ class Passages:
         self, following: Callable[[], Iterator[Sentence]], named: frozenset[str], limit: int
     ) -> Iterator[_Run]:
         run = self._run(following, named, limit)
+        if run.text and (more := self._counted(run, following, _SEVERAL * limit)):
+            terms = run.terms.union(*(self._terms_in(one.start, one.end) for one in more))
+            whole = (*run.sentences, *more)
+            run = _Run(whole, terms, self._told(whole, (), _SEVERAL * limit), shorter=run)
         yield from (run,) if run.text else ()
+
+    def _counted(self, run: _Run, following: Callable[[], Iterator[Sentence]], limit: int) -> list[Sentence]:
+        """Return what follows a run in its last paragraph up to the last that it counts there, within a limit."""
+        last = run.sentences[-1]
+        if last.is_item or _FIRST.search(run.text) is None:
+            return []
+        behind = takewhile(lambda one: one.block == last.block, islice(following(), len(run.sentences), None))
+        rest = fitting(behind, limit - size_of(run.text))
+        return rest[: max((at for at, one in enumerate(rest, 1) if _NEXT.search(one.text)), default=0)]
 
     def _run(self, following: Callable[[], Iterator[Sentence]], named: frozenset[str], limit: int) -> _Run:
         """Return the run that the first of some sentences begins, with the list that one of its sentences announces."""
