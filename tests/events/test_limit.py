@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 
@@ -71,8 +72,16 @@ def note_slowly(_: bytes, send: Send) -> None:
 def test_work_that_takes_too_long_is_ended() -> None:
     started = time.monotonic()
     assert run(hang, seconds=0.2) == ""
-    assert run(note_slowly, seconds=0.2) == "said"
     assert time.monotonic() - started < 2
+
+
+def test_what_was_sent_in_time_counts_though_the_work_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    # Time goes by while the work is waited for that has sent something, however long it takes to send it.
+    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda _: now.append(now.pop() + 1))
+    monkeypatch.setattr(limit, "time", clock)
+    assert run(note_slowly, seconds=20) == "said"
+    assert now[0] == 20
 
 
 def test_input_that_does_not_end_or_is_too_much_is_silence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,6 +45,12 @@ def clone(tmp_path: Path, dsn: str) -> Path:
     return clone
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no hub be given up because the machine has much to do."""
+    monkeypatch.setattr(kept_copies, "QUESTION_SECONDS", 60)
+
+
 def over_pipes(folder: Path, dsn: str) -> StdioServerParameters:
     """Return how the server is started that a client of a folder has."""
     said = environment(XDG_DATA_HOME=str(folder.parent / "data"), MDMEM_HUB_DSN=dsn)
@@ -282,8 +288,8 @@ def test_what_is_revoked_is_gone_from_copies_that_stay_loaded(clone: Path, dsn: 
 def test_a_hub_that_takes_too_long_is_given_up_and_left_alone_for_a_while(
     clone: Path, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_copies, "QUESTION_SECONDS", 1)
-    monkeypatch.setattr(kept_copies, "SLOW_SECONDS", 0.5)
+    monkeypatch.setattr(kept_copies, "QUESTION_SECONDS", 0.1)
+    monkeypatch.setattr(kept_copies, "SLOW_SECONDS", 0.05)
     hub = ServedHub(dsn, None)
 
     def ask() -> None:
@@ -298,6 +304,7 @@ def test_a_hub_that_takes_too_long_is_given_up_and_left_alone_for_a_while(
             patched.setattr(kept_copies, "connected", None)
             ask()
     monkeypatch.setattr(kept_copies, "monotonic", lambda: monotonic() + kept_copies.PAUSE_SECONDS)
+    monkeypatch.setattr(kept_copies, "QUESTION_SECONDS", 60)
     with hub.reading() as reader:
         assert reader.find_repository("here") is not None
 
