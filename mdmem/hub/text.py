@@ -176,11 +176,10 @@ class _Documents:
         self.corpus = Corpus(self._passages, self._lengths, (self._postings,))
 
     def learn(self, terms: Iterable[str], held: Iterable[tuple[int, Mapping[str, str]]]) -> None:
-        """Take in where entries hold some terms."""
-        for row, places in held:
-            if row in self._places:
-                first, passages = self._places[row]
-                self._postings.add(first, passages, places)
+        """Take in where entries hold some terms, each term's in the order of the passages, whatever order rows have."""
+        found = [(*self._places[row], places) for row, places in held if row in self._places]
+        for first, passages, places in sorted(found, key=lambda one: one[0]):
+            self._postings.add(first, passages, places)
         self.known.update(terms)
 
     def forget_some(self) -> None:
