@@ -1,0 +1,50 @@
+"""The decisions in force that share no word and no path with a question: they may bind all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from heapq import nsmallest
+from typing import TYPE_CHECKING
+
+from mdmem.entry.model import EntryType
+from mdmem.retrieval.question import NOTHING_SHARED, OmittedCount
+
+if TYPE_CHECKING:
+    from mdmem.retrieval.select import Selection
+
+_NAMED = 8
+
+
+def unshared(selection: Selection) -> Collection[str]:
+    """Return those that the filters of a question let in, by address."""
+    traits, lineage, entries = selection.catalog.traits, selection.catalog.lineage, selection.catalog.entries
+    others = traits.of_type[EntryType.DECISION].difference(selection.chosen, selection.omitted)
+    shown = (others & lineage.current) | set(filter(lineage.is_unresolved, others & lineage.contradictory))
+    if not selection.is_whole:
+        shown &= selection.members
+    lets_in = selection.question.filters.lets_in
+    return [one for one in shown if lets_in(entries[one])] if selection.narrows else shown
+
+
+def counted(found: Collection[str]) -> tuple[OmittedCount, ...]:
+    """Return their number as an answer tells it."""
+    return (OmittedCount(EntryType.DECISION.value, NOTHING_SHARED, len(found)),) if found else ()
+
+
+def named(selection: Selection, found: Collection[str]) -> tuple[str, ...]:
+    """Return a few of them where files are at hand: those in the rooms of what applies to these, and for any file.
+
+    Those of the project come first.
+    """
+    if not selection.question.paths:
+        return ()
+    bound, wing = selection.catalog.traits.bound, f"{selection.scope.wing}/"
+    covering = filter(selection.covers_path, map(selection.chosen.__getitem__, bound & selection.chosen.keys()))
+    rooms = {_room_of(one.address) for one in covering}
+    # Of thousands none is read for this: an address says its room.
+    near = [one for one in found if one not in bound or _room_of(one) in rooms]
+    return tuple(nsmallest(_NAMED, near, key=lambda one: (not one.startswith(wing), _room_of(one) not in rooms, one)))
+
+
+def _room_of(address: str) -> str:
+    return address.rpartition("/")[0]
