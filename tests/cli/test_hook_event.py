@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from builders import commit_all, make_repository, make_root, run_mdmem, write, write_entry
 
-
 # A machine may have much else to do.
 PATIENT = "from mdmem.cli import hook_event\nhook_event._SECONDS = 60\n"
 
