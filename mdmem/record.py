@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any, Self, TypeVar
 from zlib import crc32
 
-from msgspec import DecodeError, Struct, convert
-from msgspec import Raw as Raw
-from msgspec.msgpack import Decoder, encode
-from msgspec.structs import force_setattr, replace
+
+@contextmanager
+def _without(library: str) -> Iterator[None]:
+    """Let a library that is not imported yet be as if it were not installed."""
+    if library in sys.modules:
+        yield
+        return
+    sys.modules[library] = None  # type: ignore[assignment]  # as Python has it for what is not to be imported
+    try:
+        yield
+    finally:
+        del sys.modules[library]
+
+
+# Without it msgspec takes three names from `typing`, where they are the same; to import it costs a third of msgspec.
+with _without("typing_extensions"):
+    from msgspec import DecodeError, Struct, convert
+    from msgspec import Raw as Raw
+    from msgspec.msgpack import Decoder, encode
+    from msgspec.structs import force_setattr, replace
 
 _Kind = TypeVar("_Kind")
 UNPACKABLE = (UnicodeEncodeError, OverflowError)
@@ -41,8 +59,18 @@ def read_texts(records: Sequence[StoredRecord], names: Sequence[str], read: Call
 
 def pack(version: str, value: object) -> bytes:
     """Return a value as the bytes of a file; raises UNPACKABLE where a text has no UTF-8, or a number is too large."""
+    return b"".join(packed_parts(version, value))
+
+
+def packed_parts(version: str, value: object) -> tuple[bytes, bytes]:
+    """Return the bytes of a file as `pack` does, the long part by itself: to join them takes its memory once more."""
     content = encode(value)
-    return b"%s %d %08x\n" % (_head(version), len(content), crc32(content)) + content
+    return b"%s %d %08x\n" % (_head(version), len(content), crc32(content)), content
+
+
+def as_raw(value: object) -> Raw:
+    """Return a part of a value that is packed by itself, so that the whole need not be held twice."""
+    return Raw(encode(value))
 
 
 def is_packable(value: object) -> bool:
@@ -56,13 +84,14 @@ def is_packable(value: object) -> bool:
 
 def unpack(content: bytes, version: str, kind: type[_Kind]) -> _Kind | None:
     """Return what `pack` made of a value of a kind under this version; None for what is torn, foreign or older."""
-    head, _, packed = content.partition(b"\n")
-    if head != b"%s %d %08x" % (_head(version), len(packed), crc32(packed)):
+    # Not cut off: tens of megabytes would be held twice.
+    packed = memoryview(content)[content.find(b"\n") + 1 :]
+    if not content.startswith(b"%s %d %08x\n" % (_head(version), len(packed), crc32(packed))):
         return None
     return unpack_one(packed, kind)
 
 
-def unpack_one(packed: bytes | Raw, kind: type[_Kind]) -> _Kind | None:
+def unpack_one(packed: bytes | memoryview | Raw, kind: type[_Kind]) -> _Kind | None:
     """Return a value of a kind out of what was unpacked as `Raw`; None where it is another."""
     try:
         decoder: Decoder[_Kind] = _DECODERS.get(kind) or _DECODERS.setdefault(kind, Decoder(kind))

@@ -43,9 +43,20 @@ class Traits:
         return [entry for entry in self.entries.values() if entry.status is Status.DRAFT]
 
     @cached_property
+    def draft(self) -> frozenset[str]:
+        """Return the addresses of the drafts."""
+        return frozenset(entry.address for entry in self.drafts)
+
+    @cached_property
     def bound(self) -> frozenset[str]:
         """Return the addresses of the entries that apply to some files alone."""
         return frozenset(address for address, entry in self.entries.items() if entry.applies_to)
+
+    @cached_property
+    def doubtful(self) -> frozenset[str]:
+        """Return the addresses of the entries that may not be active on some day."""
+        entries, active = self.entries.items(), Status.ACTIVE
+        return frozenset(one for one, entry in entries if entry.status is not active or entry.expires_at is not None)
 
     @cached_property
     def plain(self) -> frozenset[str]:

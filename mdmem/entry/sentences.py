@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
-from mdmem.dataclass import dataclass
+from mdmem.dataclass import dataclass, replace
 from mdmem.regex import regex
 
 # To the end where nothing closes it: a search from each of thousands that are open would take hours.
@@ -29,14 +29,20 @@ _END = regex(
 _NO_PROSE = regex(
     r"[|>]|\.\.(?:\s|\Z)|:[\w -]+:(?:\s|\Z)|\[?!\[|</?[a-zA-Z!]|\[[^\]\n]*\]:\s|\+[-=]|([=\-~*_#])\1+[\s=\-~*_]*\Z"
 )
+_FIELD = regex(r"(?:[-*+][ \t]+)?[*_]{0,2}([^:*_\n]{0,30}[^:*_\s])[*_]{0,2}[ \t]*:")
+# To compile a pattern of them takes as long as to cut up a body.
 _NAMED = (
-    r"status|state|date|created|updated|last (?:modified|updated)|authors?|owners?|deciders?|decision[- ]makers?"
-    r"|consulted|informed|approvers?|reviewers?|editors?|champions?|stakeholders?|tags?|category|issues?|tickets?"
-    r"|technical story|discussions?|supersede[sd](?: by)?|replace[sd](?: by)?|amend(?:s|ed by)|related|translations?"
-    r"|languages?|version|number|type|due date|links?"
+    "status|state|date|created|updated|last modified|last updated|author|authors|owner|owners|decider|deciders"
+    "|decision maker|decision makers|decision-maker|decision-makers|consulted|informed|approver|approvers|reviewer"
+    "|reviewers|editor|editors|champion|champions|stakeholder|stakeholders|tag|tags|category|issue|issues|ticket"
+    "|tickets|technical story|discussion|discussions|supersedes|superseded|supersedes by|superseded by|replaces"
+    "|replaced|replaces by|replaced by|amends|amended by|related|translation|translations|language|languages|version"
+    "|number|type|due date|link|links"
 )
-_FIELD = regex(rf"(?:[-*+][ \t]+)?[*_]{{0,2}}(?:{_NAMED})[*_]{{0,2}}[ \t]*:", re.IGNORECASE)
+_FIELD_NAMES = frozenset(_NAMED.split("|"))
 _LINK = regex(r"\[[^\[\]\n]*\]\([^()\n]*\)|\[\[[^\[\]\n]*\]\]|<?https?://[^\s>]*>?")
+# Of Markdown and of reStructuredText.
+_TARGET = regex(r"\[([^\[\]]+)\]\([^()\s]*\)|`([^`<>]+?)\s*<[^`<>]*>`__?")
 _WORD = regex(r"[^\W_]+")
 _BOLD_LINE = regex(r"(\*\*|__)[^*_\n]*\1:?\Z")
 # So many words beside a link say no more than where it leads.
@@ -53,6 +59,12 @@ class Sentence:
     text: str
     block: int
     is_item: bool = False
+
+    @property
+    def bare(self) -> Sentence:
+        """Return it without where its links lead."""
+        text = without_targets(self.text)
+        return self if text == self.text else replace(self, text=text)
 
     @property
     def size(self) -> int:
@@ -74,6 +86,11 @@ def without_comments(text: str) -> str:
 def comments_blanked(text: str) -> str:
     """Return a text with HTML comments blanked out, every character at its place."""
     return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text) if "<!--" in text else text
+
+
+def without_targets(text: str) -> str:
+    """Return a text in which links are what they say, without where they lead."""
+    return _TARGET.sub(r"\1\2", text) if "](" in text or ">`" in text else text
 
 
 def is_links(text: str) -> bool:
@@ -99,14 +116,18 @@ class Paragraph:
             yield Sentence(self.start + start, self.start + end, said, self.number, is_item)
 
 
-def sentences_in(body: str, start: int, end: int) -> Iterator[Sentence]:
-    """Yield the sentences of a part of a body that are prose."""
-    for block in blocks_in(body, start, end):
+def sentences_in(
+    body: str, start: int, end: int, *, among: Callable[[str], bool] = lambda _block: True
+) -> Iterator[Sentence]:
+    """Yield the sentences of a part of a body that are prose, of those paragraphs alone that are `among` the wanted."""
+    for block in blocks_in(body, start, end, among=among):
         yield from block.sentences()
 
 
-def blocks_in(body: str, start: int, end: int) -> Iterator[Paragraph]:
-    """Yield the paragraphs of a part of a body that are prose."""
+def blocks_in(
+    body: str, start: int, end: int, *, among: Callable[[str], bool] = lambda _block: True
+) -> Iterator[Paragraph]:
+    """Yield the paragraphs of a part of a body that are prose, and `among` the wanted."""
     text = _blanked(body[start:end])
     is_held = False
     for number, (first, last) in enumerate(_blocks(text)):
@@ -115,10 +136,18 @@ def blocks_in(body: str, start: int, end: int) -> Iterator[Paragraph]:
         indent = len(block) - len(stripped)
         # What a directive or `::` holds is indented below it.
         held, is_held = is_held and indent > 0, stripped.startswith("..") or stripped.endswith("::")
-        if held or indent >= _CODE_INDENT or not _is_prose(stripped):
+        if held or indent >= _CODE_INDENT or not (among(block) and _is_prose(stripped)):
             is_held = is_held or held
         else:
             yield Paragraph(start + first, start + last, start + number, block)
+
+
+def pieces_of(text: str) -> Iterator[str]:
+    """Yield the sentences of what is told of a body, in one line each, without the marks of items and of gaps."""
+    for block in _BLANK_LINES.split(text):
+        for _, _, told, is_item in _sentences_of(block.strip().removeprefix("… ")):
+            if piece := _ITEM.sub("", told, count=1) if is_item else told:
+                yield piece
 
 
 def said(sentences: Iterable[Sentence]) -> str:
@@ -193,10 +222,14 @@ def _is_prose(block: str) -> bool:
         return False
     lines = block.split("\n")
     is_table = len(lines) > 1 and "|" in lines[0] and not lines[1].strip(" \t\r|:-")
-    is_stated = _FIELD.match(block) is not None and all(
-        _FIELD.match(line.strip()) or line[:1] in " \t" for line in lines
-    )
+    is_stated = _is_field(block) and all(_is_field(line.strip()) or line[:1] in " \t" for line in lines)
     return not is_table and not is_stated and _WORD.search(block) is not None
+
+
+def _is_field(line: str) -> bool:
+    """Say whether a line begins with the name of a field, as `**Status**: accepted`."""
+    found = _FIELD.match(line)
+    return found is not None and found[1].lower() in _FIELD_NAMES
 
 
 def _sentences_of(block: str) -> Iterator[tuple[int, int, str, bool]]:

@@ -185,6 +185,11 @@ class Corpus:
         named = [(name, place) for place, name in enumerate(self.names) if name is not None]
         return [place for _, place in sorted(named)]
 
+    @cached_property
+    def alive(self) -> frozenset[int]:
+        """The places of the live documents."""
+        return frozenset(self.in_order)
+
     def postings(self, field: str, term: str) -> list[Columns]:
         """Return the numbers of the live passages that hold a term, each with how often."""
         dead = self._dead

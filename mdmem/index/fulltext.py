@@ -5,7 +5,7 @@ Statistics come from live documents only, so that the three ways give the same m
 """
 
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from pathlib import Path
 from weakref import finalize
 
@@ -69,7 +69,8 @@ class FullTextIndex:
         if query.is_empty or not live:
             return TextAnswer(MatchColumns(), tuple(query.typed), query.typed, "index")
         # Looked up for each match, where a list would be walked.
-        chosen = None if among is None or live.keys() <= (given := frozenset(among)) else given
+        given = among if among is None or isinstance(among, Set) else frozenset(among)
+        chosen = None if given is None or live.keys() <= given else given
         with self._turn:
             opened, why = self._ready(live, read) if may_refresh else (self._open(), None)
             if opened is not None:
@@ -91,7 +92,7 @@ class FullTextIndex:
             return False
         with self._turn:
             opened = self._open()
-            return len(live if opened is None else opened.manifest.stale(live)) > (OVERLAY_LIMIT if opened else 0)
+            return len(live if opened is None else self._compared(opened, live)[1]) > (OVERLAY_LIMIT if opened else 0)
 
     def refresh(
         self, *, live: Mapping[str, str], read: Read, progress: Progress | None = None, rebuild: bool = False
@@ -180,6 +181,8 @@ class FullTextIndex:
                 return None
             if self._opened is not None:
                 self._closing = finalize(self, self._opened.close)
+                # The system closes what is open when a process ends, and a fork's descriptors may be others.
+                self._closing.atexit = False
         return self._opened
 
     def _discarded(self, opened: OpenIndex, error: DamagedIndexError) -> str:

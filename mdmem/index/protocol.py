@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import compress
 from math import inf
 from typing import Literal, NamedTuple, Protocol, Self, overload
 
@@ -85,6 +86,19 @@ class MatchColumns(Sequence[Match]):
         """Return those at some places, in the order of these."""
         keys, scores, terms = self.keys.__getitem__, self.scores.__getitem__, self.terms.__getitem__
         return type(self)(list(map(keys, places)), list(map(scores, places)), list(map(terms, places)))
+
+    def where(self, chosen: Iterable[bool]) -> Self:
+        """Return those that are chosen, in their order."""
+        are = list(chosen)
+        keys, scores, terms = compress(self.keys, are), compress(self.scores, are), compress(self.terms, are)
+        return type(self)(list(keys), list(scores), list(terms))
+
+    def merged(self, other: Self) -> Self:
+        """Return these and others, both with the best score first, in the order of their scores."""
+        scores = [*self.scores, *other.scores]
+        both = type(self)([*self.keys, *other.keys], scores, [*self.terms, *other.terms])
+        # To sort what is two sorted runs takes little more than to go through it.
+        return both.at(sorted(range(len(scores)), key=scores.__getitem__, reverse=True))
 
     def find(self, key: str) -> Match | None:
         """Return the match of a key, None where it does not match."""

@@ -184,7 +184,8 @@ class Scores:
         rarity *= math.sqrt(min(weights.times / max(count, 1), MOST_TIMES))
         self._terms.append((rarity, weights.postings))
         gains = self._gains(rarity, weights)
-        self.held.update(gains.places)
+        if len(self.held) < len(self._wholes):
+            self.held.update(gains.places)
         self._wholes = _added(self._wholes, gains.places, gains.wholes)
         self._titles = _added(self._titles, gains.stated_places, gains.stated)
         return gains.places
@@ -316,12 +317,12 @@ def rank(
     scored, names, few = Scores(corpus, bar), corpus.names, None
     if bar is not None and among is not None:
         few = frozenset(start for start, name in zip(corpus.starts, names, strict=True) if name in among)
-    masks = [0] * len(names)
+    masks, of_all = [0] * len(names), 0
     for leaf in query.leaves:
         mask = sum(bits[text] for text in set(leaf.terms))
         places = scored.add(weigh(corpus, leaf.frequencies, fields=leaf.fields, few=few), leaf.boost, leaf.text)
         if len(places) == len(names):
-            masks = [known | mask for known in masks]
+            of_all |= mask
         else:
             for place in places:
                 masks[place] |= mask
@@ -330,22 +331,25 @@ def rank(
         held = {corpus.places[number] for number in query.accept(corpus, read)}
     found = _by_name(corpus, held)
     # Thousands of matches share a few sets.
-    texts = {mask: frozenset(text for text, bit in bits.items() if mask & bit) for mask in set(masks)}
+    texts = {mask: frozenset(text for text, bit in bits.items() if (mask | of_all) & bit) for mask in set(masks)}
     if holding:
         found = [place for place in found if holds_one(texts[masks[place]], holding)]
     if among is not None:
         found = [place for place in found if names[place] in among]
-    known = dict(zip(found, scored.of(found, set(found) if holding else None), strict=True))
+    scores = scored.of(found, set(found) if holding else None)
     # Equal scores stay by key.
-    found.sort(key=known.__getitem__, reverse=True)
-    keys = [key for key in map(names.__getitem__, found) if key is not None]
-    terms = map(texts.__getitem__, map(masks.__getitem__, found))
-    return MatchColumns(keys, list(map(known.__getitem__, found)), list(terms), bar=scored.bar)
+    order = sorted(range(len(found)), key=scores.__getitem__, reverse=True)
+    places = list(map(found.__getitem__, order))
+    keys = [key for key in map(names.__getitem__, places) if key is not None]
+    terms = map(texts.__getitem__, map(masks.__getitem__, places))
+    return MatchColumns(keys, list(map(scores.__getitem__, order)), list(terms), bar=scored.bar)
 
 
-def _by_name(corpus: Corpus, held: Set[int]) -> list[int]:
+def _by_name(corpus: Corpus, held: Set[int]) -> Sequence[int]:
     """Return the places of live documents by key."""
     names = corpus.names
+    if len(held) >= len(corpus.in_order) and held >= corpus.alive:
+        return corpus.in_order
     # Of many it takes less to pass over the others.
     if 8 * len(held) > len(names):
         return [place for place in corpus.in_order if place in held]

@@ -32,12 +32,17 @@ class _Seen:
     """What the files were when a catalog was loaded from them; looked at before that, so that it is never too new."""
 
     files: tuple[TreeFile, ...]
+    readable: tuple[TreeFile, ...]
     digests: Mapping[str, str]
 
     @classmethod
-    def of(cls, tree: Tree) -> _Seen:
+    def of(cls, tree: Tree, before: _Seen | None) -> _Seen:
         files = tree.files()
-        return cls(files, tree.digests([file for file in files if file.kind is FileKind.FILE]))
+        # Of files that are listed as before no list is made anew: a tree knows by it what it is asked for.
+        if before is not None and before.files == files:
+            return cls(files, before.readable, tree.digests(before.readable))
+        readable = tuple(file for file in files if file.kind is FileKind.FILE)
+        return cls(files, readable, tree.digests(readable))
 
 
 @dataclass(slots=True)
@@ -62,9 +67,9 @@ class KeptViews:
         """Return what is kept of the files as they are now."""
         # A caller's own memory is read beside the team's.
         tree, view = workspace.tree, (workspace.location.root, workspace.access)
-        seen = _Seen.of(tree)
         with self._turn:
             before = self._known.get(view)
+        seen = _Seen.of(tree, before.seen if before is not None else None)
         if before is not None and before.seen == seen:
             return before
         loaded = load_cached(tree, workspace.cache_folder, parsed=workspace.parsed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.model import Status
@@ -14,11 +14,13 @@ from mdmem.entry.sentences import size_of
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
 from mdmem.index.finder import finder
 from mdmem.retrieval.beneath import claims_on, fewer
+from mdmem.retrieval.given import NAMED, given_of, is_given
 from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Plan, Printed, Texts
 from mdmem.retrieval.question import Omission, count_reasons, summed
 from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
 from mdmem.retrieval.relevance import Relevance, always_stands
 from mdmem.retrieval.remainder import SHORT, Remainder
+from mdmem.retrieval.rest import rest_of
 
 OMITTED_LISTED = 50
 # A small budget is context under pressure: notes come last among the best, and nothing is given as a mere line.
@@ -44,10 +46,6 @@ _TOKENS_A_LINE = 150
 # In bytes: where less is left, no entry is read for it.
 _SMALLEST, _GIVE_UP_AFTER = 100, 3
 _DRAFTS = 20
-# What covers a file at hand is named first where it is left out: so many at most, in a text's line of counts always.
-_COVERING = 12
-# No digest is like it: an invariant was named and not given.
-_NAMED = "-"
 
 
 def pack(
@@ -99,8 +97,8 @@ class _Packing:
             self.texts[False].beneath(item.described)
         for item in self._relevance.standing:
             form = Form.LINE if item.entry.address in self._relevance.bystanders else Form.FULL
-            plan.taken[item.entry.address], cost = self._shape(item, form)
-            plan.beside += cost
+            plan.taken[item.entry.address] = self._shape(item, form)[0]
+            plan.beside += self.printed.entry(plan.taken[item.entry.address])
         self._fill(plan, self._relevance.on_path, room // 2, Form.FULL)
         self._fill(plan, self._relevance.on_path, room)
         self._fill(plan, self._relevance.shaping[:1], int(room * self._shaping_share), Form.FULL)
@@ -174,17 +172,16 @@ class _Packing:
         """Give an item in a form if it fits, in place of a mere line that it has; say whether it is given."""
         into, address = plan.drafts if is_draft else plan.taken, item.entry.address
         had = into.get(address)
-        if had is not None and had.form is not Form.LINE:
+        if had is not None and not had.may_grow:
             return True
         if form is Form.SUMMARY and had is None and self._is_beyond(item, room - plan.used, self.texts[is_draft]):
             return False
         packed, cost = self._shape(item, form, is_draft=is_draft)
         before = self._shape(item, Form.LINE, is_draft=is_draft)[1] if had is not None else 0
-        is_line = packed.form is Form.LINE
-        if plan.used + cost - before > room or (is_line and plan.lines >= self._most_lines(item)):
+        if plan.used + cost - before > room or (packed.is_name and plan.lines >= self._most_lines(item)):
             return False
         into[address] = packed
-        plan.lines += is_line - (had is not None)
+        plan.lines += packed.is_name - (had is not None and had.is_name)
         plan.used += cost - before
         return True
 
@@ -222,24 +219,39 @@ class _Packing:
         return finder(self.found.terms) if self.found.terms else None
 
     def _shape(self, item: Ranked, form: Form, *, is_draft: bool = False) -> tuple[PackedEntry, int]:
-        """Return an item in a form, shorter than asked where it is long or was given before, and its bytes."""
+        """Return an item in a form, shorter where it is long, and its bytes; what was given before keeps its room."""
         key = (id(item), form)
         if key not in self._shapes:
             made = self._made(item.described, form, self.texts[is_draft])
             size = self.printed.entry(made)
-            self._shapes[key] = (replace(made, tokens=tokens_of(size)), size)
+            is_known = form is not Form.LINE and (made.form is Form.GIVEN or made.goes_on)
+            room = self._room(made, form, self.texts[is_draft]) if is_known else size
+            self._shapes[key] = (replace(made, tokens=tokens_of(size)), max(size, room))
         return self._shapes[key]
+
+    def _room(self, made: PackedEntry, form: Form, texts: Texts) -> int:
+        """Return the bytes that an item would take about, had nothing been given of it."""
+        size = texts.size(made.item.entry.address)
+        bare = replace(made, content="")
+        longest = self._brief_room(bare) if form is Form.FULL and self.found.is_brief else self._longest(form)
+        return self.printed.entry(bare) + (size if size <= (_WHOLE if form is Form.FULL else SHORT) else longest)
 
     def _is_beyond(self, item: Ranked, left: int, texts: Texts) -> bool:
         """Say whether an item is too much even when shortened: to find its passages, and what names it, takes long."""
         address = item.entry.address
-        if left > SHORT + _HEAD or address in self.given or (id(item), Form.SUMMARY) in self._shapes:
+        if left > SHORT + _HEAD or (id(item), Form.SUMMARY) in self._shapes:
             return False
-        body = texts.body(address)
+        # What was given in part may be little this time.
+        if (known := self.given.get(address)) and is_given(known):
+            return False
+        bare = PackedEntry(item.described, Form.SUMMARY, "")
+        enough = left - self.printed.entry(bare)
+        # Where not even the heading of a long one fits, its file is not read.
+        if enough < 0 and texts.size(address) > SHORT:
+            return True
+        body, limit = texts.body(address), self._longest(Form.SUMMARY)
         if size_of(content_of(item.entry, body)) <= SHORT:
             return False
-        limit, bare = self._longest(Form.SUMMARY), PackedEntry(item.described, Form.SUMMARY, "")
-        enough = left - self.printed.entry(bare)
         if least_size(item.entry, body, limit) > enough:
             return True
         short = shortened(item.entry, body, self._find, limit, self._relevance.weights, enough=enough)
@@ -247,34 +259,36 @@ class _Packing:
 
     def _made(self, item: Retrieved, form: Form, texts: Texts) -> PackedEntry:
         address, entry = item.entry.address, item.entry
-        before = self.given.get(address)
-        # A call of several questions names it once; where it binds later, it is still to be given.
-        is_named = before == _NAMED and form is Form.LINE and self.found.is_brief
-        if before is not None and (is_named or before == texts.digest(address)):
-            return PackedEntry(item, Form.GIVEN, "")
+        digest = texts.digest(address)
+        before = given_of(self.given.get(address, ""), digest)
+        if before is None or (before and form is Form.LINE):
+            return PackedEntry(item, Form.GIVEN, "", before=before)
         if form is Form.LINE:
-            digest = _NAMED if address in self._relevance.bystanders else ""
             rule = ruling(texts.body(address)) if self._relevance.is_ruled(entry) else ""
-            return PackedEntry(item, form, rule, beneath=tuple(claims_on(item)), digest=digest)
+            return PackedEntry(item, form, rule, beneath=tuple(claims_on(item)), digest=digest, before=NAMED)
         body = texts.body(address)
         whole = content_of(entry, body)
-        size = size_of(whole)
-        if always_stands(item) or size <= (_WHOLE if form is Form.FULL else SHORT):
+        if always_stands(item) or size_of(whole) <= (_WHOLE if form is Form.FULL else SHORT):
             return self._told(item, Form.FULL, whole, texts)
         if form is Form.FULL and (item.on_path or self._find is None):
             section = deciding_section(entry, body, self._find, self._relevance.weights)
             if section:
-                return self._in_part(item, Form.SECTION, section, texts)
+                return self._in_part(item, Form.SECTION, section, texts, before)
         limit = self._longest(form)
         if form is Form.FULL and self.found.is_brief:
             limit = self._brief_room(self._told(item, Form.SUMMARY, "", texts))
         short = shortened(entry, body, self._find, limit, self._relevance.weights)
-        return self._in_part(item, Form.SUMMARY, short, texts)
+        part = self._in_part(item, Form.SUMMARY, short, texts, before)
+        if part.form is not Form.GIVEN or form is not Form.FULL or self._find is None:
+            return part
+        # Whoever asks again has not found it in what was given.
+        more = rest_of(whole, self._find, before, self._relevance.weights, room=limit)
+        return self._in_part(item, Form.SUMMARY, more, texts, before)
 
-    def _in_part(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
+    def _in_part(self, item: Retrieved, form: Form, content: str, texts: Texts, before: frozenset[str]) -> PackedEntry:
         """Return an item of which a part is given, where a passage of it is new; its passages count as given later."""
-        part = self._told(item, form, content, texts).after(self.given.get(item.entry.address, ""))
-        return part if part.is_new else PackedEntry(item, Form.GIVEN, "")
+        told = self._told(item, form, content, texts).after(before)
+        return told if told.content else PackedEntry(item, Form.GIVEN, "", before=before)
 
     def _longest(self, form: Form) -> int:
         """Return how many bytes a shortened entry may take."""
@@ -328,14 +342,13 @@ class _Packing:
 
     def with_omissions(self, answer: Pack, plan: Plan, limit: int) -> Pack:
         """Return the pack with the names of what it leaves out, as many as find room, and the counts of the rest."""
-        covering = frozenset(item.entry.address for item in self._covering(plan))
-        left = list(islice(self._left.out_of(plan), OMITTED_LISTED))
-        if covering:
-            first = list(self._left.named(plan, covering))
-            left = [*first, *(one for one in left if one[0] not in covering)]
-        used = plan.used + self.printed.rest(answer)
+        covering = frozenset(item.entry.address for item in self._left.covering(plan))
+        left = self._left.first(plan, covering, most=OMITTED_LISTED)
+        # What was given before has its room, and is not printed.
+        printed = sum(map(self.printed.entry, (*plan.taken.values(), *plan.drafts.values()))) - plan.beside
+        used = printed + self.printed.rest(answer)
         omitted: list[Omission] = []
-        for address, kind, why in left[:OMITTED_LISTED]:
+        for address, kind, why in left:
             one = Omission(address, str(kind), why)
             cost = self.printed.omission(one)
             used += cost
@@ -353,9 +366,5 @@ class _Packing:
 
     def naming(self, plan: Plan) -> int:
         """Return the bytes that naming what covers a given path and is not given takes."""
-        left = ((one.entry, self._left.why(one, plan)) for one in self._covering(plan))
+        left = ((one.entry, self._left.why(one, plan)) for one in self._left.covering(plan))
         return sum(self.printed.omission(Omission(one.address, one.type, why)) for one, why in left)
-
-    def _covering(self, plan: Plan) -> Iterator[Ranked]:
-        """Yield the first of what covers a given path, is in force and is not given."""
-        return islice((one for one in self._relevance.on_path if one.entry.address not in plan.taken), _COVERING)

@@ -38,8 +38,8 @@ class Grounds:
     @cached_property
     def members(self) -> Set[str]:
         """Return the addresses of the entries that the question is put to."""
-        entries, read = self.catalog.entries, self.scope.read(self.catalog)
-        return entries.keys() if len(read) == len(entries) else frozenset(read)
+        read = self.scope.read(self.catalog)
+        return read if isinstance(read, Set) else frozenset(read)
 
     @cached_property
     def is_whole(self) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property, partial
 from heapq import merge, nlargest
 from itertools import groupby, islice
 from operator import attrgetter, neg
@@ -41,6 +41,33 @@ _Ranked = TypeVar("_Ranked", bound=_Rank)
 
 Force = tuple[bool, bool, int, int]
 """Whether an entry ended, is only proposed, how far it is, and whether it is in doubt."""
+
+
+Kind = tuple[EntryType, Force]
+
+
+def kinds_of(
+    addresses: Sequence[str],
+    entries: Mapping[str, Entry],
+    known: dict[str, Kind],
+    *,
+    apart: Set[str],
+    look: Callable[[str], Kind],
+) -> list[Kind]:
+    """Return type and force of entries that are in force, those `known` by address first, which are added to.
+
+    Of thousands all but those `apart` have the same as others of their type in their wing: no more are looked at.
+    """
+    alike: dict[tuple[EntryType, str], Kind] = {}
+    for one in addresses if not known.keys() >= set(addresses) else ():
+        told_by = entries[one].type, one.partition("/")[0]
+        if one in apart:
+            known[one] = known.get(one) or look(one)
+        elif told_by in alike:
+            known[one] = alike[told_by]
+        else:
+            known[one] = alike[told_by] = look(one)
+    return list(map(known.__getitem__, addresses))
 
 
 class RankKind(NamedTuple):
@@ -119,9 +146,10 @@ class Ranks(Sequence[_Ranked]):
     ) -> None:
         """Take the groups and what makes a rank of one; `made` are those that are made already, by address."""
         self.groups, self._make, self._places = groups, make, places
-        self._made = {} if made is None else made
+        self._made: dict[str, _Ranked] = {} if made is None else made
         self._ordered: list[_Ranked] = []
-        self._rest = self._iter_in_order()
+        # None of what it goes on with leads back here: a server would keep each answer until it looks for garbage.
+        self._rest = _iter_in_order(groups, partial(_at, self._made, make), places)
 
     @classmethod
     def listed(cls, items: Iterable[_Ranked]) -> Ranks[_Ranked]:
@@ -153,11 +181,7 @@ class Ranks(Sequence[_Ranked]):
 
     def at(self, group: RankGroup, place: int) -> _Ranked:
         """Return one of a group, which is the same whoever asks."""
-        address = group.addresses[place]
-        made = self._made.get(address)
-        if made is None:
-            made = self._made[address] = self._make(group, place)
-        return made
+        return _at(self._made, self._make, group, place)
 
     def best(self, count: int, *, with_score: bool = True) -> list[_Ranked]:
         """Return the best by score, of equal ones the first in order; those without a score only where it is said."""
@@ -173,15 +197,12 @@ class Ranks(Sequence[_Ranked]):
 
     def in_order(self, few: Iterable[_Ranked]) -> list[_Ranked]:
         """Return a few of them in their order."""
-        places = self._places
-        if places is None:
-            return sorted(few, key=attrgetter("sort_key"))
-        return sorted(few, key=lambda one: places[one.entry.address])
+        return _in_order(few, self._places)
 
     @property
     def in_any_order(self) -> Iterator[_Ranked]:
         """Yield all of them: for who counts."""
-        return self._of(self.groups)
+        return _of(self.groups, self.at)
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -213,27 +234,48 @@ class Ranks(Sequence[_Ranked]):
             self._ordered += islice(self._rest, missing)
         return at < len(self._ordered)
 
-    def _iter_in_order(self) -> Iterator[_Ranked]:
-        if self._places is not None:
-            yield from self.in_order(self._of(self.groups))
-            return
-        alike = defaultdict[tuple[int, Force], list[RankGroup]](list)
-        for group in self.groups:
-            alike[group.kind.type.rank, group.kind.force].append(group)
-        for at in sorted(alike):
-            best_first = merge(*(self._of([group]) for group in alike[at]), key=_score_of, reverse=True)
-            for _, run in groupby(best_first, key=_step_of):
-                yield from sorted(run, key=attrgetter("sort_key"))
-
-    def _of(self, groups: Sequence[RankGroup]) -> Iterator[_Ranked]:
-        return (self.at(group, place) for group in groups for place in range(len(group.addresses)))
-
     @cached_property
     def _group_of(self) -> dict[str, RankGroup]:
         found: dict[str, RankGroup] = {}
         for group in self.groups:
             found.update(dict.fromkeys(group.addresses, group))
         return found
+
+
+def _at(made: dict[str, _Ranked], make: Callable[[RankGroup, int], _Ranked], group: RankGroup, place: int) -> _Ranked:
+    address = group.addresses[place]
+    one = made.get(address)
+    if one is None:
+        one = made[address] = make(group, place)
+    return one
+
+
+_At = Callable[[RankGroup, int], _Ranked]
+
+
+def _of(groups: Iterable[RankGroup], at: _At[_Ranked]) -> Iterator[_Ranked]:
+    return (at(group, place) for group in groups for place in range(len(group.addresses)))
+
+
+def _in_order(few: Iterable[_Ranked], places: Mapping[str, int] | None) -> list[_Ranked]:
+    if places is None:
+        return sorted(few, key=attrgetter("sort_key"))
+    return sorted(few, key=lambda one: places[one.entry.address])
+
+
+def _iter_in_order(
+    groups: Sequence[RankGroup], at: _At[_Ranked], places: Mapping[str, int] | None
+) -> Iterator[_Ranked]:
+    if places is not None:
+        yield from _in_order(_of(groups, at), places)
+        return
+    alike = defaultdict[tuple[int, Force], list[RankGroup]](list)
+    for group in groups:
+        alike[group.kind.type.rank, group.kind.force].append(group)
+    for kind in sorted(alike):
+        best_first = merge(*(_of([group], at) for group in alike[kind]), key=_score_of, reverse=True)
+        for _, run in groupby(best_first, key=_step_of):
+            yield from sorted(run, key=attrgetter("sort_key"))
 
 
 def kind_of(item: _Rank) -> RankKind:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import date
 from itertools import compress
 from operator import attrgetter, not_
@@ -50,24 +50,23 @@ def search_in(
     bar = None if beside is None else beside.bar
     best = None if beside is None else next((hit.score for hit in beside.hits[:1]), None)
     answer = find_text(workspace, question, counting, bar=bar, best=best)
-    matches, found, drafts = answer.matches, _Found({}, {}), 0
+    matches = answer.matches
     # Of most that match it is seen at once that they stand for themselves.
     alone = catalog.lineage.current if _lets_all_in(filters) else frozenset[str]()
     are = list(map(alone.__contains__, matches.keys))
-    for place in compress(range(len(matches)), map(not_, are)):
-        match = matches[place]
-        drafts += _is_hidden_draft(catalog.entries[match.key], filters, today)
-        for address in _shown_for(catalog, match, filters, today=today):
+    others = matches.where(map(not_, are))
+    found = _Found({}, {})
+    for match, addresses in zip(others, map(_stand_ins(catalog, filters, today), others.keys), strict=True):
+        for address in addresses:
             found.add(match if address == match.key else Match(address, match.score, _NO_TERMS), match.key)
-    for address in found.matches.keys() & matches.places.keys() & alone:
-        own, other = matches[matches.places[address]], found.matches[address]
-        found.matches[address] = Match(address, max(own.score, other.score), own.terms)
+    drafts = catalog.traits.draft.intersection(others.keys)
+    is_hidden = not (filters.include_drafts or filters.statuses)
     matched = frozenset[str]().union(*set(matches.terms))
     return SearchResult(
         query=question.words,
         hits=_hits(catalog, scope, found.over(matches, are), via=found.via, today=today),
         terms=frozenset(answer.terms),
-        drafts=drafts,
+        drafts=sum(passes(catalog.entries[one], filters, today) for one in drafts) if is_hidden else 0,
         bar=answer.bar,
         basis=AnswerBasis(
             problems=problems_in(catalog, scope),
@@ -143,12 +142,6 @@ def is_shown(catalog: Catalog, entry: Entry, filters: Filters) -> bool:
     return wanted or lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
 
 
-def _is_hidden_draft(entry: Entry, filters: Filters, today: date) -> bool:
-    if entry.status is not Status.DRAFT:
-        return False
-    return not (filters.include_drafts or filters.statuses) and passes(entry, filters, today)
-
-
 class _Found(NamedTuple):
     """What a search found, by address, the best score first: of thousands that match, a few are put in order and told.
 
@@ -167,15 +160,19 @@ class _Found(NamedTuple):
         if by != address:
             self.via.setdefault(address, set()).add(by)
 
-    def over(self, matches: MatchColumns, are: Sequence[bool]) -> MatchColumns:
+    def over(self, matches: MatchColumns, are: list[bool]) -> MatchColumns:
         """Return some of the matches with what was found besides, the best score first."""
         found = self.matches
-        of = [is_one and key not in found for is_one, key in zip(are, matches.keys, strict=True)] if found else are
-        keys = [*compress(matches.keys, of), *found]
-        scores = [*compress(matches.scores, of), *(one.score for one in found.values())]
-        terms = [*compress(matches.terms, of), *(one.terms for one in found.values())]
-        columns = MatchColumns(keys, scores, terms)
-        return columns.at(sorted(range(len(keys)), key=scores.__getitem__, reverse=True)) if found else columns
+        if not found:
+            return matches.where(are)
+        for place in compress(range(len(are)), map(found.__contains__, matches.keys)):
+            if are[place]:
+                # It matches by its own words, too, and by what it replaced maybe better.
+                address, score, terms = matches[place]
+                found[address] = Match(address, max(score, found[address].score), terms)
+                are[place] = False
+        more = MatchColumns.of(sorted(found.values(), key=attrgetter("score"), reverse=True))
+        return matches.where(are).merged(more)
 
 
 def _hits(
@@ -194,13 +191,13 @@ def _hits(
         return _hit(catalog, scope, found[at], via=tuple(sorted(via.get(found.keys[at], ()))), today=today)
 
     # What their writers said of notes may count for more than a score that is little higher.
-    is_rated = any(map(found.places.__contains__, catalog.traits.rated))
+    is_rated = not catalog.traits.rated.isdisjoint(found.keys)
 
     def step(at: int) -> float:
         return likeness_step(found.scores[at]) if is_rated else -found.scores[at]
 
     ordered: Sequence[int] = Stepped(list(range(len(found))), step, key)
-    if not lineage.claimed.isdisjoint(found.keys):
+    if lineage.claimed and not lineage.claimed.isdisjoint(found.keys):
         placed = claimants_first(
             [_Placed(entries[found.keys[at]], at) for at in ordered], lambda one: claims_on(catalog, one.entry, scope)
         )
@@ -213,15 +210,29 @@ class _Placed(NamedTuple):
     at: int
 
 
-def _shown_for(catalog: Catalog, match: Match, filters: Filters, *, today: date) -> Iterator[str]:
-    """Yield the addresses under which a match is shown: its own, and those of what replaced it."""
-    entry = catalog.entries[match.key]
-    heads = catalog.lineage.heads(entry.address)
-    if passes(entry, filters, today) and is_shown(catalog, entry, filters):
-        yield entry.address
+def _stand_ins(catalog: Catalog, filters: Filters, today: date) -> Callable[[str], Sequence[str]]:
+    """Return what gives the addresses under which a match is shown: its own, and those of what replaced it."""
     of_any_status = replace(filters, statuses=()) if filters.statuses else filters
-    if heads and entry.address not in heads and passes(entry, of_any_status, today):
-        yield from heads
+
+    def stand_ins(address: str) -> Sequence[str]:
+        entry, heads = catalog.entries[address], catalog.lineage.heads(address)
+        is_itself = passes(entry, filters, today) and is_shown(catalog, entry, filters)
+        is_replaced = heads and address not in heads and passes(entry, of_any_status, today)
+        return (*((address,) if is_itself else ()), *(heads if is_replaced else ()))
+
+    if not _lets_all_in(filters):
+        return stand_ins
+    # What ended stays the same for whoever asks without a filter, and a common word brings in thousands.
+    told_by = ("stand-ins", filters.include_drafts, filters.include_deprecated)
+    known: dict[str, Sequence[str]] = catalog.traits.kept.setdefault(told_by, {})
+
+    def known_stand_ins(address: str) -> Sequence[str]:
+        found = known.get(address)
+        if found is None:
+            found = known[address] = stand_ins(address)
+        return found
+
+    return known_stand_ins
 
 
 def _hit(catalog: Catalog, scope: Scope, match: Match, *, via: tuple[str, ...], today: date) -> Hit:

@@ -15,8 +15,8 @@ from mdmem.index.protocol import MatchColumns
 from mdmem.retrieval.bearings import claimants_first, claims_on, partners_of
 from mdmem.retrieval.coverage import Held, HeldGroup, TermWeights, coverage_of, weights_of
 from mdmem.retrieval.grounds import Grounds
-from mdmem.retrieval.kinds import Force, RankGroup, RankKind, Ranks
-from mdmem.retrieval.question import Coverage, Described, Omission, OmittedCount, Tier
+from mdmem.retrieval.kinds import Force, RankGroup, RankKind, Ranks, kinds_of
+from mdmem.retrieval.question import Coverage, Described, Omission, Tier
 from mdmem.retrieval.ranks import Rank, Ranked, Retrieved
 from mdmem.retrieval.reasons import Reasons
 
@@ -24,7 +24,6 @@ _RULES = frozenset(one for one in EntryType if one.is_rule)
 # Among so many of the best matches the likely room is the one that holds most.
 _BEST = 10
 _NO_TERMS = frozenset[str]()
-NOTHING_SHARED = "shares no word or path"
 # So many scopes of a memory are known by what its entries are in them.
 _SCOPES = 8
 _KINDS: dict[tuple[EntryType, Force], tuple[EntryType, Force]] = {}
@@ -89,7 +88,7 @@ class Selection(Grounds):
         else:
             found = self.answer.matches if self.answer is not None else MatchColumns()
         entries, plain, members = self.catalog.entries, self._plain, self.members
-        if self._narrows:
+        if self.narrows:
             are = [one in plain and one in members and self._passes(entries[one]) for one in found.keys]
         elif self.is_whole:
             are = list(map(plain.__contains__, found.keys))
@@ -107,8 +106,10 @@ class Selection(Grounds):
 
     def _ranks(self, alike: MatchColumns, apart: Mapping[str, Entry], overriders: Mapping[str, Entry]) -> Ranks[Ranked]:
         """Return what ranks entries, most of which are like others but for their score."""
-        kinds, found = self._kinds, defaultdict[tuple[int, frozenset[str]], list[int]](list)
-        known = [kinds.get(one) or self._kind(one) for one in alike.keys]
+        found = defaultdict[tuple[int, frozenset[str]], list[int]](list)
+        closer = alike.keys if self.scope.focus is not None else ()
+        unlike = self.catalog.traits.doubtful.union(self.catalog.stances or (), closer)
+        known = kinds_of(alike.keys, self.catalog.entries, self._kinds, apart=unlike, look=self._kind)
         for place, one in enumerate(zip(map(id, known), alike.terms, strict=True)):
             found[one].append(place)
         groups = dict[RankKind, RankGroup]()
@@ -275,17 +276,6 @@ class Selection(Grounds):
         held = frozenset[str]().union(*set(self.answer.matches.terms))
         return self.typed(term for term in self.answer.terms if term not in held)
 
-    def unshared(self) -> tuple[OmittedCount, ...]:
-        """Count the decisions in force that the filters let in and that share no word and no path with the question."""
-        decision, entries, lets_in = EntryType.DECISION, self.catalog.entries, self.question.filters.lets_in
-        lineage = self.catalog.lineage
-        others = self.catalog.traits.of_type[decision].difference(self.chosen, self.omitted)
-        shown = (others & lineage.current) | set(filter(lineage.is_unresolved, others & lineage.contradictory))
-        if not self.is_whole:
-            shown &= self.members
-        count = sum(lets_in(entries[one]) for one in shown) if self._narrows else len(shown)
-        return (OmittedCount(decision.value, NOTHING_SHARED, count),) if count else ()
-
     def _candidates(self) -> Iterator[Entry]:
         """Yield those of the others that come: each is looked at by itself."""
         entries, traits, plain = self.catalog.entries, self.catalog.traits, self._plain
@@ -305,7 +295,7 @@ class Selection(Grounds):
                 yield entry
 
     @cached_property
-    def _narrows(self) -> bool:
+    def narrows(self) -> bool:
         """Say whether a filter may keep out what the scope reads."""
         wanted = self.question.filters
         return any((wanted.types, wanted.labels, wanted.tags, wanted.owners, wanted.statuses, wanted.focuses))

@@ -204,9 +204,13 @@ class WorkingTree:
                 found[file.path] = digest
         for look in self._looked if new else ():
             look.digests.update((path, found[path]) for path in look.paths if path in found)
+        # Nobody asks for it again, and it takes as much as a third of an entry.
+        self._stats = {path: stat for path, stat in stats.items() if path not in found} if new else stats
         asked = {file.path: found[file.path] for file in files if file.path in found}
         if len(asked) == len(files):
             self._listed = self.looks.listing = replace(listing, asked=tuple(files), digests=dict(asked))
+            # The looks and the listing have them.
+            self._digests = {} if found.keys() == asked.keys() else found
         return asked
 
     def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # a git tree needs the path

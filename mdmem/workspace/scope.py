@@ -88,16 +88,18 @@ class Scope:
         wing, room, _ = address.split("/", 2)
         return wing in self.wings and (not self.rooms or room in self.rooms)
 
-    def held(self, catalog: Catalog) -> list[str]:
+    def held(self, catalog: Catalog) -> Collection[str]:
         """Return the addresses of the entries that lie in this scope."""
-        return [address for room, held in catalog.rooms.items() if self.holds(f"{room}/") for address in held]
+        return self.read(catalog, unasked=False)
 
-    def read(self, catalog: Catalog) -> list[str]:
-        """Return the addresses of the entries that the question is put to."""
+    def read(self, catalog: Catalog, *, unasked: bool = True) -> Collection[str]:
+        """Return the addresses of the entries that the question is put to, those that bind unasked among them."""
+        whole = [self.holds(f"{room}/") for room in catalog.rooms]
+        if all(whole):
+            return catalog.entries.keys()
         found: list[str] = []
-        for room, held in catalog.rooms.items():
-            is_whole = self.holds(f"{room}/")
-            found += held if is_whole else (one for one in held if self.binds(catalog.entries[one]))
+        for is_whole, held in zip(whole, catalog.rooms.values(), strict=True):
+            found += held if is_whole else (one for one in held if unasked and self.binds(catalog.entries[one]))
         return found
 
     def binds(self, entry: Entry) -> bool:
@@ -105,7 +107,7 @@ class Scope:
         return entry.type is EntryType.INVARIANT and entry.wing in self.binding_wings
 
     def reads(self, entry: Entry) -> bool:
-        """Say whether an entry is one that the question is put to: rooms narrow all but what binds unasked."""
+        """Say whether the question is put to an entry: rooms narrow all but what binds unasked."""
         return self.holds(entry.address) or self.binds(entry)
 
 
@@ -261,10 +263,7 @@ def scope_state(catalog: Catalog, project_id: str | None, focus: str | None = No
 
 
 def may_write(answer: ScopeAnswer, kind: str) -> bool:
-    """Say whether a write of a kind passes the gate: its wing is there, or it is a session that makes it.
-
-    A focus that no entry has yet stops no write: the write creates it.
-    """
+    """Say whether a write passes the gate: its wing is there, or it is a session that makes it; it creates a focus."""
     return answer.project_exists or (kind == SESSION and answer.state is ScopeState.UNCERTAIN)
 
 

@@ -306,7 +306,7 @@ class Workspace:
             words,
             live=self.catalog.digests,
             read=self.texts,
-            among=frozenset(among),
+            among=among,
             syntax=syntax,
             holding=holding,
             may_refresh=not is_part,

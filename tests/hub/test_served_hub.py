@@ -7,6 +7,7 @@ from time import monotonic
 from typing import Any
 
 import anyio
+import psycopg
 import pytest
 from builders import TODAY, commit_all, environment, memory, open_root, write_entry
 from mcp import Client
@@ -18,11 +19,12 @@ from mdmem.access import Access
 from mdmem.hub import kept_copies
 from mdmem.hub.connection import HubError, connected, transaction
 from mdmem.hub.kept_copies import ServedHub
-from mdmem.hub.permissions import add_token, grant, revoke
+from mdmem.hub.permissions import add_token, drop_token, grant, revoke
 from mdmem.hub.push import PushRequest, push
 from mdmem.hub.repositories import rename
 from mdmem.mcp.hub import HubAnswers
 from mdmem.mcp.server import MemoryServer, build_server
+from mdmem.mcp.session import Session
 from mdmem.mcp.workspaces import Provider
 from mdmem.retrieval.entries import show
 
@@ -47,15 +49,16 @@ def clone(tmp_path: Path, dsn: str) -> Path:
 
 def over_pipes(folder: Path, dsn: str) -> StdioServerParameters:
     """Return how the server is started that a client of a folder has."""
-    said = environment(XDG_DATA_HOME=str(folder.parent / "data"), MDMEM_HUB_DSN=dsn)
+    # A client's settings may state a token that is empty: none.
+    said = environment(XDG_DATA_HOME=str(folder.parent / "data"), MDMEM_HUB_DSN=dsn, MDMEM_HUB_TOKEN="")
     return StdioServerParameters(command=python(), args=["-m", "mdmem", "mcp", "--hub"], cwd=str(folder), env=said)
 
 
-def in_memory(folder: Path, dsn: str) -> MemoryServer:
+def in_memory(folder: Path, dsn: str, session: Session | None = None) -> MemoryServer:
     """Return the same server, which starts in a tenth of the time."""
     said = environment(XDG_DATA_HOME=str(folder.parent / "data"))
     provider = Provider(None, environment=said, cwd=folder, today=lambda: date.fromisoformat(TODAY))
-    return build_server(provider, hub=HubAnswers(ServedHub(dsn, None), provider))
+    return build_server(provider, session=session, hub=HubAnswers(ServedHub(dsn, None), provider))
 
 
 def asking(server: MemoryServer | StdioServerParameters, work: Callable[[Client], Awaitable[Any]]) -> Any:
@@ -127,6 +130,7 @@ def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: st
             "there": await told(client, "search", query="ferry", repository="org/other"),
             "all": await told(client, "search", query="ferry", repository="*"),
             "binds": await told(client, "retrieve", query="who carries the threads", repository="*"),
+            "nothing": await told(client, "retrieve", query="zeppelins", repository="*"),
             "bound": await told(client, "retrieve", query="ferry", repository="org/other"),
             "path": await told(client, "retrieve", paths=["src/a.py"], repository="org/other"),
             "whole": await told(client, "get_entry", **ferry),
@@ -136,6 +140,7 @@ def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: st
             "why": await told(client, "why", address="nav/architecture/ferry", repository="*"),
             "listed": await told(client, "list", repository="org/other"),
             "all listed": await told(client, "list", repository="*", limit=1, types=["decision"]),
+            "as facts": await told(client, "list", repository="*", format="json"),
             "owned": await told(client, "who", query="nav/architecture/ferry", repository="org/other"),
             "there owned": await told(client, "who", query="org/other:nav/architecture/threads"),
             "owners": await told(client, "who", query="threads", repository="*"),
@@ -153,6 +158,11 @@ def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: st
     for answer in ("all", "binds"):
         assert "org/other:nav/architecture/ferry" in said[answer]
         assert "copy of " in said[answer]
+    # How old a copy is would be another answer at each call, and the cursor of a page good for none.
+    for answer in ("all", "binds", "listed", "all listed", "owned", "as facts"):
+        assert (" old" in said[answer], "age_seconds" in said[answer], "pushed" in said[answer]) == (False, False, True)
+    # What was searched is told of one memory: of all it is more than the rooms of what matches.
+    assert said["nothing"].startswith("Nothing binding covers this.\n\n")
     for answer in ("binds", "bound", "path"):
         assert "; from the hub" in said[answer]
     assert "here:nav/architecture/threads" in said["binds"]
@@ -175,6 +185,20 @@ def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: st
     assert said["none"].startswith("get_entry: name at least one entry")
     assert said["two"] == "get_entry: the addresses are of several repositories: here, org/other; ask one at a time"
     assert said["nowhere"].startswith('search: the hub has no repository "org/none"')
+
+
+def test_the_files_at_hand_are_those_of_one_repository(clone: Path, dsn: str) -> None:
+    session = Session()
+
+    async def work(client: Client) -> list[bool]:
+        known = []
+        for asked in ({"repository": "org/other"}, {}, {"repository": "org/other", "fresh": True}):
+            await told(client, "retrieve", paths=["src/a.py"], query="threads", **asked)
+            known.append("/" in session.given)
+        return known
+
+    assert asking(in_memory(clone, dsn, session), work) == [False, True, True]
+    assert "nav/architecture/threads" in session.given
 
 
 def test_what_is_written_goes_to_the_clone_and_never_to_the_hub(clone: Path, dsn: str) -> None:
@@ -216,19 +240,14 @@ def test_what_the_clone_has_and_the_hub_never_had_is_found_in_the_clone(clone: P
     assert "From the hub: `here`" in pushed_too
 
 
-def test_without_a_root_all_are_asked_and_without_a_hub_there_is_a_sentence(clone: Path, dsn: str, server: Any) -> None:
+def test_without_a_root_all_are_asked_and_without_a_hub_there_is_a_sentence(clone: Path, dsn: str) -> None:
     nowhere = clone.parent.parent / "nowhere"
     nowhere.mkdir()
 
-    async def work(client: Client) -> tuple[str, str]:
-        found = await told(client, "search", query="ferry")
-        server.stop("fast")
-        try:
-            return found, await told(client, "search", query="ferry")
-        finally:
-            server.start()
+    async def work(client: Client) -> str:
+        return await told(client, "search", query="ferry")
 
-    found, without = asking(in_memory(nowhere, dsn), work)
+    found, without = (asking(in_memory(nowhere, place), work) for place in (dsn, f"host={nowhere}"))
     assert "org/other:nav/architecture/ferry" in found
     (said,) = [line for line in without.splitlines() if "the hub" in line]
     assert said.startswith("the hub does not answer: ")
@@ -277,6 +296,43 @@ def test_what_is_revoked_is_gone_from_copies_that_stay_loaded(clone: Path, dsn: 
         revoke(owner, "one", ["here"])
         grant(owner, "one", ["here/nav"])
         assert "zebra" not in asked()
+        drop_token(owner, "one")
+        with pytest.raises(HubError, match="does not know this token"):
+            asked()
+
+
+def test_a_connection_that_stays_open_is_held_to_the_tables_of_now(clone: Path, dsn: str) -> None:
+    hub = ServedHub(dsn, None)
+
+    def asked() -> Any:
+        with hub.reading() as reader:
+            return reader.find_repository("here")
+
+    assert asked() is not None
+    with psycopg.connect(dsn, autocommit=True) as owner:
+        owner.execute("INSERT INTO mdmem_hub.migration VALUES (1000)")
+        try:
+            with pytest.raises(HubError, match="install a newer mdmem"):
+                asked()
+        finally:
+            owner.execute("DELETE FROM mdmem_hub.migration WHERE number = 1000")
+    assert asked() is not None
+
+
+def test_an_answer_that_asks_for_too_much_is_given_up_and_the_next_is_asked_for(
+    clone: Path, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = in_memory(clone, dsn)
+
+    async def work(client: Client) -> tuple[str, str]:
+        with monkeypatch.context() as patched:
+            patched.setattr(kept_copies, "ANSWER_SECONDS", -1)
+            without = await told(client, "search", query="threads", repository="*")
+        return without, await told(client, "search", query="threads", repository="*")
+
+    without, after = asking(server, work)
+    assert "Degraded: this takes the hub longer than -1 s; ask less at once; this answer comes from" in without
+    assert "org/other:nav/architecture/threads" in after
 
 
 def test_a_hub_that_takes_too_long_is_given_up_and_left_alone_for_a_while(
