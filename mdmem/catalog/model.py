@@ -94,6 +94,11 @@ class Catalog:
         return self._same[0].traits if self._same else Traits(self.entries, self.lineage)
 
     @cached_property
+    def everything(self) -> Set[str]:
+        """Return the addresses of all entries: who asks for all is known by this very object."""
+        return self._same[0].everything if self._same else self.entries.keys()
+
+    @cached_property
     def rooms(self) -> Mapping[str, Sequence[str]]:
         """Return the addresses of the entries by wing and room, as `wing/room`, in their order."""
         if self._same:

@@ -9,6 +9,7 @@ from functools import cached_property
 from heapq import merge, nlargest
 from itertools import groupby, islice
 from operator import attrgetter, neg
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeVar, overload
 
 from mdmem.dataclass import dataclass, field
@@ -41,6 +42,9 @@ _Ranked = TypeVar("_Ranked", bound=_Rank)
 
 Force = tuple[bool, bool, int, int]
 """Whether an entry ended, is only proposed, how far it is, and whether it is in doubt."""
+
+Ahead = tuple[tuple[Any, ...], int, int]
+"""What sorts an entry before another: the key of that, 0 (1 for that one itself), and its place among those before."""
 
 
 class RankKind(NamedTuple):
@@ -76,11 +80,15 @@ class RankKind(NamedTuple):
 
 @dataclass(frozen=True)
 class RankGroup:
-    """The ranks of one kind in columns, the best score first, equal ones by address."""
+    """The ranks of one kind in columns, the best score first, equal ones by address.
+
+    One that `is_alike` holds nothing but what is ranked by the words that it holds itself.
+    """
 
     kind: RankKind
     addresses: list[str] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
+    is_alike: bool = False
 
     @cached_property
     def places(self) -> Mapping[str, int]:
@@ -116,9 +124,14 @@ class Ranks(Sequence[_Ranked]):
         *,
         made: dict[str, _Ranked] | None = None,
         places: Mapping[str, int] | None = None,
+        ahead: Mapping[str, Ahead] = MappingProxyType({}),
+        of: Ranks[_Ranked] | None = None,
     ) -> None:
-        """Take the groups and what makes a rank of one; `made` are those that are made already, by address."""
-        self.groups, self._make, self._places = groups, make, places
+        """Take the groups and what makes a rank of one; `made` are those that are made already, by address.
+
+        `ahead` are those that stand before another one, by address; `of` are the ranks of which these are some.
+        """
+        self.groups, self._make, self._places, self._ahead, self._whole = groups, make, places, ahead, of or self
         self._made = {} if made is None else made
         self._ordered: list[_Ranked] = []
         self._rest = self._iter_in_order()
@@ -140,16 +153,18 @@ class Ranks(Sequence[_Ranked]):
     def where(self, test: Callable[[RankKind], bool]) -> Ranks[_Ranked]:
         """Return those of some kinds, in their order."""
         groups = [group for group in self.groups if test(group.kind)]
-        return Ranks(groups, self._make, made=self._made, places=self._places)
+        return Ranks(groups, self._make, made=self._made, places=self._places, ahead=self._ahead, of=self._whole)
 
-    def holds(self, address: str) -> bool:
-        """Say whether an entry is one of these."""
-        return address in self._group_of
+    def with_ahead(self, ahead: Mapping[str, Ahead]) -> Ranks[_Ranked]:
+        """Return the same, of which some stand before another one, by address."""
+        return Ranks(self.groups, self._make, made=self._made, ahead=ahead, of=self._whole)
 
     def find(self, address: str) -> _Ranked | None:
         """Return the rank of one entry, None where it is none of these."""
-        group = self._group_of.get(address)
-        return None if group is None else self.at(group, group.places[address])
+        group = self._whole._group_of.get(address)
+        if group is None or not any(group is one for one in self.groups):
+            return None
+        return self._made.get(address) or self.at(group, group.places[address])
 
     def at(self, group: RankGroup, place: int) -> _Ranked:
         """Return one of a group, which is the same whoever asks."""
@@ -175,8 +190,11 @@ class Ranks(Sequence[_Ranked]):
         """Return a few of them in their order."""
         places = self._places
         if places is None:
-            return sorted(few, key=attrgetter("sort_key"))
+            return sorted(few, key=self._place_of if self._ahead else attrgetter("sort_key"))
         return sorted(few, key=lambda one: places[one.entry.address])
+
+    def _place_of(self, one: _Ranked) -> Ahead:
+        return self._ahead.get(one.entry.address) or (one.sort_key, 1, 0)
 
     @property
     def in_any_order(self) -> Iterator[_Ranked]:
@@ -185,6 +203,10 @@ class Ranks(Sequence[_Ranked]):
 
     def __len__(self) -> int:
         """Return how many there are."""
+        return self._count
+
+    @cached_property
+    def _count(self) -> int:
         return sum(len(group.addresses) for group in self.groups)
 
     def __iter__(self) -> Iterator[_Ranked]:
@@ -217,6 +239,15 @@ class Ranks(Sequence[_Ranked]):
         if self._places is not None:
             yield from self.in_order(self._of(self.groups))
             return
+        if not self._ahead:
+            yield from self._iter_by_key()
+            return
+        found = map(self.find, self._ahead)
+        ahead = self.in_order(one for one in found if one is not None)
+        others = (one for one in self._iter_by_key() if one.entry.address not in self._ahead)
+        yield from merge(others, ahead, key=self._place_of)
+
+    def _iter_by_key(self) -> Iterator[_Ranked]:
         alike = defaultdict[tuple[int, Force], list[RankGroup]](list)
         for group in self.groups:
             alike[group.kind.type.rank, group.kind.force].append(group)
