@@ -28,11 +28,13 @@ class _Ends:
 
 
 class KnownChains(StoredRecord, frozen=True):
-    """What follows from the links of entries, as a cache keeps it: successors, heads and cycles."""
+    """What follows from the links of entries, as a cache keeps it, by the names that the lineage has for it."""
 
     successors: dict[str, tuple[str, ...]]
     heads: dict[str, tuple[str, ...]]
     cycles: tuple[tuple[str, ...], ...]
+    claimants: dict[str, tuple[str, ...]]
+    disputes: dict[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Lineage:
     @property
     def chains(self) -> KnownChains:
         """Return what follows from the links."""
-        return KnownChains(self.successors, self._heads, self.cycles)
+        return KnownChains(self.successors, self._heads, self.cycles, self.claimants, self.disputes)
 
     @cached_property
     def successors(self) -> dict[str, tuple[str, ...]]:
@@ -72,11 +74,15 @@ class Lineage:
     @cached_property
     def claimants(self) -> dict[str, tuple[str, ...]]:
         """Return, for each entry in force that has no successor, those that claim to supersede it, sorted."""
+        if self.known is not None:
+            return self.known.claimants
         return _sorted({old: ends.claimants for old, ends in self._ends.items() if old not in self.successors})
 
     @cached_property
     def disputes(self) -> dict[str, tuple[str, ...]]:
         """Return, for each entry that has a successor, others that claim to supersede it, sorted."""
+        if self.known is not None:
+            return self.known.disputes
         facts = self.successors
         return _sorted({old: ends.claimants.difference(facts[old]) for old, ends in self._ends.items() if old in facts})
 

@@ -30,10 +30,10 @@ def read_moments(files: Iterable[LoadedFile | None], wings: Iterable[Wing | None
     return read_dates([one.entry for one in files if one is not None and one.entry is not None], wings)
 
 
-def read_dates(entries: Sequence[Entry], wings: Iterable[Wing | None]) -> bool:
-    """Put the dates of entries and wings right as `read_moments` does."""
+def read_dates(entries: Sequence[Entry], wings: Iterable[Wing | None], *, names: Sequence[str] = DATE_FIELDS) -> bool:
+    """Put the dates of entries and wings right as `read_moments` does; no entry has one in fields of other names."""
     try:
-        read_texts(entries, DATE_FIELDS, parse_moment)
+        read_texts(entries, names, parse_moment)
         read_texts([wing for wing in wings if wing is not None], ("last_hygiene_at",), parse_moment)
     except ValueError:
         return False

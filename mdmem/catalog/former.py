@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mdmem.catalog.addresses import is_entry_place
 from mdmem.catalog.content import CACHE_VERSION, read_dates
 from mdmem.catalog.interpret import LoadedFile
-from mdmem.entry.model import Entry, Wing
+from mdmem.entry.model import DATE_FIELDS, Entry, Wing
 from mdmem.finding import Finding
 from mdmem.lineage import KnownChains, Lineage
 from mdmem.record import StoredRecord
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 NAME = "former"
 # The number is raised whenever chains are told otherwise.
-_VERSION = f"{CACHE_VERSION} former 1"
+_VERSION = f"{CACHE_VERSION} former 2"
 
 
 class _Faults(StoredRecord, frozen=True):
@@ -36,7 +36,8 @@ class Former(StoredRecord, frozen=True, gc=True, dict=True):
     """The entries in the order of their files, with the sizes of their bodies, and what a catalog is made of beside.
 
     `as_written` are the entries of which a link may depend on which other files are there; `file_digests` those of all
-    files that were read, `closed` the paths of the others; `wings` are stated in manifests, by path, None by prose.
+    files that were read, `closed` the paths of the others; `wings` are stated in manifests, by path, None by prose;
+    `dated` are the fields of dates that any of the entries has.
     """
 
     listed: list[Entry]
@@ -46,6 +47,7 @@ class Former(StoredRecord, frozen=True, gc=True, dict=True):
     closed: list[str]
     wings: dict[str, Wing | None]
     chains: KnownChains
+    dated: list[str]
     faults: _Faults | None = None
     one_end_suffices: bool | frozenset[str] = False
 
@@ -93,21 +95,23 @@ def read_former(path: Path) -> dict[str, Former] | None:
 
 def _is_sound(former: Former) -> bool:
     fits = len(former.listed) == len(former.body_sizes) == len(former.entries)
-    return fits and read_dates([*former.listed, *former.as_written], former.wings.values())
+    return fits and read_dates([*former.listed, *former.as_written], former.wings.values(), names=former.dated)
 
 
 def write_former(path: Path, catalog: Catalog, wings: Mapping[str, Wing | None]) -> None:
     """Keep what a catalog of all files holds, and what its manifests state; nothing where a text has no UTF-8."""
     digests = catalog.file_digests
+    entries, short = list(catalog.entries.values()), list(catalog.short.values())
     faults = _Faults(dict(catalog.broken), [one for one in catalog.findings if is_entry_place(one.place.path)])
     former = Former(
-        list(catalog.entries.values()),
+        entries,
         list(map(catalog.sizes.__getitem__, catalog.entries)),
-        list(catalog.short.values()),
+        short,
         digests,
         [file.path for file in catalog.files if file.path not in digests],
         dict(wings),
         catalog.lineage.chains,
+        [name for name in DATE_FIELDS if any(getattr(one, name) for one in (*entries, *short))],
         faults if faults.broken or faults.findings else None,
         catalog.one_end_suffices is True,
     )

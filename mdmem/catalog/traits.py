@@ -65,6 +65,12 @@ class Traits:
         return frozenset(address for address, entry in self.entries.items() if entry.applies_to)
 
     @cached_property
+    def doubtful(self) -> frozenset[str]:
+        """Return the addresses of the entries that may not be active on some day."""
+        entries, active = self.entries.items(), Status.ACTIVE
+        return frozenset(one for one, entry in entries if entry.status is not active or entry.expires_at is not None)
+
+    @cached_property
     def plain(self) -> frozenset[str]:
         """Return the addresses of those in force that only words bring in: no invariant, and nothing that overrides."""
         invariants = self.of_type[EntryType.INVARIANT]

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
 
 Decorated = Callable[..., Any]
+# The one that was opened last lives on: the system takes its entries apart faster than Python, as the process ends.
+_opened: list[Workspace] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,7 @@ def open_workspace(given: Globals, *, revision: str | None = None) -> Workspace:
     from mdmem.workspace.snapshot import Snapshot
 
     workspace = workspace_at(locate(given.root, os.environ, Path.cwd()), given, Snapshot()).as_of(revision)
+    _opened[:] = [workspace]
     for remark in workspace.snapshot.remarks:
         given.remark(remark)
     return workspace

@@ -138,12 +138,17 @@ def citing_sentences(body: str, names: tuple[str, ...]) -> tuple[str, ...]:
     pattern = naming(names) if _holds(body, marks) else None
     if pattern is None:
         return ()
+
+    def may_cite(block: str) -> bool:
+        # A name may go on in the next line.
+        return _holds(" ".join(block.split()), marks)
+
     found: list[tuple[bool, bool, str]] = []
     for section in sections_of(body):
         # The pattern looks at every letter and its case: of ten parts nine do not even hold what no mention lacks.
         if _holds(body[slice(*section.span)], marks) and pattern.search(body, *section.span):
             is_list = section.is_aside
-            sentences = (one for one in sentences_in(body, section.start, section.span[1]) if _holds(one.text, marks))
+            sentences = sentences_in(body, section.start, section.span[1], among=may_cite)
             cited = [(one, named) for one in sentences if (named := pattern.search(one.text))]
             found += [(not _CHANGING.search(one.text), is_list, _around(one.text, named)) for one, named in cited]
     return tuple(dict.fromkeys(text for _, _, text in sorted(found, key=lambda one: one[:2])))
@@ -162,7 +167,13 @@ def _marks_of(names: Iterable[str]) -> frozenset[str]:
 
 def _folded(text: str) -> str:
     """Return a text in which whatever is equal but for case is equal; of `ı`, `i` and `İ` patterns make one."""
-    return text.lower() if text.isascii() else text.casefold().replace("\u0307", "").replace("\u0131", "i")
+    if text.isascii():
+        return text.lower()
+    # Most lines of most texts are ASCII, which is lowered twenty times as fast.
+    return "\n".join(
+        line.lower() if line.isascii() else line.casefold().replace("\u0307", "").replace("\u0131", "i")
+        for line in text.split("\n")
+    )
 
 
 def is_changing(sentence: str) -> bool:

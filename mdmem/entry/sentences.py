@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
 from mdmem.dataclass import dataclass
@@ -99,14 +99,18 @@ class Paragraph:
             yield Sentence(self.start + start, self.start + end, said, self.number, is_item)
 
 
-def sentences_in(body: str, start: int, end: int) -> Iterator[Sentence]:
-    """Yield the sentences of a part of a body that are prose."""
-    for block in blocks_in(body, start, end):
+def sentences_in(
+    body: str, start: int, end: int, *, among: Callable[[str], bool] = lambda _block: True
+) -> Iterator[Sentence]:
+    """Yield the sentences of a part of a body that are prose, of those paragraphs alone that are `among` the wanted."""
+    for block in blocks_in(body, start, end, among=among):
         yield from block.sentences()
 
 
-def blocks_in(body: str, start: int, end: int) -> Iterator[Paragraph]:
-    """Yield the paragraphs of a part of a body that are prose."""
+def blocks_in(
+    body: str, start: int, end: int, *, among: Callable[[str], bool] = lambda _block: True
+) -> Iterator[Paragraph]:
+    """Yield the paragraphs of a part of a body that are prose, and `among` the wanted."""
     text = _blanked(body[start:end])
     is_held = False
     for number, (first, last) in enumerate(_blocks(text)):
@@ -115,7 +119,7 @@ def blocks_in(body: str, start: int, end: int) -> Iterator[Paragraph]:
         indent = len(block) - len(stripped)
         # What a directive or `::` holds is indented below it.
         held, is_held = is_held and indent > 0, stripped.startswith("..") or stripped.endswith("::")
-        if held or indent >= _CODE_INDENT or not _is_prose(stripped):
+        if held or indent >= _CODE_INDENT or not (among(block) and _is_prose(stripped)):
             is_held = is_held or held
         else:
             yield Paragraph(start + first, start + last, start + number, block)

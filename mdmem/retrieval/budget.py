@@ -235,11 +235,14 @@ class _Packing:
         address = item.entry.address
         if left > SHORT + _HEAD or address in self.given or (id(item), Form.SUMMARY) in self._shapes:
             return False
-        body = texts.body(address)
+        bare = PackedEntry(item.described, Form.SUMMARY, "")
+        enough = left - self.printed.entry(bare)
+        # Where not even the heading of a long one fits, its file is not read.
+        if enough < 0 and texts.size(address) > SHORT:
+            return True
+        body, limit = texts.body(address), self._longest(Form.SUMMARY)
         if size_of(content_of(item.entry, body)) <= SHORT:
             return False
-        limit, bare = self._longest(Form.SUMMARY), PackedEntry(item.described, Form.SUMMARY, "")
-        enough = left - self.printed.entry(bare)
         if least_size(item.entry, body, limit) > enough:
             return True
         short = shortened(item.entry, body, self._find, limit, self._relevance.weights, enough=enough)

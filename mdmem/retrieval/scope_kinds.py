@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import date
+from itertools import filterfalse
 
 from mdmem.catalog import Catalog
 from mdmem.entry.model import Entry, EntryType, Status, Wing
@@ -25,6 +26,25 @@ class ScopeKinds(dict[str, Kind]):
         super().__init__()
         self._entries, self._wings, self._current = catalog.entries, catalog.wings, catalog.lineage.current
         self._stances, self._scope, self._today = catalog.stances or {}, scope, today
+        self._doubtful = catalog.traits.doubtful
+
+    def of(self, addresses: Sequence[str]) -> list[Kind]:
+        """Return those of entries that are in force.
+
+        Of thousands all have the same as others of their type in their wing, but for those that a focus brings closer,
+        that stand otherwise to the default branch, or that may not be active: no more are looked at.
+        """
+        if not self.keys() >= set(addresses):
+            is_apart = (self._doubtful.union(self._stances)).__contains__ if self._scope.focus is None else bool
+            alike: dict[tuple[EntryType, str], Kind] = {}
+            for one in filterfalse(self.__contains__, addresses):
+                if is_apart(one):
+                    continue
+                told_by = self._entries[one].type, one.partition("/")[0]
+                if told_by not in alike:
+                    alike[told_by] = self[one]
+                self[one] = alike[told_by]
+        return list(map(self.__getitem__, addresses))
 
     def __missing__(self, address: str) -> Kind:
         """Return what is not known yet."""
