@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
+from itertools import repeat
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 from mdmem.access import Access
@@ -191,8 +193,10 @@ class Catalog:
         """Return the identity of each entry's content, by address."""
         if self._same:
             return self._same[0].digests
-        found = self.file_digests
-        return {address: found[path] for address in self.entries if (path := f"{address}.md") in found}
+        found = self.file_digests if self._digests is None else self._digests
+        # Of thousands no step is Python's.
+        stated = map(found.get, map(add, self.entries, repeat(".md")))
+        return {address: digest for address, digest in zip(self.entries, stated, strict=True) if digest is not None}
 
     @cached_property
     def file_digests(self) -> dict[str, str]:

@@ -48,7 +48,7 @@ def beside(
         keys[number] = None
         for column in lengths.values():
             column[number] = 0
-    return Corpus(keys, lengths, (opened.postings, fresh))
+    return Corpus(keys, lengths, (opened.postings, fresh), base=opened.corpus)
 
 
 def _taken_in(

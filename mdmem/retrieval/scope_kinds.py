@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from itertools import filterfalse
 
 from mdmem.catalog import Catalog
+from mdmem.catalog.traits import ByAddress
 from mdmem.entry.model import Entry, EntryType, Status, Wing
 from mdmem.retrieval.kinds import Force
 from mdmem.retrieval.question import Tier
@@ -18,7 +19,7 @@ _SCOPES = 8
 _KINDS: dict[Kind, Kind] = {}
 
 
-class ScopeKinds(dict[str, Kind]):
+class ScopeKinds(ByAddress[Kind]):
     """Type and force by address, told when they are first asked for; the same objects for the same ones."""
 
     def __init__(self, catalog: Catalog, scope: Scope, today: date) -> None:
@@ -28,7 +29,7 @@ class ScopeKinds(dict[str, Kind]):
         self._stances, self._scope, self._today = catalog.stances or {}, scope, today
         self._doubtful = catalog.traits.doubtful
 
-    def of(self, addresses: Sequence[str]) -> list[Kind]:
+    def of(self, addresses: Iterable[str]) -> Iterator[Kind]:
         """Return those of entries that are in force.
 
         Of thousands all have the same as others of their type in their wing, but for those that a focus brings closer,
@@ -44,7 +45,11 @@ class ScopeKinds(dict[str, Kind]):
                 if told_by not in alike:
                     alike[told_by] = self[one]
                 self[one] = alike[told_by]
-        return list(map(self.__getitem__, addresses))
+        return super().of(addresses)
+
+    def anew(self, catalog: Catalog) -> ScopeKinds:
+        """Return the same of another catalog, of which nothing is told yet."""
+        return ScopeKinds(catalog, self._scope, self._today)
 
     def __missing__(self, address: str) -> Kind:
         """Return what is not known yet."""
@@ -64,11 +69,12 @@ class ScopeKinds(dict[str, Kind]):
 
 def kinds_in(catalog: Catalog, scope: Scope, today: date) -> ScopeKinds:
     """Return what the entries of a catalog are, as it was told before of the same scope and day."""
-    kept: dict[Hashable, ScopeKinds] = catalog.traits.kept.setdefault("kinds", {})
-    told_by = (scope.wing, scope.focus, scope.starts_shared, today)
+    kept = catalog.traits.kept
+    told_by = ("kinds", scope.wing, scope.focus, scope.starts_shared, today)
     if told_by not in kept and len(kept) > _SCOPES:
         kept.clear()
-    return kept.setdefault(told_by, ScopeKinds(catalog, scope, today))
+    found: ScopeKinds = kept.get(told_by) or kept.setdefault(told_by, ScopeKinds(catalog, scope, today))
+    return found
 
 
 def tier_of(entry: Entry, scope: Scope, wings: Mapping[str, Wing]) -> Tier:

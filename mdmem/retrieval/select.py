@@ -121,7 +121,7 @@ class Selection(Grounds):
     def _ranks(self, alike: MatchColumns, apart: Iterable[str], overriders: Mapping[str, Entry]) -> Ranks[Ranked]:
         """Return what ranks entries, most of which are like others but for their score."""
         found = defaultdict[tuple[int, frozenset[str]], list[int]](list)
-        known = self._kinds.of(alike.keys)
+        known = list(self._kinds.of(alike.keys))
         for place, one in enumerate(zip(map(id, known), alike.terms, strict=True)):
             found[one].append(place)
         groups: list[RankGroup] = []
