@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import compress
-from operator import attrgetter, is_not, ne
+from operator import attrgetter, is_not
 from typing import TYPE_CHECKING
 
 from mdmem.catalog.adjacency import linked
+from mdmem.catalog.entries import unlike
 from mdmem.catalog.traits import ByAddress, Traits
 from mdmem.entry.model import Entry, EntryType, Status
 
@@ -70,7 +71,7 @@ def _differing(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> Itera
 def _digests_like(known: Mapping[str, str], before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
     """Return the digests of the same entries, of which some have other files."""
     found = dict(known)
-    for path in (*compress(after, map(ne, map(before.get, after), after.values())), *(before.keys() - after.keys())):
+    for path in unlike(before, after):
         address = path.removesuffix(".md")
         if path in after and address in found:
             found[address] = after[path]

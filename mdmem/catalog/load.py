@@ -129,7 +129,8 @@ class _Loading:
         changed = differing(before, self.entry_files, digests) if before is not None else None
         wanted = digests if changed is None else {path: digests[path] for path in changed & digests.keys()}
         loaded = table.loaded(wanted) if table is not None else parsed.known(wanted)
-        readable = (file.path for file in self.readable if changed is None or file.path in changed)
+        readable: Iterable[str] = map(path_of, self.readable)
+        readable = readable if changed is None else filter(changed.__contains__, readable)
         unknown = [path for path in readable if path not in loaded]
         found = {path: cache.file(digests.get(path), path) for path in unknown}
         met = {path: one for path, one in found.items() if one is not None}
