@@ -31,6 +31,7 @@ else:
 _MADE = {"__init__", "__repr__", "__eq__", "__hash__"}
 _FIELDS = "__dataclass_fields__"
 _FEW = 12
+_PSEUDO = {"ClassVar", "InitVar", "KW_ONLY"}
 _turn = RLock()
 
 
@@ -65,7 +66,8 @@ def _make(cls: Any, *, eq: bool = True, frozen: bool = False, **options: Any) ->
     # Else it is made of the signature.
     cls.__doc__ = cls.__doc__ or cls.__name__
     has_base = any(is_dataclass(base) for base in cls.__mro__[1:])
-    dataclasses.dataclass(init=False, repr=False, eq=False, frozen=frozen and has_base, **options)(cls)
+    make = dataclasses.dataclass(init=False, repr=False, eq=False, frozen=frozen and has_base, **options)
+    _with_known_types(cls, make)
     stated: tuple[Any, ...] = fields(cls)
     if frozen and not has_base:
         # What `dataclasses` compiles for it takes as long as all else that it does.
@@ -78,6 +80,23 @@ def _make(cls: Any, *, eq: bool = True, frozen: bool = False, **options: Any) ->
         cls.__eq__, cls.__hash__ = _eq, _hash if frozen else None
     # Last of all: from now on nobody waits for the rest.
     cls.__init__ = _initializer_of_few(cls, stated, is_frozen=frozen)
+
+
+def _with_known_types(cls: Any, make: Callable[[Any], Any]) -> None:
+    """Let a class be made whose fields are no pseudo-fields: to look for that in what types are called takes half."""
+    stated = vars(cls).get("__annotations__", {})
+    if not all(
+        isinstance(name, str) and _PSEUDO.isdisjoint(name.replace("[", ".").split(".")) for name in stated.values()
+    ):
+        make(cls)
+        return
+    cls.__annotations__ = dict.fromkeys(stated, object)
+    try:
+        make(cls)
+    finally:
+        cls.__annotations__ = stated
+    for one in fields(cls):
+        one.type = stated.get(one.name, one.type)
 
 
 def _initializer_of_few(cls: Any, stated: Sequence[Any], *, is_frozen: bool) -> Any:

@@ -59,8 +59,18 @@ def read_texts(records: Sequence[StoredRecord], names: Sequence[str], read: Call
 
 def pack(version: str, value: object) -> bytes:
     """Return a value as the bytes of a file; raises UNPACKABLE where a text has no UTF-8, or a number is too large."""
+    return b"".join(packed_parts(version, value))
+
+
+def packed_parts(version: str, value: object) -> tuple[bytes, bytes]:
+    """Return the bytes of a file as `pack` does, the long part by itself: to join them takes its memory once more."""
     content = encode(value)
-    return b"%s %d %08x\n" % (_head(version), len(content), crc32(content)) + content
+    return b"%s %d %08x\n" % (_head(version), len(content), crc32(content)), content
+
+
+def as_raw(value: object) -> Raw:
+    """Return a part of a value that is packed by itself, so that the whole need not be held twice."""
+    return Raw(encode(value))
 
 
 def is_packable(value: object) -> bool:
@@ -74,13 +84,14 @@ def is_packable(value: object) -> bool:
 
 def unpack(content: bytes, version: str, kind: type[_Kind]) -> _Kind | None:
     """Return what `pack` made of a value of a kind under this version; None for what is torn, foreign or older."""
-    head, _, packed = content.partition(b"\n")
-    if head != b"%s %d %08x" % (_head(version), len(packed), crc32(packed)):
+    # Not cut off: tens of megabytes would be held twice.
+    packed = memoryview(content)[content.find(b"\n") + 1 :]
+    if not content.startswith(b"%s %d %08x\n" % (_head(version), len(packed), crc32(packed))):
         return None
     return unpack_one(packed, kind)
 
 
-def unpack_one(packed: bytes | Raw, kind: type[_Kind]) -> _Kind | None:
+def unpack_one(packed: bytes | memoryview | Raw, kind: type[_Kind]) -> _Kind | None:
     """Return a value of a kind out of what was unpacked as `Raw`; None where it is another."""
     try:
         decoder: Decoder[_Kind] = _DECODERS.get(kind) or _DECODERS.setdefault(kind, Decoder(kind))

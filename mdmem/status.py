@@ -181,7 +181,7 @@ def refresh_index(workspace: Workspace, *, rebuild: bool = False) -> RefreshResu
     try:
         return workspace.index.refresh(live=live, read=read, progress=workspace.progress, rebuild=rebuild)
     except IndexBusyError as error:
-        raise EnvironmentFaultError("another process is writing the index; try again in a moment") from error
+        raise EnvironmentFaultError("the index is being written; try again in a moment") from error
     except IndexWriteError as error:
         raise EnvironmentFaultError(
             f"the index cannot be written: {error}; questions are answered from the files"

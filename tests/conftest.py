@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import logging
 import os
 import shutil
 import sys
@@ -12,6 +13,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from builders import environment
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 # Once for the process and before the first test: hypothesis forbids a fixture for each function.
 _CLEAN = environment()
@@ -38,6 +40,10 @@ _MEMORY = Path("/dev/shm")
 if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 2 * 1024**3:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
+# A server that is built takes this for the log of whoever embeds it, and leaves no handler of its own: that would write
+# to a stream that is closed by then, which is told in the output of another test.
+logging.root.addHandler(logging.NullHandler())
+
 # How long an example takes says something about the machine, and nothing about the program.
 _NOT_OURS = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 settings.register_profile("explore", deadline=None, suppress_health_check=_NOT_OURS, max_examples=300)
@@ -49,6 +55,12 @@ settings.load_profile("mdmem")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let whoever wants to look at the pages name a folder for their pictures."""
     parser.addoption("--screenshots", metavar="DIR", help="keep the pictures of five pages of the site here")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let no example depend on what else was imported: each worker would read the whole program for its constants."""
+    if config.getoption("--hypothesis-profile", None) is None:
+        providers._get_local_constants = lambda: providers._local_constants
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

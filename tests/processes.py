@@ -389,6 +389,9 @@ def _use_what_is_imported() -> None:
 if __name__ == "__main__":
     with suppress(ImportError):
         import git  # noqa: F401  # takes the longest of all, and is imported late
+    # What modules of tests import, whose functions are run at once.
+    for name in ("builders", "hypothesis.strategies"):
+        import_module(name)
     _import_below("mdmem")
     _use_what_is_imported()
     # A fork that looks for garbage would copy every page it looks at.

@@ -8,8 +8,9 @@ from operator import attrgetter, is_not
 from typing import TYPE_CHECKING
 
 from mdmem.catalog.adjacency import linked
+from mdmem.catalog.by_address import ByAddress
 from mdmem.catalog.entries import unlike
-from mdmem.catalog.traits import ByAddress, Traits
+from mdmem.catalog.traits import Traits
 from mdmem.entry.model import Entry, EntryType, Status
 
 if TYPE_CHECKING:

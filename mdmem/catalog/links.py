@@ -5,13 +5,15 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Collection, Iterator, Mapping
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from mdmem.catalog import Catalog, full_address
 from mdmem.catalog.adjacency import SUPERSEDES, Edge
 from mdmem.dataclass import dataclass
-from mdmem.document.links import BodyLink, body_links, may_have_links
-from mdmem.document.parse import without_code
 from mdmem.entry.model import Entry, Status
+
+if TYPE_CHECKING:
+    from mdmem.document.links import BodyLink
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,9 @@ class Reference:
 
 def references_in(prose: Mapping[str, str], addresses: Collection[str]) -> Iterator[Reference]:
     """Yield the references of every body, by address and offset."""
+    # Imported here, as what blanks out code: who asks what the fields link needs neither.
+    from mdmem.document.links import body_links
+
     for address, text in prose.items():
         for link in body_links(text):
             yield reference_of(link, address, addresses)
@@ -93,6 +98,9 @@ class Neighbourhood:
         return sorted({one.address for source in sources for one in self._answering(source, "see")} - {address})
 
     def _in_body(self, address: str, body: str) -> Iterator[Edge]:
+        from mdmem.document.links import may_have_links
+        from mdmem.document.parse import without_code
+
         # To blank out the code takes longest, and brings no link about.
         if may_have_links(body):
             for reference in references_in({address: without_code(body)}, self.catalog.entries):

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from mdmem.catalog.entries import Before
     from mdmem.document.parse import Document
 
+# So many documents are kept for whoever asks for their texts next.
+_HELD = 2_500
 
 Reading = Callable[[Tree, Sequence[str], Mapping[str, LoadedFile]], "Mapping[str, tuple[LoadedFile, str]] | None"]
 """Tells by path what files mean and the identity of the bytes that say so; None leaves that to who asks.
@@ -132,30 +134,30 @@ class _Loading:
         readable: Iterable[str] = map(path_of, self.readable)
         readable = readable if changed is None else filter(changed.__contains__, readable)
         unknown = [path for path in readable if path not in loaded]
-        found = {path: cache.file(digests.get(path), path) for path in unknown}
-        met = {path: one for path, one in found.items() if one is not None}
+        met = {path: one for path in unknown if (one := cache.file(digests.get(path), path)) is not None}
         unread = [path for path in unknown if path not in met]
         former = self._former(unread, before, parsed, cache)
         seen = self.reading(self.tree, unread, former) if self.reading is not None else None
         if seen is None:
-            documents = iter_documents(self.tree, unread)
-            seen = {one.path: self._interpret(one, former.get(one.path)) for one in documents}
-        read = {path: one for path, (one, _) in seen.items()}
-        fresh = {path: one for path, one in read.items() if not one.is_closed}
-        digests |= {path: seen[path][1] for path in fresh}
+            seen = self._interpreted(unread, former)
+        fresh = {path: one for path, (one, _) in seen.items() if not one.is_closed}
+        digests |= {path: seen[path][1] for path in fresh if seen[path][1] != digests.get(path)}
         wings = self._learn_manifests(cache, digests)
         # Whoever sees a part cannot tell what is used, or gone.
         is_part = self.access.is_narrow
         if fresh:
             learned = {digests[path]: one for path, one in fresh.items()}
             cache.keep(learned, None if is_part else set(digests.values()))
+        loaded.update(met)
         if table is not None:
             table.learn(digests, met | fresh, wings)
             if changed is None or changed or wings:
                 table.save(None if is_part else self.tree.files())
         elif unknown:
-            parsed.learn(loaded | met | fresh, digests)
-        loaded = loaded | met | read
+            parsed.learn(loaded | fresh, digests)
+        loaded.update((path, one) for path, (one, _) in seen.items())
+        # What is held twice of a hundred thousand files is felt.
+        del seen, met, fresh
         if before is None or changed is None:
             catalog = self._catalog(entries_of(self.entry_files, loaded), digests, shows_hidden=False)
         else:
@@ -174,10 +176,6 @@ class _Loading:
             return None
         return last if last is not None or self.table is None else self.table.take_former()
 
-    def _identity(self, path: str) -> str:
-        """Return the identity of the bytes that were parsed: the file may have changed since it was listed."""
-        return self.tree.identity(path, self.documents[path].data)
-
     def _learn_manifests(self, cache: ContentCache, digests: dict[str, str]) -> dict[str, Wing | None]:
         """Take what manifests state, and return it, by path, of those without a fault that the table does not know."""
         learned, fresh = {}, {}
@@ -192,7 +190,8 @@ class _Loading:
                 self._take_manifests(iter_documents(self.tree, [file.path]))
                 if any(finding.place.path == file.path for finding in self.wing_findings):
                     continue
-                digests[file.path] = self._identity(file.path)
+                # The file may have changed since it was listed.
+                digests[file.path] = self.tree.identity(file.path, self.documents[file.path].data)
                 learned[file.path] = fresh[digests[file.path]] = wing = self.stated_wings.get(name)
             self.wings_of_manifests[file.path] = wing
             if wing is not None:
@@ -201,9 +200,18 @@ class _Loading:
             cache.keep_wings(fresh)
         return learned
 
-    def _interpret(self, document: Document, former: LoadedFile | None) -> tuple[LoadedFile, str]:
-        self.documents[document.path] = document
-        return interpret(document, former), self._identity(document.path)
+    def _interpreted(
+        self, paths: Sequence[str], former: Mapping[str, LoadedFile]
+    ) -> Mapping[str, tuple[LoadedFile, str]]:
+        """Return what files mean and the identity of their bytes."""
+        found = {}
+        for document in iter_documents(self.tree, paths):
+            # Each takes four times as much as what it means: of many none is held on to.
+            if len(paths) <= _HELD:
+                self.documents[document.path] = document
+            meant = interpret(document, former.get(document.path))
+            found[document.path] = meant, self.tree.identity(document.path, document.data)
+        return found
 
     def _former(
         self, paths: Collection[str], before: Before | None, parsed: ParsedFiles, cache: ContentCache

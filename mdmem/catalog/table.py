@@ -205,9 +205,9 @@ class Table:
         known = {**packed, **self._rows, **self._learned}
         rows = {path: row for path, row in known.items() if paths is None or path in paths}
         if write_packed(self._path, CACHE_VERSION, rows):
-            # What was learned is asked for as what is read from the file.
-            self._rows, self._learned = {**self._rows, **self._learned}, {}
-            del self._packed
+            # What was learned is read from the file, should it be asked for.
+            self._learned = {}
+            del self._rows, self._packed
 
     def save_whole(self, catalog: Catalog, wings: Mapping[str, Wing | None]) -> None:
         """Write what all files mean together, and the looks at the folders, where either is far from what is kept."""

@@ -2,42 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.lineage import Lineage
-
-if TYPE_CHECKING:
-    from mdmem.catalog.model import Catalog
-
-
-_Value = TypeVar("_Value")
-
-
-class ByAddress(dict[str, _Value]):
-    """What is told of entries, each by what it is itself, its wing, its chain and how it stands to the default branch.
-
-    It is told when it is first asked for.
-    """
-
-    def of(self, addresses: Iterable[str]) -> Iterator[_Value]:
-        """Return what is told of some entries."""
-        return map(self.__getitem__, addresses)
-
-    def heir(self, catalog: Catalog, changed: Iterable[str]) -> ByAddress[_Value]:
-        """Return the same of another catalog, of which some entries are others."""
-        found = self.anew(catalog)
-        found.update(self)
-        for address in changed:
-            found.pop(address, None)
-        return found
-
-    def anew(self, catalog: Catalog) -> ByAddress[_Value]:
-        """Return the same of another catalog, of which nothing is told yet."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
-from itertools import islice
 from pathlib import Path
 
 from mdmem.catalog import LoadedFile, interpret, part_of
@@ -15,8 +14,8 @@ from mdmem.catalog.content import read_moments
 from mdmem.checks.case import Case
 from mdmem.checks.extract import KeptExtract
 from mdmem.checks.kept_findings import ExtractStore, extracts_of, is_large, version
-from mdmem.dataclass import dataclass
-from mdmem.record import StoredRecord, pack, unpack
+from mdmem.dataclass import dataclass, field
+from mdmem.record import Raw, StoredRecord, as_raw, pack, unpack, unpack_one
 from mdmem.settings import Settings
 from mdmem.tree import Tree, Unreadable
 
@@ -46,64 +45,87 @@ class FirstLook:
         self, tree: Tree, paths: Sequence[str], former: Mapping[str, LoadedFile]
     ) -> Mapping[str, tuple[LoadedFile, str]] | None:
         """Return what files mean and the identity of their bytes; None where they are few."""
-        # Two processes cannot read from one git.
-        contents = dict(tree.read(paths)) if paths else {}
-        if not is_large(len(contents), sum(len(one) for one in contents.values() if isinstance(one, bytes))):
+        looking = _Looking(tree, former)
+        if not looking.is_worth_it(paths):
             return None
-        seen = _looked_at(_Looking(tree, former), contents)
+        seen = _looked_at(looking, paths)
         digests = {path: one.digest for path, one in seen.items()}
         made = {path: one.extract for path, one in seen.items() if one.extract is not None}
         ExtractStore(self.cache).load().keep(made, digests)
         return {path: (one.loaded, one.digest) for path, one in seen.items()}
 
 
-def _looked_at(looking: _Looking, contents: _Contents) -> _Seen:
-    """Return what is seen in files, in the order of their paths."""
+def _looked_at(looking: _Looking, paths: Sequence[str]) -> _Seen:
+    """Return what is seen in files."""
     # Imported here: few runs need it.
     from mdmem.index import fork
 
     # What a look imports is then imported in both processes.
-    first = dict(islice(contents.items(), _FIRST))
-    seen = looking.at(first)
-    rest = {path: content for path, content in contents.items() if path not in first}
+    seen = dict(looking.at(paths[:_FIRST]))
+    rest = paths[_FIRST:]
     if not fork.is_free():
-        return seen | looking.at(rest)
-    ours, theirs = (dict(islice(rest.items(), place, None, 2)) for place in (0, 1))
-    with fork.beside(lambda: pack(version(), looking.at(theirs))) as wait:
-        seen |= looking.at(ours)
-        told = unpack(wait(), version(), _Seen)
-    is_told = told is not None and read_moments((one.loaded for one in told.values()), ())
-    seen |= told if told is not None and is_told else looking.at(theirs)
-    return {path: seen[path] for path in contents}
+        return seen | dict(looking.at(rest))
+    with fork.beside(lambda: pack(version(), [as_raw(part) for part in looking.parts(rest[1::2])])) as wait:
+        seen.update(looking.at(rest[::2]))
+        told = _unpacked(wait())
+    seen.update(looking.at(rest[1::2]) if told is None else told)
+    return seen
+
+
+def _unpacked(told: bytes) -> _Seen | None:
+    """Return what another process saw; None where it died."""
+    parts = [unpack_one(one, _Seen) for one in unpack(told, version(), list[Raw]) or (Raw(),)]
+    seen = {path: one for part in parts if part is not None for path, one in part.items()}
+    is_told = None not in parts and read_moments((one.loaded for one in seen.values()), ())
+    return seen if is_told else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Looking:
-    """Looks at files of a tree; `former` is what some of them meant before."""
+    """Looks at files of a tree; `former` is what some of them meant before, `held` the bytes of the first of them."""
 
     tree: Tree
     former: Mapping[str, LoadedFile]
+    held: dict[str, bytes | Unreadable] = field(default_factory=dict)
 
-    def at(self, contents: _Contents) -> _Seen:
-        """Return what is seen in files, no more than some of whose documents are held at once."""
-        left = iter(contents.items())
-        return {
-            path: one for _ in range(0, len(contents), _TOGETHER) for path, one in self._some(islice(left, _TOGETHER))
-        }
+    def is_worth_it(self, paths: Sequence[str]) -> bool:
+        """Say whether files are so many, or so long, that a second process pays."""
+        size = 0
+        for contents in self._read(paths):
+            self.held.update(contents)
+            size += sum(len(one) for one in contents.values() if isinstance(one, bytes))
+            if is_large(len(self.held), size):
+                return True
+        return False
 
-    def _some(self, contents: Iterator[tuple[str, bytes | Unreadable]]) -> Iterator[tuple[str, SeenFile]]:
+    def at(self, paths: Sequence[str]) -> Iterator[tuple[str, SeenFile]]:
+        """Yield what is seen in files."""
+        for part in self.parts(paths):
+            yield from part.items()
+
+    def parts(self, paths: Sequence[str]) -> Iterator[_Seen]:
+        """Yield what is seen in files, no more than some of whose documents are held at once."""
+        return (dict(self._some(contents)) for contents in self._read(paths))
+
+    def _read(self, paths: Sequence[str]) -> Iterator[_Contents]:
+        for start in range(0, len(paths), _TOGETHER):
+            part = paths[start : start + _TOGETHER]
+            held = {path: self.held[path] for path in part if path in self.held}
+            yield held | dict(self.tree.read([path for path in part if path not in held]))
+
+    def _some(self, contents: _Contents) -> Iterator[tuple[str, SeenFile]]:
         # Where no file changed none is parsed.
         from mdmem.document.parse import parse_document, unreadable_document
 
         documents = {
             path: unreadable_document(path, one.reason) if isinstance(one, Unreadable) else parse_document(path, one)
-            for path, one in contents
+            for path, one in contents.items()
         }
         loaded = {path: interpret(document, self.former.get(path)) for path, document in documents.items()}
         digests = {path: self.tree.identity(path, document.data) for path, document in documents.items()}
         open_ = {path: digest for path, digest in digests.items() if not loaded[path].is_closed}
         # What a check says of one file hangs on no settings and no day.
         case = Case(part_of(self.tree, documents, loaded), Settings(), date.min)
-        extracts = extracts_of(case, open_) or {}
+        extracts = extracts_of(case, open_, is_read=True) or {}
         for path, one in loaded.items():
             yield path, SeenFile(one, digests[path], extracts.get(path))

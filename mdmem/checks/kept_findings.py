@@ -154,8 +154,11 @@ def is_large(files: int, size: int) -> bool:
     return files * _FILE_COST + size >= _WORTH_A_PROCESS
 
 
-def extracts_of(case: Case, fresh: Mapping[str, str]) -> _Known | None:
-    """Return the extracts of files that were read as they were listed; None where a check fails."""
+def extracts_of(case: Case, fresh: Mapping[str, str], *, is_read: bool = False) -> _Known | None:
+    """Return the extracts of files that were read as they were listed; None where a check fails.
+
+    `is_read` says that the digests are those of what was read.
+    """
     case = replace(case, kept={}, focus=frozenset(filter(is_entry_place, fresh)))
     findings: dict[str, list[Finding]] = {}
     for code in KEPT:
@@ -167,7 +170,8 @@ def extracts_of(case: Case, fresh: Mapping[str, str]) -> _Known | None:
     made = {}
     for path, digest in fresh.items():
         document, told = case.catalog.document(path), findings.get(path, [])
-        if case.catalog.tree.identity(path, document.data) == digest and _is_its_own(path, told):
+        is_same = is_read or case.catalog.tree.identity(path, document.data) == digest
+        if is_same and _is_its_own(path, told):
             own = tuple(told) if is_entry_place(path) else ()
             made[path] = kept_extract(case.extract(path), own, _said(case, document))
     return made

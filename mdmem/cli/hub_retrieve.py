@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -101,6 +102,9 @@ def _print_across(
     from mdmem.hub.union_answers import answer_each_across
     from mdmem.render.hub_answers import across_answers_json, across_answers_text
 
+    # What each question read goes round in circles, which a command else leaves to its end.
+    gc.freeze()
+    gc.enable()
     printed, short = _sizes(form)
     several = answer_each_across(
         reader,

@@ -35,14 +35,13 @@ def command(
     from mdmem.retrieval.about import require_words_for, tell_about
     from mdmem.retrieval.entries import show
 
-    words = about if any(one.strip() for one in about) else ()
-    require_words_for(addresses, words)
+    require_words_for(addresses, about)
     with reading(dsn) as reader:
         asked = by_repository(reader, addresses, named=repository)
         copies = {name: open_copy(reader, name, today=today()) for name in dict.fromkeys(name for name, _ in asked)}
-        if words:
+        if about:
             # Of several groups each is one address.
-            each = [words] * len(asked) if len(words) == 1 or len(asked) == 1 else [(one,) for one in words]
+            each = [about] * len(asked) if len(about) == 1 or len(asked) == 1 else [(one,) for one in about]
             told = [
                 (copies[name], tell_about(copies[name].workspace, plain, some))
                 for (name, plain), some in zip(asked, each, strict=True)

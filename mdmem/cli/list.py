@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 @global_options
 def command(given: Globals, place: str | None, form: str, **options: Any) -> int:
     """List entries by address: those in force, of a place where one is named, unless a filter asks for others."""
+    from mdmem.render.basis import problems_text
     from mdmem.render.entries import entry_list, entry_table, nothing_listed
     from mdmem.render.json import dump, entries_json
     from mdmem.retrieval.entries import count_hidden, in_full, list_entries, list_problems, stance_of
+    from mdmem.retrieval.question import AnswerBasis
     from mdmem.standing import marked
 
     workspace = open_workspace(given, revision=options.pop("revision"))
@@ -45,8 +47,10 @@ def command(given: Globals, place: str | None, form: str, **options: Any) -> int
             if form == "markdown"
             else entry_list(found, given.ink(), marks, columns=columns())
         )
-    for problem in list_problems(workspace, filters):
-        given.remark(f"{problem.place.path}: {problem.message} ({problem.code})")
+    problems = list_problems(workspace, filters)
+    alone = [f"{one.place.path}: {one.message} ({one.code})" for one in problems if len(problems) == 1]
+    for told in alone or problems_text(AnswerBasis(problems=problems)):
+        given.remark(told)
     if not found:
         given.remark(nothing_listed(count_hidden(workspace, filters)))
     return 0 if found else 1

@@ -129,7 +129,7 @@ def _hub(provider: Provider, dsn: str | None) -> HubAnswers | None:
     from mdmem.hub.kept_copies import ServedHub
     from mdmem.mcp.hub import HubAnswers
 
-    return HubAnswers(ServedHub(dsn, os.environ.get("MDMEM_HUB_TOKEN")), provider)
+    return HubAnswers(ServedHub(dsn, os.environ.get("MDMEM_HUB_TOKEN") or None), provider)
 
 
 # So many objects more than before, of five or ten MB, before garbage is looked for.

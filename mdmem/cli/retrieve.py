@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +12,13 @@ import click
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_code_path
 from mdmem.cli.filters import filter_options, filters_from
+from mdmem.cli.session import CallerSession, session_options
 from mdmem.cli.short_help import ShortHelp
-from mdmem.dataclass import dataclass
 
 if TYPE_CHECKING:
     from mdmem.retrieval.answers import Answers
-    from mdmem.retrieval.pack import Given, Printed
+    from mdmem.retrieval.pack import Printed
     from mdmem.retrieval.question import Question
-    from mdmem.state.sessions import Sessions
     from mdmem.workspace.workspace import Workspace
 
 
@@ -47,8 +45,7 @@ _LIKE = 0.75
 @click.option(
     "--query-syntax", "syntax", is_flag=True, help='Read WORDS as a query: AND, OR, NOT, "a phrase", field:word.'
 )
-@click.option("--session", metavar="ID", help="What one ID was given before is one line.")
-@click.option("--fresh", is_flag=True, help="Forget what the session was given.")
+@session_options
 @filter_options
 @at_option
 @format_option("text", "json", "markdown")
@@ -65,7 +62,7 @@ def command(
     from mdmem.retrieval.question import Question
 
     revision, syntax = options.pop("revision"), options.pop("syntax")
-    session = _Session(options.pop("session"), is_fresh=options.pop("fresh"))
+    session = CallerSession(options.pop("session"), is_fresh=options.pop("fresh"))
     asked = [one.strip() for one in options.pop("asked") if one.strip()]
     filters = filters_from(options)
     work = Question(words=" ".join(words).strip(), filters=filters, syntax=syntax)
@@ -84,32 +81,8 @@ def command(
         main = work if work.words or paths or not questions else None
         answers = _answer(workspace, given, main, questions, paths=paths, budget=budget, form=form, session=session)
     print_text(_rendered(answers, form, given))
-    # An answer that could not be printed was not given.
-    session.note(answers)
+    session.note(answers.gave)
     return 0
-
-
-@dataclass(slots=True)
-class _Session:
-    """The questions that one caller asks under one name; without a name nothing is kept."""
-
-    name: str | None
-    is_fresh: bool
-    kept: Sessions | None = None
-
-    def ask(self, workspace: Workspace, answer: Callable[[Given], Answers]) -> Answers:
-        """Return what answers one who was given something before."""
-        if self.name is None:
-            return answer({})
-        from mdmem.state.sessions import Sessions
-
-        self.kept = Sessions(workspace.state_folder)
-        return answer({} if self.is_fresh else self.kept.given(self.name, datetime.now(UTC)))
-
-    def note(self, answers: Answers) -> None:
-        """Note what the answers gave."""
-        if self.name is not None and self.kept is not None:
-            self.kept.give(self.name, answers.gave, datetime.now(UTC))
 
 
 def _answer(
@@ -121,7 +94,7 @@ def _answer(
     paths: tuple[str, ...],
     budget: int | None,
     form: str,
-    session: _Session,
+    session: CallerSession,
 ) -> Answers:
     from mdmem.render.characters import one_line
     from mdmem.retrieval.answers import answer_each
@@ -135,12 +108,8 @@ def _answer(
         given.remark(one_line(remark))
     work = with_code_paths(workspace, main, paths) if main is not None else None
     printed, short = _printed(form)
-    return session.ask(
-        workspace,
-        lambda before: answer_each(
-            workspace, work, questions, budget=budget, printed=printed, printed_short=short, given=before
-        ),
-    )
+    before = session.given(workspace)
+    return answer_each(workspace, work, questions, budget=budget, printed=printed, printed_short=short, given=before)
 
 
 def _misspelt(workspace: Workspace, paths: tuple[str, ...]) -> str | None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_address
+from mdmem.cli.session import CallerSession, session_options
 from mdmem.cli.short_help import ShortHelp
 
+if TYPE_CHECKING:
+    from mdmem.workspace.workspace import Workspace
 
-@click.command("show", cls=ShortHelp, everyday=("about", "form"))
+
+@click.command("show", cls=ShortHelp, everyday=("about", "session"))
 @click.argument("addresses", nargs=-1, required=True, metavar="ADDRESS...", shell_complete=complete_address)
 @click.option(
     "--about",
@@ -17,39 +23,52 @@ from mdmem.cli.short_help import ShortHelp
     metavar="WORDS",
     help="Only the passages that say most about WORDS; again for each address: the n-th for the n-th.",
 )
+@session_options
 @at_option
 @format_option("text", "json", "markdown")
 @global_options
-def command(given: Globals, addresses: tuple[str, ...], about: tuple[str, ...], form: str, revision: str | None) -> int:
+def command(
+    given: Globals, addresses: tuple[str, ...], about: tuple[str, ...], form: str, revision: str | None, **options: Any
+) -> int:
     """Show entries in full, or what they say about some words.
 
     An address may be short where it is unambiguous, or the path of a file; `wing/` and `wing/room/` show all below.
     """
-    if any(one.strip() for one in about):
-        _tell(given, addresses, about, form=form, revision=revision)
+    session, workspace = CallerSession(options["session"], options["fresh"]), open_workspace(given, revision=revision)
+    if about:
+        _tell(given, workspace, addresses, about, form=form, session=session)
         return 0
     from mdmem.render.entries import shown_markdown, shown_text
     from mdmem.render.json import dump, entries_json
-    from mdmem.retrieval.entries import show
+    from mdmem.retrieval.entries import digests_of, show
 
-    shown = show(open_workspace(given, revision=revision), addresses)
+    session.given(workspace)
+    shown = show(workspace, addresses)
     if form == "json":
         print_text(dump(entries_json(shown)))
     else:
         print_text(shown_markdown(shown) if form == "markdown" else shown_text(shown, given.ink()))
+    session.note(digests_of(workspace, shown))
     return 0
 
 
 def _tell(
-    given: Globals, addresses: tuple[str, ...], about: tuple[str, ...], *, form: str, revision: str | None
+    given: Globals,
+    workspace: Workspace,
+    addresses: tuple[str, ...],
+    about: tuple[str, ...],
+    *,
+    form: str,
+    session: CallerSession,
 ) -> None:
     from mdmem.render.told import told_json, told_markdown, told_text
-    from mdmem.retrieval.about import tell_about
+    from mdmem.retrieval.about import gave, tell_about
 
-    told = tell_about(open_workspace(given, revision=revision), addresses, about)
+    told = tell_about(workspace, addresses, about, given=session.given(workspace))
     if form == "json":
         from mdmem.render.json import dump
 
         print_text(dump(told_json(told)))
     else:
         print_text(told_markdown(told) if form == "markdown" else told_text(told, given.ink()))
+    session.note(gave(told))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import product
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.sentences import without_comments
@@ -38,23 +39,42 @@ _NOT_NAME = regex(
 )
 
 
-# What decided comes first, then what sums up, then what is wanted.
-_DECIDED = (
-    (
-        r"(?:the )?(?:final )?decisions?(?: outcomes?| made| taken| summary| statement)?",
-        r"(?:final )?(?:verdict|conclusions?)|(?:decision )?outcome",
-        r"chosen (?:option|solution|alternative|approach)|(?:what )?we decided",
-        r"decision (?:and|&) (?:rationale|justification|consequences)",
-        r"entscheidung(?:sergebnis)?|ergebnis|décision|decisión|decisão|decisione|besluit|решение",
-        r"决定|决策|决策结果|決定|決策|결정",
-    ),
-    (r"(?:the )?rules?|polic(?:y|ies)|resolution|tl;? ?dr",),
-    (r"abstract|(?:executive )?summary|zusammenfassung|résumé|resumen|resumo|摘要|概要|总结|요약",),
-    (
-        r"proposals?|propos(?:ed|al) (?:change|solution|decision|design)s?",
-        r"(?:the |our )?solution|recommendations?|specification",
-    ),
-)
+def _each(*parts: str) -> Iterator[str]:
+    """Yield what may be written of parts one behind the other, of each one of its ways."""
+    return map("".join, product(*(part.split("|") for part in parts)))
+
+
+@cache
+def _deciding_names() -> dict[str, int]:
+    """Return how plainly headings say that this was decided, by name: what decided, what rules, sums up, is wanted.
+
+    To compile patterns of them takes ten times as long as to write them all out.
+    """
+    decided = (
+        *_each("|the ", "|final ", "decision|decisions", "| outcome| outcomes| made| taken| summary| statement"),
+        *_each("|final ", "verdict|conclusion|conclusions"),
+        *_each("|decision ", "outcome"),
+        *_each("chosen ", "option|solution|alternative|approach"),
+        *_each("|what ", "we decided"),
+        *_each("decision ", "and |& ", "rationale|justification|consequences"),
+        *_each("entscheidung", "|sergebnis"),
+        *_each("ergebnis|décision|decisión|decisão|decisione|besluit|решение"),
+        *_each("决定|决策|决策结果|決定|決策|결정"),
+    )
+    ruled = (*_each("|the ", "rule|rules"), *_each("policy|policies|resolution"), *_each("tl", "|;", "| ", "dr"))
+    summed = (
+        *_each("|executive ", "summary"),
+        *_each("abstract|zusammenfassung|résumé|resumen|resumo|摘要|概要|总结|요약"),
+    )
+    wanted = (
+        *_each("propos", "ed |al ", "change|solution|decision|design", "|s"),
+        *_each("|the |our ", "solution"),
+        *_each("proposal|proposals|recommendation|recommendations|specification"),
+    )
+    ranks = enumerate((wanted, summed, ruled, decided), 1)
+    return {name: rank for rank, names in ranks for name in names}
+
+
 _ASIDE = (
     r"\b(?:alternativ|rejected|discarded|dismissed|declined|considered\b|not (?:chosen|taken|selected))",
     r"\b(?:pros (?:and|&) cons|why not|other approaches|problem statement|decision drivers|drawbacks|non-?goals)\b",
@@ -102,10 +122,8 @@ class Section:
         return _meaning(self.heading)[1]
 
 
-# To compile them takes as long as to load all else here, and most rules have no headings.
-@cache
-def _patterns() -> tuple[list[re.Pattern[str]], re.Pattern[str]]:
-    return [re.compile("|".join(names)) for names in _DECIDED], re.compile("|".join(_ASIDE))
+# To compile it takes as long as to load all else here, and most rules have no headings.
+_ASIDE_NAME = regex("|".join(_ASIDE))
 
 
 def _name_of(heading: str) -> str:
@@ -117,9 +135,8 @@ def _name_of(heading: str) -> str:
 def _meaning(heading: str) -> tuple[int, bool]:
     if not heading:
         return 0, False
-    name, (deciding_names, asides) = _name_of(heading), _patterns()
-    decided = next((len(_DECIDED) - at for at, names in enumerate(deciding_names) if names.fullmatch(name)), 0)
-    return decided, asides.search(name) is not None
+    name = _name_of(heading)
+    return _deciding_names().get(name, 0), _ASIDE_NAME.search(name) is not None
 
 
 # One answer asks several times what the few bodies that it is about are made of.

@@ -145,11 +145,13 @@ def citing_sentences(body: str, names: tuple[str, ...]) -> tuple[str, ...]:
 
     found: list[tuple[bool, bool, str]] = []
     for section in sections_of(body):
+        if not _holds(body[slice(*section.span)], marks):
+            continue
+        sentences = sentences_in(body, section.start, section.span[1], among=may_cite)
+        cited = [(one, named) for one in sentences if (named := pattern.search(one.text))]
         # The pattern looks at every letter and its case: of ten parts nine do not even hold what no mention lacks.
-        if _holds(body[slice(*section.span)], marks) and pattern.search(body, *section.span):
+        if cited and pattern.search(body, *section.span):
             is_list = section.is_aside
-            sentences = sentences_in(body, section.start, section.span[1], among=may_cite)
-            cited = [(one, named) for one in sentences if (named := pattern.search(one.text))]
             found += [(not _CHANGING.search(one.text), is_list, _around(one.text, named)) for one, named in cited]
     return tuple(dict.fromkeys(text for _, _, text in sorted(found, key=lambda one: one[:2])))
 

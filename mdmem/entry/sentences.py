@@ -125,6 +125,14 @@ def blocks_in(
             yield Paragraph(start + first, start + last, start + number, block)
 
 
+def pieces_of(text: str) -> Iterator[str]:
+    """Yield the sentences of what is told of a body, in one line each, without the marks of items and of gaps."""
+    for block in _BLANK_LINES.split(text):
+        for _, _, told, is_item in _sentences_of(block.strip().removeprefix("… ")):
+            if piece := _ITEM.sub("", told, count=1) if is_item else told:
+                yield piece
+
+
 def said(sentences: Iterable[Sentence]) -> str:
     """Return sentences as text, paragraphs and items apart."""
     text, block = "", -1

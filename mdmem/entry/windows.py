@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import nlargest
 from math import fsum
 
-from mdmem.dataclass import dataclass
+from mdmem.dataclass import dataclass, field
 from mdmem.entry.blocks import Group, groups_in
 from mdmem.entry.headings import Section, told
 from mdmem.entry.passages import Find, Hit
@@ -70,7 +70,8 @@ class _Window:
 class Windows:
     """The windows of one body for one question; `weights` say how rare each word is, 1 where nothing is said.
 
-    None is of alternatives, context and the like unless it `has_asides`, and these weigh less.
+    None is of alternatives, context and the like unless it `has_asides`, and these weigh less. What `is_known` is
+    part of none, and what is worth far less than that is no answer.
     """
 
     body: str
@@ -78,29 +79,50 @@ class Windows:
     find: Find
     weights: Mapping[str, float]
     has_asides: bool = False
-
-    def best(self, room: int) -> list[tuple[Section, str]]:
-        """Return the best windows in the body's order, each with its section."""
-        chosen: list[_Window] = []
-        covered: frozenset[str] = frozenset()
-        left = room
-        while left >= _SMALLEST:
-            window = max(self._candidates(chosen, covered, left), key=lambda one: one.gain, default=None)
-            if window is None or window.gain < max(_LEAST * self._mean, _BESIDE_BEST * (chosen or [window])[0].gain):
-                break
-            window = self._whole_paragraphs(window, chosen, left)
-            chosen.append(window)
-            covered |= self._terms(window)
-            left -= self._size(window)
-        return [(self.sections[one.section], self._text(one)) for one in _merged(chosen)]
+    is_known: Callable[[str], bool] | None = None
+    _found: dict[int, list[_Window]] = field(default_factory=dict)
 
     def headed(self, room: int) -> str:
         """Return the best windows, each below the heading of its section."""
         parts: dict[str, list[str]] = {}
-        for section, text in self.best(room):
-            parts.setdefault(section.heading, []).append(text)
+        for one in _merged(self._best(room)):
+            parts.setdefault(self.sections[one.section].heading, []).append(self._text(one))
         below = ((heading, "\n… ".join(texts)) for heading, texts in parts.items())
         return "\n".join(f"{heading}: {text}" if heading else text for heading, text in below)
+
+    def told(self, room: int) -> list[str]:
+        """Return the texts that the best windows are made of."""
+        return [one.text for window in self._best(room) for one in self._groups_of(window)]
+
+    def _best(self, room: int) -> list[_Window]:
+        if room not in self._found:
+            self._found[room] = self._chosen(room)
+        return self._found[room]
+
+    def _chosen(self, room: int) -> list[_Window]:
+        chosen: list[_Window] = []
+        covered: frozenset[str] = frozenset()
+        left, least = room, _LEAST * self._mean
+        if any(self._known.values()):
+            bars = self._candidates({}, covered, room)
+            least = max(least, _BESIDE_BEST * max((one.gain for one in bars), default=0.0))
+        while left >= _SMALLEST:
+            candidates = self._candidates(self._taken(chosen), covered, left)
+            window = max(candidates, key=lambda one: one.gain, default=None)
+            if window is None or window.gain < max(least, _BESIDE_BEST * (chosen or [window])[0].gain):
+                break
+            window = self._whole_paragraphs(window, self._taken(chosen), left)
+            chosen.append(window)
+            covered |= self._terms(window)
+            left -= self._size(window)
+        return chosen
+
+    def _taken(self, chosen: Sequence[_Window]) -> dict[int, set[int]]:
+        """Return the groups of each section that are known, or stand in a window already."""
+        taken = {at: set(known) for at, known in self._known.items()}
+        for one in chosen:
+            taken.setdefault(one.section, set()).update(range(one.first, one.last))
+        return taken
 
     @cached_property
     def hits(self) -> list[Hit]:
@@ -117,6 +139,16 @@ class Windows:
             at: [self._told(one) for one in groups_in(self.body, section.start, section.span[1])]
             for at, section in enumerate(self.sections)
             if section.span in telling and self._within(*section.span)
+        }
+
+    @cached_property
+    def _known(self) -> dict[int, frozenset[int]]:
+        """Return the groups of each section that are known."""
+        if self.is_known is None:
+            return {}
+        is_known = self.is_known
+        return {
+            at: frozenset(n for n, one in enumerate(some) if is_known(one.text)) for at, some in self._groups.items()
         }
 
     def _told(self, group: Group) -> _Told:
@@ -166,10 +198,9 @@ class Windows:
         one = self._groups[at][n]
         return self._gain(at, one.terms, frozenset(), states=one.states, share=0.0)
 
-    def _candidates(self, chosen: Sequence[_Window], covered: frozenset[str], room: int) -> Iterator[_Window]:
+    def _candidates(self, used: Mapping[int, Collection[int]], covered: frozenset[str], room: int) -> Iterator[_Window]:
         for at, starts in self._starts.items():
-            groups = self._groups[at]
-            taken = {n for one in chosen if one.section == at for n in range(one.first, one.last)}
+            groups, taken = self._groups[at], used.get(at, ())
             for first in (n for n in starts if n not in taken):
                 size, terms, states = len(self.sections[at].heading) + 2, frozenset[str](), False
                 for last in range(first, min(first + _GROUPS, len(groups))):
@@ -210,10 +241,10 @@ class Windows:
 
     # --- what is chosen ---
 
-    def _whole_paragraphs(self, window: _Window, chosen: Sequence[_Window], room: int) -> _Window:
+    def _whole_paragraphs(self, window: _Window, used: Mapping[int, Collection[int]], room: int) -> _Window:
         """Return a window with the rest of the paragraphs that it begins and ends in, as far as room is left."""
         groups, first, last = self._groups[window.section], window.first, window.last
-        taken = {n for one in chosen if one.section == window.section for n in range(one.first, one.last)}
+        taken = used.get(window.section, ())
         left = room - self._size(window)
         while last < len(groups) and groups[last].group.joins and last not in taken and groups[last].size <= left:
             left, last = left - groups[last].size, last + 1
@@ -223,16 +254,17 @@ class Windows:
         return _Window(window.section, first, last, window.gain)
 
     def _terms(self, window: _Window) -> frozenset[str]:
-        groups = self._groups[window.section][window.first : window.last]
-        return self._named[window.section].union(*(one.terms for one in groups))
+        return self._named[window.section].union(*(one.terms for one in self._groups_of(window)))
 
     def _size(self, window: _Window) -> int:
-        groups = self._groups[window.section][window.first : window.last]
-        return sum(one.size for one in groups) + len(self.sections[window.section].heading) + 2
+        return sum(one.size for one in self._groups_of(window)) + len(self.sections[window.section].heading) + 2
+
+    def _groups_of(self, window: _Window) -> list[_Told]:
+        return self._groups[window.section][window.first : window.last]
 
     def _text(self, window: _Window) -> str:
         text = ""
-        for one in self._groups[window.section][window.first : window.last]:
+        for one in self._groups_of(window):
             text += (" " if one.group.joins else "\n") + one.text if text else one.text
         return text
 

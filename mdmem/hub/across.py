@@ -67,16 +67,26 @@ class Pinned(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AcrossAnswer(Generic[_Result]):
-    """What a question to many repositories found: a result of a feature, and where each of its wings comes from."""
+    """What a question to many repositories found: a result of a feature, and where each of its wings comes from.
+
+    `is_cut` says that more decides how its entries stand than was read.
+    """
 
     result: _Result
-    workspace: UnionWorkspace
     origins: Origins
     reach: Reach
     pins: Mapping[str, tuple[Pinned, ...]] = field(default_factory=dict)
+    is_cut: bool = False
 
 
-def search_across(reader: Reader, request: AcrossRequest, *, today: date) -> AcrossAnswer[SearchResult]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HitsAcross(AcrossAnswer[SearchResult]):
+    """The hits of many repositories, and the workspace of which their snippets are read."""
+
+    workspace: UnionWorkspace
+
+
+def search_across(reader: Reader, request: AcrossRequest, *, today: date) -> HitsAcross:
     """Return the hits of many repositories, best first, superseded ones resolved to their heads."""
     finding = _Finding(reader, request)
     closer = request.limit + _CLOSER
@@ -85,7 +95,8 @@ def search_across(reader: Reader, request: AcrossRequest, *, today: date) -> Acr
         asked = replace(request.question, filters=finding.filters)
         result = search_in(union, finding.scope(origins), asked)
         if len(result.hits) >= request.limit or closer >= len(finding.matches.ranked):
-            return AcrossAnswer(result, union, origins, finding.reach(), finding.pins)
+            reach = finding.reach()
+            return HitsAcross(result, origins, reach, finding.pins, is_cut=union.is_cut, workspace=union)
         closer *= 4
 
 
@@ -114,7 +125,8 @@ def retrieve_across(
     found = retrieve_in(union, finding.scope(origins), asked)
     limit = Settings().budget if budget is None else budget
     packed = pack(found, limit, texts=texts_of(union, found), printed=printed, given=given)
-    return AcrossAnswer(packed, union, origins, finding.reach(len(finding.seeds(_CLOSER))), finding.pins)
+    reach = finding.reach(len(finding.seeds(_CLOSER)))
+    return AcrossAnswer(packed, origins, reach, finding.pins, is_cut=union.is_cut)
 
 
 def list_across(reader: Reader, request: AcrossRequest, *, today: date) -> AcrossAnswer[tuple[ShownEntry, ...]]:
@@ -143,7 +155,8 @@ def list_across(reader: Reader, request: AcrossRequest, *, today: date) -> Acros
     is_all = is_all and len(listed) <= request.limit
     matches = len(order) if found.is_whole else found.count
     shown = in_full(union, listed[: request.limit])
-    return AcrossAnswer(shown, union, origins, Reach(matches, is_all), _pins(reader, _pinned(found.origins, copies)))
+    pins = _pins(reader, _pinned(found.origins, copies))
+    return AcrossAnswer(shown, origins, Reach(matches, is_all), pins, is_cut=union.is_cut)
 
 
 def _stated(filters: Filters) -> list[str]:

@@ -108,13 +108,13 @@ def _heard(waiting: Any, seconds: float) -> Any:
         return done.value
 
 
-def is_open(connection: HubConnection) -> bool:
-    """Say whether the server still answers on a connection: it may have been started again since."""
+def is_open(connection: HubConnection, asked: str = "SELECT true", *values: object) -> bool:
+    """Say whether the server still answers on a connection, and yes: it may have been started again since."""
     try:
-        connection.execute("SELECT")
+        row = connection.execute(asked, values).fetchone()
     except _psycopg().Error:
         return False
-    return True
+    return row is not None and bool(row[0])
 
 
 @contextmanager

@@ -8,20 +8,25 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import date
+from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import dataclass, replace
-from mdmem.hub.connection import HubError, connected, is_open, transaction
+from mdmem.hub.connection import HubError, connected, transaction
+from mdmem.hub.permissions import require_known
 from mdmem.hub.reader import Reader, SeenRepository
 from mdmem.hub.repository_copy import RepositoryCopy, copy_of
-from mdmem.hub.schema import require
+from mdmem.hub.schema import is_current, require
 
 if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection
 
 QUESTION_SECONDS = 2
 """So long a statement may take, and so long is waited for a server that does not answer: who asks has a clone, too."""
+
+ANSWER_SECONDS = 4
+"""So long all statements of an answer may take together: less than a call may, so that the clone still answers it."""
 
 KEPT_FILES = 50_000
 """The copies that stay loaded hold so many files at most, of some 3 KB each."""
@@ -34,6 +39,11 @@ _FEW_FILES = 3_000
 
 SLOW_SECONDS, PAUSE_SECONDS = 1.0, 10.0
 """Who was waited for so long in vain is not asked for a while."""
+
+
+class OverdueHubError(HubError):
+    """An answer asks for more than the time for it lets through; the server itself is well."""
+
 
 _Key = tuple[SeenRepository, date, tuple[int, ...], bool]
 
@@ -50,9 +60,19 @@ class _SharedReader(Reader):
     """Reads in the transaction of whichever thread asks, so that what was loaded once serves all of them."""
 
     def __init__(self) -> None:
+        # Of the thread: the cursor, and the moment after which it asks no more.
         self.held = threading.local()
         self._contents: OrderedDict[int, bytes] = OrderedDict()
         self._turn, self._bytes = threading.Lock(), 0
+
+    def begin(self, cursor: Any) -> None:
+        """Ask by a cursor, and for as long as an answer may take."""
+        self.held.cursor = cursor
+        self.hurry()
+
+    def hurry(self, *, is_bound: bool = True) -> None:
+        """Count the time for an answer from now on, or not at all."""
+        self.held.until = monotonic() + ANSWER_SECONDS if is_bound else inf
 
     def contents(self, ids: Sequence[int]) -> dict[int, bytes]:
         """Return the bytes of files that have some; a file never changes, another content is another one."""
@@ -69,7 +89,9 @@ class _SharedReader(Reader):
         return known | found
 
     def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Return what a statement finds."""
+        """Return what a statement finds; raises OverdueHubError for one that comes too late."""
+        if monotonic() > self.held.until:
+            raise OverdueHubError(f"this takes the hub longer than {ANSWER_SECONDS} s; ask less at once")
         found: list[tuple[Any, ...]] = self.held.cursor.execute(statement, values, binary=True).fetchall()
         return found
 
@@ -96,10 +118,12 @@ class ServedHub:
             opened = self._taken()
             with opened.closing as closing:
                 with transaction(opened.connection, is_snapshot=True) as cursor:
-                    self._reader.held.cursor = cursor
+                    self._reader.begin(cursor)
                     yield self._reader
                 # Whatever goes wrong before closes it: nobody knows what it is in the middle of.
                 kept = replace(opened, closing=closing.pop_all())
+        except OverdueHubError:
+            raise
         except HubError as error:
             self._note(error, monotonic() - began)
             raise
@@ -116,10 +140,13 @@ class ServedHub:
             if known is not None:
                 self._copies.move_to_end(key)
                 return known
+        # However large it is: it serves the questions behind this one, too.
+        self._reader.hurry(is_bound=False)
         made = copy_of(reader, repository, today=today)
         entries = reader.rows("SELECT id FROM file WHERE wing_id = ANY(%s) AND type IS NOT NULL", seen)
         if len(entries) <= _FEW_FILES:
             reader.contents([row[0] for row in entries])
+        self._reader.hurry()
         with self._turn:
             for old in [one for one in self._copies if one[0].id == repository.id and one[:2] != key[:2]]:
                 del self._copies[old]
@@ -130,9 +157,8 @@ class ServedHub:
 
     def _taken(self) -> _Opened:
         """Return a connection that answers: one of before, or a new one."""
-        while self._idle:
-            opened = self._idle.pop()
-            if is_open(opened.connection):
+        while (opened := self._unused()) is not None:
+            if is_current(opened.connection):
                 return opened
             opened.closing.close()
         if self._paused is not None and monotonic() < self._paused[0]:
@@ -142,7 +168,14 @@ class ServedHub:
             how = connected(self._dsn, token=self._token, statement_seconds=seconds, connect_seconds=seconds)
             connection = stack.enter_context(how)
             require(connection)
+            require_known(connection)
             return _Opened(connection, stack.pop_all())
+
+    def _unused(self) -> _Opened | None:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return None
 
     def _note(self, error: HubError, seconds: float) -> None:
         """Let the next questions not wait for a server that was waited for in vain a moment ago."""

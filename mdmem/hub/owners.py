@@ -61,7 +61,7 @@ def who(reader: Reader, asked: str, *, repositories: Sequence[str] = (), today: 
     else:
         request = AcrossRequest(Question(words=asked), tuple(repositories), TOLD)
         answer = search_across(reader, request, today=today)
-        reach, is_cut = answer.reach, answer.workspace.is_cut
+        reach, is_cut = answer.reach, answer.is_cut
         by_label = {one.label: key for key, one in answer.origins.of.items()}
         addresses = [hit.entry.address for hit in answer.result.hits[:TOLD]]
         split = (address.partition("/") for address in addresses)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import dataclass
-from mdmem.hub.connection import SCHEMA, HubError, one_row, transaction
+from mdmem.hub.connection import SCHEMA, HubError, is_open, one_row, transaction
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -25,6 +26,7 @@ class SchemaResult:
     after: int
 
 
+@cache
 def expected() -> int:
     """Return the version that this program reads and writes."""
     return max(number for number, _ in _migrations())
@@ -62,6 +64,12 @@ def require(connection: Connection[Any]) -> None:
     version = _version(connection)
     if version != expected():
         raise HubError(_differs(version))
+
+
+def is_current(connection: Connection[Any]) -> bool:
+    """Say whether a connection that was good is so still: the server, its tables, and the token that it was shown."""
+    asked = "SELECT max(number) = %s AND is_known_token() FROM migration"
+    return is_open(connection, asked, expected())
 
 
 _MAY_MAKE = "has_database_privilege(current_database(), 'CREATE'), current_database()"

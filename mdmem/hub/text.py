@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from operator import itemgetter
 
 from mdmem.dataclass import dataclass, field
 from mdmem.hub.candidates import EVERYTHING, candidates, holding
@@ -176,11 +177,10 @@ class _Documents:
         self.corpus = Corpus(self._passages, self._lengths, (self._postings,))
 
     def learn(self, terms: Iterable[str], held: Iterable[tuple[int, Mapping[str, str]]]) -> None:
-        """Take in where entries hold some terms."""
-        for row, places in held:
-            if row in self._places:
-                first, passages = self._places[row]
-                self._postings.add(first, passages, places)
+        """Take in where entries hold some terms, whatever order the server gives them in: postings stand in order."""
+        found = ((*self._places[row], places) for row, places in held if row in self._places)
+        for one in sorted(found, key=itemgetter(0)):
+            self._postings.add(*one)
         self.known.update(terms)
 
     def forget_some(self) -> None:

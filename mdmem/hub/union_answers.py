@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from functools import partial
 
 from mdmem.dataclass import dataclass, replace
 from mdmem.hub.across import AcrossAnswer, AcrossRequest, retrieve_across
 from mdmem.hub.reader import Reader
 from mdmem.retrieval.answers import SHORT_BUDGET, Answer, Answers, without_repeats
-from mdmem.retrieval.pack import PLAIN, Pack, Printed
+from mdmem.retrieval.pack import PLAIN, Pack, PackedEntry, Printed
 from mdmem.retrieval.question import Question
 
 
@@ -45,7 +46,7 @@ def answer_each_across(
             printed=printed_short if is_short else printed,
             given=given,
         )
-        found.append(answer)
+        found.append(replace(answer, result=_apart(answer.result)))
         given |= answer.result.gave
     first = found[:1] if main is not None else []
     work = first[0].result if first else None
@@ -53,3 +54,12 @@ def answer_each_across(
     packs = tuple(without_repeats(work, [one.result for one in others]))
     apart = (replace(one, result=pack) for one, pack in zip(others, packs, strict=True))
     return UnionAnswers(Answers(work, tuple(map(Answer, questions, packs))), (*first, *apart))
+
+
+def _apart(pack: Pack) -> Pack:
+    """Return an answer that lets go of all that was read for it: of many questions that is a gigabyte."""
+    return replace(pack, items=tuple(map(_explained, pack.items)), proposed=tuple(map(_explained, pack.proposed)))
+
+
+def _explained(one: PackedEntry) -> PackedEntry:
+    return replace(one, item=replace(one.item, why=partial(str, one.item.reason)))

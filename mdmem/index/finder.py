@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import product
-from string import ascii_lowercase
 
 from mdmem.index.analysis import spans
 from mdmem.regex import regex
@@ -13,7 +12,7 @@ Span = tuple[int, int, frozenset[str]]
 
 # Words that one question's finder remembers.
 _KEPT = 20_000
-_SMALL = frozenset(ascii_lowercase)
+_SMALL = frozenset("abcdefghijklmnopqrstuvwxyz")
 _BLANK = regex(r"\s")
 _NO_ASCII = regex(r"[^\x00-\x7f]+")
 

@@ -93,7 +93,7 @@ class FullTextIndex:
             return False
         with self._turn:
             opened = self._open()
-            return len(live if opened is None else opened.manifest.stale(live)) > (OVERLAY_LIMIT if opened else 0)
+            return len(live if opened is None else self._compared(opened, live)[1]) > (OVERLAY_LIMIT if opened else 0)
 
     def refresh(
         self, *, live: Mapping[str, str], read: Read, progress: Progress | None = None, rebuild: bool = False
@@ -190,6 +190,8 @@ class FullTextIndex:
                 return None
             if self._opened is not None:
                 self._closing = finalize(self, self._opened.close)
+                # At the end the system closes what is open, and may have closed this by then.
+                self._closing.atexit = False
         return self._opened
 
     def _discarded(self, opened: OpenIndex, error: DamagedIndexError) -> str:

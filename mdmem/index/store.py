@@ -83,7 +83,7 @@ def locked(path: Path) -> Iterator[None]:
         try:
             acquire(handle)
         except OSError as error:
-            raise IndexBusyError("another process is writing the index") from error
+            raise IndexBusyError("the index is being written") from error
         yield
     finally:
         os.close(handle)

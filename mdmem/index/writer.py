@@ -30,6 +30,9 @@ WORTH_A_PROCESS = 1.0
 # What is left is estimated from this part of the documents.
 _TRIED = 16
 
+# So many documents are held in memory, or a quarter of all where that is more: a look-up in four segments is no cost.
+_TOGETHER, _PARTS = 16_000, 4
+
 
 class Row(NamedTuple):
     """What the manifest holds of one passage of a document; without a key of a dead one."""
@@ -50,19 +53,18 @@ def rebuild(folder: Path, keys: Sequence[str], read: Read, progress: Progress | 
         pool, begun = Pool(), perf_counter()
         rows = _taken_in(pool, told.passed(read(keys[:tried])), [])
         left = (perf_counter() - begun) * (_TRIED - 1)
+        writing = _Writing(path, max(_TOGETHER, len(keys) // _PARTS))
         if left < WORTH_A_PROCESS or not is_free():
-            _taken_in(pool, told.passed(read(keys[tried:])), rows)
-            return _manifest(path, [_written(path, pool, rows)])
+            return _manifest(path, writing.parts(keys[tried:], told.reading(read), pool, rows))
         half = (tried + len(keys)) // 2
-        with beside(lambda: _handed(_read_and_written(path, read(keys[half:])))) as wait:
+        with beside(lambda: _handed(writing.parts(keys[half:], read, Pool(), []))) as wait:
             told.step = 2
-            _taken_in(pool, told.passed(read(keys[tried:half])), rows)
-            first = _written(path, pool, rows)
+            first = writing.parts(keys[tried:half], told.reading(read), pool, rows)
             second = _taken(wait())
         if second is None:
-            keep_files(path, [file_of(first.name)])
-            second = _read_and_written(path, read(keys[half:]))
-        return _manifest(path, [first, second])
+            keep_files(path, [file_of(one.name) for one in first])
+            second = writing.parts(keys[half:], read, Pool(), [])
+        return _manifest(path, [*first, *second])
 
 
 @contextmanager
@@ -82,6 +84,10 @@ class _Told:
         self._done, self._total, self._progress = 0, total, progress
         self.step = 1
 
+    def reading(self, read: Read) -> Read:
+        """Return what reads documents, and tells how many are done."""
+        return lambda keys: self.passed(read(keys))
+
     def passed(self, documents: Iterable[IndexDocument]) -> Iterator[IndexDocument]:
         for document in documents:
             yield document
@@ -90,20 +96,14 @@ class _Told:
                 self._progress(self._done, self._total)
 
 
-def _read_and_written(path: Path, documents: Iterable[IndexDocument]) -> "_Rows":
-    pool = Pool()
-    return _written(path, pool, _taken_in(pool, documents, []))
+def _handed(segments: "Sequence[_Rows]") -> bytes:
+    return json.dumps([(one.name, one.rows) for one in segments]).encode()
 
 
-def _handed(segment: "_Rows") -> bytes:
-    return json.dumps([segment.name, segment.rows]).encode()
-
-
-def _taken(handed: bytes) -> "_Rows | None":
+def _taken(handed: bytes) -> "list[_Rows] | None":
     if not handed:
         return None
-    name, rows = json.loads(handed)
-    return _Rows(name, [Row._make(row) for row in rows])
+    return [_Rows(name, [Row._make(row) for row in rows]) for name, rows in json.loads(handed)]
 
 
 def extend(folder: Path, old: Manifest, drop: frozenset[str], documents: Iterable[IndexDocument]) -> Manifest:
@@ -134,6 +134,22 @@ class _Rows:
     @property
     def is_due(self) -> bool:
         return sum(row.key is None for row in self.rows) > DEAD_SHARE * len(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    """Writes the documents of a generation, no more than `most` of them as one segment."""
+
+    path: Path
+    most: int
+
+    def parts(self, keys: Sequence[str], read: Read, pool: Pool, rows: list[Row]) -> list[_Rows]:
+        """Return the segments of the documents of some keys; a pool and its rows begin the first."""
+        found = []
+        for start in range(0, max(1, len(keys)), self.most):
+            found.append(_written(self.path, pool, _taken_in(pool, read(keys[start : start + self.most]), rows)))
+            pool, rows = Pool(), []
+        return found
 
 
 def _segments(old: Manifest, drop: frozenset[str]) -> list[_Rows]:

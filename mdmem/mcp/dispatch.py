@@ -145,7 +145,8 @@ class Calls:
             arguments = read_arguments(tool, given)
             cursor, form = arguments.pop(CURSOR.name, None), arguments.pop(FORMAT.name, None)
             limits = await self.in_thread(self._limits)
-            given = NOTHING if self._session is None or arguments.pop(FRESH.name, False) else self._session.given
+            is_fresh = arguments.pop(FRESH.name, False)
+            given = NOTHING if self._session is None or is_fresh else self._session.given
             asked = ToolCall(
                 tool=tool, arguments=arguments, cursor=cursor, form=form, access=access, limits=limits, given=given
             )
@@ -233,9 +234,10 @@ class Calls:
 
 def _note(workspace: Workspace, answer: Told) -> None:
     """Count what an agent was given, for whoever asks how often the memory is used."""
+    from mdmem.retrieval.given import is_given
     from mdmem.workspace.consultations import note_told
 
-    note_told(workspace, "server", tuple(answer.gave))
+    note_told(workspace, "server", tuple(one for one, known in answer.gave.items() if is_given(known)))
 
 
 def remarked(answer: Facts | Told, remarks: Sequence[str], stated: Facts | None = None) -> Facts | Told:

@@ -145,7 +145,13 @@ def _url(bound: socket.socket) -> str:
 
 
 async def _serve(app: ASGIApp, bound: socket.socket, limits: HttpLimits) -> None:
-    config = uvicorn.Config(
+    bound_log()
+    await _Quiet(config_of(app, limits)).serve(sockets=[bound])
+
+
+def config_of(app: ASGIApp, limits: HttpLimits) -> uvicorn.Config:
+    """Return how an application is served within limits."""
+    return uvicorn.Config(
         app,
         http=protocol_of(limits),
         ws="none",
@@ -160,8 +166,6 @@ async def _serve(app: ASGIApp, bound: socket.socket, limits: HttpLimits) -> None
         # The places are counted where they are given: uvicorn counts those that are on their way out, too.
         backlog=128,
     )
-    bound_log()
-    await _Quiet(config).serve(sockets=[bound])
 
 
 class _Quiet(uvicorn.Server):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from mdmem.catalog.addresses import is_entry_place
@@ -217,9 +216,9 @@ def _degraded(answer: Facts | Told, why: str) -> Facts | Told:
 
 def _age(repository: SeenRepository) -> tuple[tuple[str, ...], Facts]:
     """Return which copy an answer is of, as text and as facts."""
-    from mdmem.render.hub_answers import copied_json
+    from mdmem.render.hub_answers import copied_json, since_text
 
-    since = f"{repository.pushed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    said = f"From the hub: `{repository.name}` at {repository.commit[:10]}, pushed {since}."
-    now, at = datetime.now(UTC), repository.pushed_at
-    return (said,), {"repositories": [copied_json(repository.name, commit=repository.commit, pushed_at=at, now=now)]}
+    # No age, which another call tells otherwise: the cursor of a page is good for one answer.
+    said = f"From the hub: `{repository.name}` at {repository.commit[:10]}, {since_text(repository.pushed_at)}."
+    copied = copied_json(repository.name, commit=repository.commit, pushed_at=repository.pushed_at)
+    return (said,), {"repositories": [copied]}

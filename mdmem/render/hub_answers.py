@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import replace
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mdmem.hub.union_answers import UnionAnswers
     from mdmem.render.ink import Ink
     from mdmem.retrieval.about import ToldEntry
+    from mdmem.retrieval.answers import Answers
     from mdmem.retrieval.entries import ShownEntry
     from mdmem.retrieval.pack import Pack
     from mdmem.retrieval.question import Hit, SearchResult
@@ -37,7 +38,7 @@ OriginOf = Mapping[str, "WingOrigin"]
 """Where each wing of an answer comes from, by the name that it has there."""
 
 
-def told(content: Mapping[str, Any], origins: OriginOf, now: datetime) -> dict[str, Any]:
+def told(content: Mapping[str, Any], origins: OriginOf, now: datetime | None) -> dict[str, Any]:
     """Return an answer with each entry's repository, commit and path, and the repositories with their copies' age."""
     placed: dict[str, Any] = _placed(content, origins, None)
     return {**placed, "repositories": repositories_json(origins.values(), now)}
@@ -93,8 +94,8 @@ def _file_of(copy: RepositoryCopy, entry: Entry) -> str:
     return f"{origin.repository} at {origin.commit[:10]}: {origin.path(inner)}.md"
 
 
-def repositories_json(origins: Iterable[WingOrigin], now: datetime) -> list[dict[str, Any]]:
-    """Return the repositories of some wings, and how old the hub's copy of each is."""
+def repositories_json(origins: Iterable[WingOrigin], now: datetime | None) -> list[dict[str, Any]]:
+    """Return the repositories of some wings, since when the hub has each, and how old that is to a moment."""
     known = {one.repository: one for one in origins if one.pushed_at is not None}
     return [
         copied_json(name, commit=one.commit, pushed_at=one.pushed_at, now=now)
@@ -103,10 +104,17 @@ def repositories_json(origins: Iterable[WingOrigin], now: datetime) -> list[dict
     ]
 
 
-def copied_json(name: str, *, commit: str, pushed_at: datetime, now: datetime) -> dict[str, Any]:
-    """Return which copy of a repository answered, and how old it is."""
-    pushed = pushed_at.isoformat(timespec="seconds")
-    return {"repository": name, "commit": commit, "pushed_at": pushed, "age_seconds": _age(pushed_at, now)}
+def copied_json(name: str, *, commit: str, pushed_at: datetime, now: datetime | None = None) -> dict[str, Any]:
+    """Return which copy of a repository answered, and how old it is, to a moment."""
+    age = {} if now is None else {"age_seconds": _age(pushed_at, now)}
+    return {"repository": name, "commit": commit, "pushed_at": pushed_at.isoformat(timespec="seconds"), **age}
+
+
+def since_text(pushed_at: datetime, now: datetime | None = None) -> str:
+    """Return how old a copy is, to a moment; without one since when it is there, which stays the same."""
+    if now is None:
+        return f"pushed {pushed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return f"{age_text(_age(pushed_at, now))} old"
 
 
 def _age(pushed_at: datetime, now: datetime) -> int:
@@ -156,7 +164,7 @@ def _told_address(text: str, origins: OriginOf, home: WingOrigin | None) -> str:
 
 
 def across_search_json(
-    answer: AcrossAnswer[SearchResult], *, limit: int, snippet_of: Callable[[Hit], str], now: datetime
+    answer: AcrossAnswer[SearchResult], *, limit: int, snippet_of: Callable[[Hit], str], now: datetime | None
 ) -> str:
     """Return the hits of many repositories."""
     content = search_json(answer.result, limit=limit, snippet_of=snippet_of)
@@ -165,7 +173,7 @@ def across_search_json(
     return dump(told({**content, **_reach_json(answer)}, _some(answer, shown), now))
 
 
-def across_answers_json(several: UnionAnswers, *, now: datetime) -> str:
+def across_answers_json(several: UnionAnswers, *, now: datetime | None) -> str:
     """Return what binds in many repositories: the answer to the work at hand, and beside it a list of the others."""
     found = [_pack_told(one, now) for one in several.found]
     first = found.pop(0) if several.answers.main is not None else {}
@@ -174,7 +182,7 @@ def across_answers_json(several: UnionAnswers, *, now: datetime) -> str:
     return dump({**first, **({"answers": answers} if answers else {})})
 
 
-def _pack_told(answer: AcrossAnswer[Pack], now: datetime) -> dict[str, Any]:
+def _pack_told(answer: AcrossAnswer[Pack], now: datetime | None) -> dict[str, Any]:
     content = pack_json(answer.result)
     shown = {str(one["address"]).partition("/")[0] for one in (*content["items"], *content["proposed"])}
     content["items"] = [one | pins_json(answer.pins.get(one["address"], ())) for one in content["items"]]
@@ -182,7 +190,7 @@ def _pack_told(answer: AcrossAnswer[Pack], now: datetime) -> dict[str, Any]:
     return told({**content, **_reach_json(answer)}, _some(answer, shown), now)
 
 
-def across_entries_json(answer: AcrossAnswer[tuple[ShownEntry, ...]], *, now: datetime) -> str:
+def across_entries_json(answer: AcrossAnswer[tuple[ShownEntry, ...]], *, now: datetime | None) -> str:
     """Return the entries of many repositories as their files state them."""
     content = entries_json(answer.result)
     shown = {one.entry.wing for one in answer.result}
@@ -202,7 +210,7 @@ def _some(answer: AcrossAnswer[Any], shown: Iterable[str]) -> OriginOf:
 def _reach_json(answer: AcrossAnswer[Any]) -> dict[str, Any]:
     reach = answer.reach
     weighed = {} if reach.weighed is None else {"weighed": reach.weighed}
-    cut = {"lineage_cut": True} if answer.workspace.is_cut else {}
+    cut = {"lineage_cut": True} if answer.is_cut else {}
     unread = {"unread_files": reach.unread} if reach.unread else {}
     return {**reach_facts(reach), **weighed, **unread, **cut}
 
@@ -218,7 +226,7 @@ def pins_json(pins: Iterable[Pinned]) -> dict[str, Any]:
     return {"pins": found} if found else {}
 
 
-def across_text(text: str, answer: AcrossAnswer[Any], shown: Iterable[str], *, ink: Ink, now: datetime) -> str:
+def across_text(text: str, answer: AcrossAnswer[Any], shown: Iterable[str], *, ink: Ink, now: datetime | None) -> str:
     """Return the text of an answer with the repositories' names as they are, and how old the copies are."""
     wings = {one.partition("/")[0] for one in shown}
     origins = (one for label, one in answer.origins.by_label.items() if label in wings)
@@ -235,20 +243,21 @@ def across_search_text(
 
 def across_answers_text(several: UnionAnswers, *, ink: Ink, now: datetime) -> str:
     """Return what binds in many repositories as text."""
-    answers = several.answers
+    return answers_with_ages(several, answers_text(narrated(several.answers), ink=ink), ink=ink, now=now)
+
+
+def narrated(answers: Answers) -> Answers:
+    """Return answers that tell of how many wings they are, in the place of their names."""
     main = _narrated(answers.main) if answers.main is not None else None
-    short = tuple(replace(one, pack=_narrated(one.pack)) for one in answers.short)
-    text = answers_text(replace(answers, main=main, short=short), ink=ink)
-    return answers_with_ages(several, text, ink=ink, now=now)
+    return replace(answers, main=main, short=tuple(replace(one, pack=_narrated(one.pack)) for one in answers.short))
 
 
 def _narrated(pack: Pack) -> Pack:
-    """Return an answer that tells how many wings it is from, in the place of their names."""
     where = count(len({one.item.entry.wing for one in pack.items}), "wing of the hub", "wings of the hub")
-    return replace(pack, scope=replace(pack.scope, wings=("", where)), likely_room=None, searched=())
+    return replace(pack, scope=replace(pack.scope, wings=("", where)), likely_room=None, searched=None)
 
 
-def answers_with_ages(several: UnionAnswers, text: str, *, ink: Ink, now: datetime) -> str:
+def answers_with_ages(several: UnionAnswers, text: str, *, ink: Ink, now: datetime | None) -> str:
     """Return the text of several answers with the repositories' names as they are, and how old the copies are."""
     shown = ((answer.origins.by_label[one.item.entry.wing] for one in answer.result.items) for answer in several.found)
     ages = ages_text((origin for some in shown for origin in some), now)
@@ -256,7 +265,7 @@ def answers_with_ages(several: UnionAnswers, text: str, *, ink: Ink, now: dateti
 
 
 def across_list_text(
-    answer: AcrossAnswer[tuple[ShownEntry, ...]], *, ink: Ink, now: datetime, columns: int | None
+    answer: AcrossAnswer[tuple[ShownEntry, ...]], *, ink: Ink, now: datetime | None, columns: int | None
 ) -> str:
     """Return entries of many repositories, one line each."""
     listed = [one.entry for one in answer.result]
@@ -264,10 +273,10 @@ def across_list_text(
     return across_text(text, answer, (one.address for one in listed), ink=ink, now=now)
 
 
-def ages_text(origins: Iterable[WingOrigin], now: datetime) -> str:
+def ages_text(origins: Iterable[WingOrigin], now: datetime | None) -> str:
     """Return of which commits the copies of some repositories are, and how old."""
     known = {one.repository: (one.commit[:10], one.pushed_at) for one in origins if one.pushed_at is not None}
-    said = [f"{name} {commit}, {age_text(_age(at, now))} old" for name, (commit, at) in sorted(known.items())]
+    said = [f"{name} {commit}, {since_text(at, now)}" for name, (commit, at) in sorted(known.items())]
     more = f"; and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
     return f"copy of {'; '.join(said[:_NAMED])}{more}" if said else ""
 
@@ -306,7 +315,7 @@ def begun_remark(reach: Reach) -> list[str]:
 
 def lineage_remarks(answer: AcrossAnswer[Any]) -> list[str]:
     """Return what is to be said where not all was read that decides how the entries stand."""
-    return [LINEAGE_CUT] if answer.workspace.is_cut else []
+    return [LINEAGE_CUT] if answer.is_cut else []
 
 
 LINEAGE_CUT = "more entries replace or amend these than were read: how they stand is not certain; narrow it down"

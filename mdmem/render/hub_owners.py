@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mdmem.render.ink import Ink
 
 
-def who_json(report: WhoReport, *, now: datetime) -> str:
+def who_json(report: WhoReport, *, now: datetime | None) -> str:
     """Return owners and dependents of entries."""
     entries = [_owned_json(one) for one in report.entries]
     shown = [one.origin for one in report.entries] + [by.origin for one in report.entries for by in one.dependents]
@@ -54,7 +54,7 @@ def _where(origin: WingOrigin, address: str) -> dict[str, str]:
     return {"repository": origin.repository, "commit": origin.commit, "path": origin.path(inner)}
 
 
-def who_text(report: WhoReport, *, ink: Ink, now: datetime) -> str:
+def who_text(report: WhoReport, *, ink: Ink, now: datetime | None) -> str:
     """Return owners and dependents of entries, a block each."""
     blocks = [_owned_text(one, ink) for one in report.entries]
     ages = ages_text((one.origin for one in report.entries), now)

@@ -80,7 +80,7 @@ def pack_json(pack: Pack) -> dict[str, Any]:
         "budget": pack.budget,
         "over_budget": pack.over_budget,
         **basis.as_json("coverage", "covered", "uncovered_terms", "unmatched_terms", "elsewhere", "unread"),
-        "searched": list(pack.searched),
+        "searched": list(pack.searched or ()),
         "likely_room": pack.likely_room,
         **basis.as_json("degraded", "source"),
     }
@@ -143,7 +143,7 @@ class PrintedJson:
 
     def rest(self, pack: Pack) -> int:
         """Return the bytes of what is a list and no problem: the rest of the document is its line of counts."""
-        lists = (*pack.basis.as_json("conflicts", "fallback").values(), list(pack.searched))
+        lists = (*pack.basis.as_json("conflicts", "fallback").values(), list(pack.searched or ()))
         begun = sum(map(bool, (pack.items, pack.proposed)))
         said = (*lists, list(pack.basis.unmatched_terms))
         return begun * _LIST + sum(_nested(one) for one in said if one)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, Status
@@ -13,7 +13,7 @@ from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries, indent, unheld
 from mdmem.retrieval.pack import Form, Mention, Pack, PackedEntry
-from mdmem.retrieval.question import Coverage, Omission, Tier, count_omitted
+from mdmem.retrieval.question import NOTHING_SHARED, Coverage, Omission, Tier, count_omitted
 from mdmem.retrieval.ranks import uncovered
 from mdmem.standing import marked
 
@@ -82,9 +82,17 @@ def bytes_of(text: str) -> int:
 
 
 def blocks_of(packed: Iterable[PackedEntry], rendered: Callable[[PackedEntry], str]) -> Iterator[str]:
-    """Yield entries as blocks, with those of one line that follow each other in one."""
+    """Yield entries as blocks, with those of one line that follow each other in one.
+
+    Several that were given or named before are one line, at the place of the first.
+    """
+    packed = list(packed)
+    known = [one for one in packed if one.form is Form.GIVEN and not marked(one.item.stance)]
     lines: list[str] = []
     for one in packed:
+        if len(known) > 1 and one in known:
+            lines += [_known_line(known)] if one is known[0] else []
+            continue
         if one.form.is_line:
             lines.append(rendered(one))
             continue
@@ -94,6 +102,25 @@ def blocks_of(packed: Iterable[PackedEntry], rendered: Callable[[PackedEntry], s
         yield rendered(one)
     if lines:
         yield "\n".join(lines)
+
+
+def _known_line(known: Sequence[PackedEntry]) -> str:
+    """Return what was given or named before by its ids, by type."""
+    ids = Counter(one.item.entry.address.rpartition("/")[2] for one in known)
+    names: dict[str, list[str]] = {}
+    for one in known:
+        address = one.item.entry.address
+        short = address.rpartition("/")[2]
+        names.setdefault(one.item.entry.type, []).append(short if ids[short] == 1 else address)
+    words = [
+        word for word, is_it in (("given", True), ("named", False)) if any(_was_given(one) is is_it for one in known)
+    ]
+    told = "; ".join(f"[{kind}] {', '.join(some)}" for kind, some in names.items())
+    return f"{' or '.join(words).capitalize()} before: {told}"
+
+
+def _was_given(packed: PackedEntry) -> bool:
+    return packed.before is None or packed.goes_on
 
 
 def entries_of(pack: Pack) -> dict[str, Entry]:
@@ -133,9 +160,13 @@ def _verdict(pack: Pack) -> str:
     if basis.problems:
         # A file that cannot be read may be what covers the question.
         return f"Nothing that could be read covers this.{unmatched}"
-    rooms_read = f"{count(len(pack.searched), 'room')}: {', '.join(pack.searched[:12])}"
-    searched = f" Searched {rooms_read}." if pack.searched else " There is no entry yet."
-    return f"{uncovered([packed.item for packed in pack.items])}{unmatched}{searched}"
+    return f"{uncovered([packed.item for packed in pack.items])}{unmatched}{_searched(pack.searched)}"
+
+
+def _searched(rooms: tuple[str, ...] | None) -> str:
+    if rooms is None:
+        return ""
+    return f" Searched {count(len(rooms), 'room')}: {', '.join(rooms[:12])}." if rooms else " There is no entry yet."
 
 
 def _likely(pack: Pack) -> str:
@@ -176,7 +207,7 @@ def item_markdown(packed: PackedEntry) -> str:
 
 def _called(packed: PackedEntry) -> str:
     """Return the title of an entry, or in one line what it rules; of one that was given nothing, as it is known."""
-    if packed.form is Form.GIVEN:
+    if packed.form is Form.GIVEN or packed.goes_on:
         return ""
     rule = packed.content if packed.form.is_line else ""
     return f": {one_line(rule or packed.item.entry.title)}"
@@ -188,7 +219,7 @@ markdown_size = PrintedText(pack_markdown, item_markdown)
 
 def mention_line(one: Mention) -> str:
     """Return what stands under an entry as one line."""
-    day = f" ({one.day})" if one.day else ""
+    day = f" ({'; '.join(filter(None, (one.does, one.day)))})" if one.does or one.day else ""
     said = f": “{one_line(one.said)}”" if one.said else ""
     title = f": {one_line(one.title)}" if one.title else ""
     return f"{one.how} {one.address}{title}{day}{said}".rstrip()
@@ -204,8 +235,8 @@ def _marks(packed: PackedEntry) -> str:
     marks = [] if item.tier is Tier.PROJECT else [item.tier.value]
     if item.status is not Status.ACTIVE and not item.reason.count(item.status.value.replace("_", " ")):
         marks.append(item.status.value.replace("_", " "))
-    marks += [_FORMS[packed.form]] if packed.form in _FORMS else []
-    if packed.form is not Form.GIVEN:
+    marks += [_how(packed)] if packed.form in _FORMS else []
+    if packed.form is not Form.GIVEN and not packed.goes_on:
         # What holds more of the question than this is no mere touch: the words say nothing.
         is_touched = packed.form is Form.LINE and 0 < len(item.terms) <= _FEW_WORDS
         marks += [part for part in item.reason.split("; ") if is_touched or not part.startswith(_COMMONPLACE)]
@@ -214,6 +245,12 @@ def _marks(packed: PackedEntry) -> str:
 
 
 _FORMS = {Form.SECTION: "the section that decides", Form.SUMMARY: "shortened", Form.GIVEN: "given before"}
+
+
+def _how(packed: PackedEntry) -> str:
+    if packed.form is Form.GIVEN:
+        return _FORMS[packed.form] if _was_given(packed) else "named before"
+    return "more of it" if packed.goes_on else _FORMS[packed.form]
 
 
 def _counts(pack: Pack) -> str:
@@ -227,7 +264,8 @@ def _counts(pack: Pack) -> str:
     for omission in reversed([one for one in basis.omitted if one.address in basis.covering]):
         named.setdefault(omission.why, []).insert(0, omission.address)
     kinds = {why: ", ".join(parts) for why, parts in named.items()}
-    left = "; ".join(f"{parts} ({why})" for why, parts in sorted(kinds.items()))
+    some = f": {', '.join(one.rpartition('/')[2] for one in basis.unshared)}" if basis.unshared else ""
+    left = "; ".join(f"{parts} ({why}{some if why == NOTHING_SHARED else ''})" for why, parts in sorted(kinds.items()))
     over = ", the invariants among them" if pack.over_budget else ""
     taken = f"{pack.tokens} of {pack.budget} tokens{over}; from {SOURCES[basis.source]}"
     return f"Left out: {left}. {taken}" if left else taken

@@ -13,13 +13,13 @@ from mdmem.render.retrieval import mention_line
 from mdmem.render.words import indent
 from mdmem.retrieval.about import ToldEntry
 
-_NOTHING = "holds none of these words"
+_NOTHING, _NOTHING_MORE, _ALL = "holds none of these words", "nothing more of it is about these words", "given before"
 
 
 def told_text(told: Iterable[ToldEntry], ink: Ink) -> str:
     """Return each entry with its passages, or that it has none."""
     return "\n\n".join(
-        f"{ink.bold(one.entry.address)}: {one_line(one.entry.title)}{_standing(one)}\n{indent(one.said or _NOTHING)}"
+        f"{ink.bold(one.entry.address)}: {one_line(one.entry.title)}{_standing(one)}\n{indent(_said(one))}"
         + "".join(f"\n  {ink.dim(mention_line(other))}" for other in one.beneath)
         for one in told
     )
@@ -28,7 +28,7 @@ def told_text(told: Iterable[ToldEntry], ink: Ink) -> str:
 def told_markdown(told: Iterable[ToldEntry]) -> str:
     """Return each entry as a section, its passages as a quote."""
     return "\n\n".join(
-        f"### {one_line(one.entry.title)}\n\n`{one.entry.address}`{_standing(one)}\n\n{quoted(one.said or _NOTHING)}"
+        f"### {one_line(one.entry.title)}\n\n`{one.entry.address}`{_standing(one)}\n\n{quoted(_said(one))}"
         + "".join(f"\n- {mention_line(other)}" for other in one.beneath)
         for one in told
     )
@@ -42,12 +42,19 @@ def told_json(told: Iterable[ToldEntry]) -> dict[str, Any]:
                 "address": one.entry.address,
                 "title": one.entry.title,
                 "passages": one.said,
+                **({"given_before": "all" if one.before is None else "in part"} if one.before != frozenset() else {}),
                 "heads": list(one.heads),
                 **({"beneath": beneath_json(one.beneath)} if one.beneath else {}),
             }
             for one in told
         ]
     }
+
+
+def _said(one: ToldEntry) -> str:
+    if one.before is None:
+        return _ALL
+    return one.said or (_NOTHING_MORE if one.before else _NOTHING)
 
 
 def _standing(one: ToldEntry) -> str:

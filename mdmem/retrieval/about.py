@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from mdmem.catalog.model import Catalog
 from mdmem.dataclass import dataclass
@@ -15,8 +15,9 @@ from mdmem.index.analysis import ask
 from mdmem.index.finder import finder
 from mdmem.index.snippet import snippet
 from mdmem.retrieval.beneath import fewer
+from mdmem.retrieval.given import given_of, marks_of, noted
 from mdmem.retrieval.mentions import Mentions
-from mdmem.retrieval.pack import Mention
+from mdmem.retrieval.pack import NOTHING_GIVEN, Given, Mention
 from mdmem.workspace.addresses import resolve_names
 from mdmem.workspace.proposals import view_of
 from mdmem.workspace.workspace import Workspace
@@ -33,23 +34,40 @@ _READ = 131_072
 class ToldEntry:
     """What one entry says about some words, empty where it holds none; `heads` is what is in force in its place.
 
-    `beneath` is what it replaced, and what newer entries say that they change of it.
+    `beneath` is what it replaced, and what newer entries say that they change of it. `before` is None where the session
+    was given all of it, else the marks of what it was given; `marks` are those of what it is given now.
     """
 
     entry: Entry
     said: str
     heads: tuple[str, ...]
     beneath: tuple[Mention, ...] = ()
+    digest: str = ""
+    before: frozenset[str] | None = frozenset()
+    marks: frozenset[str] = frozenset()
 
     @property
     def is_current(self) -> bool:
         """Say whether the entry is in force itself."""
         return self.entry.address in self.heads
 
+    @property
+    def known_by(self) -> str:
+        """Return what to know it by when it is asked for again."""
+        return noted(self.digest, None if self.before is None else self.before | self.marks)
 
-def tell_about(workspace: Workspace, names: Sequence[str], words: Sequence[str]) -> tuple[ToldEntry, ...]:
+
+def gave(told: Iterable[ToldEntry]) -> dict[str, str]:
+    """Return what to know each entry by that was told, by address."""
+    return {one.entry.address: one.known_by for one in told}
+
+
+def tell_about(
+    workspace: Workspace, names: Sequence[str], words: Sequence[str], *, given: Given = NOTHING_GIVEN
+) -> tuple[ToldEntry, ...]:
     """Return what the entries that names mean say: about the only words, or those of the n-th name about the n-th.
 
+    What was `given` before, by address, is not told again, and of one that is named twice nothing twice.
     Raises NotFoundError, and UsageError where there are other words than that.
     """
     require_words_for(names, words)
@@ -59,31 +77,47 @@ def tell_about(workspace: Workspace, names: Sequence[str], words: Sequence[str])
     is_indexed = not checkout.index.is_behind(live=catalog.digests)
     mentions = Mentions(checkout, catalog.entries.keys if is_indexed else None)
     groups = [[name] for name in names] if len(words) > 1 else [list(names)]
-    return tuple(
-        _told_of(catalog, address, frozenset(ask(said).terms), mentions)
-        for group, said in zip(groups, words, strict=True)
-        for address in resolve_names(workspace, group)
-    )
+    found: list[ToldEntry] = []
+    known = dict(given)
+    for group, said in zip(groups, words, strict=True):
+        for address in resolve_names(workspace, group):
+            one = _told_of(catalog, address, frozenset(ask(said).terms), mentions, known.get(address, ""))
+            known[address] = one.known_by
+            found.append(one)
+    return tuple(found)
 
 
 def require_words_for(names: Sequence[str], words: Sequence[str]) -> None:
-    """Raise UsageError where there are other words than one for all names, or one for each."""
+    """Raise UsageError where there are other words than one for all names, or one for each, or none in one."""
+    if words and not all(one.strip() for one in words):
+        raise UsageError("`about` is empty; say what the passages are to be about, or leave it out for the whole")
     if words and len(words) not in (1, len(names)):
         raise UsageError(
             f"`about` came {len(words)} times, the addresses are {len(names)}; one for all, or each its own"
         )
 
 
-def _told_of(catalog: Catalog, address: str, terms: frozenset[str], mentions: Mentions) -> ToldEntry:
-    entry = catalog.entries[address]
+def _told_of(catalog: Catalog, address: str, terms: frozenset[str], mentions: Mentions, known: str) -> ToldEntry:
+    entry, digest, heads = catalog.entries[address], catalog.digests[address], catalog.lineage.heads(address)
+    before = given_of(known, digest)
+    if before is None:
+        return ToldEntry(entry, "", heads, digest=digest, before=None)
     body = content_of(entry, catalog.body(address))
     bearing = {"claimed_by": catalog.lineage.claimed_by(address), "amended_by": catalog.amendments.of(address)}
     beneath = fewer(mentions.of(entry, bearing, is_asked=True), most=_CHANGES, is_best=False, is_brief=True)
-    return ToldEntry(entry, _said(body, terms), catalog.lineage.heads(address), beneath)
+    beneath = tuple(one for one in beneath if not marks_of((one.told,)) <= before)
+    said, texts = _said(body, terms, before)
+    marks = marks_of((*texts, *(one.told for one in beneath)))
+    return ToldEntry(entry, said, heads, beneath, digest, before, marks)
 
 
-def _said(body: str, terms: frozenset[str]) -> str:
+def _said(body: str, terms: frozenset[str], before: frozenset[str]) -> tuple[str, list[str]]:
+    """Return the best windows that were not given before, and the texts that they are made of."""
     find = finder(terms)
-    windows = Windows(body[:_READ], sections_of(body[:_READ]), find, {}, has_asides=True)
+    is_known = (lambda text: marks_of((text,)) <= before) if before else None
+    windows = Windows(body[:_READ], sections_of(body[:_READ]), find, {}, has_asides=True, is_known=is_known)
+    if said := windows.headed(_WINDOWS):
+        return said, windows.told(_WINDOWS)
     # What only a comment or a field holds stands in no window, and is found all the same.
-    return windows.headed(_WINDOWS) or (snippet(body, terms) if find(body) else "")
+    line = snippet(body, terms) if find(body) and not before else ""
+    return line, [line]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from mdmem.dataclass import dataclass, replace
@@ -16,8 +17,9 @@ from mdmem.workspace.workspace import Workspace
 SHORT_BUDGET = 400
 # Of what was given or named before, a line where it is among the best for the question: the rest is known by then.
 _REPEATED = 2
-# No address is like these: under one stands which problems were told, under the other the files of the work at hand.
-_PROBLEMS, _AT_HAND = "!", "/"
+# No address is like these: under them stand which problems were told, the files of the work at hand, and which
+# decisions were named though they share nothing with it.
+_PROBLEMS, _AT_HAND, _UNSHARED = "!", "/", "~"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,8 @@ class Answers:
     """What a call gives: the answer to the work at hand, if it was asked for, then the short ones, in their order.
 
     `unread` are other projects' wings, where the questions named none. `known`: its problems were told before. `paths`
-    are the files of the work at hand, which later questions of the session are about, too.
+    are the files of the work at hand, which later questions of the session are about, too; `unshared` are the decisions
+    that were named so far though they share nothing with it.
     """
 
     main: Pack | None
@@ -41,6 +44,7 @@ class Answers:
     unread: tuple[str, ...] = ()
     known: bool = False
     paths: tuple[str, ...] = ()
+    unshared: tuple[str, ...] = ()
 
     @property
     def packs(self) -> tuple[Pack, ...]:
@@ -57,6 +61,7 @@ class Answers:
         """Return the digest of each entry that is handed over with its content, by address, and the work at hand."""
         entries = {address: digest for pack in self.packs for address, digest in pack.gave.items()}
         files = {_AT_HAND: "\0".join(self.paths)} if self.paths else {}
+        files |= {_UNSHARED: "\0".join(self.unshared)} if self.unshared else {}
         return entries | files | ({_PROBLEMS: _digest_of(self.problems)} if self.problems else {})
 
 
@@ -79,7 +84,7 @@ def answer_each(
         from mdmem.retrieval.retrieve import retrieve
 
         pack = retrieve(workspace, main or Question(), budget=budget, printed=printed, given=given)
-        return Answers(pack, (), paths=main.paths if main is not None else ())
+        return _naming_once(Answers(pack, (), paths=main.paths if main is not None else ()), given)
 
     # Of several calls with files the latest says what the work is.
     at_hand = main.paths if main is not None else tuple(filter(None, given.get(_AT_HAND, "").split("\0")))
@@ -99,9 +104,20 @@ def answer_each(
             before |= pack.gave
         apart = tuple(map(Answer, questions, without_repeats(first, short)))
         answers = Answers(first, apart, _unread(reading, apart[0]), paths=at_hand)
-        return replace(answers, known=given.get(_PROBLEMS) == _digest_of(answers.problems))
+        return _naming_once(replace(answers, known=given.get(_PROBLEMS) == _digest_of(answers.problems)), given)
 
     return read_steadily(workspace, read)
+
+
+def _naming_once(answers: Answers, given: Given) -> Answers:
+    """Return answers whose first names what shares nothing with it where that is news, to the call and the session."""
+    if answers.main is None:
+        return answers
+    before = tuple(filter(None, given.get(_UNSHARED, "").split("\0")))
+    told = {*given, *before, *(one.item.entry.address for pack in answers.packs for one in pack.items)}
+    new = tuple(one for one in answers.main.basis.unshared if one not in told)
+    main = replace(answers.main, basis=replace(answers.main.basis, unshared=new))
+    return replace(answers, main=main, unshared=(*before, *new))
 
 
 def _digest_of(problems: Sequence[Finding]) -> str:
@@ -125,16 +141,16 @@ def without_repeats(main: Pack | None, packs: Sequence[Pack]) -> Iterator[Pack]:
     """
     known = {one.item.entry.address for one in main.items} if main is not None else set[str]()
     settled = set(main.basis.conflicts) if main is not None else set[Contradiction]()
-    homes = _homes(packs)
+    homes, later = _homes(packs), Counter(address for pack in packs for address in _told(pack))
     for at, pack in enumerate(packs):
+        later.subtract(_told(pack))
         best = sorted(pack.items, key=lambda one: -one.item.score)[:_REPEATED]
-        elsewhere = known.union(*map(_told, packs[at + 1 :]))
         items = [
             one
             for one in pack.items
             if (one in best and one.item.score > 0 and one.item.score >= NEAR * best[0].item.score)
             or not one.form.is_line
-            or not (one.form is Form.GIVEN or one.item.entry.address in elsewhere)
+            or not (one.form is Form.GIVEN or one.item.entry.address in known or later[one.item.entry.address])
         ]
         conflicts = [one for one in pack.basis.conflicts if homes[one] == at and one not in settled]
         known.update(one.item.entry.address for one in pack.items)

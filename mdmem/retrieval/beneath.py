@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from mdmem.dataclass import replace
 from mdmem.entry.sections import is_changing
 from mdmem.entry.sentences import cut_at_word
-from mdmem.retrieval.pack import CITED, Mention
+from mdmem.retrieval.pack import CITED, CLAIMING, Mention
 from mdmem.retrieval.ranks import Retrieved
 
 # In bytes: of a sentence that cites an entry, in a short answer or under another than the best match.
@@ -18,7 +18,7 @@ _NAMED = 4
 
 def claims_on(item: Retrieved) -> Iterator[Mention]:
     """Yield who claims the place of an item, and whose place it claims: no budget parts them."""
-    for how, addresses in (("claimed by", item.claimed_by), ("claims to replace", item.claims)):
+    for how, addresses in zip(CLAIMING, (item.claimed_by, item.claims), strict=True):
         yield from (Mention(how, address, item.titles[address]) for address in addresses)
 
 
@@ -39,7 +39,7 @@ def _named_by(citing: Sequence[Mention], changing: Sequence[Mention]) -> str:
     """Return which newer entries point to one, by their ids, and that none of them says a change where that is so."""
     if not citing:
         return "" if changing else "named by no newer entry"
-    names = [one.address.rpartition("/")[2] for one in citing]
+    names = [one.address.rpartition("/")[2] + (f" ({one.does})" if one.does else "") for one in citing]
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     listed = f"{', '.join(names[:_NAMED])}{more}"
     return f"also named by {listed}" if changing else f"named by newer {listed}; none says that it changes this"

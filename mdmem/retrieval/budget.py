@@ -14,6 +14,7 @@ from mdmem.entry.sentences import size_of
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
 from mdmem.index.finder import finder
 from mdmem.retrieval.beneath import claims_on, fewer
+from mdmem.retrieval.given import NAMED, given_of, is_given
 from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Plan, Printed, Texts
 from mdmem.retrieval.question import Omission, count_reasons, summed
 from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
@@ -46,8 +47,6 @@ _SMALLEST, _GIVE_UP_AFTER = 100, 3
 _DRAFTS = 20
 # What covers a file at hand is named first where it is left out: so many at most, in a text's line of counts always.
 _COVERING = 12
-# No digest is like it: an invariant was named and not given.
-_NAMED = "-"
 
 
 def pack(
@@ -174,17 +173,16 @@ class _Packing:
         """Give an item in a form if it fits, in place of a mere line that it has; say whether it is given."""
         into, address = plan.drafts if is_draft else plan.taken, item.entry.address
         had = into.get(address)
-        if had is not None and had.form is not Form.LINE:
+        if had is not None and not had.may_grow:
             return True
         if form is Form.SUMMARY and had is None and self._is_beyond(item, room - plan.used, self.texts[is_draft]):
             return False
         packed, cost = self._shape(item, form, is_draft=is_draft)
         before = self._shape(item, Form.LINE, is_draft=is_draft)[1] if had is not None else 0
-        is_line = packed.form is Form.LINE
-        if plan.used + cost - before > room or (is_line and plan.lines >= self._most_lines(item)):
+        if plan.used + cost - before > room or (packed.is_name and plan.lines >= self._most_lines(item)):
             return False
         into[address] = packed
-        plan.lines += is_line - (had is not None)
+        plan.lines += packed.is_name - (had is not None and had.is_name)
         plan.used += cost - before
         return True
 
@@ -233,7 +231,10 @@ class _Packing:
     def _is_beyond(self, item: Ranked, left: int, texts: Texts) -> bool:
         """Say whether an item is too much even when shortened: to find its passages, and what names it, takes long."""
         address = item.entry.address
-        if left > SHORT + _HEAD or address in self.given or (id(item), Form.SUMMARY) in self._shapes:
+        if left > SHORT + _HEAD or (id(item), Form.SUMMARY) in self._shapes:
+            return False
+        # What was given in part may be little this time.
+        if (known := self.given.get(address)) and is_given(known):
             return False
         bare = PackedEntry(item.described, Form.SUMMARY, "")
         enough = left - self.printed.entry(bare)
@@ -250,15 +251,13 @@ class _Packing:
 
     def _made(self, item: Retrieved, form: Form, texts: Texts) -> PackedEntry:
         address, entry = item.entry.address, item.entry
-        before = self.given.get(address)
-        # A call of several questions names it once; where it binds later, it is still to be given.
-        is_named = before == _NAMED and form is Form.LINE and self.found.is_brief
-        if before is not None and (is_named or before == texts.digest(address)):
-            return PackedEntry(item, Form.GIVEN, "")
+        digest = texts.digest(address)
+        before = given_of(self.given.get(address, ""), digest)
+        if before is None or (before and form is Form.LINE):
+            return PackedEntry(item, Form.GIVEN, "", before=before)
         if form is Form.LINE:
-            digest = _NAMED if address in self._relevance.bystanders else ""
             rule = ruling(texts.body(address)) if self._relevance.is_ruled(entry) else ""
-            return PackedEntry(item, form, rule, beneath=tuple(claims_on(item)), digest=digest)
+            return PackedEntry(item, form, rule, beneath=tuple(claims_on(item)), digest=digest, before=NAMED)
         body = texts.body(address)
         whole = content_of(entry, body)
         size = size_of(whole)
@@ -267,17 +266,17 @@ class _Packing:
         if form is Form.FULL and (item.on_path or self._find is None):
             section = deciding_section(entry, body, self._find, self._relevance.weights)
             if section:
-                return self._in_part(item, Form.SECTION, section, texts)
+                return self._in_part(item, Form.SECTION, section, texts, before)
         limit = self._longest(form)
         if form is Form.FULL and self.found.is_brief:
             limit = self._brief_room(self._told(item, Form.SUMMARY, "", texts))
         short = shortened(entry, body, self._find, limit, self._relevance.weights)
-        return self._in_part(item, Form.SUMMARY, short, texts)
+        return self._in_part(item, Form.SUMMARY, short, texts, before)
 
-    def _in_part(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
+    def _in_part(self, item: Retrieved, form: Form, content: str, texts: Texts, before: frozenset[str]) -> PackedEntry:
         """Return an item of which a part is given, where a passage of it is new; its passages count as given later."""
-        part = self._told(item, form, content, texts).after(self.given.get(item.entry.address, ""))
-        return part if part.is_new else PackedEntry(item, Form.GIVEN, "")
+        told = self._told(item, form, content, texts).after(before)
+        return told if told.content else PackedEntry(item, Form.GIVEN, "", before=before)
 
     def _longest(self, form: Form) -> int:
         """Return how many bytes a shortened entry may take."""

@@ -116,6 +116,12 @@ def shown(workspace: Workspace, addresses: Sequence[str]) -> tuple[ShownEntry, .
     return shown_in(catalog, [catalog.entries[address] for address in addresses])
 
 
+def digests_of(workspace: Workspace, shown: Sequence[ShownEntry]) -> dict[str, str]:
+    """Return what to know entries by that were shown whole, by address."""
+    digests = view_of(workspace).checkout.catalog.digests
+    return {one.entry.address: digests[one.entry.address] for one in shown}
+
+
 def stance_of(workspace: Workspace, entry: Entry) -> Stance | None:
     """Return how an entry that was listed stands to the default branch, None where that is not known."""
     return catalog_of(workspace, entry).stance(entry.address)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from heapq import merge, nlargest
 from itertools import groupby, islice
 from operator import attrgetter, neg
-from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeVar, overload
 
 from mdmem.dataclass import dataclass, field
@@ -111,11 +110,42 @@ class RankGroup:
         self.addresses[:] = [address for _, address in pairs]
 
 
-class Ranks(Sequence[_Ranked]):
-    """What ranks the entries of a retrieval, by kind: of thousands a few are made, or put in order.
+@dataclass(frozen=True, eq=False)
+class _Whole:
+    """All groups of a retrieval, of which parts are asked."""
 
-    `places` are those in the order, by address, where it is not that of the sort keys.
-    """
+    groups: Sequence[RankGroup]
+
+    @cached_property
+    def group_of(self) -> Mapping[str, RankGroup]:
+        """Return in which of them each address stands."""
+        found: dict[str, RankGroup] = {}
+        for group in self.groups:
+            found.update(dict.fromkeys(group.addresses, group))
+        return found
+
+
+@dataclass(frozen=True)
+class _Order:
+    """How ranks stand: by their places where these are known, else by their keys, but for what is `ahead`."""
+
+    places: Mapping[str, int] | None = None
+    ahead: Mapping[str, Ahead] = field(default_factory=dict)
+
+    def of(self, few: Iterable[_Ranked]) -> list[_Ranked]:
+        """Return some in their order."""
+        places = self.places
+        if places is None:
+            return sorted(few, key=self.key if self.ahead else attrgetter("sort_key"))
+        return sorted(few, key=lambda one: places[one.entry.address])
+
+    def key(self, one: _Rank) -> Ahead:
+        """Return what sorts one."""
+        return self.ahead.get(one.entry.address) or (one.sort_key, 1, 0)
+
+
+class Ranks(Sequence[_Ranked]):
+    """What ranks the entries of a retrieval, by kind: of thousands a few are made, or put in order."""
 
     def __init__(
         self,
@@ -123,18 +153,18 @@ class Ranks(Sequence[_Ranked]):
         make: Callable[[RankGroup, int], _Ranked],
         *,
         made: dict[str, _Ranked] | None = None,
-        places: Mapping[str, int] | None = None,
-        ahead: Mapping[str, Ahead] = MappingProxyType({}),
-        of: Ranks[_Ranked] | None = None,
+        order: _Order | None = None,
+        whole: _Whole | None = None,
     ) -> None:
         """Take the groups and what makes a rank of one; `made` are those that are made already, by address.
 
-        `ahead` are those that stand before another one, by address; `of` are the ranks of which these are some.
+        `whole` are the ranks of which these are some.
         """
-        self.groups, self._make, self._places, self._ahead, self._whole = groups, make, places, ahead, of or self
-        self._made = {} if made is None else made
+        self.groups, self._make, self._order, self._whole = groups, make, order or _Order(), whole or _Whole(groups)
+        self._made: dict[str, _Ranked] = {} if made is None else made
         self._ordered: list[_Ranked] = []
-        self._rest = self._iter_in_order()
+        # None of what it goes on with leads back here: a server would keep each answer until it looks for garbage.
+        self._rest = _iter_in_order(groups, partial(_at, self._made, make), self._order, self._whole)
 
     @classmethod
     def listed(cls, items: Iterable[_Ranked]) -> Ranks[_Ranked]:
@@ -148,31 +178,27 @@ class Ranks(Sequence[_Ranked]):
         for group in groups.values():
             group.sort()
         places = {address: place for place, address in enumerate(made)}
-        return cls(list(groups.values()), lambda group, at: made[group.addresses[at]], made=made, places=places)
+        return cls(list(groups.values()), lambda group, at: made[group.addresses[at]], made=made, order=_Order(places))
 
     def where(self, test: Callable[[RankKind], bool]) -> Ranks[_Ranked]:
         """Return those of some kinds, in their order."""
         groups = [group for group in self.groups if test(group.kind)]
-        return Ranks(groups, self._make, made=self._made, places=self._places, ahead=self._ahead, of=self._whole)
+        return Ranks(groups, self._make, made=self._made, order=self._order, whole=self._whole)
 
     def with_ahead(self, ahead: Mapping[str, Ahead]) -> Ranks[_Ranked]:
         """Return the same, of which some stand before another one, by address."""
-        return Ranks(self.groups, self._make, made=self._made, ahead=ahead, of=self._whole)
+        return Ranks(self.groups, self._make, made=self._made, order=_Order(ahead=ahead), whole=self._whole)
 
     def find(self, address: str) -> _Ranked | None:
         """Return the rank of one entry, None where it is none of these."""
-        group = self._whole._group_of.get(address)
+        group = self._whole.group_of.get(address)
         if group is None or not any(group is one for one in self.groups):
             return None
         return self._made.get(address) or self.at(group, group.places[address])
 
     def at(self, group: RankGroup, place: int) -> _Ranked:
         """Return one of a group, which is the same whoever asks."""
-        address = group.addresses[place]
-        made = self._made.get(address)
-        if made is None:
-            made = self._made[address] = self._make(group, place)
-        return made
+        return _at(self._made, self._make, group, place)
 
     def best(self, count: int, *, with_score: bool = True) -> list[_Ranked]:
         """Return the best by score, of equal ones the first in order; those without a score only where it is said."""
@@ -188,18 +214,12 @@ class Ranks(Sequence[_Ranked]):
 
     def in_order(self, few: Iterable[_Ranked]) -> list[_Ranked]:
         """Return a few of them in their order."""
-        places = self._places
-        if places is None:
-            return sorted(few, key=self._place_of if self._ahead else attrgetter("sort_key"))
-        return sorted(few, key=lambda one: places[one.entry.address])
-
-    def _place_of(self, one: _Ranked) -> Ahead:
-        return self._ahead.get(one.entry.address) or (one.sort_key, 1, 0)
+        return self._order.of(few)
 
     @property
     def in_any_order(self) -> Iterator[_Ranked]:
         """Yield all of them: for who counts."""
-        return self._of(self.groups)
+        return _of(self.groups, self.at)
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -235,36 +255,43 @@ class Ranks(Sequence[_Ranked]):
             self._ordered += islice(self._rest, missing)
         return at < len(self._ordered)
 
-    def _iter_in_order(self) -> Iterator[_Ranked]:
-        if self._places is not None:
-            yield from self.in_order(self._of(self.groups))
-            return
-        if not self._ahead:
-            yield from self._iter_by_key()
-            return
-        found = map(self.find, self._ahead)
-        ahead = self.in_order(one for one in found if one is not None)
-        others = (one for one in self._iter_by_key() if one.entry.address not in self._ahead)
-        yield from merge(others, ahead, key=self._place_of)
 
-    def _iter_by_key(self) -> Iterator[_Ranked]:
-        alike = defaultdict[tuple[int, Force], list[RankGroup]](list)
-        for group in self.groups:
-            alike[group.kind.type.rank, group.kind.force].append(group)
-        for at in sorted(alike):
-            best_first = merge(*(self._of([group]) for group in alike[at]), key=_score_of, reverse=True)
-            for _, run in groupby(best_first, key=_step_of):
-                yield from sorted(run, key=attrgetter("sort_key"))
+def _at(made: dict[str, _Ranked], make: Callable[[RankGroup, int], _Ranked], group: RankGroup, place: int) -> _Ranked:
+    address = group.addresses[place]
+    one = made.get(address)
+    if one is None:
+        one = made[address] = make(group, place)
+    return one
 
-    def _of(self, groups: Sequence[RankGroup]) -> Iterator[_Ranked]:
-        return (self.at(group, place) for group in groups for place in range(len(group.addresses)))
 
-    @cached_property
-    def _group_of(self) -> dict[str, RankGroup]:
-        found: dict[str, RankGroup] = {}
-        for group in self.groups:
-            found.update(dict.fromkeys(group.addresses, group))
-        return found
+_At = Callable[[RankGroup, int], _Ranked]
+
+
+def _of(groups: Iterable[RankGroup], at: _At[_Ranked]) -> Iterator[_Ranked]:
+    return (at(group, place) for group in groups for place in range(len(group.addresses)))
+
+
+def _iter_in_order(groups: Sequence[RankGroup], at: _At[_Ranked], order: _Order, whole: _Whole) -> Iterator[_Ranked]:
+    if order.places is not None:
+        yield from order.of(_of(groups, at))
+    elif not order.ahead:
+        yield from _iter_by_key(groups, at)
+    else:
+        found = ((one, whole.group_of.get(one)) for one in order.ahead)
+        here = ((one, group) for one, group in found if group is not None and any(group is other for other in groups))
+        ahead = order.of(at(group, group.places[one]) for one, group in here)
+        others = (one for one in _iter_by_key(groups, at) if one.entry.address not in order.ahead)
+        yield from merge(others, ahead, key=order.key)
+
+
+def _iter_by_key(groups: Sequence[RankGroup], at: _At[_Ranked]) -> Iterator[_Ranked]:
+    alike = defaultdict[tuple[int, Force], list[RankGroup]](list)
+    for group in groups:
+        alike[group.kind.type.rank, group.kind.force].append(group)
+    for kind in sorted(alike):
+        best_first = merge(*(_of([group], at) for group in alike[kind]), key=_score_of, reverse=True)
+        for _, run in groupby(best_first, key=_step_of):
+            yield from sorted(run, key=attrgetter("sort_key"))
 
 
 def kind_of(item: _Rank) -> RankKind:

@@ -11,7 +11,8 @@ from mdmem.catalog import Catalog
 from mdmem.catalog.links import Neighbourhood
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, EntryType, day_of
-from mdmem.entry.sections import citing_sentences, is_changing, without_targets
+from mdmem.entry.relations import relation_of
+from mdmem.entry.sections import citing_sentences, is_changing, naming, without_targets
 from mdmem.index.analysis import ask
 from mdmem.regex import regex
 from mdmem.retrieval.pack import CITED, Mention, Texts
@@ -94,13 +95,13 @@ class Mentions:
         newer = [one.address for one in sources if _age(one) >= _age(entry) and one is not entry]
         found: list[Mention] = []
         for address, body in self._catalog.plain_bodies(newer):
-            if said := next(iter(citing_sentences(body, names)), ""):
-                citing = self._catalog.entries[address]
+            if sentences := citing_sentences(body, names):
+                citing, (said, does) = self._catalog.entries[address], _telling(sentences, names)
                 # A bare `[see: …]` is no sentence.
                 told = said if _BRACKETED.sub("", said).strip(" .;,-*") else ""
-                found.append(Mention(CITED, address, citing.title, _day(citing), without_targets(told)))
+                found.append(Mention(CITED, address, citing.title, _day(citing), without_targets(told), does))
         # One that says what it changes says more than one that points.
-        return sorted(found, key=lambda one: not is_changing(one.said))[:_CITING]
+        return sorted(found, key=lambda one: (not one.does, not is_changing(one.said)))[:_CITING]
 
     def _likely(self, entry: Entry, holding: Sequence[str]) -> list[str]:
         """Return the entries in force that link to one, and those whose text holds the words of its name."""
@@ -121,6 +122,13 @@ class Mentions:
     @cached_property
     def _held(self) -> Collection[str]:
         return self.among() if self.among is not None else ()
+
+
+def _telling(sentences: Sequence[str], names: tuple[str, ...]) -> tuple[str, str]:
+    """Return the first sentence that says what is done to a named entry, with that; else the first of all."""
+    named = naming(names)
+    told = ((said, relation_of(without_targets(said), named)) for said in sentences) if named is not None else ()
+    return next((one for one in told if one[1]), (sentences[0], ""))
 
 
 def _names_of(entry: Entry) -> tuple[str, ...]:

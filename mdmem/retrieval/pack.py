@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from mdmem.dataclass import dataclass, field, replace
+from mdmem.retrieval.given import NAMED, marks_of, noted
 from mdmem.retrieval.question import AnswerBasis, Omission
 from mdmem.retrieval.ranks import Retrieved
 from mdmem.workspace.scope import Scope
@@ -28,26 +29,35 @@ class Form(StrEnum):
 
 
 CITED = "cited by"
-# Of an entry given in part: the digest of its file, and those of the passages that were given of it.
-_BESIDE_VERSION = "\n"
+# What no budget and no earlier answer parts from an entry.
+CLAIMING = ("claimed by", "claims to replace")
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """An entry that stands under another in one line: `how` they are linked, and the sentence that says so."""
+    """An entry that stands under another in one line: `how` they are linked, and the sentence that says so.
+
+    `does` is what that sentence says that it does to the other, where it says so.
+    """
 
     how: str
     address: str
     title: str = ""
     day: str = ""
     said: str = ""
+    does: str = ""
+
+    @property
+    def told(self) -> str:
+        """Return what to know it by where it was told before."""
+        return f"{self.how} {self.address} {self.said}"
 
 
 @dataclass(frozen=True, slots=True)
 class PackedEntry:
     """One item as it is handed over; `digest` is that of its file.
 
-    `before` are the digests of passages that were given of it earlier, where only some are given: these count, too.
+    `before` are the marks of what was given of it earlier, where only a part is given: it is not told again.
     """
 
     item: Retrieved
@@ -56,34 +66,51 @@ class PackedEntry:
     tokens: int = 0
     beneath: tuple[Mention, ...] = ()
     digest: str = ""
-    before: tuple[str, ...] | None = None
+    before: frozenset[str] | None = None
 
     @property
     def known_by(self) -> str:
         """Return what to know it by when it is asked for again."""
         if self.before is None:
-            return self.digest
-        return _BESIDE_VERSION.join((self.digest, *sorted({*self.before, *_passages(self.content)})))
+            return noted(self.digest, None)
+        told = () if self.form.is_line else (self.content, *(one.told for one in self.beneath))
+        return noted(self.digest, self.before | marks_of(told))
 
     @property
-    def is_new(self) -> bool:
-        """Say whether a passage of it was not given before."""
-        return not self.before or not _passages(self.content).issubset(self.before)
+    def is_name(self) -> bool:
+        """Say whether it is named, now or before, and nothing of it was ever given."""
+        return self.form.is_line and self.before == NAMED
 
-    def after(self, known_by: str) -> PackedEntry:
-        """Return it as given in part, with what was given of the same version before."""
-        version, *before = known_by.split(_BESIDE_VERSION)
-        return replace(self, before=tuple(before) if version == self.digest else ())
+    @property
+    def may_grow(self) -> bool:
+        """Say whether it is a line, and more of it than was given before would be news."""
+        return self.form.is_line and self.before is not None
+
+    @property
+    def goes_on(self) -> bool:
+        """Say whether more than its name was given of it before."""
+        return bool(self.before and self.before - NAMED)
+
+    def after(self, before: frozenset[str]) -> PackedEntry:
+        """Return it as given in part, without the passages and the lines beneath that were given before."""
+        if not before:
+            return replace(self, before=before)
+        passages = [one for one in self.content.split("\n\n") if not marks_of((one,)) <= before]
+        beneath = tuple(one for one in self.beneath if one.how in CLAIMING or not marks_of((one.told,)) <= before)
+        return replace(self, content="\n\n".join(passages), beneath=beneath, before=before)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pack:
-    """The answer within a budget: what is given, what is not and why, and what it costs in `tokens`."""
+    """The answer within a budget: what is given, what is not and why, and what it costs in `tokens`.
+
+    `searched` are the rooms that were asked, None where they are too many to tell.
+    """
 
     scope: Scope
     items: tuple[PackedEntry, ...] = ()
     proposed: tuple[PackedEntry, ...] = ()
-    searched: tuple[str, ...] = ()
+    searched: tuple[str, ...] | None = ()
     likely_room: str | None = None
     tokens: int = 0
     budget: int
@@ -110,15 +137,6 @@ class Plan:
     beside: int = 0
     used: int = 0
     lines: int = 0
-
-
-def _passages(content: str) -> set[str]:
-    """Return what to know each passage of a part by, wherever it stands in another part of the same entry."""
-    # Imported here: it takes the time of ten other modules, and most answers are noted nowhere.
-    from hashlib import sha256
-
-    passages = (one.removeprefix("… ") for one in content.split("\n\n"))
-    return {sha256(one.encode("utf-8", "surrogatepass")).hexdigest()[:16] for one in passages}
 
 
 # Address to digest of what an earlier answer of the same session handed over.

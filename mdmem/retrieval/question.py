@@ -131,6 +131,8 @@ def likeness_key(entry: Entry, score: float) -> tuple[float, float, float]:
     return (likeness_step(score), -0.5 if stated is None else -stated, -score)
 
 
+# Why a decision is left out of which no word and no path is in the question.
+NOTHING_SHARED = "shares no word or path"
 # What a person wrote down; every other reason for a conflict is only a suspicion.
 DECLARED = "declared in `conflicts_with`"
 
@@ -231,7 +233,8 @@ class AnswerBasis:
     `problems` are files of the scope that cannot be read: each may be an invariant. `omitted` may be a part of what is
     left out; `omitted_counts` says of what. `uncovered_terms` are the words that nothing binding holds, where it covers
     a part. `ended` is the best match by words, where it ended. `fallback` are lines outside the memory, where it cannot
-    be read or covers nothing. `covering` are those of `omitted` whose `applies_to` meets a given path.
+    be read or covers nothing. `covering` are those of `omitted` whose `applies_to` meets a given path,
+    `unshared` decisions that share nothing with the question and apply to any file.
     """
 
     problems: tuple[Finding, ...] = ()
@@ -249,6 +252,7 @@ class AnswerBasis:
     fallback: tuple[Passage, ...] = ()
     ended: tuple[EndedMatch, ...] = ()
     covering: frozenset[str] = frozenset()
+    unshared: tuple[str, ...] = ()
 
     @property
     def covered(self) -> bool:

@@ -51,6 +51,7 @@ def retrieval_of(
     `naming` are the entries whose text names a given path; `source` is what is read without a full text.
     """
     # Imported here, as what packs: a search needs neither.
+    from mdmem.retrieval.outsiders import counted, named, unshared
     from mdmem.retrieval.select import Selection
 
     selection = Selection(catalog, scope, question, answer, today, naming)
@@ -59,11 +60,13 @@ def retrieval_of(
     proposed = selection.propose()
     omitted = sorted(selection.omitted.values(), key=lambda one: (catalog.entries[one.address].type.rank, one.address))
     coverage, uncovered = selection.coverage(ranks)
+    others = unshared(selection)
     basis = AnswerBasis(
         problems=problems_in(catalog, scope),
         conflicts=tuple(contradictions_among(catalog, selection.chosen)),
         omitted=tuple(omitted),
-        omitted_counts=selection.unshared(),
+        omitted_counts=counted(others),
+        unshared=named(selection, others),
         coverage=coverage,
         uncovered_terms=uncovered,
         elsewhere=rules_elsewhere(catalog, scope, question.paths),

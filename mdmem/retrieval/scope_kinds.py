@@ -7,7 +7,7 @@ from datetime import date
 from itertools import filterfalse
 
 from mdmem.catalog import Catalog
-from mdmem.catalog.traits import ByAddress
+from mdmem.catalog.by_address import ByAddress
 from mdmem.entry.model import Entry, EntryType, Status, Wing
 from mdmem.retrieval.kinds import Force
 from mdmem.retrieval.question import Tier

@@ -9,7 +9,7 @@ from operator import attrgetter, not_
 from typing import NamedTuple
 
 from mdmem.catalog import Catalog, is_entry_place
-from mdmem.catalog.traits import ByAddress
+from mdmem.catalog.by_address import ByAddress
 from mdmem.dataclass import replace
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import GoneError

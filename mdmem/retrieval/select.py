@@ -16,7 +16,7 @@ from mdmem.retrieval.bearings import claims_on, partners_of, runs_by_claims
 from mdmem.retrieval.coverage import Held, HeldGroup, TermWeights, coverage_of, weights_of
 from mdmem.retrieval.grounds import Grounds
 from mdmem.retrieval.kinds import Ahead, RankGroup, RankKind, Ranks
-from mdmem.retrieval.question import Coverage, Described, Omission, OmittedCount
+from mdmem.retrieval.question import Coverage, Described, Omission
 from mdmem.retrieval.ranks import Rank, Ranked, Retrieved
 from mdmem.retrieval.reasons import Reasons
 from mdmem.retrieval.scope_kinds import ScopeKinds, kinds_in
@@ -26,7 +26,6 @@ _RULES = frozenset(one for one in EntryType if one.is_rule)
 _BEST = 10
 _NO_TERMS = frozenset[str]()
 _terms_of, _score_of = attrgetter("terms"), attrgetter("score")
-NOTHING_SHARED = "shares no word or path"
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ class Selection(Grounds):
         else:
             found = self.answer.matches if self.answer is not None else MatchColumns()
         entries, plain, members = self.catalog.entries, self._plain, self.members
-        if self._narrows:
+        if self.narrows:
             return found.where(one in plain and one in members and self._passes(entries[one]) for one in found.keys)
         if self.is_whole:
             return found.where(map(plain.__contains__, found.keys))
@@ -279,17 +278,6 @@ class Selection(Grounds):
         held = frozenset[str]().union(*set(self.answer.matches.terms))
         return self.typed(term for term in self.answer.terms if term not in held)
 
-    def unshared(self) -> tuple[OmittedCount, ...]:
-        """Count the decisions in force that the filters let in and that share no word and no path with the question."""
-        decision, entries, lets_in = EntryType.DECISION, self.catalog.entries, self.question.filters.lets_in
-        lineage = self.catalog.lineage
-        others = self.catalog.traits.of_type[decision].difference(self.chosen, self.omitted)
-        shown = (others & lineage.current) | set(filter(lineage.is_unresolved, others & lineage.contradictory))
-        if not self.is_whole:
-            shown &= self.members
-        count = sum(lets_in(entries[one]) for one in shown) if self._narrows else len(shown)
-        return (OmittedCount(decision.value, NOTHING_SHARED, count),) if count else ()
-
     def _candidates(self) -> Iterator[Entry]:
         """Yield those of the others that come: each is looked at by itself."""
         entries, traits, plain = self.catalog.entries, self.catalog.traits, self._plain
@@ -307,7 +295,7 @@ class Selection(Grounds):
                 yield entry
 
     @cached_property
-    def _narrows(self) -> bool:
+    def narrows(self) -> bool:
         """Say whether a filter may keep out what the scope reads."""
         wanted = self.question.filters
         return any((wanted.types, wanted.labels, wanted.tags, wanted.owners, wanted.statuses, wanted.focuses))

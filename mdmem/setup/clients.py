@@ -40,8 +40,8 @@ Before you change code, ask once what is binding, with all files that you will t
 (TASK: any name for your work; WORDS: what you expect in the answer).
 Questions without code: the same without files, all of them in one call.
 Beneath an entry stands what it replaced and what newer ones change of it; where nothing stands, there is nothing.
-What it leaves open (a title alone, text cut at `…`), one call reads on: \
-`mdmem show A B --about "FOR A" --about "FOR B"`.
+What it leaves open (an id or a title alone, text cut at `…`), one call reads on, and gives no passage twice: \
+`mdmem show --session TASK A B --about "FOR A" --about "FOR B"`.
 Nothing else is to be read: no help, no file of the memory. Ask again only when the files change.
 Propose what you learned, a decision, pattern or note, with the files that it is about: \
 `mdmem new decision "TITLE" --applies-to FILE --body "WHAT HOLDS, AND WHY"`.

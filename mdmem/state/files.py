@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from mdmem.disk import make_folder, read_regular
 from mdmem.errors import EnvironmentFaultError
-from mdmem.record import UNPACKABLE, is_packable, pack, unpack
+from mdmem.record import UNPACKABLE, is_packable, packed_parts, unpack
 
 _Kind = TypeVar("_Kind")
 
@@ -78,12 +78,12 @@ def write_packed(path: Path, version: str, content: Mapping[str, object]) -> boo
     What cannot be packed, as a file's name that is no UTF-8, is left out.
     """
     try:
-        packed = pack(version, content)
+        packed = packed_parts(version, content)
     except UNPACKABLE:
-        packed = pack(version, {key: value for key, value in content.items() if is_packable({key: value})})
+        packed = packed_parts(version, {key: value for key, value in content.items() if is_packable({key: value})})
     try:
         make_folder(path.parent)
-        write_whole(path, packed, durable=False)
+        write_whole(path, *packed, durable=False)
     except OSError:
         return False
     return True
@@ -96,15 +96,15 @@ def _made_beside(path: Path) -> tuple[int, str]:
     return mkstemp(prefix=f".{path.name}.", dir=path.parent)
 
 
-def write_whole(path: Path, content: bytes, *, durable: bool = True) -> None:
-    """Write a file so that a reader sees either the old or the new one; raises OSError.
+def write_whole(path: Path, *content: bytes, durable: bool = True) -> None:
+    """Write a file, part after part, so that a reader sees either the old or the new one; raises OSError.
 
     `durable`: also after the machine has crashed.
     """
     handle, name = _made_beside(path)
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
+            stream.writelines(content)
             stream.flush()
             if durable:
                 os.fsync(stream.fileno())

@@ -207,6 +207,8 @@ class WorkingTree:
                 found[file.path] = digest
         for look in self._looked if new else ():
             look.digests.update((path, found[path]) for path in look.paths if path in found)
+        # Nobody asks for it again, and it takes as much as a third of an entry.
+        self._stats = {path: stat for path, stat in stats.items() if path not in found} if new else stats
         asked = {path: digest for path, digest in zip(paths, map(found.get, paths), strict=True) if digest is not None}
         if len(asked) == len(files):
             self._listed = self.looks.listing = replace(listing, asked=tuple(files), digests=dict(asked))

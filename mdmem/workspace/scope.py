@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
-from itertools import chain
 from typing import Any
 
 from mdmem.catalog import Catalog
@@ -91,19 +90,16 @@ class Scope:
 
     def held(self, catalog: Catalog) -> Collection[str]:
         """Return the addresses of the entries that lie in this scope."""
-        held = [addresses for room, addresses in catalog.rooms.items() if self.holds(f"{room}/")]
-        # Of all of them, thousands, no list is made.
-        return catalog.everything if len(held) == len(catalog.rooms) else list(chain.from_iterable(held))
+        return self.read(catalog, unasked=False)
 
-    def read(self, catalog: Catalog) -> Collection[str]:
-        """Return the addresses of the entries that the question is put to."""
-        everything = self.held(catalog)
-        if everything is catalog.everything:
-            return everything
+    def read(self, catalog: Catalog, *, unasked: bool = True) -> Collection[str]:
+        """Return the addresses of the entries that the question is put to, those that bind unasked among them."""
+        whole = [self.holds(f"{room}/") for room in catalog.rooms]
+        if all(whole):
+            return catalog.everything
         found: list[str] = []
-        for room, held in catalog.rooms.items():
-            is_whole = self.holds(f"{room}/")
-            found += held if is_whole else (one for one in held if self.binds(catalog.entries[one]))
+        for is_whole, held in zip(whole, catalog.rooms.values(), strict=True):
+            found += held if is_whole else (one for one in held if unasked and self.binds(catalog.entries[one]))
         return found
 
     def binds(self, entry: Entry) -> bool:
@@ -111,7 +107,7 @@ class Scope:
         return entry.type is EntryType.INVARIANT and entry.wing in self.binding_wings
 
     def reads(self, entry: Entry) -> bool:
-        """Say whether an entry is one that the question is put to: rooms narrow all but what binds unasked."""
+        """Say whether the question is put to an entry: rooms narrow all but what binds unasked."""
         return self.holds(entry.address) or self.binds(entry)
 
 
@@ -267,10 +263,7 @@ def scope_state(catalog: Catalog, project_id: str | None, focus: str | None = No
 
 
 def may_write(answer: ScopeAnswer, kind: str) -> bool:
-    """Say whether a write of a kind passes the gate: its wing is there, or it is a session that makes it.
-
-    A focus that no entry has yet stops no write: the write creates it.
-    """
+    """Say whether a write passes the gate: its wing is there, or it is a session that makes it; it creates a focus."""
     return answer.project_exists or (kind == SESSION and answer.state is ScopeState.UNCERTAIN)
 
 

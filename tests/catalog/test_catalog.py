@@ -486,6 +486,13 @@ def test_cache_that_cannot_be_written_is_no_fault(root: Path, tmp_path: Path) ->
     assert meant(cached(root, cache)) == meant(loaded(root))
 
 
+def test_no_document_of_many_is_held(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["mdmem.catalog.load"], "_HELD", 1)
+    catalog = cached(root, tmp_path / "cache")
+    assert not {f"{address}.md" for address in catalog.entries} & catalog._documents.keys()
+    assert meant(catalog) == meant(loaded(root))
+
+
 def test_cached_entry_is_not_parsed_again(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(root, "w/README.md", "---\nkind: shared\n---\n")
     write_entry(root, "w/r/e")

@@ -10,8 +10,9 @@ import pytest
 from builders import make_root, write, write_entry
 
 from mdmem.catalog import Catalog, load_cached
+from mdmem.catalog.by_address import ByAddress
 from mdmem.catalog.heirs import take_over
-from mdmem.catalog.traits import ByAddress, Traits
+from mdmem.catalog.traits import Traits
 from mdmem.dataclass import replace
 from mdmem.standing import Stance, Standing
 from mdmem.tree import WorkingTree

@@ -124,6 +124,9 @@ def test_file_that_cannot_be_read_is_a_remark(tmp_path: Path, capsys: Capture) -
     ran = run_here(capsys, "list", cwd=folder)
     assert (ran.code, len(ran.out.splitlines())) == (0, 2)
     assert ran.err == "nav/rules/bad.md: the file has no front matter (front-matter-missing)\n"
+    write(folder, "memory/nav/rules/worse.md", "no front matter\n")
+    said = "2 files of this scope cannot be read in full, and may bind: nav/rules/bad.md:1, nav/rules/worse.md:1"
+    assert run_here(capsys, "list", cwd=folder).err == f"{said} (`mdmem check`)\n"
 
 
 @pytest.mark.parametrize(

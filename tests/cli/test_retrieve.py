@@ -139,7 +139,7 @@ def test_session_is_given_an_entry_whole_once_until_it_changes_or_a_fresh_answer
     commit_all(folder)
     assert forms("--session", "one") == ["given", "full"]
     ran = run_here(capsys, "retrieve", "threads", "--session", "one", cwd=folder)
-    assert f"\n[invariant] {RULE} (given before)\n" in ran.out
+    assert "\nGiven before: [invariant] callbacks; [decision] threads\n" in ran.out
 
 
 def test_session_was_not_given_what_could_not_be_printed(

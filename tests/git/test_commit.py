@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from builders import (
+    Clock,
     commit_all,
     environment,
     git,
@@ -441,14 +442,18 @@ def test_lock_that_stays_is_named(top: Path, name: str) -> None:
     assert status(top) == ["?? m/new.md"]
 
 
-def test_lock_that_stays_is_not_waited_for_as_long_as_one_that_goes_round(top: Path) -> None:
+def test_lock_that_stays_is_not_waited_for_as_long_as_one_that_goes_round(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr("mdmem.git.locks.time", clock)
+
     def attempt() -> None:
         raise LockHeldError("index.lock")
 
-    began = time.monotonic()
     with pytest.raises(GitLockedError):
         in_turn(repository_of(top), attempt, wait=0.1)
-    assert time.monotonic() - began < 0.9
+    assert 0.1 < clock.now < 0.9
 
 
 def test_index_that_another_git_wrote_back_is_tried_again(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,10 @@
 """One question to many repositories: the same policy, each entry with its place, wings that several pin told once."""
 
+import gc
 import json
 import re
 import shutil
+import weakref
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -13,12 +15,13 @@ from builders import TODAY, commit_all, head, make_repository, make_root, run_he
 from pushes import pushed, rows
 from sync.pair import Two, two_repositories
 
-from mdmem.hub import across, ordered_rows
+from mdmem.hub import across, ordered_rows, union
 from mdmem.hub.across import AcrossRequest, search_across
 from mdmem.hub.connection import connected, transaction
 from mdmem.hub.origins import shown_label
 from mdmem.hub.permissions import grant
 from mdmem.hub.reader import Reader
+from mdmem.hub.union_answers import answer_each_across
 from mdmem.retrieval.question import Question
 from mdmem.retrieval.search import snippets
 from mdmem.sync.fetch_wings import fetch_wings
@@ -129,6 +132,25 @@ def test_the_entries_of_an_answer_are_read_at_once(hub: dict[str, Any]) -> None:
     assert len(told) >= 4
     assert all(told)
     assert len([one for one in asked if one.startswith("SELECT id, content")]) == 1
+
+
+def test_answers_to_many_questions_keep_nothing_of_what_was_read_for_them(
+    hub: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Any] = []
+
+    def union_of(*given: Any, **named: Any) -> Any:
+        found = union.union_of(*given, **named)
+        read.append(weakref.ref(found[0].tree))
+        return found
+
+    monkeypatch.setattr(across, "union_of", union_of)
+    with connected(hub["dsn"]) as connection, transaction(connection, is_snapshot=True) as cursor:
+        questions = [Question(words="orders"), Question(words="stream queue")]
+        several = answer_each_across(Reader(cursor), None, questions, today=date.fromisoformat(TODAY))
+    gc.collect()
+    assert [one() for one in read] == [None, None]
+    assert all(packed.item.reason for pack in several.answers.packs for packed in pack.items)
 
 
 def test_hits_of_all_repositories_name_their_place(asked: Any, hub: dict[str, Any]) -> None:

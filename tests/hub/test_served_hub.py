@@ -7,6 +7,7 @@ from time import monotonic
 from typing import Any
 
 import anyio
+import psycopg
 import pytest
 from builders import TODAY, commit_all, environment, memory, open_root, write_entry
 from mcp import Client
@@ -18,7 +19,7 @@ from mdmem.access import Access
 from mdmem.hub import kept_copies
 from mdmem.hub.connection import HubError, connected, transaction
 from mdmem.hub.kept_copies import ServedHub
-from mdmem.hub.permissions import add_token, grant, revoke
+from mdmem.hub.permissions import add_token, drop_token, grant, revoke
 from mdmem.hub.push import PushRequest, push
 from mdmem.hub.repositories import rename
 from mdmem.mcp.hub import HubAnswers
@@ -47,7 +48,8 @@ def clone(tmp_path: Path, dsn: str) -> Path:
 
 def over_pipes(folder: Path, dsn: str) -> StdioServerParameters:
     """Return how the server is started that a client of a folder has."""
-    said = environment(XDG_DATA_HOME=str(folder.parent / "data"), MDMEM_HUB_DSN=dsn)
+    # A client's settings may state a token that is empty: none.
+    said = environment(XDG_DATA_HOME=str(folder.parent / "data"), MDMEM_HUB_DSN=dsn, MDMEM_HUB_TOKEN="")
     return StdioServerParameters(command=python(), args=["-m", "mdmem", "mcp", "--hub"], cwd=str(folder), env=said)
 
 
@@ -127,6 +129,7 @@ def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: st
             "there": await told(client, "search", query="ferry", repository="org/other"),
             "all": await told(client, "search", query="ferry", repository="*"),
             "binds": await told(client, "retrieve", query="who carries the threads", repository="*"),
+            "nothing": await told(client, "retrieve", query="zeppelins", repository="*"),
             "bound": await told(client, "retrieve", query="ferry", repository="org/other"),
             "path": await told(client, "retrieve", paths=["src/a.py"], repository="org/other"),
             "whole": await told(client, "get_entry", **ferry),
@@ -136,6 +139,7 @@ def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: st
             "why": await told(client, "why", address="nav/architecture/ferry", repository="*"),
             "listed": await told(client, "list", repository="org/other"),
             "all listed": await told(client, "list", repository="*", limit=1, types=["decision"]),
+            "as facts": await told(client, "list", repository="*", format="json"),
             "owned": await told(client, "who", query="nav/architecture/ferry", repository="org/other"),
             "there owned": await told(client, "who", query="org/other:nav/architecture/threads"),
             "owners": await told(client, "who", query="threads", repository="*"),
@@ -153,6 +157,11 @@ def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: st
     for answer in ("all", "binds"):
         assert "org/other:nav/architecture/ferry" in said[answer]
         assert "copy of " in said[answer]
+    # How old a copy is would be another answer at each call, and the cursor of a page good for none.
+    for answer in ("all", "binds", "listed", "all listed", "owned", "as facts"):
+        assert (" old" in said[answer], "age_seconds" in said[answer], "pushed" in said[answer]) == (False, False, True)
+    # What was searched is told of one memory: of all it is more than the rooms of what matches.
+    assert said["nothing"].startswith("Nothing binding covers this.\n\n")
     for answer in ("binds", "bound", "path"):
         assert "; from the hub" in said[answer]
     assert "here:nav/architecture/threads" in said["binds"]
@@ -277,6 +286,43 @@ def test_what_is_revoked_is_gone_from_copies_that_stay_loaded(clone: Path, dsn: 
         revoke(owner, "one", ["here"])
         grant(owner, "one", ["here/nav"])
         assert "zebra" not in asked()
+        drop_token(owner, "one")
+        with pytest.raises(HubError, match="does not know this token"):
+            asked()
+
+
+def test_a_connection_that_stays_open_is_held_to_the_tables_of_now(clone: Path, dsn: str) -> None:
+    hub = ServedHub(dsn, None)
+
+    def asked() -> Any:
+        with hub.reading() as reader:
+            return reader.find_repository("here")
+
+    assert asked() is not None
+    with psycopg.connect(dsn, autocommit=True) as owner:
+        owner.execute("INSERT INTO mdmem_hub.migration VALUES (1000)")
+        try:
+            with pytest.raises(HubError, match="install a newer mdmem"):
+                asked()
+        finally:
+            owner.execute("DELETE FROM mdmem_hub.migration WHERE number = 1000")
+    assert asked() is not None
+
+
+def test_an_answer_that_asks_for_too_much_is_given_up_and_the_next_is_asked_for(
+    clone: Path, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = in_memory(clone, dsn)
+
+    async def work(client: Client) -> tuple[str, str]:
+        with monkeypatch.context() as patched:
+            patched.setattr(kept_copies, "ANSWER_SECONDS", -1)
+            without = await told(client, "search", query="threads", repository="*")
+        return without, await told(client, "search", query="threads", repository="*")
+
+    without, after = asking(server, work)
+    assert "Degraded: this takes the hub longer than -1 s; ask less at once; this answer comes from" in without
+    assert "org/other:nav/architecture/threads" in after
 
 
 def test_a_hub_that_takes_too_long_is_given_up_and_left_alone_for_a_while(

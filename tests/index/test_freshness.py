@@ -244,7 +244,7 @@ def test_lock_that_another_process_holds_gives_the_same_answer_marked_degraded(t
         assert who.titles() == ["Lifts"]
         assert {as_answered(who.said(command)) for command in ("search", "retrieve")} == {(True, "scan")}
         text = run_here(capsys, "retrieve", "crane", cwd=folder).out
-        assert text.startswith("Degraded: another process is writing the index")
+        assert text.startswith("Degraded: the index is being written")
         assert run_here(capsys, "index", cwd=folder).code == 3
     assert as_answered(who.said("search")) == (False, "index")
 

@@ -208,7 +208,7 @@ def test_search_answers_when_another_process_writes(tmp_path: Path) -> None:
             index.refresh(live=tree(3).live, read=tree(3).read)
         assert ask(index, tree(3)) == ("scan", True)
         why = index.search("lock", live=tree(3).live, read=tree(3).read).why
-    assert why == "another process is writing the index, so that changed entries were read one by one"
+    assert why == "the index is being written, so that changed entries were read one by one"
 
 
 def test_search_answers_beside_the_index_when_many_changed_and_it_is_locked(tmp_path: Path) -> None:

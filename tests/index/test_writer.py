@@ -99,6 +99,18 @@ def test_rebuild_is_the_same_when_a_second_process_helps_or_dies(
         assert held(tmp_path, manifest, "body", term) == held(tmp_path / "one", one, "body", term) != []
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere one process writes")
+def test_many_documents_are_written_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, two_processes: None
+) -> None:
+    one = built(tmp_path / "one", 40)
+    monkeypatch.setattr(writer, "_TOGETHER", 4)
+    manifest = built(tmp_path / "parts", 40)
+    assert ([count for _, count in manifest.segments], manifest.keys) == ([12, 9, 10, 9], one.keys)
+    for term in ("executor", "lock", "entry39"):
+        assert held(tmp_path / "parts", manifest, "body", term) == held(tmp_path / "one", one, "body", term) != []
+
+
 def test_extend_leaves_the_halves_when_small_segments_are_many(tmp_path: Path, two_processes: None) -> None:
     made = tree(100)
     manifest = rebuild(tmp_path, sorted(made.live), made.read)

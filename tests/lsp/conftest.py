@@ -21,7 +21,7 @@ def hand(tmp_path: Path) -> Hand:
 @pytest.fixture(scope="module")
 def editor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
     """An editor with a process of the server, shared by the tests of a module: each opens files of its own."""
-    found = Editor(memory(tmp_path_factory.mktemp("editor").resolve()))
+    found = Editor(memory(tmp_path_factory.mktemp("editor").resolve()), is_brief=True)
     found.start()
     yield found
     found.stop()

@@ -17,8 +17,15 @@ from mdmem.lsp.code_actions import code_actions
 from mdmem.lsp.roots import Roots
 from mdmem.lsp.session import EditorSession
 
+# A server that takes an editor to be at rest sooner than somebody who types would.
+_BRIEF = """\
+from mdmem.lsp import publisher
+publisher._REST = 0.05
+import runpy
+runpy.run_module("mdmem", run_name="__main__")
+"""
 # No answer takes as long; a test that waits for one that never comes says so.
-_PATIENCE = 20
+_PATIENCE = 60
 
 
 class Hand:
@@ -142,8 +149,9 @@ def applied(text: str, edits: Sequence[types.TextEdit]) -> str:
 class Editor:
     """A client of the protocol with a server process of its own."""
 
-    def __init__(self, folder: Path, *arguments: str, program: str = "") -> None:
+    def __init__(self, folder: Path, *arguments: str, program: str = "", is_brief: bool = False) -> None:
         self.folder, self._arguments, self._program = folder, arguments, program
+        self._module = ("-c", _BRIEF) if is_brief else ("-m", "mdmem")
         self._loop = asyncio.new_event_loop()
         # Imported here, for it takes a third of a second.
         from pytest_lsp import make_test_lsp_client
@@ -155,7 +163,7 @@ class Editor:
 
     def start(self, capabilities: types.ClientCapabilities | None = None) -> types.InitializeResult:
         """Start the server and introduce the editor."""
-        line = (self._program or python(), "-m", "mdmem", "lsp", *self._arguments)
+        line = (self._program or python(), *self._module, "lsp", *self._arguments)
         self.run(self.client.start_io(*line, cwd=self.folder, env=environment()))
         params = types.InitializeParams(capabilities or types.ClientCapabilities(), root_uri=self.folder.as_uri())
         return self.run(self.client.initialize_session(params))

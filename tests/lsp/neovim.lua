@@ -3,16 +3,19 @@
 local command, folder = { arg[1], "-m", "mdmem", "lsp" }, arg[2]
 local M = {}
 
+-- Else a file of Python makes Neovim look for interpreters with a library of its own.
+vim.g.loaded_python3_provider = 0
 vim.cmd("filetype on")
 dofile(arg[3])
-vim.lsp.config("mdmem", { cmd = command })
+-- What is typed is told at once, for nobody goes on typing.
+vim.lsp.config("mdmem", { cmd = command, flags = { debounce_text_changes = 0 } })
 
 function M.tell(step, value)
   io.stdout:write(vim.json.encode({ step, value }) .. "\n")
 end
 
 function M.wait(what, ready)
-  if not vim.wait(15000, ready, 2) then
+  if not vim.wait(60000, ready, 2) then
     M.tell("timeout", what)
     os.exit(1)
   end

@@ -36,7 +36,7 @@ def steps(script: str, folder: Path) -> dict[str, Any]:
         cwd=folder,
         env=said,
         capture_output=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     told = dict(json.loads(one) for one in ran.stdout.decode().splitlines())

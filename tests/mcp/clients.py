@@ -1,8 +1,8 @@
 """Real clients of the server for the tests: in memory and over pipes, in both eras of the protocol."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,27 @@ from mcp_types import CallToolResult
 from processes import python
 
 from mdmem.access import EVERYTHING, Access
+from mdmem.dataclass import replace
 from mdmem.mcp.server import MemoryServer, build_server
 from mdmem.mcp.session import Session
 from mdmem.mcp.workspaces import Provider
+from mdmem.settings import Settings
 from mdmem.workspace.workspace import Workspace
 
+# No call of a test takes as long, except where it is to be late.
+PATIENCE = 60
+_DEFAULT = Settings().timeout_seconds
 # The handshake of 2025, and what a client of 2026 finds by `server/discover`.
 ERAS = ("legacy", "auto")
+
+
+class StillLoop(asyncio.SelectorEventLoop):
+    """A loop whose clock stands still but for what a test lets go by: none waits, and none is too slow."""
+
+    now = 0.0
+
+    def time(self) -> float:
+        return self.now
 
 
 class OpenedProvider(Provider):
@@ -30,6 +44,11 @@ class OpenedProvider(Provider):
         """Take the workspace, of which the files are read anew at each call."""
         super().__init__(None, environment=workspace.environment, cwd=workspace.cwd, today=lambda: workspace.today)
         self._first = workspace
+
+    def settings(self) -> Settings:
+        """Return the settings, by which no call is late unless they say more of that: a machine may have much to do."""
+        stated = super().settings()
+        return replace(stated, timeout_seconds=PATIENCE) if stated.timeout_seconds == _DEFAULT else stated
 
 
 def server_over(

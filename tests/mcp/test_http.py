@@ -163,6 +163,18 @@ def test_request_that_is_too_large_is_refused(guarded: Guarded) -> None:
     assert answer.status == 413
 
 
+def test_server_that_is_full_of_noise_logs_few_lines(guarded: Guarded) -> None:
+    for _ in range(25):
+        with socket.create_connection(("127.0.0.1", guarded.server.port), timeout=30) as client:
+            client.sendall(b"\0\r\n\r\n")
+            while client.recv(65536):
+                pass
+    assert guarded.server.process.stderr is not None
+    # A line is written before the connection ends that it is of.
+    said = guarded.server.process.stderr.read1(65536)
+    assert 1 <= said.count(b"Invalid HTTP request") <= 11
+
+
 @pytest.mark.long
 def test_limits_of_one_caller_hold_up_no_other(tmp_path: Path) -> None:
     root = two_wings(tmp_path)

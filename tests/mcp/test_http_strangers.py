@@ -4,86 +4,166 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import http.client
+import json
 import logging
-import os
-import select
-import socket
 import time
 import weakref
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 
+import h11
 import pytest
 import uvicorn
-from served import HEADERS, Serving, serving, token_for, two_wings
+from clients import StillLoop, server_over
+from served import HEADERS, INITIALIZE, token_for, two_wings
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
+from mdmem.access import EVERYTHING
 from mdmem.mcp.auth import KnownNames
-from mdmem.mcp.connections import ConnectionSlots, network_of, protocol_of
+from mdmem.mcp.connections import ConnectionSlots, LimitedProtocol, network_of, protocol_of
+from mdmem.mcp.http import authenticator_for, build_app, config_of, read_address
 from mdmem.mcp.logs import FewLines
 from mdmem.mcp.rate_limits import HttpLimits
+from mdmem.state.bearer_tokens import BearerTokens
 
 HALF = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 # What is answered with 401, and then the first half of another one.
 ANSWERED = HALF + b"Content-Length: 2\r\n\r\n{}"
-SOON = 5.0
+LIMITS = HttpLimits(
+    connections=24, strangers=6, per_address=12, stranger_seconds=0.4, head_seconds=0.3, body_seconds=0.3
+)
+# Less than the server keeps a connection that is good and asks nothing.
+SOON, STEP = 5.0, 0.05
+
+
+class Client:
+    """A connection to the server."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
+
+    async def is_answered(self, request: bytes = ANSWERED) -> bool:
+        try:
+            self.writer.write(request)
+            return bool(await self.reader.read(65536))
+        except ConnectionError:
+            return False
 
 
 @dataclass(frozen=True)
 class Guarded:
-    """A server of few places and short times, and a token that is good there."""
+    """A server of few places and short times in this process, and a token that is good there."""
 
-    server: Serving
+    loop: StillLoop
+    port: int
     token: str
+    made: list[LimitedProtocol]
+    clients: list[Client]
+
+    async def connected(self, *sent: bytes) -> Client:
+        client = Client(*await asyncio.open_connection("127.0.0.1", self.port))
+        self.clients.append(client)
+        for one in sent:
+            if one.endswith(b"}"):
+                assert await client.is_answered(one)
+            else:
+                client.writer.write(one)
+        return client
+
+    async def ends(self, client: Client) -> bool:
+        """Say whether the server ends a connection soon."""
+        reading = asyncio.ensure_future(client.reader.read())
+        until = self.loop.now + SOON
+        while not reading.done() and self.loop.now < until:
+            await self.go_by(STEP)
+        if not reading.done():
+            reading.cancel()
+            return False
+        return isinstance(reading.exception(), ConnectionError | None)
+
+    async def go_by(self, seconds: float) -> None:
+        """Let time go by, once everything that was sent is there, and what can be answered is."""
+        for _ in range(5):
+            time.sleep(0.0005)
+            await asyncio.sleep(0)
+        while any(one._is_answering() and one.conn.their_state is not h11.SEND_BODY for one in self.made):
+            await asyncio.sleep(0)
+        self.loop.now += seconds
+        await asyncio.sleep(0)
+
+    async def is_let_in(self) -> bool:
+        stated = HEADERS | {"host": "localhost", "authorization": f"Bearer {self.token}", "connection": "close"}
+        body = json.dumps(INITIALIZE).encode()
+        head = "".join(f"{name}: {value}\r\n" for name, value in stated.items())
+        client = await self.connected()
+        client.writer.write(f"POST /mcp HTTP/1.1\r\n{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+        return (await client.reader.read()).startswith(b"HTTP/1.1 200 ")
+
+    def asking(self, *, length: int = 2) -> bytes:
+        return HALF + f"Authorization: Bearer {self.token}\r\nContent-Length: {length}\r\n\r\n{{}}".encode()
+
+
+Asked = Callable[[Guarded], Awaitable[bool]]
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
-    root = two_wings(tmp_path_factory.mktemp("strangers"))
-    token = token_for(root, "reader", "app")
-    limits = "connections=24, strangers=6, per_address=12, stranger_seconds=0.4, head_seconds=0.3, body_seconds=0.3"
-    with serving(root, limits=limits) as server:
-        yield Guarded(server, token)
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return two_wings(tmp_path_factory.mktemp("strangers"))
 
 
-@contextmanager
-def connected(guarded: Guarded, *sent: bytes) -> Iterator[socket.socket]:
-    with socket.create_connection(("127.0.0.1", guarded.server.port), timeout=SOON) as client:
-        for one in sent:
-            client.sendall(one)
-            if one.endswith(b"}"):
-                client.recv(65536)
-        yield client
+@pytest.fixture(scope="module")
+def token(root: Path) -> str:
+    return token_for(root, "reader", "app")
 
 
-def ends(client: socket.socket) -> bool:
-    """Say whether the server ends a connection soon."""
-    until = time.monotonic() + SOON
-    try:
-        while select.select([client], [], [], max(0.0, until - time.monotonic()))[0]:
-            if not client.recv(65536):
-                return True
-    except ConnectionResetError:
-        return True
-    return False
+@pytest.fixture
+def holds(root: Path, token: str) -> Callable[[Asked], bool]:
+    """Return what says whether something is so of a server of its own."""
+    listening = read_address("127.0.0.1:0")
+    bearers = BearerTokens(root.parent / ".git/mdmem/state/memory")
+    authenticator = authenticator_for(bearers, listening, open_access=EVERYTHING)
+    app = build_app(server_over(root), authenticator, listening=listening, limits=LIMITS)
+    config = config_of(app, LIMITS)
+    config.load()
+    made: list[LimitedProtocol] = []
+
+    async def run(asked: Asked) -> bool:
+        loop = asyncio.get_running_loop()
+        lifespan = config.lifespan_class(config)
+        await lifespan.startup()
+
+        def protocol() -> LimitedProtocol:
+            made.append(config.http_protocol_class(config, ServerState(), lifespan.state))
+            return made[-1]
+
+        server = await loop.create_server(protocol, "127.0.0.1", 0)
+        guarded = Guarded(loop, server.sockets[0].getsockname()[1], token, made, [])
+        try:
+            return await asked(guarded)
+        finally:
+            server.close()
+            for transport in [one.transport for one in made] + [one.writer.transport for one in guarded.clients]:
+                transport.abort()
+            await lifespan.shutdown()
+
+    def hold(asked: Asked) -> bool:
+        with asyncio.Runner(loop_factory=StillLoop) as runner:
+            return runner.run(run(asked))
+
+    return hold
 
 
-def is_let_in(guarded: Guarded) -> bool:
-    return guarded.server.ask(authorization=f"Bearer {guarded.token}").status == 200
+Holds = Callable[[Asked], bool]
 
 
-def asking(guarded: Guarded, *, length: int = 2) -> bytes:
-    return HALF + f"Authorization: Bearer {guarded.token}\r\nContent-Length: {length}\r\n\r\n{{}}".encode()
+def test_strangers_who_keep_their_connections_shut_nobody_out(holds: Holds) -> None:
+    async def asked(guarded: Guarded) -> bool:
+        kept = [await guarded.connected(ANSWERED, HALF) for _ in range(30)]
+        return await guarded.is_let_in() and len(kept) == 30
 
-
-def test_strangers_who_keep_their_connections_shut_nobody_out(guarded: Guarded) -> None:
-    with ExitStack() as kept:
-        for _ in range(30):
-            kept.enter_context(connected(guarded, ANSWERED, HALF))
-        assert is_let_in(guarded)
+    assert holds(asked)
 
 
 @pytest.mark.parametrize(
@@ -91,49 +171,51 @@ def test_strangers_who_keep_their_connections_shut_nobody_out(guarded: Guarded) 
     [(), (HALF,), (ANSWERED,), (ANSWERED, HALF), (ANSWERED + HALF,), (HALF + b"Content-Length: 9\r\n\r\n{",)],
     ids=["nothing", "half a head", "one request", "and half a head", "at once", "half a body"],
 )
-def test_stranger_is_let_go_whatever_it_sends(guarded: Guarded, sent: tuple[bytes, ...]) -> None:
-    with connected(guarded, *sent) as client:
-        assert ends(client)
+def test_stranger_is_let_go_whatever_it_sends(holds: Holds, sent: tuple[bytes, ...]) -> None:
+    async def asked(guarded: Guarded) -> bool:
+        return await guarded.ends(await guarded.connected(*sent))
+
+    assert holds(asked)
 
 
-def test_stranger_that_goes_on_asking_is_let_go(guarded: Guarded) -> None:
-    with connected(guarded) as client:
-        assert any(not is_answered(client) for _ in range(100))
-
-
-def is_answered(client: socket.socket) -> bool:
-    time.sleep(0.05)
-    try:
-        client.sendall(ANSWERED)
-        return bool(client.recv(65536))
-    except (ConnectionResetError, BrokenPipeError):
+def test_stranger_that_goes_on_asking_is_let_go(holds: Holds) -> None:
+    async def asked(guarded: Guarded) -> bool:
+        client = await guarded.connected()
+        for _ in range(100):
+            await guarded.go_by(STEP)
+            if not await client.is_answered():
+                return True
         return False
+
+    assert holds(asked)
 
 
 @pytest.mark.parametrize("rest", [(HALF,), (HALF, b"X: y\r\n")], ids=["half a head", "line by line"])
 def test_half_a_head_after_an_answer_ends_a_connection_that_showed_its_token(
-    guarded: Guarded, rest: tuple[bytes, ...]
+    holds: Holds, rest: tuple[bytes, ...]
 ) -> None:
-    with connected(guarded, asking(guarded), *rest) as client:
-        assert ends(client)
+    async def asked(guarded: Guarded) -> bool:
+        return await guarded.ends(await guarded.connected(guarded.asking(), *rest))
+
+    assert holds(asked)
 
 
-def test_half_a_body_ends_a_connection_that_shows_its_token(guarded: Guarded) -> None:
-    with connected(guarded, asking(guarded, length=9)[:-1]) as client:
-        assert ends(client)
+def test_half_a_body_ends_a_connection_that_shows_its_token(holds: Holds) -> None:
+    async def asked(guarded: Guarded) -> bool:
+        return await guarded.ends(await guarded.connected(guarded.asking(length=9)[:-1]))
+
+    assert holds(asked)
 
 
-def test_connection_that_showed_its_token_stays_for_the_next_request(guarded: Guarded) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", guarded.server.port, timeout=SOON)
-    with closing(connection):
-        # Between them longer than a stranger has, and than half a request may take.
-        for pause in (0, 0.5):
-            time.sleep(pause)
-            connection.request("POST", "/mcp", b"{}", {**HEADERS, "Authorization": f"Bearer {guarded.token}"})
-            answer = connection.getresponse()
-            assert (answer.status, bool(answer.read())) == (400, True)
-            # It would be opened again, where it was closed.
-            connection.auto_open = 0
+def test_connection_that_showed_its_token_stays_for_the_next_request(holds: Holds) -> None:
+    async def asked(guarded: Guarded) -> bool:
+        client = await guarded.connected(guarded.asking())
+        # Longer than a stranger has, and than half a request may take.
+        for _ in range(20):
+            await guarded.go_by(STEP)
+        return await client.is_answered(guarded.asking())
+
+    assert holds(asked)
 
 
 class Guest:
@@ -198,17 +280,6 @@ def test_refusals_are_few_lines_of_the_log() -> None:
     assert record.getMessage() == "it is refused (and 990 more like it before)"
     other = logging.LogRecord("uvicorn.error", logging.WARNING, __file__, 2, "another", (), None)
     assert few.filter(other)
-
-
-def test_server_that_is_full_of_noise_logs_few_lines(guarded: Guarded) -> None:
-    for _ in range(25):
-        with connected(guarded, b"\0\r\n\r\n") as client:
-            assert ends(client)
-    assert guarded.server.process.stderr is not None
-    said = b""
-    while select.select([guarded.server.process.stderr], [], [], 0.2)[0]:
-        said += os.read(guarded.server.process.stderr.fileno(), 65536)
-    assert 1 <= said.count(b"Invalid HTTP request") <= 11
 
 
 NAMES = KnownNames.of(("localhost", "[::1]", "Memory.example", "pinned.example:8443"))

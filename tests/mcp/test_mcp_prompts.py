@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import time
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -211,9 +211,11 @@ def test_without_a_memory_the_prompt_says_why(tmp_path: Path) -> None:
 
 
 def test_memory_that_takes_too_long_leaves_the_steps(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Handlers, "_seconds", lambda _: 0.1)
-    monkeypatch.setattr("mdmem.mcp.handlers.present_of", lambda *_: time.sleep(0.2))
+    answered = threading.Event()
+    monkeypatch.setattr(Handlers, "_seconds", lambda _: 0.01)
+    monkeypatch.setattr("mdmem.mcp.handlers.present_of", lambda *_: answered.wait(10))
     steps, present = got(server_over(root), "onboard")
+    answered.set()
     assert steps.startswith("Get to know")
     assert present.startswith("The memory cannot be read now: no answer within ")
 

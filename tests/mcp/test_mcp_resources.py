@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -401,7 +401,9 @@ def test_who_sees_one_wing_is_answered_the_same_whether_the_other_is_there_or_no
 
 
 def test_memory_that_takes_too_long_is_an_error(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Handlers, "_seconds", lambda _: 0.1)
-    monkeypatch.setattr("mdmem.mcp.handlers.read_kind", lambda *_: time.sleep(0.2))
+    answered = threading.Event()
+    monkeypatch.setattr(Handlers, "_seconds", lambda _: 0.01)
+    monkeypatch.setattr("mdmem.mcp.handlers.read_kind", lambda *_: answered.wait(10))
     code, said = refusal(server_over(root), "mdmem://wing/nav")
-    assert (code, said) == (-32603, "no answer within 0.1 s; ask again")
+    answered.set()
+    assert (code, said) == (-32603, "no answer within 0.01 s; ask again")

@@ -1,9 +1,11 @@
 """The server as a real client in memory sees it, in both eras of the protocol."""
 
+import asyncio
 import json
 import shutil
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,19 @@ from typing import Any
 import anyio
 import pytest
 from builders import make_root, memory, open_root, write, write_entry
-from clients import ERAS, OpenedProvider, asked, call, error, facts, opened_apart, server_over, text, with_client
+from clients import (
+    ERAS,
+    OpenedProvider,
+    StillLoop,
+    asked,
+    call,
+    error,
+    facts,
+    opened_apart,
+    server_over,
+    text,
+    with_client,
+)
 from mcp import Client
 
 from mdmem.access import Access
@@ -390,32 +404,42 @@ def test_a_wing_that_the_caller_does_not_read_is_as_if_it_were_not_there(root: P
     assert error(call(server, "why", address="arm/rules/secret")).startswith("why: there is no entry")
 
 
-class _Slow(OpenedProvider):
-    """Takes its time to open a workspace, so often."""
+class _Waiting(OpenedProvider):
+    """Lets something happen before it opens its first workspace for a call, and then waits for it."""
 
-    def __init__(self, root: Path, *, times: int, seconds: float) -> None:
+    def __init__(self, root: Path, happen: Callable[[], object]) -> None:
         super().__init__(opened_apart(root))
-        self.times, self.seconds, self.asked = times, seconds, 0
+        self._happen, self._has_begun, self.has_happened = happen, False, threading.Event()
 
     def workspace(self, *access: Any) -> Any:
-        if access:
-            self.asked += 1
-            if self.asked <= self.times:
-                time.sleep(self.seconds)
+        if access and self._has_begun:
+            self.has_happened.set()
+        elif access:
+            self._has_begun = True
+            self._happen()
+            self.has_happened.wait(20)
         return super().workspace(*access)
 
 
 def test_a_reading_tool_is_tried_once_more_when_it_takes_too_long(root: Path) -> None:
-    write(root, "mdmem.toml", "[server]\ntimeout_seconds = 1\n")
-    assert (
-        asked(server_over(_Slow(root, times=1, seconds=1.1)), "search", query="threads")["retrieval_status"]
-        == "succeeded"
-    )
+    write(root, "mdmem.toml", "[server]\ntimeout_seconds = 30\n")
+
+    def go_by() -> None:
+        loop.now += 31
+
+    async def work() -> Any:
+        async with Client(server) as client:
+            return facts(await client.call_tool("search", {"format": "json", "query": "threads"}))
+
+    with asyncio.Runner(loop_factory=StillLoop) as runner:
+        loop = runner.get_loop()
+        server = server_over(_Waiting(root, lambda: loop.call_soon_threadsafe(go_by)))
+        assert runner.run(work())["retrieval_status"] == "succeeded"
 
 
 def test_what_is_told_of_a_find_takes_of_its_time(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Calls, "_limits", lambda _: Limits(0.1))
-    monkeypatch.setattr("mdmem.retrieval.search.snippets", lambda *_: lambda _hit: time.sleep(0.2))
+    monkeypatch.setattr(Calls, "_limits", lambda _: Limits(0.01))
+    monkeypatch.setattr("mdmem.retrieval.search.snippets", lambda *_: lambda _hit: time.sleep(0.02))
     said = text(call(server_over(root), "search", query="threads"))
     assert said.startswith("retrieval_status: timed_out; message: ")
 
@@ -482,7 +506,8 @@ def test_sixty_calls_at_once_are_all_answered(root: Path) -> None:
 def test_progress_of_the_index_is_told_to_a_call_that_asks_for_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[float, float | None, str | None]] = []
     monkeypatch.setattr(served, "_BEAT", 0.01)
-    server = build_server(_Slow(root, times=1, seconds=0.2), profile="all", is_warming=True)
+    waiting = _Waiting(root, lambda: None)
+    server = build_server(waiting, profile="all", is_warming=True)
     warming = server._warming
     assert warming is not None
     # As if a long build were under way.
@@ -491,6 +516,7 @@ def test_progress_of_the_index_is_told_to_a_call_that_asks_for_it(root: Path, mo
 
     async def heard(done: float, total: float | None, message: str | None) -> None:
         told.append((done, total, message))
+        waiting.has_happened.set()
 
     async def work(client: Client) -> Any:
         return await client.call_tool("search", {"format": "json", "query": "threads"}, progress_callback=heard)

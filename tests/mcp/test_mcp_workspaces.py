@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 from builders import TODAY, commit_all, environment, git, memory, write, write_entry
-from clients import server_over, text, with_client
+from clients import PATIENCE, server_over, text, with_client
 from mcp import Client
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.errors import RootNotFoundError
 from mdmem.git import stamp
 from mdmem.mcp import served_workspace
+from mdmem.mcp.dispatch import Calls, Limits
 from mdmem.mcp.workspaces import Provider
 from mdmem.workspace.deadline import within
 from mdmem.workspace.proposals import view_of
@@ -85,6 +86,8 @@ def test_a_call_starts_no_process_while_nothing_changes(
     root: Path, provider: Provider, branch: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stamp, "RACY_NS", 0)
+    # A call that is late is made once more, and perhaps goes on meanwhile.
+    monkeypatch.setattr(Calls, "_limits", lambda _: Limits(PATIENCE))
     commit_all(root)
     if branch != "main":
         git(root, "checkout", "-q", "-b", branch)

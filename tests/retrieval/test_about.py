@@ -84,3 +84,42 @@ def test_each_address_has_words_of_its_own(folder: Path, capsys: Capture) -> Non
     refused = run_here(capsys, "show", "queue", *words, cwd=folder)
     assert refused.code == 2
     assert "`about` came 2 times, the addresses are 1;" in refused.err
+
+
+def test_session_is_told_each_passage_and_each_line_beneath_once(folder: Path, capsys: Capture) -> None:
+    root = folder / "memory"
+    limits = "The queue holds 40 orders.\n\nOf large orders the queue holds 4.\n\n" + "Mails are no orders. " * 30
+    write_entry(root, "nav/architecture/adr-0007", f"# Limits\n\n{limits}\n", title="Queue", created_at="2026-02-01")
+    write_entry(
+        root, "nav/architecture/later", "This record extends ADR 7 to mails.\n", title="Mails", created_at="2026-03-01"
+    )
+    run_here(capsys, "retrieve", "orders", cwd=folder)
+    asked = ("show", "adr-0007", "--session", "one", "--about", "orders the queue holds")
+    first, then, fresh = (run_here(capsys, *asked, *more, cwd=folder).out for more in ((), (), ("--fresh",)))
+    assert "holds 40 orders." in first
+    assert "cited by nav/architecture/later (extends it; 2026-03-01): “This record extends ADR 7 to mails.”" in first
+    assert "40 orders" not in then
+    assert "extends" not in then
+    assert fresh == first
+    # What an answer gave counts as well, and the other way round.
+    run_here(capsys, "retrieve", "--session", "two", "which threads has navigation?", cwd=folder)
+    said = run_here(capsys, "show", "threads", "--session", "two", "--about", "threads", cwd=folder).out
+    assert said == "nav/architecture/threads: Use two threads\n  given before\n"
+    run_here(capsys, "show", "threads", "--session", "three", cwd=folder)
+    assert "threads (given before)" in run_here(capsys, "retrieve", "--session", "three", "threads", cwd=folder).out
+
+
+def test_nothing_more_is_said_where_the_rest_is_far_less_about_the_words(folder: Path, capsys: Capture) -> None:
+    asked = ("show", "queue", "--session", "one", "--about", "how many orders the queue holds")
+    said = [run_here(capsys, *asked, cwd=folder).out.splitlines()[1] for _ in range(3)]
+    assert said[0] == "  Limits: The queue holds 40 orders."
+    assert said[-1] == "  nothing more of it is about these words"
+
+
+def test_entry_named_twice_says_nothing_twice_and_empty_words_are_refused(folder: Path, capsys: Capture) -> None:
+    said = run_here(
+        capsys, "show", "queue", "queue", "--about", "orders sent", "--about", "orders sent", cwd=folder
+    ).out
+    assert said.count("Orders are sent once.") == 1
+    refused = run_here(capsys, "show", "queue", "--about", "", cwd=folder)
+    assert (refused.code, refused.err.partition(";")[0]) == (2, "mdmem: `about` is empty")

@@ -38,6 +38,19 @@ def test_work_at_hand_comes_first_and_what_it_gave_is_a_line(folder: Path, capsy
     assert said.endswith(f"\n\n1. which threads has navigation?\n{given}\n{rest}")
 
 
+def test_decisions_near_the_files_that_share_no_word_are_named_once(folder: Path, capsys: Capture) -> None:
+    root = folder / "memory"
+    for name, paths in {"here": ["src/**"], "aside": ["lib/**"], "far": ["lib/**"]}.items():
+        room = "rooms" if name == "far" else "architecture"
+        write_entry(root, f"nav/{room}/{name}", f"Belts {name}.\n", title=name, applies_to=paths)
+    write_entry(root, "nav/rooms/any", "Any belt.\n", title="any")
+    commit_all(folder)
+    asked = ("retrieve", "navigation", "--path", "src/a.py", "--session", "one")
+    told = [run_here(capsys, *asked, cwd=folder).out.split("Left out: ")[1] for _ in range(2)]
+    assert told[0].startswith("4 decisions (shares no word or path: aside, speed, any).")
+    assert told[1].startswith("4 decisions (shares no word or path).")
+
+
 def test_session_holds_for_the_answers_of_a_call(folder: Path, capsys: Capture) -> None:
     calls = [run_here(capsys, "retrieve", *ASKED, "--session", "one", cwd=folder).out for _ in range(2)]
     assert ["Navigation uses two threads" in said for said in calls] == [True, False]

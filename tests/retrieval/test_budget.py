@@ -1,5 +1,6 @@
 """What fits a budget, in what form, and what is said of the rest."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +16,7 @@ from mdmem.render.ink import Ink
 from mdmem.render.json import PrintedJson, agents_json, dump, pack_json
 from mdmem.render.retrieval import PrintedText, markdown_size, pack_markdown, pack_text, text_size
 from mdmem.retrieval.budget import OMITTED_LISTED, pack
+from mdmem.retrieval.given import is_given
 from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Mention, Pack, Printed, Texts
 from mdmem.retrieval.question import AnswerBasis, Omission, Tier
 from mdmem.retrieval.ranks import Retrieval, Retrieved, sort_key_of
@@ -298,8 +300,24 @@ def test_what_was_shortened_is_a_line_where_each_passage_was_given_of_the_same_f
     assert forms(packed(more[1:], long, 1500, terms=("queue",), given=both.gave)) == {"b": "given"}
     then = packed(more[1:], long, 1500, given=lead.gave)
     assert (forms(then), then.gave) == ({"b": "summary"}, both.gave)
+    assert then.items[0].content.startswith("… 00 word")
+    assert "[note] app/a/b (more of it)\n  … 00 word" in pack_text(then, ink=Ink())
     edited = {"b": f"\n{long['b']}"}
     assert forms(packed(more[1:], edited, 1500, given=both.gave)) == {"b": "summary"}
+
+
+def test_what_was_named_before_is_not_named_by_its_title_again() -> None:
+    items = [item("a", NOTE, score=9), *(item(f"n{number}", NOTE, score=8) for number in range(8))]
+    bodies = {one.entry.title: text(20) for one in items}
+    first = packed(items, bodies, 1100)
+    lines = [one for one, form in forms(first).items() if form == "line"]
+    assert lines
+    # A title is not the text.
+    named = {address: known for address, known in first.gave.items() if not is_given(known)}
+    again = packed(items, bodies, 1100, given=named)
+    assert {forms(again)[one] for one in lines} == {"given"}
+    assert re.search(rf"^Named before: \[note\] {', '.join(lines)}$", pack_text(again, ink=Ink()), re.MULTILINE)
+    assert forms(packed(items[-1:], bodies, 1500, given=named)) == {items[-1].entry.title: "full"}
 
 
 # --- a budget of 0, and over it ---

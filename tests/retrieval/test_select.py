@@ -1,8 +1,10 @@
 """Which entries answer a question, in what order, and for what reason."""
 
+import gc
 import sys
 from pathlib import Path
 from types import FrameType
+from weakref import ref
 
 import pytest
 from builders import commit_all, entry, make_repository, open_root, write, write_entry
@@ -30,6 +32,22 @@ def test_order_is_authority_where_the_note_is_most_alike(tmp_path: Path) -> None
     answer = found(root, "callback executor block")
     assert names(answer.items) == ["app/a/rule", "app/a/choice", "app/a/way", "app/a/session"]
     assert max(answer.items, key=lambda item: item.score).entry.address == "app/a/session"
+
+
+def test_answer_of_which_a_part_was_read_is_gone_without_a_look_for_garbage(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    for name in ("one", "two"):
+        put(root, f"app/a/{name}", "Queue")
+    answer = found(root, "queue")
+    ranks = ref(answer.ranks)
+    assert names(answer.items[:1]) == ["app/a/one"]
+    # As in a server, which looks for it seldom.
+    gc.disable()
+    try:
+        del answer
+        assert ranks() is None
+    finally:
+        gc.enable()
 
 
 def test_order_inside_a_type_is_focus_then_project_then_shared(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from mdmem.errors import UsageError
@@ -42,8 +42,8 @@ def _search(
         return "\n\n".join([hits_text(result, limit=limit, snippet_of=snippet_of), *_reaches([answer])])
 
     return Told(
-        text=lambda: across_text(said(), answer, addresses, ink=Ink(), now=_now()),
-        facts=lambda: status | json.loads(across_search_json(answer, limit=limit, snippet_of=snippet_of, now=_now())),
+        text=lambda: across_text(said(), answer, addresses, ink=Ink(), now=None),
+        facts=lambda: status | json.loads(across_search_json(answer, limit=limit, snippet_of=snippet_of, now=None)),
     )
 
 
@@ -60,7 +60,7 @@ def _retrieve(
 ) -> Told:
     from mdmem.hub.union_answers import answer_each_across
     from mdmem.render.answers import answers_markdown, short_markdown_size
-    from mdmem.render.hub_answers import across_answers_json, answers_with_ages
+    from mdmem.render.hub_answers import across_answers_json, answers_with_ages, narrated
     from mdmem.render.ink import Ink
     from mdmem.render.retrieval import markdown_size
 
@@ -76,10 +76,10 @@ def _retrieve(
     status = {"retrieval_status": "succeeded" if any(one.items for one in several.answers.packs) else "empty"}
 
     def text() -> str:
-        said = "\n\n".join([answers_markdown(several.answers), *_reaches(several.found)])
-        return answers_with_ages(several, said, ink=Ink(), now=_now())
+        said = "\n\n".join([answers_markdown(narrated(several.answers)), *_reaches(several.found)])
+        return answers_with_ages(several, said, ink=Ink(), now=None)
 
-    return Told(text=text, facts=lambda: status | json.loads(across_answers_json(several, now=_now())))
+    return Told(text=text, facts=lambda: status | json.loads(across_answers_json(several, now=None)))
 
 
 def _list(
@@ -96,11 +96,11 @@ def _list(
 
     answer = list_across(reader, AcrossRequest(question_of(None, filters), limit=limit), today=today)
     nothing = [] if answer.result else ["No entry passes these filters."]
-    listed = across_list_text(answer, ink=Ink(), now=_now(), columns=None)
+    listed = across_list_text(answer, ink=Ink(), now=None, columns=None)
     remarks = list_remarks(answer, most="`limit`", within="`repository`")
     return Told(
         text=lambda: "\n\n".join(filter(None, [listed, *nothing, *remarks])),
-        facts=lambda: dict(json.loads(across_entries_json(answer, now=_now()))),
+        facts=lambda: dict(json.loads(across_entries_json(answer, now=None))),
     )
 
 
@@ -118,10 +118,6 @@ def _reaches(answers: Sequence[AcrossAnswer[Any]]) -> Iterable[str]:
     from mdmem.render.hub_answers import reach_remarks
 
     return dict.fromkeys(said for answer in answers for said in reach_remarks(answer))
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 ACROSS: Mapping[str, Callable[..., Told]] = {

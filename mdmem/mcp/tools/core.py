@@ -200,26 +200,27 @@ _RETRIEVE = Tool(
 )
 
 
-def _get_entry(workspace: Workspace, *, addresses: Sequence[str], about: Sequence[str] | None) -> Told:
+def _get_entry(workspace: Workspace, *, addresses: Sequence[str], about: Sequence[str] | None, given: Given) -> Told:
     from mdmem.render.json import entries_json
-    from mdmem.retrieval.entries import show
+    from mdmem.retrieval.entries import digests_of, show
 
     if not addresses:
         raise UsageError("name at least one entry in `addresses`, as `wing/room/entry-id`")
     if about and any(about):
-        return _tell_about(workspace, addresses, about)
+        return _tell_about(workspace, addresses, about, given)
     shown = show(workspace, addresses)
     if len(shown) > _MANY:
         raise UsageError(f"`addresses` means {len(shown)} entries; name {_MANY} at most, or call `search`")
-    return Told(text=lambda: entries_text(shown), facts=lambda: entries_json(shown))
+    gave = digests_of(workspace, shown)
+    return Told(text=lambda: entries_text(shown), facts=lambda: entries_json(shown), gave=gave)
 
 
-def _tell_about(workspace: Workspace, addresses: Sequence[str], about: Sequence[str]) -> Told:
+def _tell_about(workspace: Workspace, addresses: Sequence[str], about: Sequence[str], given: Given) -> Told:
     from mdmem.render.told import told_json, told_markdown
-    from mdmem.retrieval.about import tell_about
+    from mdmem.retrieval.about import gave, tell_about
 
-    told = tell_about(workspace, addresses, about)
-    return Told(text=lambda: told_markdown(told), facts=lambda: told_json(told))
+    told = tell_about(workspace, addresses, about, given=given)
+    return Told(text=lambda: told_markdown(told), facts=lambda: told_json(told), gave=gave(told))
 
 
 _GET_ENTRY = Tool(
@@ -240,6 +241,7 @@ _GET_ENTRY = Tool(
         AT,
     ),
     call=_get_entry,
+    remembers=True,
 )
 
 CORE = (_RETRIEVE, _SEARCH, _GET_ENTRY)

@@ -61,15 +61,13 @@ def _who(workspace: Workspace, *, query: str) -> Told:
 def told_of(report: WhoReport) -> Told:
     """Return owners and dependents in both forms."""
     import json
-    from datetime import UTC, datetime
 
     from mdmem.render.hub_owners import who_json, who_remarks, who_text
     from mdmem.render.ink import Ink
 
-    now = datetime.now(UTC)
     return Told(
-        text=lambda: "\n\n".join([who_text(report, ink=Ink(), now=now), *who_remarks(report)]),
-        facts=lambda: dict(json.loads(who_json(report, now=now))),
+        text=lambda: "\n\n".join([who_text(report, ink=Ink(), now=None), *who_remarks(report)]),
+        facts=lambda: dict(json.loads(who_json(report, now=None))),
     )
 
 

@@ -1,0 +1,75 @@
+"""What a sentence says that its own entry does to another that it names: in a word of that sentence, never guessed."""
+
+from __future__ import annotations
+
+import re
+
+from mdmem.regex import regex
+
+_VERBS = {
+    "amend": "amends",
+    "replac": "replaces",
+    "supersed": "supersedes",
+    "obsolet": "obsoletes",
+    "extend": "extends",
+    "updat": "updates",
+    "revis": "revises",
+    "modif": "modifies",
+    "chang": "changes",
+    "deprecat": "deprecates",
+    "overrid": "overrides",
+    "relax": "relaxes",
+    "loosen": "loosens",
+    "lift": "lifts",
+    "remov": "removes",
+    "clarif": "clarifies",
+    "refin": "refines",
+    "build": "builds on",
+}
+_STEM = rf"(?P<stem>{'|'.join(_VERBS)})"
+# What does it is this entry, which names itself before.
+_ACTIVE = regex(
+    r"\b(?:(?:this|the present|our)\s+(?:new\s+|accepted\s+)?(?:PEP|KEP|ADR|RFC|proposal|document|decision|record"
+    r"|enhancement|change|section|feature|specification|standard|entry|rule|note|design|policy|version)\b|we\b)"
+    r"(?:\s+(?:\w+ly|also|then|thus|therefore|hereby|here|only|will|shall|should|would|must|propos(?:es?|ing)"
+    r"|aims?|intends?|seeks?|wants?|needs?|has|have|and|to|in order|\w+(?:e?s|ies)(?=,?\s+and\b)))*"
+    rf",?\s+{_STEM}(?:e?s|ies|ing|e?d|ied|e|y)?\b(?:(?<!build)(?<!builds)|(?= (?:up)?on\b))",
+    re.IGNORECASE,
+)
+_PASSIVE = regex(
+    rf"\W*(?:['’]s\s+(?:\w+\s+){{1,3}})?\b(?:is|are|was|were|will be|gets?|be)\s+(?:\w+\s+)?{_STEM}(?:e?d|ied|n)\b"
+    r"(?=\s+(?:here\b|by (?:this|these|the present)\b|in this\b))",
+    re.IGNORECASE,
+)
+_BREAK = regex(
+    r"[.;:()\[\]“”\"]|\b(?:but|because|that|which|while|since|where|when|so|if|with|by|from|for|to|as)\b", re.IGNORECASE
+)
+_WHOLE = regex(
+    r"\W*(?:(?:the|a|an|this|our|of|in|on|upon|spec(?:ification)?|proposal|text|rules?|decision)\W+)*\W*\Z",
+    re.IGNORECASE,
+)
+_LIMIT = regex(r"\b(?:limit|restrict|constrain|requir|prohibit|ban)\w*", re.IGNORECASE)
+_POSSESSED = regex(r"[`_*>\])]*['’]s\b|['’](?=\s)")
+# Further away the name is the object of another word.
+_NEAR = 70
+
+
+def relation_of(sentence: str, named: re.Pattern[str]) -> str:
+    """Return what a sentence says that is done to what it names, such as `extends it`; empty where it does not say."""
+    for name in named.finditer(sentence):
+        if passive := _PASSIVE.match(sentence, name.end()):
+            return _told(passive["stem"], is_part="s " in passive[0].partition(passive["stem"])[0][:3])
+        for verb in _ACTIVE.finditer(sentence, 0, name.start()):
+            between = sentence[verb.end() : name.start()]
+            if len(between) > _NEAR or _BREAK.search(between):
+                continue
+            if _LIMIT.search(between):
+                return f"{_VERBS[verb['stem'].lower()]} a limit of it"
+            is_part = _WHOLE.match(between) is None or _POSSESSED.match(sentence, name.end()) is not None
+            return _told(verb["stem"], is_part=is_part)
+    return ""
+
+
+def _told(stem: str, *, is_part: bool) -> str:
+    does = _VERBS[stem.lower()]
+    return f"{does} {'a part of it' if is_part and ' ' not in does else 'it'}"

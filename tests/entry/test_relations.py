@@ -1,0 +1,31 @@
+"""What a sentence says that its own entry does to another: told in its word, never guessed."""
+
+import pytest
+
+from mdmem.entry.relations import relation_of
+from mdmem.entry.sections import naming
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("This ADR extends ADR 7.", "extends it"),
+        ("This proposal would effectively replace ADR 7 and ADR 8.", "replaces it"),
+        ("This record clarifies and updates ADR-0007, and no other.", "updates it"),
+        ("This document proposes to lift some of the restrictions of ADR 7.", "lifts a limit of it"),
+        ("We amend the second clause of ADR 7.", "amends a part of it"),
+        ("This decision extends ADR 7's list.", "extends a part of it"),
+        ("This KEP builds on top of ADR 7.", "builds on it"),
+        ("ADR 7 is superseded by this record.", "supersedes it"),
+        ("This ADR does not change ADR 7.", ""),
+        ("This change does not follow ADR 7.", ""),
+        ("ADR 9 extends ADR 7.", ""),
+        ("We keep the queue, which replaced ADR 7.", ""),
+        ("The changes of ADR 7 hold.", ""),
+        ("This ADR is rejected in favour of ADR 7.", ""),
+    ],
+)
+def test_relation_is_told_where_a_sentence_says_it_of_its_own_entry(sentence: str, told: str) -> None:
+    named = naming(("adr-0007",))
+    assert named is not None
+    assert relation_of(sentence, named) == told
