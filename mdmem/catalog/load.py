@@ -223,9 +223,7 @@ class _Loading:
         kept = {path: cache.file(digest, path) for path, digest in digests.items() if path not in known}
         return known | {path: one for path, one in kept.items() if one is not None}
 
-    def _catalog(
-        self, meant: Entries, digests: Mapping[str, str] | None = None, *, shows_hidden: bool = True
-    ) -> Catalog:
+    def _catalog(self, meant: Entries, digests: dict[str, str] | None = None, *, shows_hidden: bool = True) -> Catalog:
         unlisted = [unreadable(file).findings[0] for file in self.others if file.kind is FileKind.UNREADABLE]
         entries = meant.entries
         if meant.open or self.access.is_narrow:

@@ -48,7 +48,7 @@ class Catalog:
     others: tuple[TreeFile, ...]
     sizes: Mapping[str, int]
     _documents: dict[str, Document] = field(default_factory=dict)
-    _digests: Mapping[str, str] | None = None
+    _digests: dict[str, str] | None = None
     stances: Mapping[str, Stance] | None = None
     one_end_suffices: bool | frozenset[str] = False
     # Entries as written of which a link may depend on which other files are there.
@@ -202,7 +202,7 @@ class Catalog:
     def file_digests(self) -> dict[str, str]:
         """Return the identity of the content of each file in an entry's or a manifest's place that can be read."""
         if self._digests is not None:
-            return dict(self._digests)
+            return self._digests
         return self.tree.digests([*self.files, *(file for file in self.others if is_manifest(file))])
 
     def document(self, path: str) -> Document:

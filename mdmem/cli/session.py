@@ -30,7 +30,9 @@ class CallerSession:
         from mdmem.state.sessions import Sessions
 
         self.kept = Sessions(workspace.state_folder)
-        return {} if self.is_fresh else self.kept.given(self.name, datetime.now(UTC))
+        if self.is_fresh:
+            self.kept.forget(self.name)
+        return self.kept.given(self.name, datetime.now(UTC))
 
     def note(self, gave: Mapping[str, str]) -> None:
         """Note what an answer gave; one that could not be printed was not given."""

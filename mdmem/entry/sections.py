@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from mdmem.entry.headings import Section, deciding, sections_of, told
 from mdmem.entry.model import Entry
+from mdmem.entry.names import own_names
 from mdmem.entry.passages import Find, Passages
 from mdmem.entry.sentences import (
     Sentence,
@@ -26,8 +27,8 @@ NO_WEIGHTS: Mapping[str, float] = {}
 SHORTENED = 600
 # Characters: what governs stands before, and reading 240 KB of headings takes seconds.
 _READ = 131_072
-# Where there is room for several passages, the lead leaves it to them.
-_LEAD = 450
+# What the lead leaves to the passages: it takes a quarter, or so much; where that cuts the sentence that rules, more.
+_SHORT_LEAD, _LEAD = 250, 450
 _DECIDING = 2048
 _CITED = 300
 _RULING = 240
@@ -53,8 +54,6 @@ _CHANGING = regex(
     r"|remov|reject|withdr|lift|omit|lack|loosen)\w*|\b(?:instead|no longer|add(?:s|ed|ing|itions?)? to)\b",
     re.IGNORECASE,
 )
-# Of Markdown and of reStructuredText.
-_LINK = regex(r"\[([^\[\]]+)\]\([^()\s]*\)|`([^`<>]+?)\s*<[^`<>]*>`__?")
 _NUMBERED = regex(r"([A-Za-z]+)[ _-]0*(\d+)(?!\d)")
 
 
@@ -107,7 +106,8 @@ def _shortened(
     lead = _lead(body)
     text = _headed(body, lead, limit)
     if find is not None:
-        text = _with_passages(lead, Passages(body, sections_of(body), find, dict(weights)), limit, enough) or text
+        passages = Passages(body, sections_of(body), find, dict(weights), names=own_names(body))
+        text = _with_passages(lead, passages, limit, enough) or text
     return text
 
 
@@ -183,11 +183,6 @@ def is_changing(sentence: str) -> bool:
     return _CHANGING.search(sentence) is not None
 
 
-def without_targets(sentence: str) -> str:
-    """Return a sentence in which links are what they say, without where they lead."""
-    return _LINK.sub(r"\1\2", sentence)
-
-
 def naming(names: Iterable[str]) -> re.Pattern[str] | None:
     """Return what finds a mention of one of the names, None where there is no name."""
     ways: dict[str, None] = {}
@@ -216,7 +211,7 @@ def _lead(body: str) -> Sequence[Sentence]:
 
 
 def _prose(body: str, section: Section) -> list[Sentence]:
-    return list(sentences_in(body, section.start, section.span[1]))
+    return [one.bare for one in sentences_in(body, section.start, section.span[1])]
 
 
 def _first_paragraphs(prose: Sequence[Sentence]) -> list[Sentence]:
@@ -256,20 +251,30 @@ def _with_passages(lead: Sequence[Sentence], passages: Passages, limit: int, eno
     """Return the lead and the best passages within a limit; empty where no passage says more than the lead."""
     if not passages.hits:
         return ""
+    *_, most = _rooms(limit)
     for room in _rooms(limit):
-        head = _fitted(lead, room) or list(lead[:1])
+        head = _fitted(lead, room)
+        # A sentence that rules is neither cut nor left out where there is room for it, nor what one announces.
+        if room < most and lead and _rules_on(head, _fitted(lead, most)):
+            continue
         text = _headed(passages.body, lead, room)
         size = size_of(text)
         left = limit - size - len("\n\n")
         if left >= max(_SMALLEST, limit // 4):
             beyond = None if enough is None else max(0, enough - size)
-            return "\n\n".join(filter(None, (text, passages.best(head, left, enough=beyond))))
+            return "\n\n".join(filter(None, (text, passages.best(head or lead[:1], left, enough=beyond))))
     return ""
+
+
+def _rules_on(head: Sequence[Sentence], more: Sequence[Sentence]) -> bool:
+    """Say whether the longer of two leads says more of what was decided."""
+    return not head or head[-1].text.endswith(":") or any(_OPERATIVE.search(one.text) for one in more[len(head) :])
 
 
 def _rooms(limit: int) -> tuple[int, ...]:
     """Return the sizes that a lead is tried in beside passages."""
-    return (limit, limit * 3 // 5) if limit <= SHORTENED else (_LEAD,)
+    most = min(_LEAD, limit * 3 // 4)
+    return min(most, max(_SHORT_LEAD, limit // 4)), most
 
 
 def _headed(body: str, lead: Sequence[Sentence], room: int) -> str:

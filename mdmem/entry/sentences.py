@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
-from mdmem.dataclass import dataclass
+from mdmem.dataclass import dataclass, replace
 from mdmem.regex import regex
 
 # To the end where nothing closes it: a search from each of thousands that are open would take hours.
@@ -29,14 +29,20 @@ _END = regex(
 _NO_PROSE = regex(
     r"[|>]|\.\.(?:\s|\Z)|:[\w -]+:(?:\s|\Z)|\[?!\[|</?[a-zA-Z!]|\[[^\]\n]*\]:\s|\+[-=]|([=\-~*_#])\1+[\s=\-~*_]*\Z"
 )
+_FIELD = regex(r"(?:[-*+][ \t]+)?[*_]{0,2}([^:*_\n]{0,30}[^:*_\s])[*_]{0,2}[ \t]*:")
+# To compile a pattern of them takes as long as to cut up a body.
 _NAMED = (
-    r"status|state|date|created|updated|last (?:modified|updated)|authors?|owners?|deciders?|decision[- ]makers?"
-    r"|consulted|informed|approvers?|reviewers?|editors?|champions?|stakeholders?|tags?|category|issues?|tickets?"
-    r"|technical story|discussions?|supersede[sd](?: by)?|replace[sd](?: by)?|amend(?:s|ed by)|related|translations?"
-    r"|languages?|version|number|type|due date|links?"
+    "status|state|date|created|updated|last modified|last updated|author|authors|owner|owners|decider|deciders"
+    "|decision maker|decision makers|decision-maker|decision-makers|consulted|informed|approver|approvers|reviewer"
+    "|reviewers|editor|editors|champion|champions|stakeholder|stakeholders|tag|tags|category|issue|issues|ticket"
+    "|tickets|technical story|discussion|discussions|supersedes|superseded|supersedes by|superseded by|replaces"
+    "|replaced|replaces by|replaced by|amends|amended by|related|translation|translations|language|languages|version"
+    "|number|type|due date|link|links"
 )
-_FIELD = regex(rf"(?:[-*+][ \t]+)?[*_]{{0,2}}(?:{_NAMED})[*_]{{0,2}}[ \t]*:", re.IGNORECASE)
+_FIELD_NAMES = frozenset(_NAMED.split("|"))
 _LINK = regex(r"\[[^\[\]\n]*\]\([^()\n]*\)|\[\[[^\[\]\n]*\]\]|<?https?://[^\s>]*>?")
+# Of Markdown and of reStructuredText.
+_TARGET = regex(r"\[([^\[\]]+)\]\([^()\s]*\)|`([^`<>]+?)\s*<[^`<>]*>`__?")
 _WORD = regex(r"[^\W_]+")
 _BOLD_LINE = regex(r"(\*\*|__)[^*_\n]*\1:?\Z")
 # So many words beside a link say no more than where it leads.
@@ -53,6 +59,12 @@ class Sentence:
     text: str
     block: int
     is_item: bool = False
+
+    @property
+    def bare(self) -> Sentence:
+        """Return it without where its links lead."""
+        text = without_targets(self.text)
+        return self if text == self.text else replace(self, text=text)
 
     @property
     def size(self) -> int:
@@ -74,6 +86,11 @@ def without_comments(text: str) -> str:
 def comments_blanked(text: str) -> str:
     """Return a text with HTML comments blanked out, every character at its place."""
     return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text) if "<!--" in text else text
+
+
+def without_targets(text: str) -> str:
+    """Return a text in which links are what they say, without where they lead."""
+    return _TARGET.sub(r"\1\2", text) if "](" in text or ">`" in text else text
 
 
 def is_links(text: str) -> bool:
@@ -205,10 +222,14 @@ def _is_prose(block: str) -> bool:
         return False
     lines = block.split("\n")
     is_table = len(lines) > 1 and "|" in lines[0] and not lines[1].strip(" \t\r|:-")
-    is_stated = _FIELD.match(block) is not None and all(
-        _FIELD.match(line.strip()) or line[:1] in " \t" for line in lines
-    )
+    is_stated = _is_field(block) and all(_is_field(line.strip()) or line[:1] in " \t" for line in lines)
     return not is_table and not is_stated and _WORD.search(block) is not None
+
+
+def _is_field(line: str) -> bool:
+    """Say whether a line begins with the name of a field, as `**Status**: accepted`."""
+    found = _FIELD.match(line)
+    return found is not None and found[1].lower() in _FIELD_NAMES
 
 
 def _sentences_of(block: str) -> Iterator[tuple[int, int, str, bool]]:

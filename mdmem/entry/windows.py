@@ -90,6 +90,10 @@ class Windows:
         below = ((heading, "\n… ".join(texts)) for heading, texts in parts.items())
         return "\n".join(f"{heading}: {text}" if heading else text for heading, text in below)
 
+    def texts(self, room: int) -> list[str]:
+        """Return the best windows in the body's order."""
+        return [self._text(one) for one in _merged(self._best(room))]
+
     def told(self, room: int) -> list[str]:
         """Return the texts that the best windows are made of."""
         return [one.text for window in self._best(room) for one in self._groups_of(window)]

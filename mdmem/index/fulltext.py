@@ -190,7 +190,7 @@ class FullTextIndex:
                 return None
             if self._opened is not None:
                 self._closing = finalize(self, self._opened.close)
-                # At the end the system closes what is open, and may have closed this by then.
+                # The system closes what is open when a process ends, and a fork's descriptors may be others.
                 self._closing.atexit = False
         return self._opened
 

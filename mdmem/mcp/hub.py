@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mdmem.hub.kept_copies import ServedHub
     from mdmem.hub.reader import Reader, SeenRepository
     from mdmem.mcp.dispatch import ToolCall
+    from mdmem.mcp.session import Given
     from mdmem.mcp.workspaces import Provider
     from mdmem.workspace.workspace import Workspace
 
@@ -83,7 +84,11 @@ class HubAnswers:
             if repository is None or (named is None and _is_ahead(reader, repository, clone)):
                 return None
             copy = self._hub.copy(reader, repository, today=self._provider.today())
-            return asked.page(remarked(asked.carried_out(copy.workspace), *_age(copy.repository)))
+            if named is None or not asked.tool.remembers or repository == _own(reader, clone):
+                return asked.page(remarked(asked.carried_out(copy.workspace), *_age(copy.repository)))
+            asked = replace(asked, given=_of_entries(asked.given))
+            page = asked.page(remarked(asked.carried_out(copy.workspace), *_age(copy.repository)))
+            return replace(page, gave=_of_entries(page.gave))
 
     def _who(self, reader: Reader, asked: ToolCall, named: str | None, clone: Workspace | None) -> Page | None:
         """Return who answers for entries of a repository, or of all, and what depends on them in any."""
@@ -102,6 +107,11 @@ class HubAnswers:
             if named is None and meant is not None and _is_ahead(reader, meant, clone):
                 return None
             raise
+
+
+def _of_entries(given: Given) -> Given:
+    """Return what was given of entries, without the files at hand and all else that is about one memory's work."""
+    return {address: known for address, known in given.items() if address.count("/") == 2}
 
 
 # Whatever repository is asked of, what depends on its entries may be in any.

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from mdmem.catalog.model import Catalog
 from mdmem.dataclass import dataclass
-from mdmem.entry.headings import sections_of
 from mdmem.entry.model import Entry
 from mdmem.entry.text import content_of
-from mdmem.entry.windows import Windows
 from mdmem.errors import UsageError
 from mdmem.index.analysis import ask
 from mdmem.index.finder import finder
@@ -18,6 +16,7 @@ from mdmem.retrieval.beneath import fewer
 from mdmem.retrieval.given import given_of, marks_of, noted
 from mdmem.retrieval.mentions import Mentions
 from mdmem.retrieval.pack import NOTHING_GIVEN, Given, Mention
+from mdmem.retrieval.rest import windows_beyond
 from mdmem.workspace.addresses import resolve_names
 from mdmem.workspace.proposals import view_of
 from mdmem.workspace.workspace import Workspace
@@ -26,8 +25,6 @@ from mdmem.workspace.workspace import Workspace
 _WINDOWS = 1000
 # Of newer entries that say what they change.
 _CHANGES = 2
-# Characters: to weigh the windows of more takes seconds.
-_READ = 131_072
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +111,7 @@ def _told_of(catalog: Catalog, address: str, terms: frozenset[str], mentions: Me
 def _said(body: str, terms: frozenset[str], before: frozenset[str]) -> tuple[str, list[str]]:
     """Return the best windows that were not given before, and the texts that they are made of."""
     find = finder(terms)
-    is_known = (lambda text: marks_of((text,)) <= before) if before else None
-    windows = Windows(body[:_READ], sections_of(body[:_READ]), find, {}, has_asides=True, is_known=is_known)
+    windows = windows_beyond(body, find, before, {})
     if said := windows.headed(_WINDOWS):
         return said, windows.told(_WINDOWS)
     # What only a comment or a field holds stands in no window, and is found all the same.

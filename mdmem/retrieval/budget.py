@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.model import Status
@@ -20,6 +20,7 @@ from mdmem.retrieval.question import Omission, count_reasons, summed
 from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
 from mdmem.retrieval.relevance import Relevance, always_stands
 from mdmem.retrieval.remainder import SHORT, Remainder
+from mdmem.retrieval.rest import rest_of
 
 OMITTED_LISTED = 50
 # A small budget is context under pressure: notes come last among the best, and nothing is given as a mere line.
@@ -45,8 +46,6 @@ _TOKENS_A_LINE = 150
 # In bytes: where less is left, no entry is read for it.
 _SMALLEST, _GIVE_UP_AFTER = 100, 3
 _DRAFTS = 20
-# What covers a file at hand is named first where it is left out: so many at most, in a text's line of counts always.
-_COVERING = 12
 
 
 def pack(
@@ -98,8 +97,8 @@ class _Packing:
             self.texts[False].beneath(item.described)
         for item in self._relevance.standing:
             form = Form.LINE if item.entry.address in self._relevance.bystanders else Form.FULL
-            plan.taken[item.entry.address], cost = self._shape(item, form)
-            plan.beside += cost
+            plan.taken[item.entry.address] = self._shape(item, form)[0]
+            plan.beside += self.printed.entry(plan.taken[item.entry.address])
         self._fill(plan, self._relevance.on_path, room // 2, Form.FULL)
         self._fill(plan, self._relevance.on_path, room)
         self._fill(plan, self._relevance.shaping[:1], int(room * self._shaping_share), Form.FULL)
@@ -220,13 +219,22 @@ class _Packing:
         return finder(self.found.terms) if self.found.terms else None
 
     def _shape(self, item: Ranked, form: Form, *, is_draft: bool = False) -> tuple[PackedEntry, int]:
-        """Return an item in a form, shorter than asked where it is long or was given before, and its bytes."""
+        """Return an item in a form, shorter where it is long, and its bytes; what was given before keeps its room."""
         key = (id(item), form)
         if key not in self._shapes:
             made = self._made(item.described, form, self.texts[is_draft])
             size = self.printed.entry(made)
-            self._shapes[key] = (replace(made, tokens=tokens_of(size)), size)
+            is_known = form is not Form.LINE and (made.form is Form.GIVEN or made.goes_on)
+            room = self._room(made, form, self.texts[is_draft]) if is_known else size
+            self._shapes[key] = (replace(made, tokens=tokens_of(size)), max(size, room))
         return self._shapes[key]
+
+    def _room(self, made: PackedEntry, form: Form, texts: Texts) -> int:
+        """Return the bytes that an item would take about, had nothing been given of it."""
+        size = texts.size(made.item.entry.address)
+        bare = replace(made, content="")
+        longest = self._brief_room(bare) if form is Form.FULL and self.found.is_brief else self._longest(form)
+        return self.printed.entry(bare) + (size if size <= (_WHOLE if form is Form.FULL else SHORT) else longest)
 
     def _is_beyond(self, item: Ranked, left: int, texts: Texts) -> bool:
         """Say whether an item is too much even when shortened: to find its passages, and what names it, takes long."""
@@ -260,8 +268,7 @@ class _Packing:
             return PackedEntry(item, form, rule, beneath=tuple(claims_on(item)), digest=digest, before=NAMED)
         body = texts.body(address)
         whole = content_of(entry, body)
-        size = size_of(whole)
-        if always_stands(item) or size <= (_WHOLE if form is Form.FULL else SHORT):
+        if always_stands(item) or size_of(whole) <= (_WHOLE if form is Form.FULL else SHORT):
             return self._told(item, Form.FULL, whole, texts)
         if form is Form.FULL and (item.on_path or self._find is None):
             section = deciding_section(entry, body, self._find, self._relevance.weights)
@@ -271,7 +278,12 @@ class _Packing:
         if form is Form.FULL and self.found.is_brief:
             limit = self._brief_room(self._told(item, Form.SUMMARY, "", texts))
         short = shortened(entry, body, self._find, limit, self._relevance.weights)
-        return self._in_part(item, Form.SUMMARY, short, texts, before)
+        part = self._in_part(item, Form.SUMMARY, short, texts, before)
+        if part.form is not Form.GIVEN or form is not Form.FULL or self._find is None:
+            return part
+        # Whoever asks again has not found it in what was given.
+        more = rest_of(whole, self._find, before, self._relevance.weights, room=limit)
+        return self._in_part(item, Form.SUMMARY, more, texts, before)
 
     def _in_part(self, item: Retrieved, form: Form, content: str, texts: Texts, before: frozenset[str]) -> PackedEntry:
         """Return an item of which a part is given, where a passage of it is new; its passages count as given later."""
@@ -330,14 +342,13 @@ class _Packing:
 
     def with_omissions(self, answer: Pack, plan: Plan, limit: int) -> Pack:
         """Return the pack with the names of what it leaves out, as many as find room, and the counts of the rest."""
-        covering = frozenset(item.entry.address for item in self._covering(plan))
-        left = list(islice(self._left.out_of(plan), OMITTED_LISTED))
-        if covering:
-            first = list(self._left.named(plan, covering))
-            left = [*first, *(one for one in left if one[0] not in covering)]
-        used = plan.used + self.printed.rest(answer)
+        covering = frozenset(item.entry.address for item in self._left.covering(plan))
+        left = self._left.first(plan, covering, most=OMITTED_LISTED)
+        # What was given before has its room, and is not printed.
+        printed = sum(map(self.printed.entry, (*plan.taken.values(), *plan.drafts.values()))) - plan.beside
+        used = printed + self.printed.rest(answer)
         omitted: list[Omission] = []
-        for address, kind, why in left[:OMITTED_LISTED]:
+        for address, kind, why in left:
             one = Omission(address, str(kind), why)
             cost = self.printed.omission(one)
             used += cost
@@ -355,9 +366,5 @@ class _Packing:
 
     def naming(self, plan: Plan) -> int:
         """Return the bytes that naming what covers a given path and is not given takes."""
-        left = ((one.entry, self._left.why(one, plan)) for one in self._covering(plan))
+        left = ((one.entry, self._left.why(one, plan)) for one in self._left.covering(plan))
         return sum(self.printed.omission(Omission(one.address, one.type, why)) for one, why in left)
-
-    def _covering(self, plan: Plan) -> Iterator[Ranked]:
-        """Yield the first of what covers a given path, is in force and is not given."""
-        return islice((one for one in self._relevance.on_path if one.entry.address not in plan.taken), _COVERING)

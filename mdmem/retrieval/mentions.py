@@ -12,7 +12,8 @@ from mdmem.catalog.links import Neighbourhood
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, EntryType, day_of
 from mdmem.entry.relations import relation_of
-from mdmem.entry.sections import citing_sentences, is_changing, naming, without_targets
+from mdmem.entry.sections import citing_sentences, is_changing, naming
+from mdmem.entry.sentences import without_targets
 from mdmem.index.analysis import ask
 from mdmem.regex import regex
 from mdmem.retrieval.pack import CITED, Mention, Texts

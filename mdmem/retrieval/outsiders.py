@@ -38,13 +38,13 @@ def named(selection: Selection, found: Collection[str]) -> tuple[str, ...]:
     """
     if not selection.question.paths:
         return ()
-    entries, wing = selection.catalog.entries, selection.scope.wing
-    chosen = map(entries.__getitem__, selection.chosen)
-    rooms = {(one.wing, one.room) for one in chosen if selection.covers_path(one)}
+    bound, wing = selection.catalog.traits.bound, f"{selection.scope.wing}/"
+    covering = filter(selection.covers_path, map(selection.catalog.entries.__getitem__, bound & selection.chosen))
+    rooms = {_room_of(one.address) for one in covering}
+    # Of thousands none is read for this: an address says its room.
+    near = [one for one in found if one not in bound or _room_of(one) in rooms]
+    return tuple(nsmallest(_NAMED, near, key=lambda one: (not one.startswith(wing), _room_of(one) not in rooms, one)))
 
-    def order(address: str) -> tuple[bool, bool, str]:
-        entry = entries[address]
-        return (entry.wing != wing, (entry.wing, entry.room) not in rooms, address)
 
-    near = [one for one in found if not entries[one].applies_to or not order(one)[1]]
-    return tuple(nsmallest(_NAMED, near, key=order))
+def _room_of(address: str) -> str:
+    return address.rpartition("/")[0]

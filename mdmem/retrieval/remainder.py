@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from itertools import compress
+from itertools import compress, islice
 from operator import not_
 
 from mdmem.dataclass import dataclass
@@ -15,6 +15,8 @@ from mdmem.retrieval.relevance import Relevance
 
 # In bytes: to so many an entry is shortened.
 SHORT = 600
+# What covers a file at hand is named first where it is left out: so many at most, in a text's line of counts always.
+_COVERING = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,17 @@ class Remainder:
         for item in self._drafts_left(plan):
             if item.entry.address in addresses:
                 yield item.entry.address, item.entry.type, self._limit(item, plan, is_draft=True)
+
+    def first(self, plan: Plan, covering: Collection[str], *, most: int) -> list[tuple[str, str, str]]:
+        """Return the same of so many at most, what covers a given path first."""
+        left = list(islice(self.out_of(plan), most))
+        if covering:
+            left = [*self.named(plan, covering), *(one for one in left if one[0] not in covering)]
+        return left[:most]
+
+    def covering(self, plan: Plan) -> Iterator[Ranked]:
+        """Yield the first of what covers a given path, is in force and is not given."""
+        return islice((one for one in self.relevance.on_path if one.entry.address not in plan.taken), _COVERING)
 
     def reasons(self, plan: Plan) -> Counter[tuple[str, str]]:
         """Count types and reasons of what is not given; of thousands of items most are alike."""

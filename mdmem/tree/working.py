@@ -212,6 +212,8 @@ class WorkingTree:
         asked = {path: digest for path, digest in zip(paths, map(found.get, paths), strict=True) if digest is not None}
         if len(asked) == len(files):
             self._listed = self.looks.listing = replace(listing, asked=tuple(files), digests=dict(asked))
+            # The looks and the listing have them.
+            self._digests = {} if found.keys() == asked.keys() else found
         return asked
 
     def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # a git tree needs the path

@@ -134,7 +134,9 @@ def test_session_is_given_an_entry_whole_once_until_it_changes_or_a_fresh_answer
     assert forms("--session", "one") == ["full", "full"]
     assert forms("--session", "one") == ["given", "given"]
     assert forms("--session", "two") == ["full", "full"]
-    assert forms("--session", "one", "--fresh") == ["full", "full"]
+    assert forms("--session", "one", "--fresh", "--type", "decision") == ["full"]
+    # All of it is forgotten, not only what is told anew.
+    assert forms("--session", "one") == ["full", "given"]
     write_entry(folder / "memory", CHOICE, "Navigation uses three threads.\n", title="Use three threads")
     commit_all(folder)
     assert forms("--session", "one") == ["given", "full"]

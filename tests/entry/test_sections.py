@@ -82,6 +82,34 @@ def test_no_passage_is_of_a_plan_of_tests_or_of_what_was_found_before() -> None:
     assert told == "We wait.\n\n… Each queue has its own lock."
 
 
+def test_passage_with_the_name_that_a_body_gives_its_subject_goes_before_another() -> None:
+    filler = "\n\n".join(f"Runs that are done number {n} take up room." for n in range(9))
+    body = f"""## Decision
+
+Runs that ended go away by themselves.
+
+## Details
+
+{filler}
+
+The field `ttlAfter` says when: `ttlAfter` counts seconds, and without ttlAfter runs stay.
+"""
+    assert "`ttlAfter` says when" in shortened(ENTRY, body, finding("runs done"), 380)
+
+
+def test_links_are_what_they_say() -> None:
+    body = "## Decision\n\nWe will use [the lock](https://example.org/a/b#c) and `its key <https://example.org/>`__.\n"
+    assert shortened(ENTRY, body) == "We will use the lock and its key."
+
+
+def test_lead_leaves_room_to_passages_but_for_what_rules() -> None:
+    first, rest = "We will keep the lock of the door. ", "It is green and of brass, as many locks were. " * 6
+    body = "## Decision\n\n{}\n\n## Details\n\n" + "\n\n".join(f"The key {n} opens a door at 7." for n in range(9))
+    told = shortened(ENTRY, body.format(first + rest), finding("key"), 600)
+    assert told.count("It is green") < 6
+    assert "must be shut" in shortened(ENTRY, body.format(first + rest[:230] + "It must be shut."), finding("key"), 600)
+
+
 def test_citing_sentences_begin_with_those_that_change_something() -> None:
     body = (
         "# One\n\nSee PEP-484 for types. It is :pep:`0484` again!\n\n```\nPEP 484\n```\n\n"

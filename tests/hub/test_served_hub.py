@@ -24,6 +24,7 @@ from mdmem.hub.push import PushRequest, push
 from mdmem.hub.repositories import rename
 from mdmem.mcp.hub import HubAnswers
 from mdmem.mcp.server import MemoryServer, build_server
+from mdmem.mcp.session import Session
 from mdmem.mcp.workspaces import Provider
 from mdmem.retrieval.entries import show
 
@@ -53,11 +54,11 @@ def over_pipes(folder: Path, dsn: str) -> StdioServerParameters:
     return StdioServerParameters(command=python(), args=["-m", "mdmem", "mcp", "--hub"], cwd=str(folder), env=said)
 
 
-def in_memory(folder: Path, dsn: str) -> MemoryServer:
+def in_memory(folder: Path, dsn: str, session: Session | None = None) -> MemoryServer:
     """Return the same server, which starts in a tenth of the time."""
     said = environment(XDG_DATA_HOME=str(folder.parent / "data"))
     provider = Provider(None, environment=said, cwd=folder, today=lambda: date.fromisoformat(TODAY))
-    return build_server(provider, hub=HubAnswers(ServedHub(dsn, None), provider))
+    return build_server(provider, session=session, hub=HubAnswers(ServedHub(dsn, None), provider))
 
 
 def asking(server: MemoryServer | StdioServerParameters, work: Callable[[Client], Awaitable[Any]]) -> Any:
@@ -186,6 +187,20 @@ def test_another_repository_and_all_of_them_are_a_word_away(clone: Path, dsn: st
     assert said["nowhere"].startswith('search: the hub has no repository "org/none"')
 
 
+def test_the_files_at_hand_are_those_of_one_repository(clone: Path, dsn: str) -> None:
+    session = Session()
+
+    async def work(client: Client) -> list[bool]:
+        known = []
+        for asked in ({"repository": "org/other"}, {}, {"repository": "org/other", "fresh": True}):
+            await told(client, "retrieve", paths=["src/a.py"], query="threads", **asked)
+            known.append("/" in session.given)
+        return known
+
+    assert asking(in_memory(clone, dsn, session), work) == [False, True, True]
+    assert "nav/architecture/threads" in session.given
+
+
 def test_what_is_written_goes_to_the_clone_and_never_to_the_hub(clone: Path, dsn: str) -> None:
     proposal = {"title": "Ferries", "body": "A ferry is slow.\n\nRationale: it was measured.", "wing": "nav"}
     memory_of_it = {"title": "Ferries", "content": "We timed one.", "project": "nav"}
@@ -225,19 +240,14 @@ def test_what_the_clone_has_and_the_hub_never_had_is_found_in_the_clone(clone: P
     assert "From the hub: `here`" in pushed_too
 
 
-def test_without_a_root_all_are_asked_and_without_a_hub_there_is_a_sentence(clone: Path, dsn: str, server: Any) -> None:
+def test_without_a_root_all_are_asked_and_without_a_hub_there_is_a_sentence(clone: Path, dsn: str) -> None:
     nowhere = clone.parent.parent / "nowhere"
     nowhere.mkdir()
 
-    async def work(client: Client) -> tuple[str, str]:
-        found = await told(client, "search", query="ferry")
-        server.stop("fast")
-        try:
-            return found, await told(client, "search", query="ferry")
-        finally:
-            server.start()
+    async def work(client: Client) -> str:
+        return await told(client, "search", query="ferry")
 
-    found, without = asking(in_memory(nowhere, dsn), work)
+    found, without = (asking(in_memory(nowhere, place), work) for place in (dsn, f"host={nowhere}"))
     assert "org/other:nav/architecture/ferry" in found
     (said,) = [line for line in without.splitlines() if "the hub" in line]
     assert said.startswith("the hub does not answer: ")

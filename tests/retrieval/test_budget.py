@@ -266,6 +266,19 @@ def test_drafts_take_what_is_left() -> None:
     assert reasons(answer) == {"longer": "over the budget"}
 
 
+def test_long_draft_whose_heading_does_not_fit_is_not_read() -> None:
+    read: list[str] = []
+
+    def body(address: str) -> str:
+        read.append(address)
+        return text(9)
+
+    found = Retrieval(scope=Scope(wing="app", wings=("app",)), items=(), proposed=(item("long", DECISION),))
+    texts = Texts(body, lambda _: 900, str)
+    assert (pack(found, 3, texts=texts).proposed, read) == ((), [])
+    assert (len(pack(found, 400, texts=texts).proposed), set(read)) == (1, {"app/a/long"})
+
+
 def test_long_decision_on_a_path_gives_the_section_that_decides() -> None:
     body = f"# Context\n\n{text(30)}\n\n# Decision\n\nWe use a queue.\n\n# Consequences\n\n{text(9)}"
     answer = packed([item("d", DECISION, on_path=True)], {"d": body}, 1500)
@@ -304,6 +317,17 @@ def test_what_was_shortened_is_a_line_where_each_passage_was_given_of_the_same_f
     assert "[note] app/a/b (more of it)\n  … 00 word" in pack_text(then, ink=Ink())
     edited = {"b": f"\n{long['b']}"}
     assert forms(packed(more[1:], edited, 1500, given=both.gave)) == {"b": "summary"}
+
+
+def test_what_was_given_keeps_its_room_and_nothing_weaker_takes_it() -> None:
+    items = [item(f"n{number}", NOTE, score=9 - number / 100) for number in range(12)]
+    bodies = {one.entry.title: text(20) for one in items}
+    first = packed(items, bodies, 1100)
+    told = {one for one, form in forms(first).items() if form == "summary"}
+    again = packed(items, bodies, 1100, given=first.gave)
+    assert {one for one, form in forms(again).items() if form != "given"} == set()
+    assert forms(again).keys() == forms(first).keys() >= told
+    assert again.tokens < first.tokens / 4
 
 
 def test_what_was_named_before_is_not_named_by_its_title_again() -> None:
