@@ -25,8 +25,9 @@ _HOME = tempfile.mkdtemp(prefix="mdmem-tests-")
 atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
 os.environ.update({"XDG_DATA_HOME": f"{_HOME}/data", "XDG_CACHE_HOME": f"{_HOME}/cache"})
 
-# Else a tenth of the time of all tests would go into looking for garbage.
+# Else a tenth of the time of all tests would go into looking for garbage, and a fifth of that of collecting them.
 gc.set_threshold(50_000, 20, 20)
+gc.disable()
 
 # Else each of some hundred processes would compile all that it imports, and each worker every test.
 sys.dont_write_bytecode = False
@@ -71,6 +72,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Look for garbage among what the tests make alone: nine thousand of them wait in memory for their turn."""
     gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -31,7 +31,8 @@ from mdmem.errors import NotFoundError, UsageError
 from mdmem.similarity import Subject
 from mdmem.state.approval_tokens import check_token, use_token
 from mdmem.workspace.addresses import resolve_names
-from mdmem.workspace.scope import Filters, is_doubtful, resolve_scope
+from mdmem.workspace.scope import Filters, resolve_scope
+from mdmem.workspace.unread_wings import is_doubtful
 from mdmem.workspace.wings import get_wing
 from mdmem.workspace.workspace import Workspace
 

@@ -12,7 +12,7 @@ from mdmem.entry.model import Entry
 SUPERSEDES = "supersedes"
 _FIELDS = ("conflicts_with", "overrides", "amends", SUPERSEDES, "produced", "see")
 
-_linked = attrgetter(*_FIELDS, "superseded_by", "relations")
+linked = attrgetter(*_FIELDS, "superseded_by", "relations")
 
 # The address at the other end, and what the link says.
 Edge = tuple[str, str]
@@ -55,7 +55,7 @@ class Adjacency:
 
     def _edges(self) -> Iterator[tuple[str, str, str]]:
         for address, entry in self.entries.items():
-            *named, newer, relations = _linked(entry)
+            *named, newer, relations = linked(entry)
             for name, targets in zip(_FIELDS, named, strict=True):
                 for target in targets:
                     yield address, target, name

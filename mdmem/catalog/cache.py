@@ -22,12 +22,27 @@ class ParsedFiles:
     """Documents by path and content, and what they mean, as this process parsed or read them."""
 
     def __init__(self) -> None:
-        """Start with nothing; `last` is the catalog of all files that was loaded last, without their documents."""
+        """Start with nothing.
+
+        `last` is the catalog of all files that was loaded last, without their documents; `listed` are the digests of
+        the files of a commit that was asked for last, with what says which.
+        """
         self._documents: dict[_Key, Document] = {}
         self._meant: dict[_Key, LoadedFile] = {}
         self._known: dict[_Key, LoadedFile] = {}
         self._tables: dict[Path, Table] = {}
         self.last: Catalog | None = None
+        self.listed: tuple[tuple[Path, str], Mapping[str, str]] | None = None
+        self._before: dict[str, Catalog] = {}
+
+    def follow(self, role: str, catalog: Catalog) -> None:
+        """Let a catalog have what is known of the one before it in its role, where nearly all of both is the same."""
+        before = self._before.get(role)
+        if before is not None:
+            from mdmem.catalog.heirs import take_over
+
+            take_over(catalog, before)
+        self._before[role] = catalog
 
     def table(self, path: Path) -> Table:
         """Return the table in a file, read once."""

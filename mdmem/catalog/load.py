@@ -29,6 +29,7 @@ from mdmem.tree import (
     WorkingTree,
     access_to,
     digest_of,
+    find_file,
     first_names,
     has_file,
     missing_wings,
@@ -130,7 +131,8 @@ class _Loading:
         changed = differing(before, self.entry_files, digests) if before is not None else None
         wanted = digests if changed is None else {path: digests[path] for path in changed & digests.keys()}
         loaded = table.loaded(wanted) if table is not None else parsed.known(wanted)
-        readable = (file.path for file in self.readable if changed is None or file.path in changed)
+        readable: Iterable[str] = map(path_of, self.readable)
+        readable = readable if changed is None else filter(changed.__contains__, readable)
         unknown = [path for path in readable if path not in loaded]
         met = {path: one for path in unknown if (one := cache.file(digests.get(path), path)) is not None}
         unread = [path for path in unknown if path not in met]
@@ -291,8 +293,11 @@ def with_other_entries(catalog: Catalog, tree: Tree, changed: Mapping[str, bytes
     full = {address: with_full_links(entry, known) for address, entry in new.items()}
     entries = with_entries(catalog.entries, full, gone=left_out)
     lineage = lineage_for(entries, catalog.lineage, catalog.entries, changed=left_out | new.keys())
-    files = [file for file in catalog.files if file.path not in gone] if gone else catalog.files
-    added = changed.keys() - set(map(path_of, files))
+    added = [TreeFile(path) for path in changed if path in gone or find_file(catalog.files, path) is None]
+    files = catalog.files
+    if gone or added:
+        kept = (file for file in files if file.path not in gone)
+        files = tuple(sorted([*kept, *added], key=path_of))
     findings = [one for one in catalog.findings if one.place.path not in gone]
     findings += [finding for one in loaded.values() for finding in one.findings]
     digests = catalog.file_digests | {path: digest_of(content) for path, content in changed.items()}
@@ -303,7 +308,7 @@ def with_other_entries(catalog: Catalog, tree: Tree, changed: Mapping[str, bytes
         tree=tree,
         entries=entries,
         findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
-        files=tuple(sorted([*files, *map(TreeFile, added)], key=path_of)),
+        files=files,
         sizes=sizes,
         _documents=dict(documents),
         _digests=digests,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
+from itertools import repeat
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 from mdmem.access import Access
@@ -92,6 +94,11 @@ class Catalog:
     def traits(self) -> Traits:
         """Return which entries are of what kind."""
         return self._same[0].traits if self._same else Traits(self.entries, self.lineage)
+
+    @cached_property
+    def everything(self) -> Set[str]:
+        """Return the addresses of all entries: who asks for all is known by this very object."""
+        return self._same[0].everything if self._same else self.entries.keys()
 
     @cached_property
     def rooms(self) -> Mapping[str, Sequence[str]]:
@@ -186,8 +193,10 @@ class Catalog:
         """Return the identity of each entry's content, by address."""
         if self._same:
             return self._same[0].digests
-        found = self._digests if self._digests is not None else self.file_digests
-        return {address: found[path] for address in self.entries if (path := f"{address}.md") in found}
+        found = self.file_digests if self._digests is None else self._digests
+        # Of thousands no step is Python's.
+        stated = map(found.get, map(add, self.entries, repeat(".md")))
+        return {address: digest for address, digest in zip(self.entries, stated, strict=True) if digest is not None}
 
     @cached_property
     def file_digests(self) -> dict[str, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmem.catalog.content import CACHE_VERSION, read_moments
+from mdmem.catalog.entries import unlike
 from mdmem.catalog.former import NAME, Former, read_former, write_former
 from mdmem.catalog.interpret import LoadedFile
 from mdmem.entry.model import Wing
@@ -240,7 +241,7 @@ def _is_far(kept: Mapping[str, str] | None, now: Mapping[str, str]) -> bool:
     """
     if not kept:
         return kept is None and bool(now)
-    return kept != now and 100 * len(kept.items() ^ now.items()) > _FEW * len(kept)
+    return 100 * sum((path in kept) + (path in now) for path in unlike(kept, now)) > _FEW * len(kept)
 
 
 def _changed_ns(path: Path) -> int:

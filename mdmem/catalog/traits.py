@@ -38,6 +38,18 @@ class Traits:
         return [entry for entry in self.entries.values() if entry.conflicts_with]
 
     @cached_property
+    def splits(self) -> Sequence[tuple[str, Sequence[str]]]:
+        """Return what several entries in force replaced, and does not say why, each with those."""
+        lineage, found = self.lineage, list[tuple[str, Sequence[str]]]()
+        for old, successors in (*lineage.successors.items(), *lineage.claimants.items()):
+            binding = [new for new in successors if lineage.is_current(new)]
+            entry = self.entries[old]
+            declared = entry.reason is not None and set(successors) <= set(entry.superseded_by)
+            if len(binding) > 1 and not declared:
+                found.append((old, binding))
+        return found
+
+    @cached_property
     def drafts(self) -> Sequence[Entry]:
         """Return the drafts."""
         return [entry for entry in self.entries.values() if entry.status is Status.DRAFT]

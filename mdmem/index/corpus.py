@@ -3,8 +3,8 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
-from itertools import accumulate, compress, pairwise
-from typing import Protocol
+from itertools import accumulate, chain, compress, pairwise
+from typing import Protocol, TypeVar
 
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.fields import Searched, searched_as
@@ -14,6 +14,7 @@ from mdmem.index.postings import Columns
 LENGTH_SHARE = {name: 0.75 if name in (*searched_as(Searched.TITLE), "body") else 0.5 for name in SCORED}
 """How much of a frequency is counted by the length of the field; a knob of `scoring`."""
 
+_Number = TypeVar("_Number", int, float)
 # So few are looked up in a column faster than it is gone through.
 _FEW_DEAD = 64
 
@@ -82,13 +83,14 @@ class Corpus:
     """The live passages by number; a number without a key is none, and its lengths are 0.
 
     The passages of a document follow one another; what is said of all of it stands with the first. `totals` are those
-    of all documents, where not all are here.
+    of all documents, where not all are here. `base` is the corpus that some were taken from, and others added to.
     """
 
     keys: Sequence[str | None]
     lengths: Mapping[str, Sequence[int]]
     sources: tuple[Postings, ...]
     totals: Totals | None = None
+    base: "Corpus | None" = None
 
     @cached_property
     def firsts(self) -> Sequence[int]:
@@ -187,8 +189,19 @@ class Corpus:
     @cached_property
     def in_order(self) -> Sequence[int]:
         """The places of the live documents by key."""
+        if self.base is not None:
+            return self._in_order_like(self.base)
         named = [(name, place) for place, name in enumerate(self.names) if name is not None]
         return [place for _, place in sorted(named)]
+
+    def _in_order_like(self, base: "Corpus") -> Sequence[int]:
+        names, place_of = self.names, self.places.__getitem__
+        # A document keeps its number and not its place: of a dead one each passage has a place of its own.
+        kept = map(place_of, map(base.starts.__getitem__, base.in_order))
+        found = [place for place in kept if names[place] is not None]
+        for place in range(bisect_left(self.starts, len(base.keys)), len(names)):
+            found.insert(bisect_left(found, names[place] or "", key=lambda one: names[one] or ""), place)
+        return found
 
     @cached_property
     def alive(self) -> frozenset[int]:
@@ -211,13 +224,21 @@ class Corpus:
 def _without(dead: frozenset[int], numbers: Sequence[int], frequencies: Sequence[float]) -> Columns:
     if len(dead) < _FEW_DEAD:
         found = ((number, bisect_left(numbers, number)) for number in dead)
-        met = frozenset(number for number, at in found if at < len(numbers) and numbers[at] == number)
-    else:
-        met = dead.intersection(numbers)
+        places = sorted(at for number, at in found if at < len(numbers) and numbers[at] == number)
+        return _cut(numbers, places), _cut(frequencies, places)
+    met = dead.intersection(numbers)
     if not met:
         return numbers, frequencies
     chosen = [number not in met for number in numbers]
     return list(compress(numbers, chosen)), list(compress(frequencies, chosen))
+
+
+def _cut(column: Sequence[_Number], places: Sequence[int]) -> Sequence[_Number]:
+    """Return a column without what stands at some places."""
+    if not places:
+        return column
+    ends = pairwise((-1, *places, len(column)))
+    return list(chain.from_iterable(column[start + 1 : end] for start, end in ends))
 
 
 def _norm(name: str, lengths: Mapping[int, int] | Sequence[int], total: int, count: int) -> Norm:

@@ -48,6 +48,7 @@ class FullTextIndex:
         self._opened: OpenIndex | None = None
         self._told: tuple[_Told, ...] = ()
         self._analysed: dict[tuple[str, str], Passages] = {}
+        self._beside: tuple[tuple[Manifest, Mapping[str, str], Corpus], ...] = ()
         self._closing: finalize[..., FullTextIndex] | None = None
         # Readers seek in shared files, and a server asks from several threads.
         self._turn = threading.RLock()
@@ -127,7 +128,7 @@ class FullTextIndex:
         if self._closing is not None:
             self._closing()
         self._opened = self._closing = None
-        self._told = ()
+        self._told = self._beside = ()
 
     def _ready(self, live: Mapping[str, str], read: Read) -> tuple[OpenIndex | None, str | None]:
         """Return the index to ask, refreshed where that is due, and why it is not as it should be."""
@@ -146,15 +147,23 @@ class FullTextIndex:
         manifest = opened.manifest
         is_fresh, stale = self._compared(opened, live)
         if is_fresh:
-            self._analysed = {}
+            self._analysed, self._beside = {}, ()
             return opened.corpus
+        for known_manifest, documents, corpus in self._beside:
+            if known_manifest is manifest and documents is live:
+                return corpus
         from mdmem.index.overlay import analysed, beside
 
         known = analysed(stale, live, read, known=self._analysed)
         # Kept for the next question only, so that a server analyses an edit once and holds on to no more than that.
-        self._analysed = known if len(stale) <= OVERLAY_LIMIT else {}
+        are_few = len(stale) <= OVERLAY_LIMIT
+        self._analysed = known if are_few else {}
         held = {key: terms for (key, _), terms in known.items()}
-        return beside(opened, query, {*stale, *manifest.gone(live)}, held)
+        corpus = beside(opened, None if are_few else query.wanted, {*stale, *manifest.gone(live)}, held)
+        # One answer asks several times, in turns of what binds and what is proposed; what is not as live is read again.
+        if are_few and all((key, live[key]) in known for key in stale):
+            self._beside = ((manifest, live, corpus), *self._beside[:1])
+        return corpus
 
     def _compared(self, opened: OpenIndex, live: Mapping[str, str]) -> tuple[bool, Sequence[str]]:
         """Say whether the index is of these very documents, and which it lacks: told once for all that is asked."""

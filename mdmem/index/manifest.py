@@ -4,8 +4,10 @@ Columns by document number, which parse twice as fast as a record for each docum
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from itertools import compress
+from operator import ne
 from pathlib import Path
 from types import TracebackType
 
@@ -75,7 +77,8 @@ class Manifest(StoredRecord, frozen=True, gc=True, dict=True):
         If so, their texts take the place of the equal ones here, which take as much memory again.
         """
         # A dead number has neither key nor digest.
-        digests = [live.get(key or "") for key in self.keys]
+        find: Callable[[str | None], str | None] = live.get  # type: ignore[assignment]  # nothing has the key None
+        digests = list(map(find, self.keys))
         if digests != self.digests:
             return False
         known = dict(zip(live, live, strict=True))
@@ -86,7 +89,7 @@ class Manifest(StoredRecord, frozen=True, gc=True, dict=True):
         """Return the live keys that the index lacks or holds in another state, sorted."""
         held = self.digest_of
         # Comparing two dictionaries takes a tenth of the loop, and an unchanged tree is the common case.
-        return [] if held == live else sorted(key for key, digest in live.items() if held.get(key) != digest)
+        return [] if held == live else sorted(compress(live, map(ne, map(held.get, live), live.values())))
 
     def gone(self, live: Mapping[str, str]) -> list[str]:
         """Return the keys that the index holds and the tree does not, sorted."""

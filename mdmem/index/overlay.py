@@ -30,15 +30,17 @@ def scanned(query: Query, live: Mapping[str, str], read: Read) -> Corpus:
     fresh = MemoryPostings()
     documents = (document for document in read(sorted(live)) if document.key in live)
     analysed = ((document.key, terms_of(document)) for document in documents)
-    keys, lengths = _taken_in(fresh, 0, query, analysed)
+    keys, lengths = _taken_in(fresh, 0, query.wanted, analysed)
     return Corpus(keys, lengths, (fresh,))
 
 
-def beside(opened: OpenIndex, query: Query, dropped: Collection[str], analysed: Mapping[str, Passages]) -> Corpus:
-    """Return the index without the dropped keys, and with what was analysed beside it."""
+def beside(
+    opened: OpenIndex, wanted: Collection[str] | None, dropped: Collection[str], analysed: Mapping[str, Passages]
+) -> Corpus:
+    """Return the index without the dropped keys, and with what was analysed beside it, of which terms may be wanted."""
     manifest = opened.manifest
     fresh = MemoryPostings()
-    added, sizes = _taken_in(fresh, len(manifest.keys), query, analysed.items())
+    added, sizes = _taken_in(fresh, len(manifest.keys), wanted, analysed.items())
     dead = [number for number, key in enumerate(manifest.keys) if key in dropped]
     lengths = {name: [*manifest.lengths[name], *sizes[name]] for name in SCORED}
     keys = [*manifest.keys, *added]
@@ -46,18 +48,21 @@ def beside(opened: OpenIndex, query: Query, dropped: Collection[str], analysed: 
         keys[number] = None
         for column in lengths.values():
             column[number] = 0
-    return Corpus(keys, lengths, (opened.postings, fresh))
+    return Corpus(keys, lengths, (opened.postings, fresh), base=opened.corpus)
 
 
 def _taken_in(
-    postings: MemoryPostings, start: int, query: Query, analysed: Iterable[tuple[str, Passages]]
+    postings: MemoryPostings, start: int, wanted: Collection[str] | None, analysed: Iterable[tuple[str, Passages]]
 ) -> tuple[list[str], dict[str, list[int]]]:
-    """Add documents to postings under numbers from `start` on, and return their keys and lengths."""
+    """Add documents to postings under numbers from `start` on, and return their keys and lengths.
+
+    Of their terms those that are `wanted` are taken in, or all.
+    """
     keys: list[str] = []
     lengths: dict[str, list[int]] = {name: [] for name in SCORED}
     for key, passages in analysed:
         for terms in passages:
-            postings.add(start + len(keys), terms, wanted=query.wanted)
+            postings.add(start + len(keys), terms, wanted=wanted)
             keys.append(key)
             for name, length in zip(SCORED, lengths_of(terms), strict=True):
                 lengths[name].append(length)

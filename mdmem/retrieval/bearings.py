@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, Protocol, TypeVar
 
 from mdmem.catalog import Catalog
@@ -56,10 +57,10 @@ def claims_on(catalog: Catalog, entry: Entry, scope: Scope) -> tuple[str, ...]:
     return tuple(one for one in catalog.lineage.claimed_by(entry.address) if _is_read(one, scope))
 
 
-def partners_of(catalog: Catalog, chosen: Mapping[str, Entry], scope: Scope) -> tuple[Entry, ...]:
+def partners_of(catalog: Catalog, chosen: Collection[str], scope: Scope) -> tuple[Entry, ...]:
     """Return what claims the place of a chosen entry, what amends one, and what is said to contradict one."""
     touched = [one for one in (*catalog.lineage.claimed, *catalog.amendments.named) if one in chosen]
-    found = (bearings_of(catalog, chosen[address], scope) for address in dict.fromkeys(touched))
+    found = (bearings_of(catalog, catalog.entries[address], scope) for address in dict.fromkeys(touched))
     named = (address for one in found for address in (*one["claimed_by"], *one["amended_by"]))
     disputed = _disputed(catalog, chosen, scope)
     return tuple(catalog.entries[address] for address in dict.fromkeys((*named, *disputed)))
@@ -83,13 +84,19 @@ def company_of(catalog: Catalog, entry: Entry, scope: Scope) -> list[str]:
 
 def claimants_first(items: Iterable[_Answered], claims_on: Callable[[_Answered], Sequence[str]]) -> Sequence[_Answered]:
     """Return items in their order, but each behind those of its type that claim its place."""
-    items = list(items)
+    return tuple(chain.from_iterable(runs_by_claims(list(items), claims_on)))
+
+
+def runs_by_claims(
+    items: Sequence[_Answered], claims_on: Callable[[_Answered], Sequence[str]]
+) -> Iterator[list[_Answered]]:
+    """Yield each item in their order, behind those of its type that claim its place and did not come before."""
     # Two versions of an entry may stand beside each other.
     by_address = {item.entry.address: item for item in reversed(items)}
-    placed: dict[int, _Answered] = {}
+    placed = set[int]()
     for item in items:
         # Claims run in no circle; chains of them may be long.
-        todo = [item]
+        todo, run = [item], list[_Answered]()
         while todo:
             one = todo[-1]
             claimants = (by_address[address] for address in claims_on(one) if address in by_address)
@@ -97,9 +104,10 @@ def claimants_first(items: Iterable[_Answered], claims_on: Callable[[_Answered],
             first = next(before, None)
             if first is not None:
                 todo.append(first)
-            else:
-                placed.setdefault(id(one), todo.pop())
-    return tuple(placed.values())
+            elif id(todo.pop()) not in placed:
+                placed.add(id(one))
+                run.append(one)
+        yield run
 
 
 def ended_match(catalog: Catalog, matches: Iterable[Match], filters: Filters) -> tuple[EndedMatch, ...]:

@@ -84,7 +84,11 @@ def _listed(workspace: Workspace, filters: Filters) -> Iterator[Entry]:
     catalog = workspace.catalog
     scope = reading_scope(catalog, workspace.settings, filters)
     for entry in catalog.entries.values():
-        if scope.holds(entry.address) and passes(entry, filters, workspace.today) and is_shown(catalog, entry, filters):
+        if (
+            scope.holds(entry.address)
+            and passes(entry, filters, workspace.today)
+            and is_shown(catalog.lineage, entry, filters)
+        ):
             yield entry
 
 

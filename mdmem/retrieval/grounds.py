@@ -14,6 +14,7 @@ from mdmem.index.protocol import Match, MatchColumns, TextAnswer
 from mdmem.retrieval.overrides import Overrides
 from mdmem.retrieval.path_names import Naming
 from mdmem.retrieval.question import Question, Tier
+from mdmem.retrieval.scope_kinds import tier_of
 from mdmem.workspace.scope import Scope
 
 # What holds half of the question's words is no mere neighbour of it.
@@ -68,8 +69,7 @@ class Grounds:
         lineage, places = self.catalog.lineage, self.matches.places
         current = lineage.current
         # Of what stands on no chain the head is the entry itself, and a common word brings in thousands of those.
-        ended = sorted((places[one], one) for one in lineage.replaced & places.keys())
-        matching = [self.matches[place] for place, _ in ended]
+        matching = list(self.matches.at(sorted(map(places.__getitem__, lineage.replaced & places.keys()))))
         if self.question.paths or self.naming:
             near = sorted((self.catalog.traits.bound | self.naming.keys()) & self.members)
             on_path = (one for one in near if one in self.naming or self.covers_path(self.catalog.entries[one]))
@@ -131,10 +131,7 @@ class Grounds:
 
     def tier_of(self, entry: Entry) -> Tier:
         """Return how near an entry stands to the scope."""
-        if self.catalog.wings[entry.wing].is_shared:
-            return Tier.SHARED
-        is_focus = self.scope.focus is not None and entry.focus == self.scope.focus and entry.wing == self.scope.wing
-        return Tier.FOCUS if is_focus else Tier.PROJECT
+        return tier_of(entry, self.scope, self.catalog.wings)
 
     def is_shown(self, entry: Entry) -> bool:
         """Say whether an entry is in force, or nothing tells whether it is."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from heapq import merge, nlargest
 from itertools import groupby, islice
@@ -42,32 +42,8 @@ _Ranked = TypeVar("_Ranked", bound=_Rank)
 Force = tuple[bool, bool, int, int]
 """Whether an entry ended, is only proposed, how far it is, and whether it is in doubt."""
 
-
-Kind = tuple[EntryType, Force]
-
-
-def kinds_of(
-    addresses: Sequence[str],
-    entries: Mapping[str, Entry],
-    known: dict[str, Kind],
-    *,
-    apart: Set[str],
-    look: Callable[[str], Kind],
-) -> list[Kind]:
-    """Return type and force of entries that are in force, those `known` by address first, which are added to.
-
-    Of thousands all but those `apart` have the same as others of their type in their wing: no more are looked at.
-    """
-    alike: dict[tuple[EntryType, str], Kind] = {}
-    for one in addresses if not known.keys() >= set(addresses) else ():
-        told_by = entries[one].type, one.partition("/")[0]
-        if one in apart:
-            known[one] = known.get(one) or look(one)
-        elif told_by in alike:
-            known[one] = alike[told_by]
-        else:
-            known[one] = alike[told_by] = look(one)
-    return list(map(known.__getitem__, addresses))
+Ahead = tuple[tuple[Any, ...], int, int]
+"""What sorts an entry before another: the key of that, 0 (1 for that one itself), and its place among those before."""
 
 
 class RankKind(NamedTuple):
@@ -103,11 +79,15 @@ class RankKind(NamedTuple):
 
 @dataclass(frozen=True)
 class RankGroup:
-    """The ranks of one kind in columns, the best score first, equal ones by address."""
+    """The ranks of one kind in columns, the best score first, equal ones by address.
+
+    One that `is_alike` holds nothing but what is ranked by the words that it holds itself.
+    """
 
     kind: RankKind
     addresses: list[str] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
+    is_alike: bool = False
 
     @cached_property
     def places(self) -> Mapping[str, int]:
@@ -130,11 +110,42 @@ class RankGroup:
         self.addresses[:] = [address for _, address in pairs]
 
 
-class Ranks(Sequence[_Ranked]):
-    """What ranks the entries of a retrieval, by kind: of thousands a few are made, or put in order.
+@dataclass(frozen=True, eq=False)
+class _Whole:
+    """All groups of a retrieval, of which parts are asked."""
 
-    `places` are those in the order, by address, where it is not that of the sort keys.
-    """
+    groups: Sequence[RankGroup]
+
+    @cached_property
+    def group_of(self) -> Mapping[str, RankGroup]:
+        """Return in which of them each address stands."""
+        found: dict[str, RankGroup] = {}
+        for group in self.groups:
+            found.update(dict.fromkeys(group.addresses, group))
+        return found
+
+
+@dataclass(frozen=True)
+class _Order:
+    """How ranks stand: by their places where these are known, else by their keys, but for what is `ahead`."""
+
+    places: Mapping[str, int] | None = None
+    ahead: Mapping[str, Ahead] = field(default_factory=dict)
+
+    def of(self, few: Iterable[_Ranked]) -> list[_Ranked]:
+        """Return some in their order."""
+        places = self.places
+        if places is None:
+            return sorted(few, key=self.key if self.ahead else attrgetter("sort_key"))
+        return sorted(few, key=lambda one: places[one.entry.address])
+
+    def key(self, one: _Rank) -> Ahead:
+        """Return what sorts one."""
+        return self.ahead.get(one.entry.address) or (one.sort_key, 1, 0)
+
+
+class Ranks(Sequence[_Ranked]):
+    """What ranks the entries of a retrieval, by kind: of thousands a few are made, or put in order."""
 
     def __init__(
         self,
@@ -142,14 +153,18 @@ class Ranks(Sequence[_Ranked]):
         make: Callable[[RankGroup, int], _Ranked],
         *,
         made: dict[str, _Ranked] | None = None,
-        places: Mapping[str, int] | None = None,
+        order: _Order | None = None,
+        whole: _Whole | None = None,
     ) -> None:
-        """Take the groups and what makes a rank of one; `made` are those that are made already, by address."""
-        self.groups, self._make, self._places = groups, make, places
+        """Take the groups and what makes a rank of one; `made` are those that are made already, by address.
+
+        `whole` are the ranks of which these are some.
+        """
+        self.groups, self._make, self._order, self._whole = groups, make, order or _Order(), whole or _Whole(groups)
         self._made: dict[str, _Ranked] = {} if made is None else made
         self._ordered: list[_Ranked] = []
         # None of what it goes on with leads back here: a server would keep each answer until it looks for garbage.
-        self._rest = _iter_in_order(groups, partial(_at, self._made, make), places)
+        self._rest = _iter_in_order(groups, partial(_at, self._made, make), self._order, self._whole)
 
     @classmethod
     def listed(cls, items: Iterable[_Ranked]) -> Ranks[_Ranked]:
@@ -163,21 +178,23 @@ class Ranks(Sequence[_Ranked]):
         for group in groups.values():
             group.sort()
         places = {address: place for place, address in enumerate(made)}
-        return cls(list(groups.values()), lambda group, at: made[group.addresses[at]], made=made, places=places)
+        return cls(list(groups.values()), lambda group, at: made[group.addresses[at]], made=made, order=_Order(places))
 
     def where(self, test: Callable[[RankKind], bool]) -> Ranks[_Ranked]:
         """Return those of some kinds, in their order."""
         groups = [group for group in self.groups if test(group.kind)]
-        return Ranks(groups, self._make, made=self._made, places=self._places)
+        return Ranks(groups, self._make, made=self._made, order=self._order, whole=self._whole)
 
-    def holds(self, address: str) -> bool:
-        """Say whether an entry is one of these."""
-        return address in self._group_of
+    def with_ahead(self, ahead: Mapping[str, Ahead]) -> Ranks[_Ranked]:
+        """Return the same, of which some stand before another one, by address."""
+        return Ranks(self.groups, self._make, made=self._made, order=_Order(ahead=ahead), whole=self._whole)
 
     def find(self, address: str) -> _Ranked | None:
         """Return the rank of one entry, None where it is none of these."""
-        group = self._group_of.get(address)
-        return None if group is None else self.at(group, group.places[address])
+        group = self._whole.group_of.get(address)
+        if group is None or not any(group is one for one in self.groups):
+            return None
+        return self._made.get(address) or self.at(group, group.places[address])
 
     def at(self, group: RankGroup, place: int) -> _Ranked:
         """Return one of a group, which is the same whoever asks."""
@@ -197,7 +214,7 @@ class Ranks(Sequence[_Ranked]):
 
     def in_order(self, few: Iterable[_Ranked]) -> list[_Ranked]:
         """Return a few of them in their order."""
-        return _in_order(few, self._places)
+        return self._order.of(few)
 
     @property
     def in_any_order(self) -> Iterator[_Ranked]:
@@ -206,6 +223,10 @@ class Ranks(Sequence[_Ranked]):
 
     def __len__(self) -> int:
         """Return how many there are."""
+        return self._count
+
+    @cached_property
+    def _count(self) -> int:
         return sum(len(group.addresses) for group in self.groups)
 
     def __iter__(self) -> Iterator[_Ranked]:
@@ -234,13 +255,6 @@ class Ranks(Sequence[_Ranked]):
             self._ordered += islice(self._rest, missing)
         return at < len(self._ordered)
 
-    @cached_property
-    def _group_of(self) -> dict[str, RankGroup]:
-        found: dict[str, RankGroup] = {}
-        for group in self.groups:
-            found.update(dict.fromkeys(group.addresses, group))
-        return found
-
 
 def _at(made: dict[str, _Ranked], make: Callable[[RankGroup, int], _Ranked], group: RankGroup, place: int) -> _Ranked:
     address = group.addresses[place]
@@ -257,18 +271,20 @@ def _of(groups: Iterable[RankGroup], at: _At[_Ranked]) -> Iterator[_Ranked]:
     return (at(group, place) for group in groups for place in range(len(group.addresses)))
 
 
-def _in_order(few: Iterable[_Ranked], places: Mapping[str, int] | None) -> list[_Ranked]:
-    if places is None:
-        return sorted(few, key=attrgetter("sort_key"))
-    return sorted(few, key=lambda one: places[one.entry.address])
+def _iter_in_order(groups: Sequence[RankGroup], at: _At[_Ranked], order: _Order, whole: _Whole) -> Iterator[_Ranked]:
+    if order.places is not None:
+        yield from order.of(_of(groups, at))
+    elif not order.ahead:
+        yield from _iter_by_key(groups, at)
+    else:
+        found = ((one, whole.group_of.get(one)) for one in order.ahead)
+        here = ((one, group) for one, group in found if group is not None and any(group is other for other in groups))
+        ahead = order.of(at(group, group.places[one]) for one, group in here)
+        others = (one for one in _iter_by_key(groups, at) if one.entry.address not in order.ahead)
+        yield from merge(others, ahead, key=order.key)
 
 
-def _iter_in_order(
-    groups: Sequence[RankGroup], at: _At[_Ranked], places: Mapping[str, int] | None
-) -> Iterator[_Ranked]:
-    if places is not None:
-        yield from _in_order(_of(groups, at), places)
-        return
+def _iter_by_key(groups: Sequence[RankGroup], at: _At[_Ranked]) -> Iterator[_Ranked]:
     alike = defaultdict[tuple[int, Force], list[RankGroup]](list)
     for group in groups:
         alike[group.kind.type.rank, group.kind.force].append(group)

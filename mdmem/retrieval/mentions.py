@@ -120,8 +120,8 @@ class Mentions:
         return [match.key for match in answer.matches]
 
     @cached_property
-    def _held(self) -> frozenset[str]:
-        return frozenset(self.among()) if self.among is not None else frozenset()
+    def _held(self) -> Collection[str]:
+        return self.among() if self.among is not None else ()
 
 
 def _names_of(entry: Entry) -> tuple[str, ...]:

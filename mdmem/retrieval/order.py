@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
 _Made = TypeVar("_Made")
@@ -12,9 +12,15 @@ _Made = TypeVar("_Made")
 class Stepped(Sequence[_Made]):
     """What is given by steps in order, and within each put in order when it is asked for: of thousands a few are."""
 
-    def __init__(self, given: list[_Made], step: Callable[[_Made], Any], key: Callable[[_Made], Any]) -> None:
-        """Take what is given, which is sorted by its steps, and what sorts it all."""
-        self._given, self._step, self._key = given, step, key
+    def __init__(
+        self,
+        given: list[_Made],
+        step: Callable[[_Made], Any],
+        key: Callable[[_Made], Any],
+        step_in: Callable[[Any], Any],
+    ) -> None:
+        """Take what is given, which is sorted by its steps, what sorts it all, and the step in a key."""
+        self._given, self._step, self._key, self._step_in = given, step, key, step_in
         self._done = 0
 
     def __len__(self) -> int:
@@ -43,15 +49,20 @@ class Stepped(Sequence[_Made]):
         self._order(last + 1 if isinstance(last, int) else max(last, default=-1) + 1)
         return self._given[at]
 
-    def place_of(self, key: Any) -> int:
-        """Return how many come no later than something of a key, which takes no order."""
-        given, step = self._given, self._step
-        # Steps are in order, so that this is at least next to the one that it belongs to.
-        at = bisect_right(given, key, key=self._key)
-        start = bisect_left(given, step(given[at - 1]), key=step) if at else 0
-        end = bisect_right(given, step(given[at]), key=step) if at < len(given) else at
-        no_later: list[bool] = [self._key(one) <= key for one in given[start:end]]
-        return start + sum(no_later)
+    def with_more(self, more: Mapping[_Made, Any]) -> Stepped[_Made]:
+        """Return these and others, by their keys, each at its place in the order."""
+        given, old_key, old_step, step_in = [*self._given], self._key, self._step, self._step_in
+
+        def key_of(one: _Made) -> Any:
+            return more[one] if one in more else old_key(one)
+
+        def step_of(one: _Made) -> Any:
+            return step_in(more[one]) if one in more else old_step(one)
+
+        for one, key in more.items():
+            # Steps are in order, so that this is at least next to those of its own.
+            given.insert(bisect_right(given, key, key=key_of), one)
+        return Stepped(given, step_of, key_of, step_in)
 
     def _order(self, end: int) -> None:
         """Put in order at least so many."""

@@ -39,7 +39,7 @@ def named(selection: Selection, found: Collection[str]) -> tuple[str, ...]:
     if not selection.question.paths:
         return ()
     bound, wing = selection.catalog.traits.bound, f"{selection.scope.wing}/"
-    covering = filter(selection.covers_path, map(selection.chosen.__getitem__, bound & selection.chosen.keys()))
+    covering = filter(selection.covers_path, map(selection.catalog.entries.__getitem__, bound & selection.chosen))
     rooms = {_room_of(one.address) for one in covering}
     # Of thousands none is read for this: an address says its room.
     near = [one for one in found if one not in bound or _room_of(one) in rooms]

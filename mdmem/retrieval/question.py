@@ -286,7 +286,7 @@ class Described(Sequence[_Made]):
 
     def __init__(self, ranked: Sequence[Any], describe: Callable[[Any], _Made]) -> None:
         """Take what ranks it, and what describes one of those."""
-        self.ranked, self._describe = ranked, describe
+        self.ranked, self.describe = ranked, describe
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -307,7 +307,7 @@ class Described(Sequence[_Made]):
     def __getitem__(self, at: int | slice) -> _Made | tuple[_Made, ...]:
         """Return one, or some of them."""
         found = self.ranked[at]
-        return self._describe(found) if isinstance(at, int) else tuple(map(self._describe, found))
+        return self.describe(found) if isinstance(at, int) else tuple(map(self.describe, found))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from itertools import islice
+from itertools import compress, islice
+from operator import not_
 
 from mdmem.dataclass import dataclass
 from mdmem.retrieval.kinds import RankGroup
@@ -61,7 +62,8 @@ class Remainder:
         counted = Counter[tuple[str, str]]((one.type, one.why) for one in self.found.basis.omitted)
         for group in self.found.ranks.groups:
             for places in self.relevance.alike(group):
-                left = [place for place in places if group.addresses[place] not in plan.taken]
+                given = map(plan.taken.__contains__, map(group.addresses.__getitem__, places))
+                left = list(compress(places, map(not_, given)))
                 for part in self._by_size(group, left, plan):
                     item = self.found.ranks.at(group, part[0])
                     counted[item.entry.type, self.why(item, plan)] += len(part)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import date
 from operator import attrgetter
 from typing import TypeVar
@@ -15,11 +15,12 @@ from mdmem.finding import Finding, Place
 from mdmem.index.protocol import TextAnswer
 from mdmem.retrieval.bearings import ended_match
 from mdmem.retrieval.code_paths import code_path
+from mdmem.retrieval.contradictions import contradictions_among
 from mdmem.retrieval.full_text import find_text
 from mdmem.retrieval.neighbours import rules_elsewhere
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
 from mdmem.retrieval.path_names import NAMED_NOWHERE, Naming, paths_named
-from mdmem.retrieval.question import DECLARED, AnswerBasis, Contradiction, Described, Passage, Question
+from mdmem.retrieval.question import AnswerBasis, Described, Passage, Question
 from mdmem.retrieval.ranks import Retrieval, Retrieved
 from mdmem.settings import Settings
 from mdmem.tree import SETTINGS_NAME, FileKind
@@ -140,67 +141,6 @@ def _hides_something(entry: Entry | None, finding: Finding, scope: Scope) -> boo
     if entry is None or not scope.reads(entry):
         return False
     return any(name in _DECISIVE and f"`{name}`" in finding.message for name in entry.unread)
-
-
-def contradictions_among(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[Contradiction]:
-    """Yield the contradictions that touch a chosen entry, each pair once, by address."""
-    found: dict[tuple[str, str], str] = {}
-    for a, b, why in (
-        *_declared(catalog, chosen),
-        *_splits(catalog, chosen),
-        *_disputes(catalog, chosen),
-        *_cycles(catalog, chosen),
-        *_overlaps(catalog, chosen),
-    ):
-        found.setdefault((min(a, b), max(a, b)), why)
-    yield from (Contradiction(a, b, why) for (a, b), why in sorted(found.items()))
-
-
-def _overlaps(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
-    from mdmem.similarity import undeclared_overlaps
-
-    current = catalog.lineage.current
-    binding = (entry for address, entry in chosen.items() if address in current)
-    for overlap in undeclared_overlaps(binding, catalog.wings):
-        yield overlap.project.address, overlap.shared.address, f"one subject, and no `overrides`: {overlap.why}"
-
-
-def _declared(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
-    for entry in catalog.traits.contested:
-        if catalog.lineage.is_current(entry.address):
-            # What replaced the other end inherits the contradiction until somebody says that it is resolved.
-            heads = {head for other in entry.conflicts_with for head in catalog.lineage.heads(other)}
-            for other in sorted(heads - {entry.address}):
-                if entry.address in chosen or other in chosen:
-                    yield entry.address, other, DECLARED
-
-
-def _splits(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
-    """Yield pairs of entries in force that both replace one entry which does not say why it was split."""
-    lineage = catalog.lineage
-    for old, successors in (*lineage.successors.items(), *lineage.claimants.items()):
-        binding = [new for new in successors if lineage.is_current(new)]
-        entry = catalog.entries[old]
-        declared = entry.reason is not None and set(successors) <= set(entry.superseded_by)
-        if len(binding) > 1 and not declared and not chosen.keys().isdisjoint(binding):
-            yield from ((binding[0], other, f"both supersede {old}") for other in binding[1:])
-
-
-def _disputes(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
-    """Yield what binds in an entry's place with what claims the place, although the entry names another."""
-    lineage = catalog.lineage
-    for old, others in lineage.disputes.items():
-        heads = lineage.heads(old)
-        for one in (head for other in others for head in lineage.heads(other) if head not in heads):
-            for head in heads:
-                if one in chosen or head in chosen:
-                    yield head, one, f"{one} claims to replace {old}, which does not name it"
-
-
-def _cycles(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
-    for cycle in catalog.lineage.cycles:
-        if not chosen.keys().isdisjoint(cycle):
-            yield cycle[0], cycle[1], f"{len(cycle)} entries supersede one another"
 
 
 def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Retrieval:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import date
 from itertools import compress
 from operator import attrgetter, not_
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mdmem.catalog import Catalog, is_entry_place
+from mdmem.catalog.by_address import ByAddress
 from mdmem.dataclass import replace
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import GoneError
 from mdmem.index.protocol import Match, MatchColumns
+from mdmem.lineage import Lineage
 from mdmem.retrieval.bearings import bearings_of, claimants_first, claims_on, ended_match
 from mdmem.retrieval.full_text import find_text
 from mdmem.retrieval.order import Stepped
@@ -56,7 +57,7 @@ def search_in(
     are = list(map(alone.__contains__, matches.keys))
     others = matches.where(map(not_, are))
     found = _Found({}, {})
-    for match, addresses in zip(others, map(_stand_ins(catalog, filters, today), others.keys), strict=True):
+    for match, addresses in zip(others, _stand_ins(catalog, filters, today).of(others.keys), strict=True):
         for address in addresses:
             found.add(match if address == match.key else Match(address, match.score, _NO_TERMS), match.key)
     drafts = catalog.traits.draft.intersection(others.keys)
@@ -99,12 +100,11 @@ def _ordered(hits: Iterable[Hit]) -> tuple[Hit, ...]:
 
 def _with(hits: Sequence[Hit], more: Iterable[Hit]) -> Sequence[Hit]:
     """Return hits with some more at their places in the order; those that are not looked at stay undescribed."""
-    ranked: list[Any] = list(range(len(hits)))
-    given = hits.ranked if isinstance(hits, Described) else None
-    for hit in sorted(more, key=_key_of, reverse=True):
-        key = _key_of(hit)
-        ranked.insert(given.place_of(key) if isinstance(given, Stepped) else bisect(hits, key, key=_key_of), hit)
-    return Described(ranked, lambda one: hits[one] if isinstance(one, int) else one)
+    if isinstance(hits, Described) and isinstance(hits.ranked, Stepped):
+        found, beside = hits, dict(enumerate(more, len(hits)))
+        ranked = hits.ranked.with_more({at: _key_of(hit) for at, hit in beside.items()})
+        return Described(ranked, lambda at: beside[at] if at in beside else found.describe(at))
+    return sorted([*hits, *more], key=_key_of)
 
 
 def _key_of(hit: Hit) -> _Key:
@@ -133,12 +133,11 @@ def _lets_all_in(filters: Filters) -> bool:
     return not any(named)
 
 
-def is_shown(catalog: Catalog, entry: Entry, filters: Filters) -> bool:
+def is_shown(lineage: Lineage, entry: Entry, filters: Filters) -> bool:
     """Say whether an entry is shown under its own name: current, or of a kind that was asked for."""
     if entry.status is Status.DRAFT:
         return filters.include_drafts or Status.DRAFT in filters.statuses
     wanted = filters.include_deprecated or Status.DEPRECATED in filters.statuses
-    lineage = catalog.lineage
     return wanted or lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
 
 
@@ -196,7 +195,7 @@ def _hits(
     def step(at: int) -> float:
         return likeness_step(found.scores[at]) if is_rated else -found.scores[at]
 
-    ordered: Sequence[int] = Stepped(list(range(len(found))), step, key)
+    ordered: Sequence[int] = Stepped(list(range(len(found))), step, key, lambda one: one[0][0 if is_rated else 2])
     if lineage.claimed and not lineage.claimed.isdisjoint(found.keys):
         placed = claimants_first(
             [_Placed(entries[found.keys[at]], at) for at in ordered], lambda one: claims_on(catalog, one.entry, scope)
@@ -210,29 +209,33 @@ class _Placed(NamedTuple):
     at: int
 
 
-def _stand_ins(catalog: Catalog, filters: Filters, today: date) -> Callable[[str], Sequence[str]]:
-    """Return what gives the addresses under which a match is shown: its own, and those of what replaced it."""
-    of_any_status = replace(filters, statuses=()) if filters.statuses else filters
+class _StandIns(ByAddress[Sequence[str]]):
+    """The addresses under which matches are shown: their own, and those of what replaced them."""
 
-    def stand_ins(address: str) -> Sequence[str]:
-        entry, heads = catalog.entries[address], catalog.lineage.heads(address)
-        is_itself = passes(entry, filters, today) and is_shown(catalog, entry, filters)
-        is_replaced = heads and address not in heads and passes(entry, of_any_status, today)
-        return (*((address,) if is_itself else ()), *(heads if is_replaced else ()))
+    def __init__(self, catalog: Catalog, filters: Filters, today: date) -> None:
+        super().__init__()
+        self._entries, self._lineage, self._filters, self._today = catalog.entries, catalog.lineage, filters, today
+        self._of_any_status = replace(filters, statuses=()) if filters.statuses else filters
 
-    if not _lets_all_in(filters):
-        return stand_ins
-    # What ended stays the same for whoever asks without a filter, and a common word brings in thousands.
-    told_by = ("stand-ins", filters.include_drafts, filters.include_deprecated)
-    known: dict[str, Sequence[str]] = catalog.traits.kept.setdefault(told_by, {})
-
-    def known_stand_ins(address: str) -> Sequence[str]:
-        found = known.get(address)
-        if found is None:
-            found = known[address] = stand_ins(address)
+    def __missing__(self, address: str) -> Sequence[str]:
+        entry, lineage, filters, today = self._entries[address], self._lineage, self._filters, self._today
+        heads = lineage.heads(address)
+        is_itself = passes(entry, filters, today) and is_shown(lineage, entry, filters)
+        is_replaced = heads and address not in heads and passes(entry, self._of_any_status, today)
+        found = self[address] = (*((address,) if is_itself else ()), *(heads if is_replaced else ()))
         return found
 
-    return known_stand_ins
+    def anew(self, catalog: Catalog) -> _StandIns:
+        return _StandIns(catalog, self._filters, self._today)
+
+
+def _stand_ins(catalog: Catalog, filters: Filters, today: date) -> _StandIns:
+    """Return the stand-ins of matches, which are known from question to question where no filter says more."""
+    if not _lets_all_in(filters):
+        return _StandIns(catalog, filters, today)
+    told_by, kept = ("stand-ins", filters.include_drafts, filters.include_deprecated), catalog.traits.kept
+    found: _StandIns = kept.get(told_by) or kept.setdefault(told_by, _StandIns(catalog, filters, today))
+    return found
 
 
 def _hit(catalog: Catalog, scope: Scope, match: Match, *, via: tuple[str, ...], today: date) -> Hit:

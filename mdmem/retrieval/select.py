@@ -6,27 +6,26 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import nsmallest
-from itertools import compress
-from operator import attrgetter
+from itertools import chain, compress, filterfalse
+from operator import attrgetter, not_
 
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.index.protocol import MatchColumns
-from mdmem.retrieval.bearings import claimants_first, claims_on, partners_of
+from mdmem.retrieval.bearings import claims_on, partners_of, runs_by_claims
 from mdmem.retrieval.coverage import Held, HeldGroup, TermWeights, coverage_of, weights_of
 from mdmem.retrieval.grounds import Grounds
-from mdmem.retrieval.kinds import Force, RankGroup, RankKind, Ranks, kinds_of
-from mdmem.retrieval.question import Coverage, Described, Omission, Tier
+from mdmem.retrieval.kinds import Ahead, RankGroup, RankKind, Ranks
+from mdmem.retrieval.question import Coverage, Described, Omission
 from mdmem.retrieval.ranks import Rank, Ranked, Retrieved
 from mdmem.retrieval.reasons import Reasons
+from mdmem.retrieval.scope_kinds import ScopeKinds, kinds_in
 
 _RULES = frozenset(one for one in EntryType if one.is_rule)
 # Among so many of the best matches the likely room is the one that holds most.
 _BEST = 10
 _NO_TERMS = frozenset[str]()
-# So many scopes of a memory are known by what its entries are in them.
-_SCOPES = 8
-_KINDS: dict[tuple[EntryType, Force], tuple[EntryType, Force]] = {}
+_terms_of, _score_of = attrgetter("terms"), attrgetter("score")
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Selection(Grounds):
     """What of a scope answers a question, by address: what is `chosen`, and what was `omitted` on the way."""
 
     omitted: dict[str, Omission] = field(default_factory=dict)
-    chosen: dict[str, Entry] = field(default_factory=dict)
+    chosen: set[str] = field(default_factory=set)
 
     def select(self) -> Described[Retrieved]:
         """Return the items in the order of authority; what is left out is named in `omitted`."""
@@ -42,32 +41,43 @@ class Selection(Grounds):
 
     def ranks(self) -> Ranks[Ranked]:
         """Return what ranks them."""
-        entries, alike = self.catalog.entries, self._alike
+        entries, alike, among_alike = self.catalog.entries, self._alike, self._among_alike
         apart = {entry.address: entry for entry in (*self._candidates(), *self._reached_by_chain())}
-        chosen = {**dict(zip(alike.keys, map(entries.__getitem__, alike.keys), strict=True)), **apart}
+        chosen = self.chosen
+        chosen.update(among_alike, apart)
         overriders = self.overrides.of(chosen)
-        for entry in (*overriders.values(), *self.overrides.powerless(chosen)):
-            apart[entry.address] = chosen.setdefault(entry.address, entry)
-        for address in self.omitted.keys() & chosen.keys():
+        apart |= {entry.address: entry for entry in (*overriders.values(), *self.overrides.powerless(chosen))}
+        chosen.update(apart)
+        for address in self.omitted.keys() & chosen:
             del self.omitted[address]
         for address, by in overriders.items():
-            one = chosen[address]
+            one = entries[address]
             if self.overrides.replaces(by, one) and one.type is not EntryType.INVARIANT:
-                self._leave_out(chosen.pop(address), f"overridden by {by.address}")
+                chosen.remove(address)
+                self._leave_out(one, f"overridden by {by.address}")
         for entry in partners_of(self.catalog, chosen, self.scope):
             if not self.misses_paths(entry) and not self._has_other_focus(entry):
-                apart[entry.address] = chosen[entry.address] = entry
+                apart[entry.address] = entry
+                chosen.add(entry.address)
                 self.omitted.pop(entry.address, None)
-        self.chosen.update(chosen)
         # What replaced a match holds more than its own words.
-        heads = alike.places.keys() & self.inherited.keys()
-        own = [one for one in (*apart, *heads) if one in heads or one not in alike.places]
+        heads = among_alike & self.inherited.keys()
+        own = heads.union(one for one in apart if one not in among_alike) & chosen
         without = heads.union(one for one in overriders if one not in chosen)
-        like = alike.at([place for place, one in enumerate(alike.keys) if one not in without]) if without else alike
-        ranks = self._ranks(like, {one: chosen[one] for one in own if one in chosen}, overriders)
-        if not chosen.keys().isdisjoint(self.catalog.lineage.claimed):
-            ranks = Ranks.listed(claimants_first(ranks, lambda rank: claims_on(self.catalog, rank.entry, self.scope)))
-        return ranks
+        like = alike.where(map(not_, map(without.__contains__, alike.keys))) if without else alike
+        ranks = self._ranks(like, own, overriders)
+        claimed = self.catalog.lineage.claimed & chosen
+        return ranks.with_ahead(self._claimants(ranks, claimed)) if claimed else ranks
+
+    def _claimants(self, ranks: Ranks[Ranked], claimed: Iterable[str]) -> dict[str, Ahead]:
+        """Return what claims the place of an entry that would stand before it, and where it comes for that."""
+        named = {address: claims_on(self.catalog, self.catalog.entries[address], self.scope) for address in claimed}
+        found = map(ranks.find, {*named, *chain.from_iterable(named.values())})
+        items = ranks.in_order(one for one in found if one is not None)
+        ahead: dict[str, Ahead] = {}
+        for run in runs_by_claims(items, lambda rank: named.get(rank.entry.address, ())):
+            ahead |= {one.entry.address: (run[-1].sort_key, 0, at) for at, one in enumerate(run[:-1])}
+        return ahead
 
     def propose(self) -> Described[Retrieved]:
         """Return the drafts of the scope that match and nothing replaced, in order; they are never authority."""
@@ -89,44 +99,45 @@ class Selection(Grounds):
             found = self.answer.matches if self.answer is not None else MatchColumns()
         entries, plain, members = self.catalog.entries, self._plain, self.members
         if self.narrows:
-            are = [one in plain and one in members and self._passes(entries[one]) for one in found.keys]
-        elif self.is_whole:
-            are = list(map(plain.__contains__, found.keys))
-        else:
-            are = [one in plain and one in members for one in found.keys]
-        keys, scores, terms = compress(found.keys, are), compress(found.scores, are), compress(found.terms, are)
-        return MatchColumns(list(keys), list(scores), list(terms))
+            return found.where(one in plain and one in members and self._passes(entries[one]) for one in found.keys)
+        if self.is_whole:
+            return found.where(map(plain.__contains__, found.keys))
+        return found.where(one in plain and one in members for one in found.keys)
+
+    @cached_property
+    def _among_alike(self) -> frozenset[str]:
+        """The addresses of those."""
+        return frozenset(self._alike.keys)
 
     @cached_property
     def _plain(self) -> frozenset[str]:
         """The entries that are ranked by what they are and by the words that they hold."""
         traits = self.catalog.traits
         at_hand = self.question.paths or self.question.beside
-        return traits.plain.difference(self.naming, traits.bound if at_hand else ())
+        apart = self.naming.keys() | (traits.bound if at_hand else ())
+        return traits.plain.difference(apart) if apart else traits.plain
 
-    def _ranks(self, alike: MatchColumns, apart: Mapping[str, Entry], overriders: Mapping[str, Entry]) -> Ranks[Ranked]:
+    def _ranks(self, alike: MatchColumns, apart: Iterable[str], overriders: Mapping[str, Entry]) -> Ranks[Ranked]:
         """Return what ranks entries, most of which are like others but for their score."""
         found = defaultdict[tuple[int, frozenset[str]], list[int]](list)
-        closer = alike.keys if self.scope.focus is not None else ()
-        unlike = self.catalog.traits.doubtful.union(self.catalog.stances or (), closer)
-        known = kinds_of(alike.keys, self.catalog.entries, self._kinds, apart=unlike, look=self._kind)
+        known = list(self._kinds.of(alike.keys))
         for place, one in enumerate(zip(map(id, known), alike.terms, strict=True)):
             found[one].append(place)
-        groups = dict[RankKind, RankGroup]()
+        groups: list[RankGroup] = []
         for (_, terms), places in found.items():
             whole = RankKind(*known[places[0]], self.is_open or self.is_half(terms), terms)
-            own = alike.at(places)
-            groups[whole] = RankGroup(whole, list(own.keys), list(own.scores))
-        mixed = set[RankKind]()
-        for address, entry in apart.items():
-            whole, score = self._by_itself(entry, overriders)
-            group = groups.get(whole) or groups.setdefault(whole, RankGroup(whole))
+            own = alike.at(places) if len(places) < len(alike) else alike
+            groups.append(RankGroup(whole, list(own.keys), list(own.scores), is_alike=True))
+        # These are kept by themselves, though they may be of such a kind: few, they need not be sorted among thousands.
+        mixed = dict[RankKind, RankGroup]()
+        for address in apart:
+            whole, score = self._by_itself(address, overriders)
+            group = mixed.get(whole) or mixed.setdefault(whole, RankGroup(whole))
             group.addresses.append(address)
             group.scores.append(score)
-            mixed.add(whole)
-        for whole in mixed:
-            groups[whole].sort()
-        return Ranks(list(groups.values()), self._maker(Reasons(self, overriders).described))
+        for group in mixed.values():
+            group.sort()
+        return Ranks([*groups, *mixed.values()], self._maker(Reasons(self, overriders).described))
 
     def _maker(self, describe: Callable[[Rank], Retrieved]) -> Callable[[RankGroup, int], Ranked]:
         entries = self.catalog.entries
@@ -148,57 +159,48 @@ class Selection(Grounds):
 
         return make
 
-    def _by_itself(self, entry: Entry, overriders: Mapping[str, Entry]) -> tuple[RankKind, float]:
+    def _by_itself(self, address: str, overriders: Mapping[str, Entry]) -> tuple[RankKind, float]:
         """Return of what kind an entry is that is looked at by itself, and its score."""
-        address = entry.address
-        kind, force = self._kinds.get(address) or self._kind(address)
+        kind, force = self._kinds[address]
         if address in self._plain and not self.question.paths:
             matches, olds = self.matches, self.inherited.get(address, ())
-            place, held = matches.places.get(address), [match.terms for match in olds]
-            score = max((match.score for match in olds), default=0.0)
+            held, scores, place = [*map(_terms_of, olds)], [*map(_score_of, olds)], matches.places.get(address)
             if place is not None:
-                score, held = max(score, matches.scores[place]), [*held, matches.terms[place]]
-            suits = self.is_open or any(map(self.is_half, held))
-            return RankKind(kind, force, suits, _NO_TERMS.union(*held)), score
+                held.append(matches.terms[place])
+                scores.append(matches.scores[place])
+            suits, terms = self._held_together(tuple(held))
+            return RankKind(kind, force, suits, terms), max(scores, default=0.0)
+        entry = self.catalog.entries[address]
         score, terms = self.held_by(entry, overriders)
         on_path, aside = self.covers_path(entry), self.question.lies_aside(entry)
         return RankKind(kind, force, self.suits(entry), terms, on_path, aside), score
 
+    def _held_together(self, held: tuple[frozenset[str], ...]) -> tuple[bool, frozenset[str]]:
+        """Return whether one of several holds half of the question's words, and what all of them hold."""
+        known = self._known_together
+        if held not in known:
+            # Thousands of chains share a few sets.
+            known[held] = (self.is_open or any(map(self.is_half, held)), _NO_TERMS.union(*held))
+        return known[held]
+
     @cached_property
-    def _kinds(self) -> dict[str, tuple[EntryType, Force]]:
-        """Type and force by address, as this scope has them today; the same objects for the same ones."""
-        kept, scope = self.catalog.traits.kept, self.scope
-        told_by = ("kinds", scope.wing, scope.focus, scope.starts_shared, self.today)
-        if told_by not in kept and len(kept) > _SCOPES:
-            kept.clear()
-        known: dict[str, tuple[EntryType, Force]] = kept.setdefault(told_by, {})
-        return known
+    def _known_together(self) -> dict[tuple[frozenset[str], ...], tuple[bool, frozenset[str]]]:
+        return {}
 
-    def _kind(self, address: str) -> tuple[EntryType, Force]:
-        entry, stance = self.catalog.entries[address], (self.catalog.stances or {}).get(address)
-        is_sure = entry.status is Status.ACTIVE and (
-            not entry.expires_at or entry.status_on(self.today) is Status.ACTIVE
-        )
-        is_proposal = stance is not None and stance.standing.is_proposal
-        is_current = address in self.catalog.lineage.current
-        force = (not is_current, is_proposal, self._distance(entry), int(not is_sure))
-        found = _KINDS.setdefault((entry.type, force), (entry.type, force))
-        self._kinds[address] = found
-        return found
-
-    def _distance(self, entry: Entry) -> int:
-        tier = self.tier_of(entry)
-        return int(tier is not Tier.SHARED) if self.scope.starts_shared else tier.rank
+    @cached_property
+    def _kinds(self) -> ScopeKinds:
+        return kinds_in(self.catalog, self.scope, self.today)
 
     def coverage(self, ranks: Ranks[Ranked]) -> tuple[Coverage, tuple[str, ...]]:
         """Return how far a current invariant or decision that is no mere proposal answers, and what it lacks.
 
         The words are those that nothing binding holds.
         """
-        spoken = ranks.where(lambda kind: kind.binds and kind.type in _RULES)
+        spoken, entries = ranks.where(lambda kind: kind.binds and kind.type in _RULES), self.catalog.entries
         on_path = self.question.paths and any(group.kind.on_path for group in spoken.groups)
         others = self._spoken_for(spoken) if spoken.groups else []
-        if spoken.groups and (self.is_open or on_path or (self.question.paths and any(map(self.covers_path, others)))):
+        covered = self.question.paths and any(map(self.covers_path, map(entries.__getitem__, others)))
+        if spoken.groups and (self.is_open or on_path or covered):
             return Coverage.FULL, ()
         held = self.texts(spoken, others)
         found = coverage_of(self.weights, held, self.catalog.body)
@@ -216,32 +218,32 @@ class Selection(Grounds):
             return weights_of((), (), len(self.members))
         return weights_of(self.answer.terms, self.answer.matches.terms, len(self.members))
 
-    def _is_named(self, spoken: Ranks[Ranked], others: Iterable[Entry]) -> bool:
+    def _is_named(self, spoken: Ranks[Ranked], others: Iterable[str]) -> bool:
         named = any(address in self.naming for group in spoken.groups for address in group.addresses)
-        return named or any(entry.address in self.naming for entry in others)
+        return named or any(address in self.naming for address in others)
 
-    def _spoken_for(self, spoken: Ranks[Ranked]) -> list[Entry]:
+    def _spoken_for(self, spoken: Ranks[Ranked]) -> list[str]:
         """Return what some of what binds replaced or overrides: that speaks for it."""
-        told = [*self.inherited, *(entry.address for entry in self.catalog.traits.overriding)]
-        entries = [self.catalog.entries[one] for one in dict.fromkeys(told) if spoken.holds(one)]
-        return [one for entry in entries for one in (*self.replaced_by(entry), *self.overrides.overridden_by(entry))]
+        # Nothing that did so is like others.
+        held = {address for group in spoken.groups if not group.is_alike for address in group.addresses}
+        replaced = [match.key for head, olds in self.inherited.items() if head in held for match in olds]
+        overriding = [one for one in self.catalog.traits.overriding if one.address in held]
+        return [*replaced, *(other.address for one in overriding for other in self.overrides.overridden_by(one))]
 
-    def texts(self, spoken: Ranks[Ranked], others: Iterable[Entry] = ()) -> list[HeldGroup]:
+    def texts(self, spoken: Ranks[Ranked], others: Iterable[str] = ()) -> list[HeldGroup]:
         """Return those entries that hold a word of the question, by the words that each holds."""
-        entries, matches, apart = self.catalog.entries, self.matches, [entry.address for entry in others]
+        entries, matches, apart = self.catalog.entries, self.matches, list(others)
         found: list[HeldGroup] = []
 
         def held(columns: tuple[list[str], list[float]], terms: frozenset[str]) -> Sequence[Held]:
             addresses, scores = columns
             return Described(range(len(addresses)), lambda at: Held(entries[addresses[at]], scores[at], terms))
 
-        own = self._alike.places.keys() - self.inherited.keys()
         for group in spoken.groups:
-            terms, others_here = group.kind.terms, group.places.keys() - own
-            are = [address not in others_here for address in group.addresses] if others_here else None
-            columns = (group.addresses, group.scores)
-            if are is not None:
-                apart += others_here
+            terms, columns = group.kind.terms, (group.addresses, group.scores)
+            if not group.is_alike:
+                are = [one in self._among_alike and one not in self.inherited for one in group.addresses]
+                apart += compress(group.addresses, map(not_, are))
                 columns = list(compress(group.addresses, are)), list(compress(group.scores, are))
             if terms and columns[0]:
                 found.append(HeldGroup(terms, held(columns, terms)))
@@ -279,10 +281,8 @@ class Selection(Grounds):
     def _candidates(self) -> Iterator[Entry]:
         """Yield those of the others that come: each is looked at by itself."""
         entries, traits, plain = self.catalog.entries, self.catalog.traits, self._plain
-        others = set(self.members if self.is_open else self.matches.places).difference(plain)
-        others.update(
-            traits.of_type[EntryType.INVARIANT], self.inherited.keys() - self._alike.places.keys(), self.naming
-        )
+        others = set(filterfalse(plain.__contains__, self.members if self.is_open else self.matches.keys))
+        others.update(traits.of_type[EntryType.INVARIANT], self.inherited.keys() - self._among_alike, self.naming)
         others.update(traits.bound if self.question.paths else ())
         others.difference_update(() if self._with_ended else self.catalog.traits.hidden)
         for entry in map(entries.__getitem__, others if self.is_whole else others & self.members):
@@ -342,7 +342,7 @@ class Selection(Grounds):
         """Yield the heads of superseded entries that match, even where a filter on the head would leave it out."""
         wanted = self.question.filters
         for head, matches in sorted(self.inherited.items()):
-            if head in self._alike.places:
+            if head in self._among_alike:
                 continue
             entry = self.catalog.entries[head]
             olds = [self.catalog.entries[match.key] for match in matches]

@@ -11,7 +11,7 @@ from mdmem.dataclass import dataclass
 from mdmem.document.parse import without_code
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, Status
-from mdmem.retrieval.retrieve import contradictions_among
+from mdmem.retrieval.contradictions import contradictions_among
 from mdmem.review.comparison import Comparison, TreeSide
 from mdmem.review.model import ContradictionChange, Covered, Dependent, Rewording
 
@@ -54,8 +54,7 @@ def contradictions(comparison: Comparison) -> tuple[ContradictionChange, ...]:
 
 
 def _pairs(side: TreeSide, binding: frozenset[str]) -> list[tuple[str, str, str]]:
-    entries = side.catalog.entries
-    chosen = {address: entries[address] for address in entries if address in binding}
+    chosen = side.catalog.entries.keys() & binding
     return [(one.a, one.b, one.why) for one in contradictions_among(side.catalog, chosen)]
 
 

@@ -20,7 +20,8 @@ from mdmem.saving.target import free_address, room_for
 from mdmem.state import write_lock
 from mdmem.state.places import WING
 from mdmem.workspace.own_memory import make_own_memory
-from mdmem.workspace.scope import Filters, is_doubtful, resolve_scope, scope_state
+from mdmem.workspace.scope import Filters, resolve_scope, scope_state
+from mdmem.workspace.unread_wings import is_doubtful
 from mdmem.workspace.visibility import may_write_to, require_writable
 from mdmem.workspace.wings import find_wing
 from mdmem.workspace.workspace import Workspace

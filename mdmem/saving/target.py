@@ -21,7 +21,8 @@ from mdmem.saving.calls import SaveRequest
 from mdmem.saving.records import MemoryScope
 from mdmem.saving.results import SaveResult, SaveStatus
 from mdmem.settings import Settings
-from mdmem.workspace.scope import ScopeState, is_doubtful, may_write, scope_state, wing_name_for
+from mdmem.workspace.scope import ScopeState, may_write, scope_state, wing_name_for
+from mdmem.workspace.unread_wings import is_doubtful
 from mdmem.workspace.workspace import Workspace
 
 

@@ -119,9 +119,13 @@ path_of = attrgetter("path")
 
 def has_file(tree: Tree, path: str) -> bool:
     """Say whether something stands at a path of a tree."""
-    files = tree.files()
+    return find_file(tree.files(), path) is not None
+
+
+def find_file(files: Sequence[TreeFile], path: str) -> TreeFile | None:
+    """Return the file at a path, of files that are sorted by path."""
     place = bisect_left(files, path, key=path_of)
-    return place < len(files) and files[place].path == path
+    return files[place] if place < len(files) and files[place].path == path else None
 
 
 def first_names(files: Sequence[TreeFile]) -> Iterator[str]:

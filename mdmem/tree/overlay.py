@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from mdmem.dataclass import dataclass, field
-from mdmem.tree.model import Tree, TreeFile, Unreadable, digest_of, path_of
+from mdmem.tree.model import Tree, TreeFile, Unreadable, digest_of, find_file, path_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,15 @@ class OverlaidTree:
 
     def files(self) -> tuple[TreeFile, ...]:
         """Return the files of the tree below as the changes leave them, sorted by path."""
-        kept = [self._as_changed(file) for file in self.below.files() if file.path not in self.gone]
-        new = self.changed.keys() - {file.path for file in kept}
-        return tuple(sorted([*kept, *map(TreeFile, new)], key=path_of))
-
-    def _as_changed(self, file: TreeFile) -> TreeFile:
-        return file.with_changes(digest=None) if file.digest and file.path in self.changed else file
+        files = self.below.files()
+        stated = self.changed.keys() - self.gone
+        there = {path: file for path in stated if (file := find_file(files, path)) is not None}
+        if len(there) == len(self.changed) and not self.gone and not any(file.digest for file in there.values()):
+            # Of thousands no list is made where it would be the same.
+            return files
+        kept = [file for file in files if file.path not in self.gone and file.path not in there]
+        changed = (there.get(path, TreeFile(path)).with_changes(digest=None) for path in self.changed)
+        return tuple(sorted([*kept, *changed], key=path_of))
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
         """Yield each path with its bytes, in the order asked."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
+from itertools import compress
+from operator import not_
 from pathlib import Path
 from stat import S_ISREG
 
@@ -196,7 +198,8 @@ class WorkingTree:
             return dict(listing.digests)
         for look in self._told.values():
             found |= look.digests
-        new = [file for file in files if file.path not in found]
+        paths = list(map(path_of, files))
+        new = list(compress(files, map(not_, map(found.__contains__, paths))))
         if new:
             found |= self.stats.known({file.path: stats[file.path] for file in new if file.path in stats})
         for file in new:
@@ -206,7 +209,7 @@ class WorkingTree:
             look.digests.update((path, found[path]) for path in look.paths if path in found)
         # Nobody asks for it again, and it takes as much as a third of an entry.
         self._stats = {path: stat for path, stat in stats.items() if path not in found} if new else stats
-        asked = {file.path: found[file.path] for file in files if file.path in found}
+        asked = {path: digest for path, digest in zip(paths, map(found.get, paths), strict=True) if digest is not None}
         if len(asked) == len(files):
             self._listed = self.looks.listing = replace(listing, asked=tuple(files), digests=dict(asked))
             # The looks and the listing have them.

@@ -65,6 +65,13 @@ def view_of(workspace: Workspace) -> View:
 
 
 def _view_of(workspace: Workspace) -> View:
+    view = _made_of(workspace)
+    for role, one in (("files", view.checkout), ("answers", view.effective)):
+        workspace.parsed.follow(role, one.catalog)
+    return view
+
+
+def _made_of(workspace: Workspace) -> View:
     standings = find_standings(workspace)
     if standings is None:
         return View(workspace, workspace)

@@ -9,13 +9,13 @@ from enum import StrEnum
 from typing import Any
 
 from mdmem.catalog import Catalog
-from mdmem.catalog.addresses import MANIFEST
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status, Wing
 from mdmem.errors import SettingsError, UsageError
 from mdmem.settings import Settings
 from mdmem.tree import FileKind
+from mdmem.workspace.unread_wings import doubtful_wings, hidden_wings
 from mdmem.workspace.wings import find_wing, get_wing, not_there, shared_of
 
 
@@ -96,7 +96,7 @@ class Scope:
         """Return the addresses of the entries that the question is put to, those that bind unasked among them."""
         whole = [self.holds(f"{room}/") for room in catalog.rooms]
         if all(whole):
-            return catalog.entries.keys()
+            return catalog.everything
         found: list[str] = []
         for is_whole, held in zip(whole, catalog.rooms.values(), strict=True):
             found += held if is_whole else (one for one in held if unasked and self.binds(catalog.entries[one]))
@@ -129,7 +129,7 @@ def resolve_scope(
     if not wings and not filters.wings:
         return Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
     named = tuple(dict.fromkeys(get_wing(name, wings) for name in filters.wings))
-    doubtful = _doubtful(catalog) | catalog.fetched_wings
+    doubtful = doubtful_wings(catalog) | catalog.fetched_wings
     try:
         active = named[0] if named else _wing_about(paths, wings, settings) or _active_wing(wings, settings, doubtful)
     except AmbiguousWingError:
@@ -288,7 +288,7 @@ def wing_name_for(project_id: str, catalog: Catalog) -> str:
         fault = "is too long for" if name else "has no letter or digit for"
         raise UsageError(f"the project `{project_id}` {fault} the name of a wing; name it otherwise")
     _refuse_taken(name, project_id, catalog)
-    hidden = _hidden(catalog)
+    hidden = hidden_wings(catalog)
     if hidden:
         listed = " and ".join(f"`{path}`" for path in hidden)
         raise UsageError(f"{listed} cannot be read and may be the wing of `{project_id}`; mend that first")
@@ -307,38 +307,10 @@ def _refuse_taken(name: str, project_id: str, catalog: Catalog) -> None:
         raise UsageError(f"`{name}` exists already and is no folder; `{project_id}` needs another id")
 
 
-def is_doubtful(catalog: Catalog, wing: str) -> bool:
-    """Say whether a wing's manifest cannot be read in full, so that the wing may be a shared one."""
-    return wing in _doubtful(catalog) or not {wing, f"{wing}/{MANIFEST}"}.isdisjoint(_unread_paths(catalog))
-
-
 def _all_wings(catalog: Catalog) -> dict[str, Wing]:
     """Return the wings, with every one of which only the folder's name can be told."""
-    names = (*(path.split("/")[0] for path in _hidden(catalog) if path != "."), *catalog.missing_wings)
+    names = (*(path.split("/")[0] for path in hidden_wings(catalog) if path != "."), *catalog.missing_wings)
     return {name: Wing(name=name) for name in names} | dict(catalog.wings)
-
-
-def _unread_paths(catalog: Catalog) -> frozenset[str]:
-    """Return the paths of what stands in the place of a wing, a room or a file of theirs and was not read."""
-    faults = (*catalog.closed, *(finding for finding in catalog.findings if finding.code == "unreadable"))
-    return frozenset(finding.place.path for finding in faults)
-
-
-def _hidden(catalog: Catalog) -> tuple[str, ...]:
-    """Return what may be a wing of any `project_id`: folders and manifests that cannot be read, sorted."""
-    unread = {finding.place.path for finding in catalog.findings if finding.code == "unreadable"}
-    unclear = {f"{name}/{MANIFEST}" for name in _doubtful(catalog) if _may_have_any_id(catalog, name)}
-    return tuple(sorted(unclear | {path for path in unread if path.partition("/")[2] in ("", MANIFEST)}))
-
-
-def _may_have_any_id(catalog: Catalog, name: str) -> bool:
-    wing = catalog.wings.get(name)
-    return wing is None or (wing.project_id is None and not wing.is_shared)
-
-
-def _doubtful(catalog: Catalog) -> frozenset[str]:
-    faults = (finding for finding in catalog.findings if finding.code == "manifest-invalid")
-    return frozenset(finding.place.path.split("/")[0] for finding in faults)
 
 
 def _active_wing(wings: Mapping[str, Wing], settings: Settings, doubtful: Collection[str]) -> str:

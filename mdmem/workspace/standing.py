@@ -112,17 +112,21 @@ class _StandingScan:
             return None
 
     @cached_property
-    def _binding(self) -> dict[str, str]:
+    def _binding(self) -> Mapping[str, str]:
         """The digest of each file of the default branch."""
         under = self.workspace.location.under
         # The name parts one folder from another most of the time, and the key always.
         part = under.encode("utf-8", "surrogateescape")
         file, commit = self.workspace.cache_folder / f"standing-{crc32(part):08x}", f"{self.branch.commit} {part!r}"
+        known = self.workspace.parsed.listed
+        if known is not None and known[0] == (file, commit):
+            return known[1]
         kept = read_packed(file, _VERSION, _FilesByCommit) or {}
         if commit not in kept:
             listed = GitTree(self.repository, under, self.branch.commit, self.branch.ref).files()
             kept = {commit: {one.path: one.digest or "" for one in listed if one.kind is FileKind.FILE}}
             write_packed(file, _VERSION, kept)
+        self.workspace.parsed.listed = ((file, commit), kept[commit])
         return kept[commit]
 
     def _from_root(self, path: str) -> str:

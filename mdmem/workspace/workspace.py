@@ -306,7 +306,7 @@ class Workspace:
             words,
             live=self.catalog.digests,
             read=self.texts,
-            among=among,
+            among=None if among is self.catalog.everything else among,
             syntax=syntax,
             holding=holding,
             may_refresh=not is_part,

@@ -28,6 +28,7 @@ from builders import (
 Capture = pytest.CaptureFixture[str]
 Spoil = Callable[[Path], object]
 Spoilt = Callable[[str], Path]
+Ask = Callable[..., Ran]
 RULE, CHOICE = "nav/rules/callbacks", "nav/architecture/threads"
 BAD = "memory/nav/rules/bad.md"
 ITSELF = "nav/rules/bad.md"
@@ -165,31 +166,47 @@ def spoilt(tmp_path_factory: pytest.TempPathFactory) -> Spoilt:
     return made
 
 
+@pytest.fixture(scope="module")
+def answers() -> dict[tuple[str, ...], Ran]:
+    return {}
+
+
+@pytest.fixture
+def ask(spoilt: Spoilt, answers: dict[tuple[str, ...], Ran], capsys: Capture) -> Ask:
+    """Return what asks the memory of a kind, each question once for all tests."""
+
+    def asked(kind: str, *command: str) -> Ran:
+        if (kind, *command) not in answers:
+            answers[kind, *command] = run_here(capsys, *command, cwd=spoilt(kind))
+        return answers[kind, *command]
+
+    return asked
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_reading_command_breaks_or_writes(kind: str, spoilt: Spoilt, capsys: Capture) -> None:
+def test_no_reading_command_breaks_or_writes(kind: str, spoilt: Spoilt, ask: Ask) -> None:
     folder = spoilt(kind)
     before = snapshot(folder)
     for command in READING:
-        ran = run_here(capsys, *command, cwd=folder)
+        ran = ask(kind, *command)
         assert is_clear(ran), (command, ran.err)
         assert ran.code in ((0, 1, 3) if command[0] == "check" else (0,)), (command, ran.err)
     assert snapshot(folder) == before
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_good_entries_are_answered_all_the_same(kind: str, spoilt: Spoilt, capsys: Capture) -> None:
-    folder = spoilt(kind)
-    said = json.loads(run_here(capsys, "retrieve", "threads", "--format", "json", cwd=folder).out)
+def test_good_entries_are_answered_all_the_same(kind: str, ask: Ask) -> None:
+    said = json.loads(ask(kind, "retrieve", "threads", "--format", "json").out)
     addresses = {item["address"] for item in said["items"]}
     assert addresses >= {RULE, CHOICE}
-    hits = json.loads(run_here(capsys, "search", "threads", "--format", "json", cwd=folder).out)["hits"]
+    hits = json.loads(ask(kind, "search", "threads", "--format", "json").out)["hits"]
     assert [hit["address"] for hit in hits] == [CHOICE]
 
 
 @pytest.mark.parametrize("kind", [kind for kind, (_, code, _) in KINDS.items() if code])
-def test_check_finds(kind: str, spoilt: Spoilt, capsys: Capture) -> None:
+def test_check_finds(kind: str, ask: Ask) -> None:
     _, code, _ = KINDS[kind]
-    ran = run_here(capsys, "check", "--format", "json", cwd=spoilt(kind))
+    ran = ask(kind, "check", "--format", "json")
     found = json.loads(ran.out)["findings"]
     assert code in {finding["code"] for finding in found}
     assert all(finding["help"] for finding in found)
@@ -197,21 +214,18 @@ def test_check_finds(kind: str, spoilt: Spoilt, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind, (_, code, _) in KINDS.items() if not code])
-def test_check_finds_nothing_wrong_with(kind: str, spoilt: Spoilt, capsys: Capture) -> None:
-    assert run_here(capsys, "check", cwd=spoilt(kind)).out.endswith("no findings\n")
+def test_check_finds_nothing_wrong_with(kind: str, ask: Ask) -> None:
+    assert ask(kind, "check").out.endswith("no findings\n")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_file_that_may_hide_an_invariant_is_a_problem_of_every_answer(
-    kind: str, spoilt: Spoilt, capsys: Capture
-) -> None:
+def test_file_that_may_hide_an_invariant_is_a_problem_of_every_answer(kind: str, ask: Ask) -> None:
     _, _, hidden = KINDS[kind]
     expected = [hidden] if hidden else MISPLACED.get(kind, [])
-    folder = spoilt(kind)
     for command in ("search", "retrieve"):
-        problems = json.loads(run_here(capsys, command, "callback", "--format", "json", cwd=folder).out)["problems"]
+        problems = json.loads(ask(kind, command, "threads", "--format", "json").out)["problems"]
         assert [problem["path"] for problem in problems] == expected
-    assert run_here(capsys, "list", cwd=folder).err.split(": ")[0] == "".join(expected)
+    assert ask(kind, "list").err.split(": ")[0] == "".join(expected)
 
 
 @pytest.mark.parametrize("kind", [kind for kind, (_, _, hidden) in KINDS.items() if hidden == ITSELF])

@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from builders import (
     commit_all,
@@ -22,6 +23,10 @@ from builders import (
     write,
     write_entry,
 )
+from mcp import Client
+
+# Not within a test: whatever stands for the errors' stream at that moment is that of every server started later.
+from mcp.client.stdio import StdioServerParameters
 from processes import python
 
 from mdmem.cli.init import command
@@ -84,9 +89,6 @@ def test_command_that_is_written_starts_the_server(arguments: list[str], cwd: st
 
 def wing_over_pipes(arguments: list[str], cwd: Path) -> str:
     """Return what a client reads of the first wing from a server that it starts."""
-    import anyio
-    from mcp import Client
-    from mcp.client.stdio import StdioServerParameters
 
     async def read() -> str:
         started = ["-m", "mdmem", *arguments]

@@ -47,6 +47,13 @@ def clone(tmp_path: Path, dsn: str) -> Path:
     return clone
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no hub be given up because the machine has much to do."""
+    for name in ("QUESTION_SECONDS", "ANSWER_SECONDS"):
+        monkeypatch.setattr(kept_copies, name, 60)
+
+
 def over_pipes(folder: Path, dsn: str) -> StdioServerParameters:
     """Return how the server is started that a client of a folder has."""
     # A client's settings may state a token that is empty: none.
@@ -338,8 +345,8 @@ def test_an_answer_that_asks_for_too_much_is_given_up_and_the_next_is_asked_for(
 def test_a_hub_that_takes_too_long_is_given_up_and_left_alone_for_a_while(
     clone: Path, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_copies, "QUESTION_SECONDS", 1)
-    monkeypatch.setattr(kept_copies, "SLOW_SECONDS", 0.5)
+    monkeypatch.setattr(kept_copies, "QUESTION_SECONDS", 0.1)
+    monkeypatch.setattr(kept_copies, "SLOW_SECONDS", 0.05)
     hub = ServedHub(dsn, None)
 
     def ask() -> None:
@@ -354,6 +361,7 @@ def test_a_hub_that_takes_too_long_is_given_up_and_left_alone_for_a_while(
             patched.setattr(kept_copies, "connected", None)
             ask()
     monkeypatch.setattr(kept_copies, "monotonic", lambda: monotonic() + kept_copies.PAUSE_SECONDS)
+    monkeypatch.setattr(kept_copies, "QUESTION_SECONDS", 60)
     with hub.reading() as reader:
         assert reader.find_repository("here") is not None
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from mdmem.catalog import load
 from mdmem.errors import UsageError
 from mdmem.tree import WorkingTree
-from mdmem.workspace.scope import ScopeAnswer, ScopeState, is_doubtful, may_write, scope_state, wing_name_for
+from mdmem.workspace.scope import ScopeAnswer, ScopeState, may_write, scope_state, wing_name_for
+from mdmem.workspace.unread_wings import is_doubtful
 from mdmem.workspace.wings import find_wing
 from workspace.test_scope import refusing, wings
 

@@ -1,0 +1,85 @@
+"""What an entry is to a scope on a day, whatever is asked: its type, and how it stands to what is in force here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
+from itertools import filterfalse
+
+from mdmem.catalog import Catalog
+from mdmem.catalog.by_address import ByAddress
+from mdmem.entry.model import Entry, EntryType, Status, Wing
+from mdmem.retrieval.kinds import Force
+from mdmem.retrieval.question import Tier
+from mdmem.workspace.scope import Scope
+
+Kind = tuple[EntryType, Force]
+# So many scopes of a memory are known by what its entries are in them.
+_SCOPES = 8
+_KINDS: dict[Kind, Kind] = {}
+
+
+class ScopeKinds(ByAddress[Kind]):
+    """Type and force by address, told when they are first asked for; the same objects for the same ones."""
+
+    def __init__(self, catalog: Catalog, scope: Scope, today: date) -> None:
+        """Take the entries, with what tells how they stand, and where and when it is asked."""
+        super().__init__()
+        self._entries, self._wings, self._current = catalog.entries, catalog.wings, catalog.lineage.current
+        self._stances, self._scope, self._today = catalog.stances or {}, scope, today
+        self._doubtful = catalog.traits.doubtful
+
+    def of(self, addresses: Iterable[str]) -> Iterator[Kind]:
+        """Return those of entries that are in force.
+
+        Of thousands all have the same as others of their type in their wing, but for those that a focus brings closer,
+        that stand otherwise to the default branch, or that may not be active: no more are looked at.
+        """
+        if not self.keys() >= set(addresses):
+            is_apart = (self._doubtful.union(self._stances)).__contains__ if self._scope.focus is None else bool
+            alike: dict[tuple[EntryType, str], Kind] = {}
+            for one in filterfalse(self.__contains__, addresses):
+                if is_apart(one):
+                    continue
+                told_by = self._entries[one].type, one.partition("/")[0]
+                if told_by not in alike:
+                    alike[told_by] = self[one]
+                self[one] = alike[told_by]
+        return super().of(addresses)
+
+    def anew(self, catalog: Catalog) -> ScopeKinds:
+        """Return the same of another catalog, of which nothing is told yet."""
+        return ScopeKinds(catalog, self._scope, self._today)
+
+    def __missing__(self, address: str) -> Kind:
+        """Return what is not known yet."""
+        entry, stance = self._entries[address], self._stances.get(address)
+        is_sure = entry.status is Status.ACTIVE and (
+            not entry.expires_at or entry.status_on(self._today) is Status.ACTIVE
+        )
+        is_proposal = stance is not None and stance.standing.is_proposal
+        force = (address not in self._current, is_proposal, self._distance(entry), int(not is_sure))
+        found = self[address] = _KINDS.setdefault((entry.type, force), (entry.type, force))
+        return found
+
+    def _distance(self, entry: Entry) -> int:
+        tier = tier_of(entry, self._scope, self._wings)
+        return int(tier is not Tier.SHARED) if self._scope.starts_shared else tier.rank
+
+
+def kinds_in(catalog: Catalog, scope: Scope, today: date) -> ScopeKinds:
+    """Return what the entries of a catalog are, as it was told before of the same scope and day."""
+    kept = catalog.traits.kept
+    told_by = ("kinds", scope.wing, scope.focus, scope.starts_shared, today)
+    if told_by not in kept and len(kept) > _SCOPES:
+        kept.clear()
+    found: ScopeKinds = kept.get(told_by) or kept.setdefault(told_by, ScopeKinds(catalog, scope, today))
+    return found
+
+
+def tier_of(entry: Entry, scope: Scope, wings: Mapping[str, Wing]) -> Tier:
+    """Return how near an entry stands to a scope."""
+    if wings[entry.wing].is_shared:
+        return Tier.SHARED
+    is_focus = scope.focus is not None and entry.focus == scope.focus and entry.wing == scope.wing
+    return Tier.FOCUS if is_focus else Tier.PROJECT
