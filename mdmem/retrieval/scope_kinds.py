@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date
 
 from mdmem.catalog import Catalog
@@ -29,15 +29,15 @@ class ScopeKinds(ByAddress[Kind]):
         self._stances, self._scope, self._today = catalog.stances or {}, scope, today
         self._traits, self._doubtful = catalog.traits, catalog.traits.doubtful
 
-    def learn(self, addresses: Set[str]) -> None:
-        """Tell those of entries that are in force.
+    def learn(self, addresses: frozenset[str]) -> None:
+        """Take note of those of entries that are in force.
 
         Of thousands all have the same as others of their type in their wing, but for those that a focus brings closer,
         that stand otherwise to the default branch, or that may not be active: no more are looked at.
         """
         if self._scope.focus is not None or self.keys() >= addresses:
             return
-        new = self._current.intersection(addresses).difference(self.keys(), self._doubtful, self._stances)
+        new = addresses.difference(self.keys(), self._doubtful, self._stances)
         for held in self._traits.of_type.values():
             for some in self._by_wing(held & new):
                 self.update(dict.fromkeys(some, self[next(iter(some))]))

@@ -65,7 +65,7 @@ class Selection(Grounds):
         own = heads.union(one for one in apart if one not in among_alike) & chosen
         without = heads.union(one for one in overriders if one not in chosen)
         like = alike.where(map(not_, map(without.__contains__, alike.keys))) if without else alike
-        self._kinds.learn(among_alike | own)
+        self._kinds.learn(among_alike | (own & self.catalog.lineage.current))
         ranks = self._ranks(like, own, overriders)
         claimed = self.catalog.lineage.claimed & chosen
         return ranks.with_ahead(self._claimants(ranks, claimed)) if claimed else ranks
