@@ -87,7 +87,7 @@ def blocks_of(packed: Iterable[PackedEntry], rendered: Callable[[PackedEntry], s
     Several that were given or named before are one line, at the place of the first.
     """
     packed = list(packed)
-    known = [one for one in packed if one.form is Form.GIVEN and not marked(one.item.stance)]
+    known = [one for one in packed if one.form is Form.GIVEN and not (one.beneath or marked(one.item.stance))]
     lines: list[str] = []
     for one in packed:
         if len(known) > 1 and one in known:

@@ -14,7 +14,7 @@ from mdmem.entry.sentences import size_of
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
 from mdmem.index.finder import finder
 from mdmem.retrieval.beneath import claims_on, fewer
-from mdmem.retrieval.given import NAMED, given_of, is_given
+from mdmem.retrieval.given import NAMED, WHOLE, given_of, is_given
 from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Plan, Printed, Texts
 from mdmem.retrieval.question import Omission, count_reasons, summed
 from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
@@ -261,8 +261,8 @@ class _Packing:
         address, entry = item.entry.address, item.entry
         digest = texts.digest(address)
         before = given_of(self.given.get(address, ""), digest)
-        if before is None or (before and form is Form.LINE):
-            return PackedEntry(item, Form.GIVEN, "", before=before)
+        if before and (form is Form.LINE or before >= WHOLE):
+            return texts.known(item, before, is_line=form is Form.LINE)
         if form is Form.LINE:
             rule = ruling(texts.body(address)) if self._relevance.is_ruled(entry) else ""
             return PackedEntry(item, form, rule, beneath=tuple(claims_on(item)), digest=digest, before=NAMED)
@@ -288,7 +288,7 @@ class _Packing:
     def _in_part(self, item: Retrieved, form: Form, content: str, texts: Texts, before: frozenset[str]) -> PackedEntry:
         """Return an item of which a part is given, where a passage of it is new; its passages count as given later."""
         told = self._told(item, form, content, texts).after(before)
-        return told if told.content else PackedEntry(item, Form.GIVEN, "", before=before)
+        return told if told.content else texts.known(item, before)
 
     def _longest(self, form: Form) -> int:
         """Return how many bytes a shortened entry may take."""
