@@ -72,8 +72,12 @@ class _Run:
     def states(self) -> bool:
         return _STATES.search(self.text) is not None
 
+    @cached_property
+    def starts(self) -> frozenset[int]:
+        return frozenset(one.start for one in self.sentences)
+
     def overlaps(self, taken: Set[int]) -> bool:
-        return any(one.start in taken for one in self.sentences)
+        return not self.starts.isdisjoint(taken)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +135,7 @@ class Passages:
                 break
             if run.shorter is not None and size_of(f"\n\n… {run.text}") > room:
                 run = run.shorter
-            taken.update(one.start for one in run.sentences)
+            taken |= run.starts
             said.add(run.text)
             cost = size_of(f"\n\n… {run.text}")
             if cost <= room:

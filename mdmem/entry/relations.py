@@ -26,7 +26,7 @@ _VERBS = {
     "refin": "refines",
     "build": "builds on",
 }
-# A sentence without any of these says nothing of its own entry: no pattern is compiled for it.
+# A sentence without any of these, or without a verb, says nothing of its own entry: no pattern is compiled for it.
 _SELF = ("this ", "we ", "our ", "present ", "these ", " here", " this")
 _STEM = rf"(?P<stem>{'|'.join(_VERBS)})"
 _OWN = (
@@ -75,7 +75,7 @@ _NEAR = 70
 def relation_of(sentence: str, named: re.Pattern[str]) -> str:
     """Return what a sentence says that is done to what it names, such as `extends it`; empty where it does not say."""
     folded = sentence.lower()
-    if not any(word in folded for word in _SELF):
+    if not any(word in folded for word in _SELF) or not any(stem in folded for stem in _VERBS):
         return ""
     for name in named.finditer(sentence):
         passive = _PASSIVE.match(sentence, name.end())

@@ -150,9 +150,11 @@ def citing_sentences(body: str, names: tuple[str, ...]) -> tuple[Citing, ...]:
     if pattern is None:
         return ()
 
+    longest = {max(mark.split(), key=len, default="") for mark in marks}
+
     def may_cite(block: str) -> bool:
         # A name may go on in the next line.
-        return _holds(" ".join(block.split()), marks)
+        return _holds(block, longest) and _holds(" ".join(block.split()), marks)
 
     found: list[tuple[bool, bool, bool, Citing]] = []
     sections = sections_of(body)
@@ -200,6 +202,12 @@ def is_changing(sentence: str) -> bool:
 
 def naming(names: Iterable[str]) -> re.Pattern[str] | None:
     """Return what finds a mention of one of the names, None where there is no name."""
+    return _naming(tuple(names))
+
+
+# Of one entry all that may cite it are asked.
+@lru_cache(maxsize=64)
+def _naming(names: tuple[str, ...]) -> re.Pattern[str] | None:
     ways: dict[str, None] = {}
     for name in filter(None, names):
         ways[rf"(?<![\w-]){re.escape(name)}(?![\w-])"] = None
