@@ -99,7 +99,7 @@ class _Packing:
             form = Form.LINE if item.entry.address in self._relevance.bystanders else Form.FULL
             plan.taken[item.entry.address] = self._shape(item, form)[0]
             plan.beside += self._sizes[id(plan.taken[item.entry.address])]
-        self._fill(plan, self._relevance.on_path, room // 2, Form.FULL)
+        self._fill(plan, self._relevance.applying, room // 2, Form.FULL)
         self._fill(plan, self._relevance.on_path, room)
         self._fill(plan, self._relevance.shaping[:1], int(room * self._shaping_share), Form.FULL)
         self._fill(plan, self._relevance.nearest, room, Form.SUMMARY)

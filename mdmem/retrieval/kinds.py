@@ -74,7 +74,12 @@ class RankKind(NamedTuple):
     @property
     def always_stands(self) -> bool:
         """Say whether it is given whole whatever the budget: an invariant in force that the work at hand may meet."""
-        return self.type is EntryType.INVARIANT and self.binds and not self.lies_aside
+        return self.would_stand and not self.is_proposal
+
+    @property
+    def would_stand(self) -> bool:
+        """Say whether it would be given whole whatever the budget, were it on the default branch."""
+        return self.type is EntryType.INVARIANT and self.current and not self.lies_aside
 
 
 @dataclass(frozen=True)

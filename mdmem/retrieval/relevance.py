@@ -163,6 +163,12 @@ class Relevance:
         return sorted(on_path, key=lambda item: (item.entry.type.rank, -item.score))
 
     @cached_property
+    def applying(self) -> list[Ranked]:
+        """Return what covers a path, then the invariants that would stand if they were not merely proposed."""
+        rules = self._others[1].where(lambda kind: kind.would_stand)
+        return [*self.on_path, *(() if self.found.names_bystanders else rules)]
+
+    @cached_property
     def shaping(self) -> list[Ranked]:
         """Return what is given whole while it fits: the best match, then the decisions that match best."""
         if not self.found.terms:

@@ -20,6 +20,7 @@ from mdmem.retrieval.given import is_given
 from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Mention, Pack, Printed, Texts
 from mdmem.retrieval.question import AnswerBasis, Omission, Tier
 from mdmem.retrieval.ranks import Retrieval, Retrieved, sort_key_of
+from mdmem.standing import Stance, Standing
 from mdmem.workspace.scope import Scope
 
 INVARIANT, DECISION, PATTERN, NOTE = EntryType
@@ -250,6 +251,12 @@ def test_what_covers_a_path_is_there_whole_before_what_matches_better() -> None:
     items = [item("far", NOTE, score=9), item("here", DECISION, score=0, on_path=True)]
     answer = packed(items, {"far": text(9), "here": text(9)}, 500)
     assert forms(answer) == {"here": "full", "far": "summary"}
+    # As is an invariant that a branch proposes: once merged it would stand.
+    rule = item("rule", INVARIANT, score=0)
+    stance = Stance(Standing.UNCOMMITTED)
+    proposed = replace(rule, stance=stance, sort_key=sort_key_of(rule.entry, 0, force=(False, True, 1, 0)))
+    answer = packed([items[0], proposed], {"far": text(9), "rule": text(9)}, 500)
+    assert forms(answer) == {"rule": "full", "far": "summary"}
 
 
 def test_what_ended_goes_before_everything_in_force() -> None:
