@@ -139,12 +139,13 @@ def _ranks_of(items: Sequence[Retrieved]) -> Sequence[Ranked]:
 def uncovered(items: Sequence[Retrieved]) -> str:
     """Return the sentence over an answer that nothing covers: what stands below always binds, applies or is only near.
 
-    What applies to a given path and is here is no rule, or only proposed.
+    What applies to a given path and is here is no rule, or only proposed: it is called as it is marked below.
     """
-    always = [item for item in items if item.is_unconditional and item.score <= 0]
-    applying = [item for item in items if item.on_path and item not in always]
+    unasked = [item for item in items if item.is_unconditional and item.score <= 0]
+    always = [item for item in unasked if not item.is_proposal]
+    applying = [item for item in items if (item.on_path or item in unasked) and item not in always]
     near = len(items) - len(always) - len(applying)
-    kinds = Counter(f"{'proposed ' * item.is_proposal}{item.entry.type}" for item in applying)
+    kinds = Counter(" ".join((*_proposing(item), item.entry.type)) for item in applying)
     said = [f"{len(always)} invariants always bind" if len(always) > 1 else "1 invariant always binds"] * bool(always)
     said += [f"{of} {kind}s apply to this" if of > 1 else f"1 {kind} applies to this" for kind, of in kinds.items()]
     touched = "it" if kinds else "this"
@@ -158,3 +159,7 @@ def uncovered(items: Sequence[Retrieved]) -> str:
     if kinds:
         return f"{these}; nothing else binding covers it."
     return f"{these}; nothing covers it." if near else f"{these}; nothing else covers this."
+
+
+def _proposing(item: Retrieved) -> list[str]:
+    return [item.stance.standing] if item.stance is not None and item.is_proposal else []

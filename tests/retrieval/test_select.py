@@ -2,6 +2,7 @@
 
 import gc
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from weakref import ref
@@ -14,6 +15,7 @@ from mdmem.retrieval.coverage import Held, HeldGroup, holds
 from mdmem.retrieval.question import Elsewhere, OmittedCount, Question
 from mdmem.retrieval.ranks import uncovered
 from mdmem.retrieval.retrieve import retrieve
+from mdmem.standing import Stance, Standing
 
 from .builders import found, hits, left_out, make_wings, names, only, put
 
@@ -106,7 +108,10 @@ def test_what_applies_to_a_path_and_does_not_bind_is_called_what_it_is(
             "Queue" if fields["type"] == "note" else "Lock",
             **{"applies_to": ["src/**"], **fields},
         )
-    assert uncovered(found(root, "queue", ("src/x.py",)).items) == sentence
+    items = found(root, "queue", ("src/x.py",)).items
+    assert uncovered(items) == sentence
+    here = uncovered([replace(one, stance=Stance(Standing.UNCOMMITTED)) for one in items])
+    assert ("always binds" in here, "1 uncommitted " in here or "2 uncommitted patterns" in here) == (False, True)
 
 
 # --- paths in prose ---
