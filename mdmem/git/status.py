@@ -163,11 +163,13 @@ def search_lines(
     limit: int,
     *,
     without: Sequence[str] = (),
+    whole: bool = False,
     seconds: float | None = None,
 ) -> list[tuple[str, int, str]]:
     """Return path, line number and text of tracked lines that hold any of the words, whatever their case.
 
-    `without` are folders that are left out; raises GitError where it takes longer than `seconds`.
+    `without` are folders that are left out; `whole` takes no parts of words. Raises GitError where it takes longer than
+    `seconds`.
     """
     patterns = [part for word in words for part in ("-e", word)]
     printed = run(
@@ -182,6 +184,7 @@ def search_lines(
         "--no-column",
         "--no-textconv",
         "--max-count=20",
+        *(["--word-regexp"] if whole else []),
         *patterns,
         "--",
         *(f":(top,literal,exclude){folder}" for folder in without),

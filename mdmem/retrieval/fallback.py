@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +27,7 @@ _OUTSIDE, _TOKENS, _SECONDS = 5, 300, 0.3
 _RANKED = 2000
 _DOCUMENTS = ("docs/architecture.md", "README.md")
 _WIDTH = 240
+_LETTERS = 2
 # What is read where there is no memory.
 NO_SCOPE = Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
 # Markdown that carries no statement: fences, rules, table borders.
@@ -44,8 +46,23 @@ def fall_back(base: Path, words: Sequence[str], *, search_lines: SearchLines) ->
         passages = tuple(_passages(base, path, words))[:LIMIT]
         if passages:
             return source, passages
-    found = search_lines(words, LIMIT) if words else []
-    return "workspace", tuple(Passage(path, line, _short(text)) for path, line, text in found)
+    held = _held(words)
+    found = [one for one in search_lines(words, _RANKED) if held(one[2])] if words else []
+    return "workspace", tuple(Passage(path, line, _short(text)) for path, line, text in found[:LIMIT])
+
+
+def _held(words: Iterable[str]) -> Callable[[str], int]:
+    """Return what counts the words that a text holds, also as parts of others but for those that are too short."""
+    folded = {word.casefold(): re.escape(word.casefold()) for word in words}
+    wanted = [
+        re.compile(rf"(?<!\w){escaped}(?!\w)" if _is_letters(word) else escaped) for word, escaped in folded.items()
+    ]
+    return lambda text: sum(one.search(text.casefold()) is not None for one in wanted)
+
+
+def _is_letters(word: str) -> bool:
+    """Say whether a word is so short that most other words hold it; signs of other scripts are words."""
+    return len(word) <= _LETTERS and word.isascii()
 
 
 def _passages(base: Path, path: str, words: Sequence[str]) -> Iterator[Passage]:
@@ -57,11 +74,11 @@ def _passages(base: Path, path: str, words: Sequence[str]) -> Iterator[Passage]:
         text = read_regular(place, follow=False).decode("utf-8", "replace")
     except OSError:
         return
-    wanted = [word.casefold() for word in words]
+    held = _held(words)
     for number, line in enumerate(text.splitlines(), 1):
         if _NO_TEXT.match(line):
             continue
-        if not wanted or any(word in line.casefold() for word in wanted):
+        if not words or held(line):
             yield Passage(path, number, _short(line))
 
 
@@ -106,7 +123,7 @@ def answer_elsewhere(base: Path, repository: Repository | None, words: str) -> t
         if repository is None:
             return search_files(base, wanted, limit)
         try:
-            return search_lines(repository, wanted, limit)
+            return search_lines(repository, wanted, limit, whole=all(map(_is_letters, wanted)))
         except GitError:
             return search_files(base, wanted, limit)
 
@@ -141,15 +158,11 @@ def _imported(repository: Repository, under: str) -> frozenset[str]:
 
 def _best_of(found: Iterable[Passage], wanted: Sequence[str]) -> tuple[Passage, ...]:
     """Return the lines with most of the words, while they are few and short; one word of several is an accident."""
-
-    def held(passage: Passage) -> int:
-        text = passage.text.casefold()
-        return sum(word.casefold() in text for word in wanted)
-
-    near = [one for one in found if held(one) >= min(2, len(wanted))]
+    of = _held(wanted)
+    near = [one for one in found if of(one.text) >= min(2, len(wanted))]
     kept: list[Passage] = []
     left = _TOKENS
-    for one in sorted(near, key=held, reverse=True)[:_OUTSIDE]:
+    for one in sorted(near, key=lambda one: of(one.text), reverse=True)[:_OUTSIDE]:
         left -= tokens_of(len(f"{one.path}:{one.line}: {one.text}".encode("utf-8", "replace")))
         if left < 0:
             break

@@ -188,7 +188,8 @@ def search(found: list[tuple[str, int, str]]) -> SearchLines:
 
 
 def test_fall_back_asks_for_the_workspace_only_with_words(tmp_path: Path) -> None:
-    found = search([("a.py", 1, "x = 1")])
+    # A word of one or two letters is no part of another.
+    found = search([("a.py", 1, "x = 1"), ("a.py", 2, "exit")])
     assert fall_back(tmp_path, [], search_lines=found) == ("workspace", ())
     assert fall_back(tmp_path, ["x"], search_lines=found) == ("workspace", (Passage("a.py", 1, "x = 1"),))
 
