@@ -277,6 +277,7 @@ def _counts(pack: Pack) -> str:
     kinds = {why: ", ".join(parts) for why, parts in named.items()}
     some = f": {', '.join(one.rpartition('/')[2] for one in basis.unshared)}" if basis.unshared else ""
     left = "; ".join(f"{parts} ({why}{some if why == NOTHING_SHARED else ''})" for why, parts in sorted(kinds.items()))
-    over = ", the invariants among them" if pack.over_budget else ""
-    taken = f"{pack.tokens} of {pack.budget} tokens{over}; from {SOURCES[basis.source]}"
+    over = pack.tokens - pack.budget
+    size = f"{pack.tokens} tokens, {over} of them for invariants beyond the budget of {pack.budget}"
+    taken = f"{size if pack.over_budget else f'{pack.tokens} of {pack.budget} tokens'}; from {SOURCES[basis.source]}"
     return f"Left out: {left}. {taken}" if left else taken

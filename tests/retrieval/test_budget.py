@@ -358,6 +358,7 @@ def test_budget_of_0_gives_invariants_alone_and_says_that_they_exceed_it() -> No
     answer = packed(*review(), 0)
     assert forms(answer) == {"i0": "full", "i1": "full"}
     assert (answer.tokens, answer.over_budget, len(answer.basis.omitted)) == (505, True, 18)
+    assert "505 tokens, 505 of them for invariants beyond the budget of 0; from" in pack_text(answer, ink=Ink())
 
 
 def test_budget_of_0_without_invariants_gives_nothing_and_is_kept() -> None:
