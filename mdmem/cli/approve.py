@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import click
 
-from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
+from mdmem.cli.common import (
+    Globals,
+    global_options,
+    is_proposed,
+    open_workspace,
+    print_written,
+    write_options,
+    write_options_from,
+)
 from mdmem.cli.completion import complete_draft
 
 
@@ -19,4 +27,9 @@ def command(given: Globals, address: str, by: str | None, form: str, **options: 
 
     workspace = open_workspace(given)
     written = approve(workspace, address, by=by, options=write_options_from(options))
-    return print_written(given, workspace, written, form)
+    code = print_written(given, workspace, written, form)
+    if written.changes and not written.is_dry and form != "json":
+        approved = written.changes[0].to.removesuffix(".md")
+        if is_proposed(given, approved):
+            given.remark(f"{approved} is only proposed until it is on the default branch")
+    return code

@@ -10,6 +10,7 @@ from mdmem.cli.common import (
     Globals,
     applies_to_option,
     global_options,
+    is_proposed,
     new_wing_from,
     new_wing_options,
     open_workspace,
@@ -78,6 +79,8 @@ def command(given: Globals, form: str, **options: Any) -> int:
         _remark(given, written)
     if not wanted.is_dry:
         after = f", `mdmem approve {written.address}` puts it in force" if draft.status == "draft" else ""
+        if draft.status == "active" and is_proposed(given, written.address):
+            after = "; it is only proposed until it is on the default branch"
         given.remark(f"{written.address} is written ({draft.type}, {draft.status}); `mdmem check` checks it{after}")
     return 0
 
