@@ -67,7 +67,8 @@ def take_over(new: Catalog, before: Catalog) -> None:
         _take_over_traits(traits, known["traits"], pairs)
         if are_as_before:
             changed += _restated(before, new)
-            kept = known["traits"].kept
+            # Copied: another thread may still answer of the catalog before, and keep more there.
+            kept = dict(known["traits"].kept)
             traits.kept.update({key: one.heir(new, changed) for key, one in kept.items() if isinstance(one, ByAddress)})
 
 

@@ -195,9 +195,11 @@ class Corpus:
         return [place for _, place in sorted(named)]
 
     def _in_order_like(self, base: "Corpus") -> Sequence[int]:
-        names = self.names
-        found = [place for place in base.in_order if names[place] is not None]
-        for place in range(len(base.names), len(names)):
+        names, place_of = self.names, self.places.__getitem__
+        # A document keeps its number and not its place: of a dead one each passage has a place of its own.
+        kept = map(place_of, map(base.starts.__getitem__, base.in_order))
+        found = [place for place in kept if names[place] is not None]
+        for place in range(bisect_left(self.starts, len(base.keys)), len(names)):
             found.insert(bisect_left(found, names[place] or "", key=lambda one: names[one] or ""), place)
         return found
 

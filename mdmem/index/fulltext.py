@@ -160,8 +160,8 @@ class FullTextIndex:
         self._analysed = known if are_few else {}
         held = {key: terms for (key, _), terms in known.items()}
         corpus = beside(opened, None if are_few else query.wanted, {*stale, *manifest.gone(live)}, held)
-        # One answer asks several times, in turns of what binds and what is proposed; what is unread may be read later.
-        if are_few and len(known) == len(stale):
+        # One answer asks several times, in turns of what binds and what is proposed; what is not as live is read again.
+        if are_few and all((key, live[key]) in known for key in stale):
             self._beside = ((manifest, live, corpus), *self._beside[:1])
         return corpus
 

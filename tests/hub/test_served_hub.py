@@ -50,7 +50,8 @@ def clone(tmp_path: Path, dsn: str) -> Path:
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no hub be given up because the machine has much to do."""
-    monkeypatch.setattr(kept_copies, "QUESTION_SECONDS", 60)
+    for name in ("QUESTION_SECONDS", "ANSWER_SECONDS"):
+        monkeypatch.setattr(kept_copies, name, 60)
 
 
 def over_pipes(folder: Path, dsn: str) -> StdioServerParameters:

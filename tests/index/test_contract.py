@@ -29,13 +29,18 @@ def index(made: Tree, folder: Path) -> FullText:
 
 
 def beside(made: Tree, folder: Path) -> FullText:
-    """Hold another state of the tree: some documents other, some not yet there, some not any more."""
+    """Hold another state of the tree: some documents other, or longer, some not yet there, some not any more."""
     keys = sorted(made.live)
     old = Tree(*made.read(keys))
     old.drop(*keys[::5])
-    old.put(*(document(key, "executor executor queue") for key in keys[1::4]))
+    passages = "".join(f"# Queue {number}\n\n{'executor ' * 120}\n" for number in range(3))
+    old.put(*(document(key, passages) for key in keys[1::4]))
     old.put(*(document(f"w/gone/e{number}", "executor lock thread retry") for number in range(9)))
-    return index(old, folder)
+    kept = index(old, folder)
+    # They stand behind those that follow by key.
+    old.put(*(document(key, "executor executor queue") for key in keys[2::8]))
+    kept.refresh(live=old.live, read=old.read)
+    return kept
 
 
 def segments(made: Tree, folder: Path) -> FullText:

@@ -88,8 +88,9 @@ def test_search_takes_what_is_read_when_it_changed_just_now(tmp_path: Path) -> N
     made = tree(20)
     index = kept(made, tmp_path)
     live = made.live | {"w/r/e1": "seen a moment ago"}
-    made.put(numbered(1, extra="unheard"))
-    assert len(index.search("unheard", live=live, read=made.read).matches) == 1
+    for word in ("unheard", "later"):
+        made.put(numbered(1, extra=word))
+        assert len(index.search(word, live=live, read=made.read).matches) == 1
 
 
 def test_search_writes_when_many_changed(tmp_path: Path) -> None:
