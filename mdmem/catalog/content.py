@@ -11,7 +11,7 @@ from mdmem import __version__
 from mdmem.catalog.interpret import LoadedFile
 from mdmem.entry.fields import VERSION
 from mdmem.entry.model import DATE_FIELDS, Entry, Wing, parse_moment
-from mdmem.record import read_texts
+from mdmem.record import Raw, read_texts, unpack_one
 from mdmem.state import read_packed, write_packed
 
 # The number is raised whenever what is stored of a file changes; the table of fields has a version of its own. Another
@@ -21,7 +21,7 @@ CACHE_VERSION = f"{RECORD_VERSION} {sys.version_info.major}.{sys.version_info.mi
 # So much that nothing uses is kept in each part: what a branch or two hold.
 _SPARE = 250
 
-_Files = dict[str, LoadedFile]
+_Packed = dict[str, Raw]
 _Wings = dict[str, Wing | None]
 _WINGS = "wings"
 
@@ -57,18 +57,21 @@ class ContentCache:
     def __init__(self, folder: Path) -> None:
         """Take the folder of the cache; nothing is read yet."""
         self._folder = folder / "parsed"
-        self._parts: dict[str, _Files] = {}
+        # What was read is unpacked when it is asked for: whoever keeps one more passes on hundreds as they are.
+        self._parts: dict[str, dict[str, Raw | LoadedFile]] = {}
         self._wings: _Wings | None = None
 
     def file(self, digest: str | None, path: str) -> LoadedFile | None:
         """Return what a content means in an entry's place, or None where it was never parsed."""
         found = self._part(digest[-1]).get(digest) if digest else None
+        if isinstance(found, Raw):
+            found = unpack_one(found, LoadedFile)
+            found = found if read_moments((found,), ()) else None
         return found.at(path) if found is not None else None
 
-    def _part(self, name: str) -> _Files:
+    def _part(self, name: str) -> dict[str, Raw | LoadedFile]:
         if name not in self._parts:
-            found = read_packed(self._folder / name, CACHE_VERSION, _Files)
-            self._parts[name] = found if found is not None and read_moments(found.values(), ()) else {}
+            self._parts[name] = {**(read_packed(self._folder / name, CACHE_VERSION, _Packed) or {})}
         return self._parts[name]
 
     @property

@@ -39,6 +39,12 @@ _HOLDING: Mapping[str, Callable[[Entry], object]] = {
 }
 
 
+def share(one: Catalog, other: Catalog) -> None:
+    """Let a catalog of which nothing was told yet have what is known of another one, as `take_over` does."""
+    if not one.is_told:
+        take_over(one, other)
+
+
 def take_over(new: Catalog, before: Catalog) -> None:
     """Let a catalog have what is known of another one, as far as it is the same where few of their entries differ."""
     if new is before or new.entries.keys() != before.entries.keys() or new.lineage is not before.lineage:

@@ -74,10 +74,10 @@ def interpret(document: Document, former: LoadedFile | None = None) -> LoadedFil
 
 def _head(document: Document, heading: str | None) -> str:
     front = document.text[: len(document.text) - len(document.body)]
-    # Imported here, as wherever a hash is made: it takes 4 ms, and a question to files that did not change makes none.
-    import hashlib
+    # Imported here, as wherever a hash is made: a question to files that did not change makes none.
+    from mdmem.digests import blake2b
 
-    return hashlib.blake2b(f"{front}\0{heading}".encode(), digest_size=12).hexdigest()
+    return blake2b(f"{front}\0{heading}".encode(), digest_size=12).hexdigest()
 
 
 @cache

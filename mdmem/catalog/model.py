@@ -73,6 +73,11 @@ class Catalog:
         other._same.append(self)
         return other
 
+    @property
+    def is_told(self) -> bool:
+        """Whether something that follows from the entries was told already, of this catalog or of one of the same."""
+        return bool(self._same) or "traits" in vars(self)
+
     def stance(self, address: str) -> Stance | None:
         """Return how an entry stands to the default branch, None where that is not known."""
         return self.stances.get(address, BINDING) if self.stances is not None else None

@@ -81,7 +81,7 @@ def command(
         main = work if work.words or paths or not questions else None
         answers = _answer(workspace, given, main, questions, paths=paths, budget=budget, form=form, session=session)
     print_text(_rendered(answers, form, given))
-    session.note(answers.gave)
+    session.note(lambda: answers.gave)
     return 0
 
 

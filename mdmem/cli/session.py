@@ -34,10 +34,10 @@ class CallerSession:
             self.kept.forget(self.name)
         return self.kept.given(self.name, datetime.now(UTC))
 
-    def note(self, gave: Mapping[str, str]) -> None:
+    def note(self, gave: Callable[[], Mapping[str, str]]) -> None:
         """Note what an answer gave; one that could not be printed was not given."""
         if self.name is not None and self.kept is not None:
-            self.kept.give(self.name, gave, datetime.now(UTC))
+            self.kept.give(self.name, gave(), datetime.now(UTC))
 
 
 def session_options(command: Callable[..., Any]) -> Callable[..., Any]:

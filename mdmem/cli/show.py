@@ -48,7 +48,7 @@ def command(
         print_text(dump(entries_json(shown)))
     else:
         print_text(shown_markdown(shown) if form == "markdown" else shown_text(shown, given.ink()))
-    session.note(digests_of(workspace, shown))
+    session.note(lambda: digests_of(workspace, shown))
     return 0
 
 
@@ -71,4 +71,4 @@ def _tell(
         print_text(dump(told_json(told)))
     else:
         print_text(told_markdown(told) if form == "markdown" else told_text(told, given.ink()))
-    session.note(gave(told))
+    session.note(lambda: gave(told))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -29,14 +28,23 @@ _SAID_OF_ANYTHING = frozenset({"True", "False", "None", "true", "false", "null",
 @lru_cache(maxsize=64)
 def own_names(body: str) -> tuple[str, ...]:
     """Return the few names in code that a body comes back to most often where it tells what holds, the first first."""
+    if "`" not in body:
+        return ()
     blank = comments_blanked(body)
     parts = [(one.start, one.span[1]) for one in told(sections_of(body))]
-    marked = Counter(
-        name for start, end in parts for found in _CODE.finditer(blank, start, end) if (name := _name_of(found))
-    )
+    said = Counter(found[1] or found[2] for start, end in parts for found in _CODE.finditer(blank, start, end))
+    marked = Counter[str]()
+    for one, times in said.items():
+        if name := _name_of(one):
+            marked[name] += times
     candidates = [name for name, times in marked.most_common(_COUNTED) if times >= _MARKED]
-    counted = {name: sum(len(list(_places(blank, name, *part))) for part in parts) for name in candidates}
-    often = [name for name in candidates if counted[name] >= _OFTEN]
+    counted, most = dict[str, int](), {name: blank.count(name) for name in candidates}
+    for name in sorted(candidates, key=most.__getitem__, reverse=True):
+        # What does not come so often, even within other words, is none of the most.
+        if most[name] < max([_OFTEN, *nlargest(_MOST, counted.values())[_MOST - 1 :]]):
+            break
+        counted[name] = sum(1 for part in parts for _ in _places(blank, name, *part))
+    often = [name for name in candidates if counted.get(name, 0) >= _OFTEN]
     return tuple(nlargest(_MOST, often, key=counted.__getitem__))
 
 
@@ -58,8 +66,7 @@ def _joins(letter: str) -> bool:
     return letter.isalnum() or letter in ("_", "-")
 
 
-def _name_of(found: re.Match[str]) -> str:
-    said = (found[1] or found[2]).strip().rstrip(":").removesuffix("()")
-    name = _PATH.sub("", said)
+def _name_of(said: str) -> str:
+    name = _PATH.sub("", said.strip().rstrip(":").removesuffix("()"))
     is_name = len(name) >= _SHORTEST and name not in _SAID_OF_ANYTHING and any(letter.isalpha() for letter in name)
     return name if is_name else ""

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache, cached_property, partial
 from heapq import heapify, heappop, heappush
-from itertools import chain, count, islice
+from itertools import chain, count, islice, takewhile
 from math import fsum
 from operator import itemgetter
 
@@ -40,6 +40,9 @@ _STATES = regex(
     r"\d|`[^`]+`|\b(?:must|shall|should|may not|never|always|by default|defaults?|unless|at least|at most|until|only)\b"
 )
 _ANNOUNCES = regex(r":\Z|\b(?:the following|as follows)\b")
+# What counts in sentences: whoever reads of the first asks for the second.
+_FIRST = regex(r"\bthe first\b|\bfirst(?:ly)?,", re.IGNORECASE)
+_NEXT = regex(r"\bthe (?:second|third|fourth|last|other)\b|\b(?:second|third)(?:ly)?,|\bfinally,", re.IGNORECASE)
 # What a sentence announces with a colon: a block of code, or what is indented below it.
 _SHOWN = regex(
     r"\s*\n(?:[ \t]*\n)*(?P<block>(?:[ \t]*(?:```|~~~)[^\n]*\n.*?\n[ \t]*(?:```|~~~))"
@@ -58,7 +61,8 @@ class _Run:
     sentences: tuple[Sentence, ...]
     terms: frozenset[str]
     text: str
-    heading: str = ""
+    # Without what it counts on to, for less room.
+    shorter: _Run | None = None
 
     @property
     def start(self) -> int:
@@ -68,8 +72,12 @@ class _Run:
     def states(self) -> bool:
         return _STATES.search(self.text) is not None
 
+    @cached_property
+    def starts(self) -> frozenset[int]:
+        return frozenset(one.start for one in self.sentences)
+
     def overlaps(self, taken: Set[int]) -> bool:
-        return any(one.start in taken for one in self.sentences)
+        return not self.starts.isdisjoint(taken)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +94,14 @@ class _Start:
 class Passages:
     """The passages of one body for one question; `weights` say how rare each word is, 1 where nothing is said.
 
-    None is of alternatives, context and the like unless it `has_asides`. What holds one of the `names` that the body
-    gives its subject counts for more: the answer is likely to be called so.
+    None is of alternatives, context and the like. What holds one of the `names` that the body gives its subject counts
+    for more: the answer is likely to be called so.
     """
 
     body: str
     sections: Sequence[Section]
     find: Find
     weights: Mapping[str, float]
-    has_asides: bool = False
     names: Sequence[str] = ()
 
     @cached_property
@@ -112,17 +119,6 @@ class Passages:
 
         `new`: only those that hold a word which the lead does not. None is looked for beyond `enough` bytes.
         """
-        return "\n\n".join(f"… {run.text}" for run in self._best(lead, room, new=new, enough=enough))
-
-    def headed(self, room: int) -> str:
-        """Return the best passages, each below the heading of its section."""
-        parts: dict[str, list[str]] = {}
-        for run in self._best((), room):
-            parts.setdefault(run.heading, []).append(run.text)
-        told_below = ((heading, "\n… ".join(texts)) for heading, texts in parts.items())
-        return "\n".join(f"{heading}: {text}" if heading else text for heading, text in told_below)
-
-    def _best(self, lead: Sequence[Sentence], room: int, *, new: bool = False, enough: int | None = None) -> list[_Run]:
         known = covered = self._terms_in(lead[0].start, lead[-1].end) if lead else frozenset()
         pool: list[_Run | _Start] = list(self._starts({one.start for one in lead}, _longest_run(room)))
         taken: set[int] = set()
@@ -137,13 +133,15 @@ class Passages:
             run, pool = self._next(pool, covered, is_out)
             if run is None:
                 break
-            taken.update(one.start for one in run.sentences)
+            if run.shorter is not None and size_of(f"\n\n… {run.text}") > room:
+                run = run.shorter
+            taken |= run.starts
             said.add(run.text)
             cost = size_of(f"\n\n… {run.text}")
             if cost <= room:
                 chosen.append(run)
                 covered, room = covered | run.terms, room - cost
-        return sorted(chosen, key=lambda run: run.start)
+        return "\n\n".join(f"… {run.text}" for run in sorted(chosen, key=lambda run: run.start))
 
     def _next(
         self, pool: Iterable[_Run | _Start], covered: frozenset[str], is_out: Callable[[_Run], bool]
@@ -195,7 +193,7 @@ class Passages:
     def _starts(self, shown: set[int], limit: int) -> Iterator[_Start]:
         """Yield the sections that hold words of the question."""
         path: list[Section] = []
-        telling = {one.span for one in (self.sections if self.has_asides else told(self.sections))}
+        telling = {one.span for one in told(self.sections)}
         for section in self.sections:
             path = [*(one for one in path if one.level < section.level), section]
             if section.span in telling and self._within(*section.span):
@@ -218,7 +216,7 @@ class Passages:
         def runs(at: int) -> Iterator[_Start]:
             for first, one in enumerate(prose(at)):
                 if self._terms_in(one.start, one.end):
-                    begun = partial(self._runs_from, partial(following, at, first), named, section.heading, limit)
+                    begun = partial(self._runs_from, partial(following, at, first), named, limit)
                     yield _Start(one.start, held_from(one.start), begun)
 
         def held_from(start: int) -> frozenset[str]:
@@ -228,14 +226,25 @@ class Passages:
             yield _Start(blocks[at].start, held_from(blocks[at].start), partial(runs, at))
 
     def _runs_from(
-        self, following: Callable[[], Iterator[Sentence]], named: frozenset[str], heading: str, limit: int
+        self, following: Callable[[], Iterator[Sentence]], named: frozenset[str], limit: int
     ) -> Iterator[_Run]:
-        run = self._run(following, named, heading, limit)
+        run = self._run(following, named, limit)
+        if run.text and (more := self._counted(run, following, _SEVERAL * limit)):
+            terms = run.terms.union(*(self._terms_in(one.start, one.end) for one in more))
+            whole = (*run.sentences, *more)
+            run = _Run(whole, terms, self._told(whole, (), _SEVERAL * limit), shorter=run)
         yield from (run,) if run.text else ()
 
-    def _run(
-        self, following: Callable[[], Iterator[Sentence]], named: frozenset[str], heading: str, limit: int
-    ) -> _Run:
+    def _counted(self, run: _Run, following: Callable[[], Iterator[Sentence]], limit: int) -> list[Sentence]:
+        """Return what follows a run in its last paragraph up to the last that it counts there, within a limit."""
+        last = run.sentences[-1]
+        if last.is_item or _FIRST.search(run.text) is None:
+            return []
+        behind = takewhile(lambda one: one.block == last.block, islice(following(), len(run.sentences), None))
+        rest = fitting(behind, limit - size_of(run.text))
+        return rest[: max((at for at, one in enumerate(rest, 1) if _NEXT.search(one.text)), default=0)]
+
+    def _run(self, following: Callable[[], Iterator[Sentence]], named: frozenset[str], limit: int) -> _Run:
         """Return the run that the first of some sentences begins, with the list that one of its sentences announces."""
         fit = fitting(following(), limit) or list(islice(following(), 1))
         held = [self._terms_in(one.start, one.end) for one in fit]
@@ -248,7 +257,7 @@ class Passages:
                 run = run[: at + 1]
                 break
         terms = named.union(*(self._terms_in(one.start, one.end) for one in (*run, *listed)))
-        return _Run(tuple(dict.fromkeys((*run, *listed))), terms, self._told(run, listed, limit), heading)
+        return _Run(tuple(dict.fromkeys((*run, *listed))), terms, self._told(run, listed, limit))
 
     def _list_below(self, sentences: Iterator[Sentence]) -> list[Sentence]:
         """Return the items of the list that some sentences begin with, of a long one the first sentence of each."""

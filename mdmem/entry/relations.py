@@ -26,13 +26,16 @@ _VERBS = {
     "refin": "refines",
     "build": "builds on",
 }
-# A sentence without any of these says nothing of its own entry: no pattern is compiled for it.
+# A sentence without any of these, or without a verb, says nothing of its own entry: no pattern is compiled for it.
 _SELF = ("this ", "we ", "our ", "present ", "these ", " here", " this")
 _STEM = rf"(?P<stem>{'|'.join(_VERBS)})"
+_OWN = (
+    r"(?:this|the present|our)\s+(?:new\s+|accepted\s+)?(?:PEP|KEP|ADR|RFC|proposal|document|decision|record"
+    r"|enhancement|change|section|feature|specification|standard|entry|rule|note|design|policy|version)\b"
+)
 # What does it is this entry, which names itself before.
 _ACTIVE = regex(
-    r"\b(?:(?:this|the present|our)\s+(?:new\s+|accepted\s+)?(?:PEP|KEP|ADR|RFC|proposal|document|decision|record"
-    r"|enhancement|change|section|feature|specification|standard|entry|rule|note|design|policy|version)\b|we\b)"
+    rf"\b(?:{_OWN}|we\b)"
     r"(?:\s+(?:\w+ly|also|then|thus|therefore|hereby|here|only|will|shall|should|would|must|propos(?:es?|ing)"
     r"|aims?|intends?|seeks?|wants?|needs?|has|have|and|to|in order|\w+(?:e?s|ies)(?=,?\s+and\b)))*"
     rf",?\s+{_STEM}(?:e?s|ies|ing|e?d|ied|e|y)?\b(?:(?<!build)(?<!builds)|(?= (?:up)?on\b))",
@@ -40,14 +43,27 @@ _ACTIVE = regex(
 )
 _PASSIVE = regex(
     rf"\W*(?:['’]s\s+(?:\w+\s+){{1,3}})?\b(?:is|are|was|were|will be|gets?|be)\s+(?:\w+\s+)?{_STEM}(?:e?d|ied|n)\b"
-    r"(?=\s+(?:here\b|by (?:this|these|the present)\b|in this\b))",
+    rf"(?=\s+(?:here\b|(?:by|in) {_OWN}|by this\W*\Z))",
     re.IGNORECASE,
 )
-_BREAK = regex(
-    r"[.;:()\[\]“”\"]|\b(?:but|because|that|which|while|since|where|when|so|if|with|by|from|for|to|as)\b", re.IGNORECASE
+# Of what is denied, asked, weighed or was once so, nothing is told: the sentence itself says it.
+_UNSAID = regex(
+    r"n['’]t\b|\b(?:not|cannot|no|none|nothing|never|neither|nor|hardly|barely|rarely|seldom|seemingly|if|unless|whether"
+    r"|had (?:we|this)|(?:w|c|sh)ould have|(?:reject|consider|abandon)\w*)\b",
+    re.IGNORECASE,
 )
+_ONCE = regex(r"\b(?:once|earlier|formerly|previously|originally|initially)\b", re.IGNORECASE)
+_ASKED = regex(r"\?\W*\Z|\b(?:if|unless)\b", re.IGNORECASE)
+_BREAK = regex(
+    r"[.;:()\[\]“”\"]|\b(?:but|because|that|which|while|since|where|when|so|if|with|by|from|for|to|as"
+    r"|without|unlike|except|instead|than)\b",
+    re.IGNORECASE,
+)
+# A name that begins a clause of its own is the object of nothing.
+_CLAUSE = regex(r"[`_*>\])]*\s+(?:\w*s|will|may|must|can|should|had|were|are|still)\b", re.IGNORECASE)
 _WHOLE = regex(
-    r"\W*(?:(?:the|a|an|this|our|of|in|on|upon|spec(?:ification)?|proposal|text|rules?|decision)\W+)*\W*\Z",
+    r"\W*(?:(?:the|a|an|this|our|of|in|on|upon|spec(?:ification)?|proposal|text|rules?|decision"
+    r"|both|and|[a-z]{2,5}\W{1,3}\d+)\W+)*\W*\Z",
     re.IGNORECASE,
 )
 _LIMIT = regex(r"\b(?:limit|restrict|constrain|requir|prohibit|ban)\w*", re.IGNORECASE)
@@ -59,14 +75,20 @@ _NEAR = 70
 def relation_of(sentence: str, named: re.Pattern[str]) -> str:
     """Return what a sentence says that is done to what it names, such as `extends it`; empty where it does not say."""
     folded = sentence.lower()
-    if not any(word in folded for word in _SELF):
+    if not any(word in folded for word in _SELF) or not any(stem in folded for stem in _VERBS):
         return ""
     for name in named.finditer(sentence):
-        if passive := _PASSIVE.match(sentence, name.end()):
+        passive = _PASSIVE.match(sentence, name.end())
+        end = (passive or name).end()
+        if _UNSAID.search(sentence, 0, end) or _ASKED.search(sentence, end):
+            return ""
+        if passive:
             return _told(passive["stem"], is_part="s " in passive[0].partition(passive["stem"])[0][:3])
         for verb in _ACTIVE.finditer(sentence, 0, name.start()):
             between = sentence[verb.end() : name.start()]
-            if len(between) > _NEAR or _BREAK.search(between):
+            if len(between) > _NEAR or _BREAK.search(between) or _ONCE.search(sentence, 0, verb.end()):
+                continue
+            if between.rstrip(" `:*_").endswith((",", ", and")) and _CLAUSE.match(sentence, name.end()):
                 continue
             if _LIMIT.search(between):
                 return f"{_VERBS[verb['stem'].lower()]} a limit of it"

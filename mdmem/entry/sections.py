@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from mdmem.entry.headings import Section, deciding, sections_of, told
 from mdmem.entry.model import Entry
 from mdmem.entry.names import own_names
 from mdmem.entry.passages import Find, Passages
+from mdmem.entry.relations import relation_of
 from mdmem.entry.sentences import (
     Sentence,
     cut_at_paragraph,
@@ -19,6 +21,7 @@ from mdmem.entry.sentences import (
     sentences_in,
     size_of,
     without_comments,
+    without_targets,
 )
 from mdmem.entry.statements import stated_fields
 from mdmem.regex import regex
@@ -128,32 +131,46 @@ def _least_size(body: str, limit: int) -> int:
     return min(size_of(_headed(body, lead, room)) for room in _rooms(limit))
 
 
-@lru_cache(maxsize=64)
-def citing_sentences(body: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the sentences that name one of the names, those that say what changes first; each at most 300 bytes.
+class Citing(NamedTuple):
+    """A sentence that names an entry, at most 300 bytes of it, and what it says that its own entry does to that."""
 
-    A name is an address, an id, a link, or a kind with its number (`PEP 484`, in any usual writing of it).
+    said: str
+    does: str = ""
+
+
+@lru_cache(maxsize=64)
+def citing_sentences(body: str, names: tuple[str, ...]) -> tuple[Citing, ...]:
+    """Return the sentences that name one of the names, those that say what changes first.
+
+    Of what was rejected, or is context, none says what its entry does. A name is an address, an id, a link, or a kind
+    with its number (`PEP 484`, in any usual writing of it).
     """
     marks = _marks_of(names)
     pattern = naming(names) if _holds(body, marks) else None
     if pattern is None:
         return ()
 
+    longest = {max(mark.split(), key=len, default="") for mark in marks}
+
     def may_cite(block: str) -> bool:
         # A name may go on in the next line.
-        return _holds(" ".join(block.split()), marks)
+        return _holds(block, longest) and _holds(" ".join(block.split()), marks)
 
-    found: list[tuple[bool, bool, str]] = []
-    for section in sections_of(body):
+    found: list[tuple[bool, bool, bool, Citing]] = []
+    sections = sections_of(body)
+    telling = {one.span for one in told(sections)}
+    for section in sections:
         if not _holds(body[slice(*section.span)], marks):
             continue
         sentences = sentences_in(body, section.start, section.span[1], among=may_cite)
         cited = [(one, named) for one in sentences if (named := pattern.search(one.text))]
         # The pattern looks at every letter and its case: of ten parts nine do not even hold what no mention lacks.
         if cited and pattern.search(body, *section.span):
-            is_list = section.is_aside
-            found += [(not _CHANGING.search(one.text), is_list, _around(one.text, named)) for one, named in cited]
-    return tuple(dict.fromkeys(text for _, _, text in sorted(found, key=lambda one: one[:2])))
+            for one, named in cited:
+                does = relation_of(without_targets(one.text), pattern) if section.span in telling else ""
+                citing = Citing(_around(one.text, named), does)
+                found.append((not does, not _CHANGING.search(one.text), section.is_aside, citing))
+    return tuple(dict.fromkeys(citing for *_, citing in sorted(found, key=lambda one: one[:3])))
 
 
 def _holds(text: str, marks: Collection[str]) -> bool:
@@ -185,6 +202,12 @@ def is_changing(sentence: str) -> bool:
 
 def naming(names: Iterable[str]) -> re.Pattern[str] | None:
     """Return what finds a mention of one of the names, None where there is no name."""
+    return _naming(tuple(names))
+
+
+# Of one entry all that may cite it are asked.
+@lru_cache(maxsize=64)
+def _naming(names: tuple[str, ...]) -> re.Pattern[str] | None:
     ways: dict[str, None] = {}
     for name in filter(None, names):
         ways[rf"(?<![\w-]){re.escape(name)}(?![\w-])"] = None

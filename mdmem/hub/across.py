@@ -334,8 +334,9 @@ def _copies(origins: Origins, held: Mapping[str, HeldTerms | PlacedRow]) -> dict
     where that is at home its pushers say.
     """
     alike: dict[object, list[str]] = {}
+    places = {key: origins.place(key) for key in {one.wing_id for one in held.values()}}
     for address, one in held.items():
-        alike.setdefault((*origins.place(one.wing_id), one.path, one.blob), []).append(address)
+        alike.setdefault((places[one.wing_id], one.path, one.blob), []).append(address)
     found = {}
     for addresses in alike.values():
         own = [one for one in addresses if origins.wings[held[one].wing_id].repository_id is not None]

@@ -169,8 +169,12 @@ def _kind(places: tuple[int, ...], counts: Sequence[int], documents: int) -> tup
 
 
 def _any_kind(terms: Sequence[str], taken: Sequence[tuple[int, ...]]) -> str:
-    least = [one for one in taken if not any(other != one and all(map(int.__le__, other, one)) for other in taken)]
-    return " | ".join(f"({_held(terms, places)})" for places in least)
+    least = list[tuple[int, ...]]()
+    # Whatever is met by one that asks for less is met by one of these, which come first.
+    for one in sorted(taken, key=sum):
+        if not any(all(map(int.__le__, other, one)) for other in least):
+            least.append(one)
+    return " | ".join(f"({_held(terms, places)})" for places in sorted(least, key=taken.index))
 
 
 def _held(terms: Sequence[str], places: Sequence[int]) -> str:

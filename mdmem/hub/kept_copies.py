@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from mdmem.dataclass import dataclass, replace
 from mdmem.hub.connection import HubError, connected, transaction
 from mdmem.hub.permissions import require_known
-from mdmem.hub.reader import Reader, SeenRepository
+from mdmem.hub.reader import Reader, SeenRepository, rows_of
 from mdmem.hub.repository_copy import RepositoryCopy, copy_of
 from mdmem.hub.schema import is_current, require
 
@@ -92,8 +92,7 @@ class _SharedReader(Reader):
         """Return what a statement finds; raises OverdueHubError for one that comes too late."""
         if monotonic() > self.held.until:
             raise OverdueHubError(f"this takes the hub longer than {ANSWER_SECONDS} s; ask less at once")
-        found: list[tuple[Any, ...]] = self.held.cursor.execute(statement, values, binary=True).fetchall()
-        return found
+        return rows_of(self.held.cursor, statement, values)
 
 
 class ServedHub:

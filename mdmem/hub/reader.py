@@ -110,6 +110,16 @@ class HeldTerms(NamedTuple):
     held: Mapping[str, str]
 
 
+def rows_of(cursor: Cursor[Any], statement: str, values: Iterable[Any]) -> list[tuple[Any, ...]]:
+    """Return what a statement finds; hundreds of ids go there as one text, which takes a tenth of the time of each."""
+    given = [f"{{{','.join(map(str, one))}}}" if _are_ids(one) else one for one in values]
+    return cursor.execute(statement, given, binary=True).fetchall()
+
+
+def _are_ids(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], int)
+
+
 class Reader:
     """Asks the server within one transaction, so that all that it tells is of one state."""
 
@@ -119,7 +129,7 @@ class Reader:
 
     def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         """Return what a statement finds."""
-        return self._cursor.execute(statement, values, binary=True).fetchall()
+        return rows_of(self._cursor, statement, values)
 
     def find_repository(self, name: str) -> SeenRepository | None:
         """Return the repository of a name, or of one that it had before; None for one without a commit, too."""

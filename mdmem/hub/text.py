@@ -74,7 +74,10 @@ class CopyText:
     def _corpus(self, wanted: Collection[str], live: Mapping[str, str]) -> Corpus | None:
         """Return the documents with where they hold some terms, None where the hub has some in another format."""
         if self._documents is None:
-            self._documents = _Documents(self._reader.lengths(self._wings), self._wings)
+            self._documents = _Documents(
+                (f"{self._wings[wing].name}/{path.removesuffix('.md')}", key, lengths)
+                for key, wing, path, lengths in self._reader.lengths(self._wings)
+            )
         documents = self._documents
         if not documents.is_ours or documents.keys != live.keys():
             return None
@@ -149,22 +152,29 @@ class FoundText(CopyText):
             query, ranked = self._matches.query, self._matches.ranked
         else:
             query = plain(question)
-            held = self._reader.terms(self._by_id, query.wanted or ())
-            known = {self._by_id[one.id]: one for one in held if one.lengths is not None}
-            ranked = rank(query, corpus_of(sorted(known.items()), None), read)
+            ranked = rank(query, self._known(query.wanted or ()), read)
         chosen = live.keys() if among is None else live.keys() & set(among)
         found = MatchColumns.of(one for one in ranked if one.key in chosen and holds_one(one.terms, holding))
         return TextAnswer(found, tuple(query.typed), query.typed, "hub")
 
+    def _known(self, wanted: Collection[str]) -> Corpus:
+        """Return the entries with where they hold some terms; several questions are put to the same ones."""
+        if self._documents is None:
+            held = list(self._reader.terms(self._by_id, wanted))
+            known = ((self._by_id[one.id], one.id, one.lengths) for one in held if one.lengths is not None)
+            self._documents = _Documents(known)
+            self._documents.learn(wanted, ((one.id, one.held) for one in held))
+        elif missing := [term for term in wanted if term not in self._documents.known]:
+            self._documents.learn(missing, self._reader.holdings(self._by_id, missing))
+        return self._documents.corpus
+
 
 class _Documents:
-    """The entries of some wings, and where they hold the terms that were asked for."""
+    """Some entries, and where they hold the terms that were asked for."""
 
-    def __init__(self, listed: Iterable[tuple[int, int, str, Lengths | None]], wings: Mapping[int, SeenWing]) -> None:
-        """Take what is listed of them."""
-        found = sorted(
-            (f"{wings[wing].name}/{path.removesuffix('.md')}", key, lengths) for key, wing, path, lengths in listed
-        )
+    def __init__(self, listed: Iterable[tuple[str, int, Lengths | None]]) -> None:
+        """Take the address of each, the id of its row, and how long its passages are."""
+        found = sorted(listed)
         self.is_ours = all(lengths is not None for _, _, lengths in found)
         self.keys = dict.fromkeys(key for key, _, _ in found).keys()
         self.known: set[str] = set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import replace
@@ -27,8 +28,9 @@ from mdmem.render.words import count, unheld
 from mdmem.retrieval.question import AnswerBasis, Coverage
 
 if TYPE_CHECKING:
+    from mdmem.render.retrieval import Rendered
     from mdmem.retrieval.answers import Answers
-    from mdmem.retrieval.pack import Pack, PackedEntry, Printed
+    from mdmem.retrieval.pack import Pack, Printed
 
 # So much of a question tells which one an answer is to.
 _ASKED = 48
@@ -93,15 +95,15 @@ def _rest(answers: Answers, ink: Ink) -> Iterator[str]:
         yield ink.dim(f"{left} from {' and '.join(sources)}{unread}")
 
 
-def _short_text(pack: Pack, ink: Ink) -> str:
+def _short_text(pack: Pack, ink: Ink, rendered: Rendered | None = None) -> str:
     """Return what stands below a question: what is lacking, entries with no blank line between, contradictions."""
-    items = blocks_of((*pack.items, *pack.proposed), lambda packed: item_text(packed, ink))
+    items = blocks_of((*pack.items, *pack.proposed), rendered or partial(item_text, ink=ink))
     told = (ink.warn(block) for block in contradictions_text(pack.basis, entries_of(pack)))
     return "".join(f"\n{one}" for one in (*_lacks(pack), *items, *told))
 
 
-def _short_markdown(pack: Pack) -> str:
-    items = blocks_of((*pack.items, *pack.proposed), item_markdown)
+def _short_markdown(pack: Pack, rendered: Rendered = item_markdown) -> str:
+    items = blocks_of((*pack.items, *pack.proposed), rendered)
     return "".join(f"\n\n{one}" for one in (*_lacks(pack), *items, *contradictions_text(pack.basis, entries_of(pack))))
 
 
@@ -125,13 +127,7 @@ def _lacks(pack: Pack) -> Iterator[str]:
             yield from ended_text(replace(basis, ended=(one,)))
 
 
-def _text_of(pack: Pack) -> str:
-    return _short_text(pack, NO_INK)
-
-
-def _line_of(packed: PackedEntry) -> str:
-    return item_text(packed, NO_INK)
-
-
-short_text_size: Printed = PrintedText(_text_of, _line_of, counts=False)
+short_text_size: Printed = PrintedText(
+    lambda pack, rendered: _short_text(pack, NO_INK, rendered), item_text, counts=False
+)
 short_markdown_size: Printed = PrintedText(_short_markdown, item_markdown, counts=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, Status
@@ -18,31 +19,33 @@ from mdmem.retrieval.ranks import uncovered
 from mdmem.standing import marked
 
 NO_INK = Ink()
+Rendered = Callable[[PackedEntry], str]
 
 
-def pack_text(pack: Pack, *, ink: Ink) -> str:
+def pack_text(pack: Pack, *, ink: Ink, rendered: Rendered | None = None) -> str:
     """Return the pack as blocks: problems first, then what is binding, then what is not; its counts in one line."""
+    rendered = rendered or partial(item_text, ink=ink)
     blocks = [
         *_doubts(pack),
         _verdict(pack),
         *unread_text(pack),
         *ended_text(pack.basis),
-        *blocks_of(pack.items, lambda packed: item_text(packed, ink)),
+        *blocks_of(pack.items, rendered),
     ]
     if pack.proposed:
-        drafts = blocks_of(pack.proposed, lambda packed: item_text(packed, ink))
-        blocks += [ink.bold("Proposed (not binding):"), *drafts]
+        blocks += [ink.bold("Proposed (not binding):"), *blocks_of(pack.proposed, rendered)]
     blocks += [ink.warn(block) for block in contradictions_text(pack.basis, entries_of(pack))]
     blocks += [*fallback_text(pack.basis), ink.dim(_counts(pack)), *elsewhere_text(pack)]
     return "\n\n".join(blocks)
 
 
-def pack_markdown(pack: Pack) -> str:
+def pack_markdown(pack: Pack, rendered: Rendered | None = None) -> str:
     """Return the pack as Markdown; every entry is a section whose body stands in a quote, so that it stays material."""
+    rendered = rendered or item_markdown
     said = (*unread_text(pack), *ended_text(pack.basis))
-    blocks = [*_doubts(pack), _verdict(pack), *said, *blocks_of(pack.items, item_markdown)]
+    blocks = [*_doubts(pack), _verdict(pack), *said, *blocks_of(pack.items, rendered)]
     if pack.proposed:
-        blocks += ["## Proposed (not binding)", *blocks_of(pack.proposed, item_markdown)]
+        blocks += ["## Proposed (not binding)", *blocks_of(pack.proposed, rendered)]
     blocks += [
         *contradictions_text(pack.basis, entries_of(pack)),
         *fallback_text(pack.basis),
@@ -54,10 +57,10 @@ def pack_markdown(pack: Pack) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PrintedText:
-    """What the parts of an answer take in one of the two texts."""
+    """What the parts of an answer take in one of the two texts; `whole` takes what renders an entry of it."""
 
-    whole: Callable[[Pack], str]
-    one: Callable[[PackedEntry], str]
+    whole: Callable[[Pack, Rendered], str]
+    one: Rendered
     # Whether the whole ends in a line of counts.
     counts: bool = True
 
@@ -68,8 +71,16 @@ class PrintedText:
     def rest(self, pack: Pack) -> int:
         """Return the bytes of verdict, contradictions and what lies outside the memory."""
         said = replace(pack, basis=replace(pack.basis, problems=()))
-        given = sum(self.entry(packed) for packed in (*pack.items, *pack.proposed))
-        return bytes_of(self.whole(said)) - given - (bytes_of(_counts(said)) if self.counts else 0)
+        parted: list[int] = []
+
+        def blank(packed: PackedEntry) -> str:
+            parted.append(id(packed))
+            return ""
+
+        # The text without its entries is the rest, which is asked for again and again: none of them is rendered for it.
+        whole = bytes_of(self.whole(said, blank)) - 2 * len(parted)
+        known = [one for one in (*pack.items, *pack.proposed) if id(one) not in parted]
+        return whole - sum(map(self.entry, known)) - (bytes_of(_counts(said)) if self.counts else 0)
 
     def omission(self, omission: Omission) -> int:  # noqa: ARG002  # a text names none
         """Return 0: what is left out is counted in the one line."""
@@ -81,13 +92,13 @@ def bytes_of(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def blocks_of(packed: Iterable[PackedEntry], rendered: Callable[[PackedEntry], str]) -> Iterator[str]:
+def blocks_of(packed: Iterable[PackedEntry], rendered: Rendered) -> Iterator[str]:
     """Yield entries as blocks, with those of one line that follow each other in one.
 
     Several that were given or named before are one line, at the place of the first.
     """
     packed = list(packed)
-    known = [one for one in packed if one.form is Form.GIVEN and not marked(one.item.stance)]
+    known = [one for one in packed if one.form is Form.GIVEN and not (one.beneath or marked(one.item.stance))]
     lines: list[str] = []
     for one in packed:
         if len(known) > 1 and one in known:
@@ -213,7 +224,7 @@ def _called(packed: PackedEntry) -> str:
     return f": {one_line(rule or packed.item.entry.title)}"
 
 
-text_size = PrintedText(lambda pack: pack_text(pack, ink=NO_INK), item_text)
+text_size = PrintedText(lambda pack, rendered: pack_text(pack, ink=NO_INK, rendered=rendered), item_text)
 markdown_size = PrintedText(pack_markdown, item_markdown)
 
 

@@ -42,7 +42,7 @@ def told_json(told: Iterable[ToldEntry]) -> dict[str, Any]:
                 "address": one.entry.address,
                 "title": one.entry.title,
                 "passages": one.said,
-                **({"given_before": "all" if one.before is None else "in part"} if one.before != frozenset() else {}),
+                **({"given_before": "all" if one.was_whole else "in part"} if one.before else {}),
                 "heads": list(one.heads),
                 **({"beneath": beneath_json(one.beneath)} if one.beneath else {}),
             }
@@ -52,7 +52,7 @@ def told_json(told: Iterable[ToldEntry]) -> dict[str, Any]:
 
 
 def _said(one: ToldEntry) -> str:
-    if one.before is None:
+    if one.was_whole:
         return _ALL
     return one.said or (_NOTHING_MORE if one.before else _NOTHING)
 

@@ -13,9 +13,9 @@ from mdmem.index.analysis import ask
 from mdmem.index.finder import finder
 from mdmem.index.snippet import snippet
 from mdmem.retrieval.beneath import fewer
-from mdmem.retrieval.given import given_of, marks_of, noted
+from mdmem.retrieval.given import WHOLE, given_of, marks_of, noted
 from mdmem.retrieval.mentions import Mentions
-from mdmem.retrieval.pack import NOTHING_GIVEN, Given, Mention
+from mdmem.retrieval.pack import NOTHING_GIVEN, Given, Mention, links_of
 from mdmem.retrieval.rest import windows_beyond
 from mdmem.workspace.addresses import resolve_names
 from mdmem.workspace.proposals import view_of
@@ -31,8 +31,8 @@ _CHANGES = 2
 class ToldEntry:
     """What one entry says about some words, empty where it holds none; `heads` is what is in force in its place.
 
-    `beneath` is what it replaced, and what newer entries say that they change of it. `before` is None where the session
-    was given all of it, else the marks of what it was given; `marks` are those of what it is given now.
+    `beneath` is what it replaced, and what newer entries say that they change of it. `before` are the marks of what the
+    session was given of it; `marks` are those of what it is given now.
     """
 
     entry: Entry
@@ -40,7 +40,7 @@ class ToldEntry:
     heads: tuple[str, ...]
     beneath: tuple[Mention, ...] = ()
     digest: str = ""
-    before: frozenset[str] | None = frozenset()
+    before: frozenset[str] = frozenset()
     marks: frozenset[str] = frozenset()
 
     @property
@@ -49,9 +49,14 @@ class ToldEntry:
         return self.entry.address in self.heads
 
     @property
+    def was_whole(self) -> bool:
+        """Say whether the session was given all of it."""
+        return self.before >= WHOLE
+
+    @property
     def known_by(self) -> str:
         """Return what to know it by when it is asked for again."""
-        return noted(self.digest, None if self.before is None else self.before | self.marks)
+        return noted(self.digest, self.before | self.marks)
 
 
 def gave(told: Iterable[ToldEntry]) -> dict[str, str]:
@@ -97,14 +102,12 @@ def require_words_for(names: Sequence[str], words: Sequence[str]) -> None:
 def _told_of(catalog: Catalog, address: str, terms: frozenset[str], mentions: Mentions, known: str) -> ToldEntry:
     entry, digest, heads = catalog.entries[address], catalog.digests[address], catalog.lineage.heads(address)
     before = given_of(known, digest)
-    if before is None:
-        return ToldEntry(entry, "", heads, digest=digest, before=None)
     body = content_of(entry, catalog.body(address))
     bearing = {"claimed_by": catalog.lineage.claimed_by(address), "amended_by": catalog.amendments.of(address)}
     beneath = fewer(mentions.of(entry, bearing, is_asked=True), most=_CHANGES, is_best=False, is_brief=True)
-    beneath = tuple(one for one in beneath if not marks_of((one.told,)) <= before)
-    said, texts = _said(body, terms, before)
-    marks = marks_of((*texts, *(one.told for one in beneath)))
+    beneath = tuple(one for one in beneath if one.is_news(before))
+    said, texts = ("", []) if before >= WHOLE else _said(body, terms, before)
+    marks = marks_of((*texts, *links_of(beneath)))
     return ToldEntry(entry, said, heads, beneath, digest, before, marks)
 
 

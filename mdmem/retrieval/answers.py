@@ -150,6 +150,7 @@ def without_repeats(main: Pack | None, packs: Sequence[Pack]) -> Iterator[Pack]:
             for one in pack.items
             if (one in best and one.item.score > 0 and one.item.score >= NEAR * best[0].item.score)
             or not one.form.is_line
+            or (one.form is Form.GIVEN and one.beneath)
             or not (one.form is Form.GIVEN or one.item.entry.address in known or later[one.item.entry.address])
         ]
         conflicts = [one for one in pack.basis.conflicts if homes[one] == at and one not in settled]

@@ -14,7 +14,7 @@ from mdmem.entry.sentences import size_of
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
 from mdmem.index.finder import finder
 from mdmem.retrieval.beneath import claims_on, fewer
-from mdmem.retrieval.given import NAMED, given_of, is_given
+from mdmem.retrieval.given import NAMED, WHOLE, given_of, is_given
 from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Plan, Printed, Texts
 from mdmem.retrieval.question import Omission, count_reasons, summed
 from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
@@ -64,8 +64,7 @@ def pack(
     proposed, where they are others.
     """
     packing = _Packing(found, budget, (texts, proposed or texts), printed, given)
-    limit = budget * BYTES_A_TOKEN
-    room = limit
+    limit = room = budget * BYTES_A_TOKEN
     for _ in range(_TRIES):
         plan = packing.plan(room)
         answer = packing.answer(plan)
@@ -85,6 +84,7 @@ class _Packing:
     printed: Printed
     given: Given
     _shapes: dict[tuple[int, Form], tuple[PackedEntry, int]] = field(default_factory=dict)
+    _sizes: dict[int, int] = field(default_factory=dict)  # of shapes, as they are printed, by identity
 
     def plan(self, room: int) -> Plan:
         """Return what is given where so many bytes may stand beside the invariants.
@@ -98,7 +98,7 @@ class _Packing:
         for item in self._relevance.standing:
             form = Form.LINE if item.entry.address in self._relevance.bystanders else Form.FULL
             plan.taken[item.entry.address] = self._shape(item, form)[0]
-            plan.beside += self.printed.entry(plan.taken[item.entry.address])
+            plan.beside += self._sizes[id(plan.taken[item.entry.address])]
         self._fill(plan, self._relevance.on_path, room // 2, Form.FULL)
         self._fill(plan, self._relevance.on_path, room)
         self._fill(plan, self._relevance.shaping[:1], int(room * self._shaping_share), Form.FULL)
@@ -155,9 +155,8 @@ class _Packing:
         by_address = {item.entry.address: item for item in others if item.current}
         for item in items:
             yield item
-            yield from (
-                by_address[one] for one in self._relevance.against.get(item.entry.address, ()) if one in by_address
-            )
+            against = self._relevance.against.get(item.entry.address, ())
+            yield from (by_address[one] for one in against if one in by_address)
 
     def _opposes(self, plan: Plan, item: Ranked) -> bool:
         """Say whether an item contradicts one whose content is given."""
@@ -226,7 +225,8 @@ class _Packing:
             size = self.printed.entry(made)
             is_known = form is not Form.LINE and (made.form is Form.GIVEN or made.goes_on)
             room = self._room(made, form, self.texts[is_draft]) if is_known else size
-            self._shapes[key] = (replace(made, tokens=tokens_of(size)), max(size, room))
+            shape = replace(made, tokens=tokens_of(size))
+            self._shapes[key], self._sizes[id(shape)] = (shape, max(size, room)), size
         return self._shapes[key]
 
     def _room(self, made: PackedEntry, form: Form, texts: Texts) -> int:
@@ -261,8 +261,8 @@ class _Packing:
         address, entry = item.entry.address, item.entry
         digest = texts.digest(address)
         before = given_of(self.given.get(address, ""), digest)
-        if before is None or (before and form is Form.LINE):
-            return PackedEntry(item, Form.GIVEN, "", before=before)
+        if before and (form is Form.LINE or before >= WHOLE):
+            return texts.known(item, before, is_line=form is Form.LINE)
         if form is Form.LINE:
             rule = ruling(texts.body(address)) if self._relevance.is_ruled(entry) else ""
             return PackedEntry(item, form, rule, beneath=tuple(claims_on(item)), digest=digest, before=NAMED)
@@ -288,7 +288,7 @@ class _Packing:
     def _in_part(self, item: Retrieved, form: Form, content: str, texts: Texts, before: frozenset[str]) -> PackedEntry:
         """Return an item of which a part is given, where a passage of it is new; its passages count as given later."""
         told = self._told(item, form, content, texts).after(before)
-        return told if told.content else PackedEntry(item, Form.GIVEN, "", before=before)
+        return told if told.content else texts.known(item, before)
 
     def _longest(self, form: Form) -> int:
         """Return how many bytes a shortened entry may take."""
@@ -345,7 +345,7 @@ class _Packing:
         covering = frozenset(item.entry.address for item in self._left.covering(plan))
         left = self._left.first(plan, covering, most=OMITTED_LISTED)
         # What was given before has its room, and is not printed.
-        printed = sum(map(self.printed.entry, (*plan.taken.values(), *plan.drafts.values()))) - plan.beside
+        printed = sum(self._sizes[id(one)] for one in (*plan.taken.values(), *plan.drafts.values())) - plan.beside
         used = printed + self.printed.rest(answer)
         omitted: list[Omission] = []
         for address, kind, why in left:

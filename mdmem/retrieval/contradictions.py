@@ -23,6 +23,9 @@ def contradictions_among(catalog: Catalog, chosen: Set[str]) -> Iterator[Contrad
 
 
 def _overlaps(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:
+    # Most memories have no shared wing, and to import what compares titles takes as long as the rest of this.
+    if not any(wing.is_shared for wing in catalog.wings.values()):
+        return
     from mdmem.similarity import undeclared_overlaps
 
     current = catalog.lineage.current

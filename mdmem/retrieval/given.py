@@ -11,19 +11,22 @@ _BESIDE_VERSION = "\n"
 # No mark is like it: the entry was named, by its title or what it rules.
 _NAME = "-"
 NAMED = frozenset((_NAME,))
+# Nor like this: all of it was given, whatever was told beneath it.
+_ALL = "*"
+WHOLE = frozenset((_ALL,))
 
 
-def noted(digest: str, marks: Collection[str] | None) -> str:
-    """Return what to know an entry by when it is asked for again; None stands for all of it."""
-    return digest if marks is None else _BESIDE_VERSION.join((digest, *(sorted(marks) or ("",))))
+def noted(digest: str, marks: Collection[str]) -> str:
+    """Return what to know an entry by when it is asked for again."""
+    return digest if marks == WHOLE else _BESIDE_VERSION.join((digest, *(sorted(marks) or ("",))))
 
 
-def given_of(known: str, digest: str) -> frozenset[str] | None:
-    """Return the marks of what was given of a version that is known so: None where that was all of it."""
+def given_of(known: str, digest: str) -> frozenset[str]:
+    """Return the marks of what was given of a version that is known so."""
     version, *marks = known.split(_BESIDE_VERSION)
     if version != digest or not digest:
         return frozenset()
-    return frozenset(marks) if marks else None
+    return frozenset(marks) if marks else WHOLE
 
 
 def is_given(known: str) -> bool:

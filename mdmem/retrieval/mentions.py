@@ -11,8 +11,7 @@ from mdmem.catalog import Catalog
 from mdmem.catalog.links import Neighbourhood
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, EntryType, day_of
-from mdmem.entry.relations import relation_of
-from mdmem.entry.sections import citing_sentences, is_changing, naming
+from mdmem.entry.sections import citing_sentences, is_changing
 from mdmem.entry.sentences import without_targets
 from mdmem.index.analysis import ask
 from mdmem.regex import regex
@@ -81,7 +80,7 @@ class Mentions:
                 yield Mention(BEARINGS[name], address, other.title, _day(other), said)
 
     def _sentence(self, address: str, names: tuple[str, ...]) -> str:
-        return without_targets(next(iter(citing_sentences(self._catalog.body(address), names)), ""))
+        return next((without_targets(one.said) for one in citing_sentences(self._catalog.body(address), names)), "")
 
     def _replaced(self, entry: Entry) -> Iterator[Mention]:
         olds = [self._catalog.entries[old] for old in sorted(self._catalog.lineage.ancestors(entry.address))]
@@ -97,7 +96,7 @@ class Mentions:
         found: list[Mention] = []
         for address, body in self._catalog.plain_bodies(newer):
             if sentences := citing_sentences(body, names):
-                citing, (said, does) = self._catalog.entries[address], _telling(sentences, names)
+                citing, (said, does) = self._catalog.entries[address], sentences[0]
                 # A bare `[see: …]` is no sentence.
                 told = said if _BRACKETED.sub("", said).strip(" .;,-*") else ""
                 found.append(Mention(CITED, address, citing.title, _day(citing), without_targets(told), does))
@@ -123,13 +122,6 @@ class Mentions:
     @cached_property
     def _held(self) -> Collection[str]:
         return self.among() if self.among is not None else ()
-
-
-def _telling(sentences: Sequence[str], names: tuple[str, ...]) -> tuple[str, str]:
-    """Return the first sentence that says what is done to a named entry, with that; else the first of all."""
-    named = naming(names)
-    told = ((said, relation_of(without_targets(said), named)) for said in sentences) if named is not None else ()
-    return next((one for one in told if one[1]), (sentences[0], ""))
 
 
 def _names_of(entry: Entry) -> tuple[str, ...]:

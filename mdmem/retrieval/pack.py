@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Protocol
 
 from mdmem.dataclass import dataclass, field, replace
-from mdmem.retrieval.given import NAMED, marks_of, noted
+from mdmem.retrieval.given import NAMED, WHOLE, marks_of, noted
 from mdmem.retrieval.question import AnswerBasis, Omission
 from mdmem.retrieval.ranks import Retrieved
 from mdmem.workspace.scope import Scope
@@ -52,6 +52,21 @@ class Mention:
         """Return what to know it by where it was told before."""
         return f"{self.how} {self.address} {self.said}"
 
+    @property
+    def link(self) -> str:
+        """Return what to know it by, however much of its sentence was told."""
+        return f"{self.how} {self.address}"
+
+    def is_news(self, before: frozenset[str]) -> bool:
+        """Say whether it was not told; under what was given whole, that another says something is all that is new."""
+        return not marks_of((self.link if before >= WHOLE else self.told,)) <= before
+
+
+def links_of(beneath: Iterable[Mention]) -> Iterator[str]:
+    """Yield what to know each of some lines by."""
+    for one in beneath:
+        yield from (one.link, one.told)
+
 
 @dataclass(frozen=True, slots=True)
 class PackedEntry:
@@ -71,10 +86,10 @@ class PackedEntry:
     @property
     def known_by(self) -> str:
         """Return what to know it by when it is asked for again."""
-        if self.before is None:
-            return noted(self.digest, None)
-        told = () if self.form.is_line else (self.content, *(one.told for one in self.beneath))
-        return noted(self.digest, self.before | marks_of(told))
+        told = (
+            () if self.form is Form.LINE else (self.content if self.before is not None else "", *links_of(self.beneath))
+        )
+        return noted(self.digest, (WHOLE if self.before is None else self.before) | marks_of(told))
 
     @property
     def is_name(self) -> bool:
@@ -84,7 +99,7 @@ class PackedEntry:
     @property
     def may_grow(self) -> bool:
         """Say whether it is a line, and more of it than was given before would be news."""
-        return self.form.is_line and self.before is not None
+        return self.form.is_line and self.before is not None and not self.before >= WHOLE
 
     @property
     def goes_on(self) -> bool:
@@ -96,7 +111,7 @@ class PackedEntry:
         if not before:
             return replace(self, before=before)
         passages = [one for one in self.content.split("\n\n") if not marks_of((one,)) <= before]
-        beneath = tuple(one for one in self.beneath if one.how in CLAIMING or not marks_of((one.told,)) <= before)
+        beneath = tuple(one for one in self.beneath if one.how in CLAIMING or one.is_news(before))
         return replace(self, content="\n\n".join(passages), beneath=beneath, before=before)
 
 
@@ -152,6 +167,13 @@ class Texts:
     size: Callable[[str], int]
     digest: Callable[[str], str]
     beneath: Callable[[Retrieved], tuple[Mention, ...]] = lambda _item: ()
+
+    def known(self, item: Retrieved, before: frozenset[str], *, is_line: bool = False) -> PackedEntry:
+        """Return an item of which no more is given; but in a line with what was not told that does something to it."""
+        says = (one for one in (() if is_line else self.beneath(item)) if one.does or one.how != CITED)
+        beneath = tuple(one for one in says if one.is_news(before | WHOLE))
+        digest = self.digest(item.entry.address) if beneath else ""
+        return PackedEntry(item, Form.GIVEN, "", beneath=beneath, digest=digest, before=before)
 
 
 class Printed(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.globs import all_matches
@@ -35,7 +35,7 @@ class Reasons:
             score=rank.score,
             matches=rank.matches,
             current=rank.current,
-            why=partial(self._reason, entry, via),
+            why=cache(partial(self._reason, entry, via)),
             via=via,
             overrides=tuple(other.address for other in grounds.overrides.overridden_by(entry)),
             terms=rank.terms,

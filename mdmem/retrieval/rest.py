@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from mdmem.entry.headings import sections_of
 from mdmem.entry.passages import Find
-from mdmem.entry.windows import Windows
 from mdmem.retrieval.given import marks_of
+
+if TYPE_CHECKING:
+    from mdmem.entry.windows import Windows
 
 # Characters: to weigh the windows of more takes seconds.
 _READ = 131_072
@@ -15,6 +18,8 @@ _READ = 131_072
 
 def windows_beyond(body: str, find: Find, before: frozenset[str], weights: Mapping[str, float]) -> Windows:
     """Return the windows of a body of which not every sentence has a mark among those that were given."""
+    from mdmem.entry.windows import Windows
+
     read = body[:_READ]
     is_known = (lambda text: marks_of((text,)) <= before) if before else None
     return Windows(read, sections_of(read), find, weights, has_asides=True, is_known=is_known)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date
-from itertools import filterfalse
 
 from mdmem.catalog import Catalog
 from mdmem.catalog.by_address import ByAddress
@@ -27,25 +27,28 @@ class ScopeKinds(ByAddress[Kind]):
         super().__init__()
         self._entries, self._wings, self._current = catalog.entries, catalog.wings, catalog.lineage.current
         self._stances, self._scope, self._today = catalog.stances or {}, scope, today
-        self._doubtful = catalog.traits.doubtful
+        self._traits, self._doubtful = catalog.traits, catalog.traits.doubtful
 
-    def of(self, addresses: Iterable[str]) -> Iterator[Kind]:
-        """Return those of entries that are in force.
+    def learn(self, addresses: frozenset[str]) -> None:
+        """Take note of those of entries that are in force.
 
         Of thousands all have the same as others of their type in their wing, but for those that a focus brings closer,
         that stand otherwise to the default branch, or that may not be active: no more are looked at.
         """
-        if not self.keys() >= set(addresses):
-            is_apart = (self._doubtful.union(self._stances)).__contains__ if self._scope.focus is None else bool
-            alike: dict[tuple[EntryType, str], Kind] = {}
-            for one in filterfalse(self.__contains__, addresses):
-                if is_apart(one):
-                    continue
-                told_by = self._entries[one].type, one.partition("/")[0]
-                if told_by not in alike:
-                    alike[told_by] = self[one]
-                self[one] = alike[told_by]
-        return super().of(addresses)
+        if self._scope.focus is not None or self.keys() >= addresses:
+            return
+        new = addresses.difference(self.keys(), self._doubtful, self._stances)
+        for held in self._traits.of_type.values():
+            for some in self._by_wing(held & new):
+                self.update(dict.fromkeys(some, self[next(iter(some))]))
+
+    def _by_wing(self, addresses: Collection[str]) -> Iterable[Collection[str]]:
+        if len(self._wings) == 1:
+            return (addresses,) if addresses else ()
+        found = defaultdict[str, list[str]](list)
+        for one in addresses:
+            found[one.partition("/")[0]].append(one)
+        return found.values()
 
     def anew(self, catalog: Catalog) -> ScopeKinds:
         """Return the same of another catalog, of which nothing is told yet."""

@@ -258,6 +258,10 @@ def search(workspace: Workspace, question: Question) -> SearchResult:
     result = _searched(view.effective, question)
     if not view.alternatives:
         return result
+    # Imported here: most questions find nothing proposed.
+    from mdmem.catalog.heirs import share
+
+    share(view.checkout.catalog, view.effective.catalog)
     among = _other_matches(view)
     beside = result if among is not None else None
     return with_versions(result, _searched(view.checkout, question, among, beside=beside), view)

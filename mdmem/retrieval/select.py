@@ -65,6 +65,7 @@ class Selection(Grounds):
         own = heads.union(one for one in apart if one not in among_alike) & chosen
         without = heads.union(one for one in overriders if one not in chosen)
         like = alike.where(map(not_, map(without.__contains__, alike.keys))) if without else alike
+        self._kinds.learn(among_alike | (own & self.catalog.lineage.current))
         ranks = self._ranks(like, own, overriders)
         claimed = self.catalog.lineage.claimed & chosen
         return ranks.with_ahead(self._claimants(ranks, claimed)) if claimed else ranks
@@ -120,7 +121,7 @@ class Selection(Grounds):
     def _ranks(self, alike: MatchColumns, apart: Iterable[str], overriders: Mapping[str, Entry]) -> Ranks[Ranked]:
         """Return what ranks entries, most of which are like others but for their score."""
         found = defaultdict[tuple[int, frozenset[str]], list[int]](list)
-        known = list(self._kinds.of(alike.keys))
+        known = list(map(self._kinds.__getitem__, alike.keys))
         for place, one in enumerate(zip(map(id, known), alike.terms, strict=True)):
             found[one].append(place)
         groups: list[RankGroup] = []

@@ -48,7 +48,9 @@ Propose what you learned, a decision, pattern or note, with the files that it is
 People approve it.
 """
 # What it says besides where a memory is that of several projects.
-WINGS_LINE = "Several projects share this memory: what names no file takes `--wing NAME`, or `--all-wings`.\n"
+WINGS_LINE = (
+    "Several projects share this memory: a `retrieve` that names no file takes `--wing NAME`, or `--all-wings`.\n"
+)
 
 
 def agents_lines(profile: str) -> str:

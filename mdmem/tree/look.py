@@ -89,8 +89,11 @@ class FolderLook:
 
     def stored(self) -> StoredLook | None:
         """Return what a file keeps of it; None of what may have changed since, and of a whole one without a digest."""
-        digests, column = [self.digests.get(path, "") for path in self.paths], self.column
-        if not (isinstance(column, array) and self._is_settled) or (self.is_whole and "" in digests):
+        column = self.column
+        if not (isinstance(column, array) and self._is_settled):
+            return None
+        digests = [self.digests.get(path, "") for path in self.paths]
+        if self.is_whole and "" in digests:
             return None
         return StoredLook(self.at, list(self.names), column.tobytes(), digests, self.is_whole)
 

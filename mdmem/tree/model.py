@@ -104,9 +104,10 @@ class Forgetful:
 
 def digest_of(content: bytes) -> str:
     """Return the name git gives a blob of these bytes."""
-    import hashlib
+    from mdmem.digests import sha1
 
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    digest: str = sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    return digest
 
 
 def is_wing_manifest(content: bytes) -> bool:

@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
-from mdmem.catalog import Catalog, interpret, is_entry_place, with_other_entries
+from mdmem.catalog import Catalog, interpret, is_entry_place, settings_bytes, with_other_entries
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import SettingsError
-from mdmem.git import Repository, read_blobs
+from mdmem.git import read_blobs
 from mdmem.settings import OneSided, Proposals, Settings, parse_settings
 from mdmem.standing import BINDING, Stance, Standing
-from mdmem.tree import OverlaidTree, narrowed
+from mdmem.tree import OverlaidTree, digest_of, narrowed
 from mdmem.workspace.standing import Standings, find_standings
 from mdmem.workspace.workspace import Workspace
 
@@ -79,19 +79,23 @@ def _made_of(workspace: Workspace) -> View:
     has_claims_as_facts = checkout.catalog.one_end_suffices and not standings.is_agreed
     if not standings.found and not standings.displaced and not has_claims_as_facts:
         return View(checkout, checkout)
-    agreed = _agreed_settings(standings, workspace.location.repository)
+    agreed = _agreed_settings(standings, workspace)
     if agreed.proposals is Proposals.COUNT:
         return View(checkout, checkout)
     return _Composition(checkout, standings, agreed).view()
 
 
-def _agreed_settings(standings: Standings, repository: Repository | None) -> Settings:
+def _agreed_settings(standings: Standings, workspace: Workspace) -> Settings:
     """Return the default branch's settings: a branch does not decide that its proposals count, or a claim is a fact."""
-    if repository is None or standings.settings is None:
+    repository, digest = workspace.location.repository, standings.settings
+    if repository is None or digest is None:
         return Settings()
-    content = dict(read_blobs(repository, [standings.settings]))[standings.settings]
+    # Nearly always the file is as it is there, and git need not be asked.
+    content = settings_bytes(workspace.tree)
+    if not isinstance(content, bytes) or digest_of(content) != digest:
+        content = dict(read_blobs(repository, [digest]))[digest] or b""
     try:
-        return parse_settings(content or b"")
+        return parse_settings(content)
     except SettingsError as error:
         return error.readable if isinstance(error.readable, Settings) else Settings()
 

@@ -12,7 +12,7 @@ from mdmem.entry.sentences import sentences_in, size_of
 from mdmem.index.finder import finder
 
 WORDS = ("lock", "hub", "key", "door")
-OTHERS = ("and", "some", "must", "words", "2", "of", "each")
+OTHERS = ("the second", "the first", "must", "words", "2", "of", "each")
 BODIES = 24
 
 
@@ -71,3 +71,10 @@ def test_passages_are_those_of_a_search_through_all_runs(new: bool) -> None:
             part = quick.best(lead, room, new=new, enough=enough)
             assert part == whole if size_of(f"\n\n{part}") <= enough else size_of(f"\n\n{whole}") > enough
     assert several > BODIES // 4
+
+
+def test_run_goes_on_to_the_last_that_it_counts_where_there_is_room() -> None:
+    counted = "A key has two parts. The first is the head. Behind a neck as long as it must be, the second is the bit."
+    body = f"{counted} It is of brass.\n\nThe second is no part."
+    for room, told in ((400, counted), (100, "A key has two parts. The first is the head.")):
+        assert Passages(body, sections_of(body), finder(("key", "head")), {}).best((), room) == f"… {told}"

@@ -23,6 +23,18 @@ from mdmem.entry.sections import naming
         ("We keep the queue, which replaced ADR 7.", ""),
         ("The changes of ADR 7 hold.", ""),
         ("This ADR is rejected in favour of ADR 7.", ""),
+        ("This ADR amends ADR 6 and ADR 7.", "amends it"),
+        ("This ADR, unlike ADR 9, which replaces ADR 7, keeps it.", ""),
+        ("This ADR would have replaced ADR 7.", ""),
+        ("This ADR previously extended ADR 7.", ""),
+        ("This ADR changes ADR 6, not ADR 7.", ""),
+        ("This ADR removes a need, and ADR 7 stays.", ""),
+        ("This ADR lifts no limit of ADR 7.", ""),
+        ("No part of this ADR changes ADR 7.", ""),
+        ("ADR 7 is not changed by this ADR.", ""),
+        ("ADR 7 was removed in this year.", ""),
+        ("If we change ADR 7, tools break.", ""),
+        ("Should this ADR replace ADR 7?", ""),
     ],
 )
 def test_relation_is_told_where_a_sentence_says_it_of_its_own_entry(sentence: str, told: str) -> None:

@@ -105,8 +105,13 @@ def test_session_is_told_each_passage_and_each_line_beneath_once(folder: Path, c
     run_here(capsys, "retrieve", "--session", "two", "which threads has navigation?", cwd=folder)
     said = run_here(capsys, "show", "threads", "--session", "two", "--about", "threads", cwd=folder).out
     assert said == "nav/architecture/threads: Use two threads\n  given before\n"
-    run_here(capsys, "show", "threads", "--session", "three", cwd=folder)
-    assert "threads (given before)" in run_here(capsys, "retrieve", "--session", "three", "threads", cwd=folder).out
+    # What stands beneath an entry was not given where the entry was.
+    run_here(capsys, "show", "adr-0007", "--session", "three", cwd=folder)
+    told = [run_here(capsys, "retrieve", "--session", "three", "queue holds", cwd=folder).out for _ in range(2)]
+    assert [("adr-0007 (given before" in one, "(extends it" in one) for one in told] == [(True, True), (True, False)]
+    write_entry(root, "nav/architecture/newest", "This record amends ADR 7.\n", title="News", created_at="2026-04-01")
+    said = run_here(capsys, "retrieve", "--session", "three", "queue holds", cwd=folder).out
+    assert ("(extends it" in said, "(amends it" in said) == (False, True)
 
 
 def test_nothing_more_is_said_where_the_rest_is_far_less_about_the_words(folder: Path, capsys: Capture) -> None:
