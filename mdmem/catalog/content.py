@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from mdmem import __version__
@@ -38,6 +39,16 @@ def read_dates(entries: Sequence[Entry], wings: Iterable[Wing | None], *, names:
     except ValueError:
         return False
     return True
+
+
+def as_kept(one: LoadedFile) -> LoadedFile:
+    """Return what a file means with its times in UTC, as they come out of the cache."""
+    entry = one.entry
+    stated = {name: getattr(entry, name) for name in DATE_FIELDS} if entry is not None else {}
+    offset = {name: time for name, time in stated.items() if isinstance(time, datetime) and time.utcoffset()}
+    if entry is None or not offset:
+        return one
+    return one.with_changes(entry=entry.with_changes(**{name: time.astimezone(UTC) for name, time in offset.items()}))
 
 
 class ContentCache:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mdmem.catalog.addresses import is_entry_place, is_manifest, with_full_links
 from mdmem.catalog.cache import ParsedFiles
-from mdmem.catalog.content import ContentCache
+from mdmem.catalog.content import ContentCache, as_kept
 from mdmem.catalog.entries import Entries, differing, entries_like, entries_of, lineage_for, with_entries, without
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, not_fetched, read_manifest, unreadable
 from mdmem.catalog.model import Catalog
@@ -209,7 +209,7 @@ class _Loading:
             # Each takes four times as much as what it means: of many none is held on to.
             if len(paths) <= _HELD:
                 self.documents[document.path] = document
-            meant = interpret(document, former.get(document.path))
+            meant = as_kept(interpret(document, former.get(document.path)))
             found[document.path] = meant, self.tree.identity(document.path, document.data)
         return found
 

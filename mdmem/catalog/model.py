@@ -27,6 +27,9 @@ from mdmem.tree import Tree, TreeFile, Unreadable, access_to, fetched_wings, mis
 if TYPE_CHECKING:
     from mdmem.document.parse import Document
 
+CHANGED = "changed"
+"""In place of the digest of what is no longer as it was when its entry was loaded."""
+
 
 @dataclass(frozen=True)
 class Catalog:
@@ -238,10 +241,13 @@ class Catalog:
     def bodies(self, addresses: Sequence[str]) -> Iterator[tuple[str, str, str]]:
         """Yield address, body and digest of entries as they are now; what cannot be read any more is left out.
 
-        A body is as its file holds it, hidden references and all: for the index and comparisons, not to be shown.
+        A body is as its file holds it, hidden references and all: for the index and comparisons, not to be shown. What
+        was written since its entry was loaded has a digest that no content has: with the entry it makes no document.
         """
+        listed = self.file_digests
         for path, content in self._contents(addresses):
-            yield path.removesuffix(".md"), body_of(content), self.tree.identity(path, content)
+            digest = self.tree.identity(path, content)
+            yield path.removesuffix(".md"), body_of(content), digest if digest == listed.get(path) else CHANGED
 
     def plain_bodies(self, addresses: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield address and body as `bodies` does; the library that makes digests takes 4 ms to be imported."""

@@ -317,6 +317,15 @@ def test_moved_file_has_the_title_of_its_new_place(
     assert meant(catalog) == meant(loaded(root))
 
 
+def test_a_time_is_spelled_the_same_whether_it_comes_out_of_the_file_or_of_the_cache(
+    root: Path, tmp_path: Path
+) -> None:
+    write_entry(root, "w/r/a", created_at="2026-03-05T00:30:00+02:00", verified_at="2026-03-06")
+    entries = [cached(root, tmp_path / "cache").entries["w/r/a"] for _ in range(2)]
+    assert [str(one.created_at) for one in entries] == ["2026-03-04 22:30:00+00:00"] * 2
+    assert [str(one.verified_at) for one in entries] == ["2026-03-06"] * 2
+
+
 def test_copy_in_another_wing_resolves_its_short_links_there(root: Path, tmp_path: Path) -> None:
     for wing in ("v", "w"):
         write_entry(root, f"{wing}/r/new", supersedes="old")

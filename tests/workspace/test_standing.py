@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from builders import commit_all, git, make_root, memory, open_root, run_here, snapshot, write, write_entry
 
+from mdmem.git import Repository, read_blobs
 from mdmem.retrieval.retrieve_context import retrieve_context
+from mdmem.workspace import proposals
 
 from .lines import NEW, OLD, RULE, Capture, on_branch, said, standings, supersede, superseding
 
@@ -93,11 +96,24 @@ def test_changed_entry_answers_as_it_binds_and_its_other_version_is_proposed(tmp
     assert "eight threads" in answer["proposed"][0]["content"]
 
 
-def test_new_words_of_a_changed_entry_are_found(tmp_path: Path, capsys: Capture) -> None:
-    folder = on_branch(tmp_path)
+def test_new_words_of_a_changed_entry_are_found_and_git_is_asked_for_the_old_ones_alone(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, asked = on_branch(tmp_path), []
+    write(folder, "memory/mdmem.toml", 'proposals = "show"\n')
+    commit_all(folder)
+    git(folder, "branch", "-f", "main")
+
+    def read(repository: Repository, digests: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+        asked.extend(digests)
+        return read_blobs(repository, digests)
+
+    monkeypatch.setattr(proposals, "read_blobs", read)
+    old = git(folder, "rev-parse", f"HEAD:memory/{OLD}.md").strip()
     write_entry(folder / "memory", OLD, "Navigation uses a zebra.\n", title="Use a zebra")
     [hit] = said(capsys, "search", "zebra", cwd=folder)["hits"]
     assert (hit["address"], hit["standing"], hit["snippet"]) == (OLD, "uncommitted", "Navigation uses a zebra.")
+    assert asked == [old]
 
 
 def test_other_versions_stand_at_their_places_among_the_hits(tmp_path: Path, capsys: Capture) -> None:

@@ -26,6 +26,20 @@ def test_files_are_read_once_until_they_are_reread(workspace: Workspace) -> None
     assert NEW in given.reread().catalog.entries
 
 
+def test_the_index_keeps_no_entry_with_the_body_that_was_written_after_it_was_loaded(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    index = FullTextIndex(tmp_path / "index")
+    write_entry(workspace.location.root, NEW, title="Zebras")
+    before = workspace.reread()
+    assert NEW in before.catalog.digests
+    write_entry(workspace.location.root, NEW, title="Quaggas")
+    index.refresh(live=before.catalog.digests, read=before.texts)
+    after = workspace.reread()
+    found = index.search("quaggas", live=after.catalog.digests, read=after.texts)
+    assert [match.key for match in found.matches] == [NEW]
+
+
 def test_an_index_is_opened_once_whoever_asks_first(workspace: Workspace) -> None:
     first = replace(workspace, parts=Parts())
     others = [first.reread(), first.over(first.tree), first.with_catalog(first.catalog), first.unlimited()]
