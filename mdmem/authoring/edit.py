@@ -153,5 +153,5 @@ def _frozen(workspace: Workspace, opening: EditSession, content: bytes) -> Itera
     for finding in frozen_text_changed.find(Case(after, workspace.settings, workspace.today, base=base)):
         if finding.address == opening.address:
             slip = f"`mdmem edit --editorial {opening.address}` for a corrected slip"
-            rule = f"`mdmem supersede {opening.address}` for another rule"
+            rule = f"`mdmem supersede {opening.address} --title TEXT --reason TEXT` for another rule"
             yield f"{finding.message}; `mdmem check` will ask for {slip}, {rule}, or a raised `version`"

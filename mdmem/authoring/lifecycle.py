@@ -93,7 +93,7 @@ def _refuse_day(entry: Entry, at: date) -> None:
         )
 
 
-_UNTIL = "until `mdmem review {0} --done` confirms it, or `mdmem supersede` or `mdmem deprecate` ends it"
+_UNTIL = "until `mdmem review {0} --done` confirms it, or `mdmem deprecate {0} --reason TEXT` ends it"
 
 
 def plan_review(catalog: Catalog, address: str, *, reason: str) -> ChangeSet:

@@ -22,7 +22,10 @@ from mdmem.errors import LostRaceError, UsageError, taken
 from mdmem.workspace.addresses import resolve_name
 from mdmem.workspace.workspace import Workspace
 
-_INSTEAD = "nothing was written: replace that one with `mdmem supersede {head}`, or add to it with `mdmem edit {head}`"
+_INSTEAD = (
+    "nothing was written: replace that one with `mdmem supersede {head} --title TEXT --reason TEXT`, "
+    "or add to it with `mdmem edit {head}`"
+)
 
 
 def successor_text(catalog: Catalog, address: str, draft: Draft, *, reason: str, today: date) -> tuple[str, str]:

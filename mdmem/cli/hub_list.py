@@ -42,6 +42,7 @@ def command(given: Globals, place: str | None, limit: int | None, form: str, **o
     from mdmem.render.json import entries_json
     from mdmem.retrieval.entries import count_hidden, in_full, list_entries
     from mdmem.retrieval.question import Question
+    from mdmem.workspace.scope import Filters
 
     dsn, repositories = options.pop("dsn"), options.pop("repositories")
     filters = filters_from(options)
@@ -60,7 +61,9 @@ def command(given: Globals, place: str | None, limit: int | None, form: str, **o
             if len(listed) > len(found):
                 given.remark(f"{len(listed) - len(found)} more; raise --limit to see them")
             if not found:
-                given.remark(nothing_listed(count_hidden(copy.workspace, filters)))
+                given.remark(
+                    nothing_listed(count_hidden(copy.workspace, filters, listed), is_filtered=filters != Filters())
+                )
             return 0 if found else 1
         filters = _within(reader, place, filters) if place is not None else filters
         request = AcrossRequest(Question(filters=filters), repositories, limit or _MOST)

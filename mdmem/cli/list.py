@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 def command(given: Globals, place: str | None, form: str, **options: Any) -> int:
     """List entries by address: those in force, of a place where one is named, unless a filter asks for others."""
     from mdmem.render.basis import problems_text
-    from mdmem.render.entries import entry_list, entry_table, nothing_listed
+    from mdmem.render.entries import entry_list, entry_table, not_listed, nothing_listed
     from mdmem.render.json import dump, entries_json
     from mdmem.retrieval.entries import count_hidden, in_full, list_entries, list_problems, stance_of
     from mdmem.retrieval.question import AnswerBasis
     from mdmem.standing import marked
+    from mdmem.workspace.scope import Filters
 
     workspace = open_workspace(given, revision=options.pop("revision"))
     filters = filters_from(options)
@@ -51,8 +52,11 @@ def command(given: Globals, place: str | None, form: str, **options: Any) -> int
     alone = [f"{one.place.path}: {one.message} ({one.code})" for one in problems if len(problems) == 1]
     for told in alone or problems_text(AnswerBasis(problems=problems)):
         given.remark(told)
+    hidden = count_hidden(workspace, filters, found)
     if not found:
-        given.remark(nothing_listed(count_hidden(workspace, filters)))
+        given.remark(nothing_listed(hidden, is_filtered=filters != Filters()))
+    elif form != "json" and (rest := not_listed(hidden)):
+        given.remark(rest)
     return 0 if found else 1
 
 

@@ -43,7 +43,7 @@ class _TypeName(click.Choice[str]):
 
         meant = meant_value(value, _TYPES)
         if value not in _TYPES and meant in _TYPES:
-            self.fail(f"`{value}` is no type; write `{meant}`", param, ctx)
+            self.fail(f"`{value}` is no type; write `{meant}` (of {', '.join(_TYPES)})", param, ctx)
         return super().convert(value, param, ctx)
 
 

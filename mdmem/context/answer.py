@@ -188,7 +188,8 @@ def _fallback(facts: Facts) -> Iterator[str]:
 
 def _left_out(facts: Facts) -> Iterator[str]:
     if facts.get("omitted_counts") and facts.get("layer") != Layer.WAKE:
-        counts = "; ".join(f"{one['count']} {one['type']}: {one['why']}" for one in facts["omitted_counts"])
+        told = facts["omitted_counts"]
+        counts = "; ".join(f"{one['count']} {one['type']}{'s' * (one['count'] != 1)}: {one['why']}" for one in told)
         named = ", ".join(f"`{one['id']}`" for one in facts.get("omitted", ()))
         yield f"_Left out: {counts}._" + (f" The best of them: {named}." if named else "")
 

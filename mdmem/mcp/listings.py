@@ -10,6 +10,7 @@ from mdmem.errors import NotFoundError
 from mdmem.mcp.answers import as_text, fenced, plain
 from mdmem.mcp.arguments import nearest, shown
 from mdmem.mcp.markdown import LARGEST, MARGIN, Block, code, codes, fitted, problem_lines
+from mdmem.render.words import count
 
 if TYPE_CHECKING:
     from mdmem.catalog import Catalog
@@ -143,7 +144,7 @@ def _problems(workspace: Workspace, wing: str, *rooms: str) -> tuple[Finding, ..
 def _count(current: Sequence[Entry], entries: Sequence[Entry]) -> str:
     drafts = sum(one.status == "draft" for one in entries)
     ended = len(entries) - len(current) - drafts
-    return f"{len(current)} in force, listed here; {drafts} drafts and {ended} that ended are not."
+    return f"{len(current)} in force, listed here; {count(drafts, 'draft')} and {ended} that ended are not."
 
 
 def _listed(workspace: Workspace, entries: Iterable[Entry]) -> list[str]:

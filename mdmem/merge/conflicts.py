@@ -93,7 +93,9 @@ def find_conflicts(workspace: Workspace) -> MergeConflicts:
     repository = workspace.location.repository
     operation = state_of(repository) if repository is not None else None
     changed = _half_decided(workspace) if operation is not None else ()
-    steps = ending(workspace, sorted({*paths, *changed}))
+    # A choice writes successors, too; to stage one that it left as it was changes nothing.
+    touched = {f"{side.address}.md" for one in found for side in one.successors}
+    steps = ending(workspace, sorted({*paths, *changed, *touched}))
     return MergeConflicts(tuple(sorted(found, key=lambda one: one.path)), operation, steps)
 
 

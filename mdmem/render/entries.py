@@ -86,12 +86,21 @@ def _row(entry: Entry, ink: Ink, mark: str, width: int | None) -> str:
     return f"{head}{gap}{one_line(entry.title)}{ink.dim(mark)}"
 
 
-def nothing_listed(hidden: Mapping[str, int]) -> str:
+def nothing_listed(hidden: Mapping[str, int], *, is_filtered: bool) -> str:
     """Say that no entry is listed, and which option would show some."""
+    return "; ".join(["no entry passes these filters" if is_filtered else "no entry is in force", *_hidden(hidden)])
+
+
+def not_listed(hidden: Mapping[str, int]) -> str:
+    """Say which entries are not listed beside those that are, and which option shows them; empty where all are."""
+    return f"and {'; '.join(_hidden(hidden))}" if any(hidden.values()) else ""
+
+
+def _hidden(hidden: Mapping[str, int]) -> list[str]:
     drafts, ended = count(hidden["draft"], "draft"), count(hidden["ended"], "ended entry", "ended entries")
     hints = [f"{drafts}, shown by --include-drafts"] if hidden["draft"] else []
     hints += [f"{ended}, shown by --include-deprecated"] if hidden["ended"] else []
-    return "; ".join(["no entry passes these filters", *hints])
+    return hints
 
 
 def entry_table(listed: Iterable[Entry], marks: Mapping[str, str]) -> str:

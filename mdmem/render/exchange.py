@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # So many errors are told one by one.
 _TOLD = 20
 _WIDEST = 60
+# So many folders are named.
+_PLACES = 3
 
 
 def import_text(report: ImportReport, ink: Ink) -> str:
@@ -121,12 +123,29 @@ def _summary(report: ImportReport) -> str:
     verb = "would import" if report.written.is_dry else "imported"
     entries = [row for row in new if row.type is not None]
     manifests = [f"{count(len(new) - len(entries), 'other file')}"] if len(entries) < len(new) else []
-    parts = [f"{verb} {count(len(entries), 'entry', 'entries')}{_of(entries)}", *manifests]
+    parts = [f"{verb} {count(len(entries), 'entry', 'entries')}{_of(entries)}{_way(report, entries)}", *manifests]
     outcomes = Counter(str(row.outcome) for row in rows if row.outcome != "imported")
     parts += [f"{number} {outcome}" for outcome, number in outcomes.items()]
     if report.gone:
         parts.append(f"{count(len(report.gone), 'file')} {'would be ' if report.written.is_dry else ''}moved")
     return "; ".join(parts)
+
+
+def _way(report: ImportReport, rows: Sequence[ImportRow]) -> str:
+    """Return where entries came from and went: folders of several, the file and the address of one alone."""
+    # A dry run has told each of them.
+    if report.written.is_dry or not rows:
+        return ""
+    ways = [(row.path, row.address or "") for row in rows]
+    if len(ways) > 1:
+        ways = [(path.rpartition("/")[0] or ".", address.rpartition("/")[0]) for path, address in ways]
+    read, filled = (_few(list(dict.fromkeys(some))) for some in zip(*ways, strict=True))
+    return f" from {read} to {filled}"
+
+
+def _few(names: Sequence[str]) -> str:
+    more = [f"{len(names) - _PLACES} more"] if len(names) > _PLACES else []
+    return ", ".join([*map(visible, names[:_PLACES]), *more])
 
 
 def _of(rows: Sequence[ImportRow]) -> str:

@@ -17,10 +17,11 @@ from mdmem.render.words import count
 from mdmem.state.pending_writes import Blocked, PendingWrite
 
 _ENDING = "`mdmem deprecate ADDRESS --reason WHY`"
-_HOLDING = f"type `mdmem verify ADDRESS` where it holds, else `mdmem supersede ADDRESS`, or {_ENDING}"
+_REPLACING = "`mdmem supersede ADDRESS --title TITLE --reason WHY`"
+_HOLDING = f"type `mdmem verify ADDRESS` where it holds, else {_REPLACING}, or {_ENDING}"
 _COPIED = f"type {_ENDING}, or write `overrides: SHARED` where it differs on purpose"
 _LATER = f"type {_ENDING}, or write a later `expires_at`"
-_READING = "read it against the code, then type `mdmem verify ADDRESS`, or `mdmem supersede ADDRESS`"
+_READING = f"read it against the code, then type `mdmem verify ADDRESS`, or {_REPLACING}"
 _ONE_OF_THEM = "type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep"
 _LINKING = "type `mdmem supersede ADDRESS --by KEPT --reason WHY`, or write `see: OTHER` where both are to stand"
 _RELINKING = "type `mdmem check --select link-to-superseded --fix --unsafe-fixes` to write what holds"

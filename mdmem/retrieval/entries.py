@@ -97,11 +97,11 @@ def list_problems(workspace: Workspace, filters: Filters) -> tuple[Finding, ...]
     return problems_in(workspace.catalog, reading_scope(workspace.catalog, workspace.settings, filters))
 
 
-def count_hidden(workspace: Workspace, filters: Filters) -> Mapping[str, int]:
-    """Return how many drafts and ended entries pass the filters and are not shown under them."""
-    shown = set(list_entries(workspace, filters))
+def count_hidden(workspace: Workspace, filters: Filters, listed: Sequence[Entry]) -> Mapping[str, int]:
+    """Return how many drafts and ended entries pass the filters and are not among those listed under them."""
+    shown = {entry.address for entry in listed}
     everything = list_entries(workspace, replace(filters, include_drafts=True, include_deprecated=True))
-    drafts = sum(entry.status is Status.DRAFT for entry in everything if entry not in shown)
+    drafts = sum(entry.status is Status.DRAFT for entry in everything if entry.address not in shown)
     return {"draft": drafts, "ended": len(everything) - len(shown) - drafts}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from mdmem.dataclass import dataclass, field
 from mdmem.setup.client_config import MisfitError, grow_lists, read_object
-from mdmem.setup.clients import SERVER, content_to_grow, put
+from mdmem.setup.clients import SERVER, content_to_grow, in_its_place, put
 
 # What every line of ours holds, whatever starts mdmem.
 _OURS = "hook-event"
@@ -159,15 +159,17 @@ def _hooked(client: ClientHooks, base: Path, words: list[str]) -> str:
         if _OURS not in json.dumps(listed.get(event, ""))
     }
     if not wanted:
-        return f"{client.path} runs `{_OURS}` already and stays as it is"
+        stays = f"{client.path} runs `{_OURS}` already and stays as it is"
+        return stays + in_its_place(words[0], before or b"", _piece(client, words))
     put(path, grow_lists(before or b"", _HOLDER, wanted, seed=client.seed), is_new=before is None)
     return f"wrote {client.path}" if before is None else f"added the hooks of mdmem to {client.path}"
 
 
 def _plugged(client: ClientHooks, base: Path, words: list[str]) -> str:
     path = base / client.path
-    if content_to_grow(path, base) is not None:
-        return f"{client.path} is there and stays as it is"
+    before = content_to_grow(path, base)
+    if before is not None:
+        return f"{client.path} is there and stays as it is{in_its_place(words[0], before, _piece(client, words))}"
     put(path, _piece(client, words).encode(), is_new=True)
     return f"wrote {client.path}"
 

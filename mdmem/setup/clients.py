@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -200,23 +201,31 @@ def join_client(client: Client, base: Path, *, under: str, is_found: bool, comma
     root = under if client.top is not None else None if is_found else under or "."
     server = client.server(root, command)
     try:
-        yield _grown(client, base, server)
+        yield _grown(client, base, server, command)
     except MisfitError as error:
         yield f"{client.path} is there and stays as it is: {error}; add this to it:\n{client.piece(server)}"
     if client.remark is not None:
         yield client.remark
 
 
-def _grown(client: Client, base: Path, server: Mapping[str, Any]) -> str:
+def _grown(client: Client, base: Path, server: Mapping[str, Any], command: str) -> str:
     """Write the file and return what was done; raises MisfitError where that would change more than it should."""
     path = base / client.path
     grow: _Grow = grow_toml if client.is_toml else grow_json
     before = content_to_grow(path, base)
     grown = grow(before or b"", client.holder, SERVER, server)
     if grown is None:
-        return f"{client.path} has a server `{SERVER}` already and stays as it is"
+        stays = f"{client.path} has a server `{SERVER}` already and stays as it is"
+        return stays + in_its_place(command, before or b"", client.piece(server))
     put(path, grown, is_new=before is None)
     return f"wrote {client.path}" if before is None else f"added the server `{SERVER}` to {client.path}"
+
+
+def in_its_place(command: str, before: bytes, piece: str) -> str:
+    """Return what to write where a file that stays as it is starts another command than the one asked for."""
+    if command == SERVER or json.dumps(command, ensure_ascii=False)[1:-1].encode() in before:
+        return ""
+    return f"; so that it starts `{command}`, write this in the place of what it has for mdmem:\n{piece}"
 
 
 def content_to_grow(path: Path, base: Path) -> bytes | None:

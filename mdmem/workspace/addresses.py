@@ -120,7 +120,7 @@ _DEPTH = 3
 
 
 def _nearest(workspace: Workspace, name: str) -> str:
-    """Name the addresses whose entry-id begins with a name, as a record's number, else those that look most like it."""
+    """Name the addresses whose entry-id begins with a name, as a record's number, has its words, or looks like it."""
     import difflib
 
     wanted = name.rsplit("/", 1)[-1]
@@ -128,12 +128,13 @@ def _nearest(workspace: Workspace, name: str) -> str:
     for address in workspace.catalog.entries:
         by_id.setdefault(address.rsplit("/", 1)[-1], []).append(address)
     begun = [one for one in by_id if wanted and one.startswith(wanted)]
-    near = begun or difflib.get_close_matches(wanted, by_id, n=3, cutoff=0.5)
+    held = begun or [one for one in by_id if wanted and f"-{wanted}-" in f"-{one}-"]
+    near = held or difflib.get_close_matches(wanted, by_id, n=3, cutoff=0.5)
     close = [address for one in near for address in by_id[one]]
     return (
         f"; did you mean {' or '.join(close[:3])}?"
         if close
-        else f"; `{workspace.location.command('list')}` names them all"
+        else f"; `{workspace.location.command('list')}` names those in force"
     )
 
 

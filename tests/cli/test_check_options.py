@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -116,8 +118,12 @@ def test_staged_shows_no_warning_that_head_has_too(tmp_path: Path, capsys: Captu
 def test_staged_refuses_the_deletion_of_what_is_in_force(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     git(folder, "rm", "-q", f"memory/{RULE}.md")
-    ran = run_here(capsys, "check", "--staged", "--format", "concise", cwd=folder)
-    assert (ran.code, "error deleted-in-force" in ran.out) == (1, True)
+    ran = run_here(capsys, "check", "--staged", cwd=folder)
+    assert (ran.code, "error[deleted-in-force]" in ran.out) == (1, True)
+    git(folder, "reset", "-q", "--hard")
+    for typed in re.findall(r"`(mdmem [^`]+)`", ran.out):
+        body = ["--body", "It may wait."] if "supersede" in typed else []
+        assert run_here(capsys, *shlex.split(typed)[1:], *body, "--dry-run", cwd=folder).code == 0
 
 
 def test_staged_merge_commit_answers_for_its_own_changes_alone(tmp_path: Path, capsys: Capture) -> None:

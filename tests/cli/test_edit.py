@@ -46,8 +46,8 @@ def test_edit_of_a_rule_in_force_says_what_check_will_ask(tmp_path: Path) -> Non
     _, printed = edit(root_in(tmp_path), by=THREE)
     assert printed.splitlines()[-1] == (
         "the text of a decision in force changed, and its `version` did not; `mdmem check` will ask for "
-        f"`mdmem edit --editorial {OLD}` for a corrected slip, `mdmem supersede {OLD}` for another rule, or a raised "
-        "`version`"
+        f"`mdmem edit --editorial {OLD}` for a corrected slip, `mdmem supersede {OLD} --title TEXT --reason TEXT` for "
+        "another rule, or a raised `version`"
     )
 
 

@@ -92,7 +92,8 @@ writes that did not complete (1)
 
 not verified since the code they apply to changed (1)
   nav/rules/sockets  `src/net.py` changed on {day_of_commit(worn)}, after it was written on 2026-03-05
-  next: read it against the code, then type `mdmem verify ADDRESS`, or `mdmem supersede ADDRESS`
+  next: read it against the code, then type `mdmem verify ADDRESS`, or `mdmem supersede ADDRESS \
+--title TITLE --reason WHY`
 
 entries that say nearly the same (2)
   nav/architecture/old    Use one thread
@@ -114,13 +115,13 @@ citing what is superseded (1)
 
 decisions neither made nor verified for 180 days (1)
   nav/architecture/old  Use one thread (365 days, stale)
-  next: type `mdmem verify ADDRESS` where it holds, else `mdmem supersede ADDRESS`, or `mdmem deprecate ADDRESS \
---reason WHY`
+  next: type `mdmem verify ADDRESS` where it holds, else `mdmem supersede ADDRESS --title TITLE \
+--reason WHY`, or `mdmem deprecate ADDRESS --reason WHY`
 
 patterns not validated for 90 days (1)
   nav/how/release  Release (112 days, recent)
-  next: type `mdmem verify ADDRESS` where it holds, else `mdmem supersede ADDRESS`, or `mdmem deprecate ADDRESS \
---reason WHY`
+  next: type `mdmem verify ADDRESS` where it holds, else `mdmem supersede ADDRESS --title TITLE \
+--reason WHY`, or `mdmem deprecate ADDRESS --reason WHY`
 
 rooms without an entry (1)
   nav/ideas  holds no entry

@@ -54,7 +54,10 @@ def test_moved_records_keep_their_history(pointer: bool, tmp_path: Path, capsys:
     commit_all(folder, "say more")
     options = ("--pointer",) if pointer else ()
     ran = run_here(capsys, "import", "--move", *options, "--commit", cwd=folder)
-    assert (ran.code, ran.out) == (0, "imported 2 entries (1 deprecated decision, 1 decision); 2 files moved\n")
+    assert (ran.code, ran.out) == (
+        0,
+        "imported 2 entries (1 deprecated decision, 1 decision) from docs/adr to nav/architecture; 2 files moved\n",
+    )
     assert git(folder, "status", "--porcelain") == ""
     old = folder / "docs/adr/0002-database.md"
     left = "Moved to [Database](<../../memory/nav/architecture/0002-database.md>).\n"
@@ -73,7 +76,7 @@ def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(tmp_pa
     told, then = ran.err.splitlines()
     assert told.startswith("1 rule names files of the project; with them in `applies_to`, `mdmem brief` tells")
     assert then == "next: git add memory && git commit"
-    assert ran.out == "imported 3 entries (2 decisions, 1 deprecated decision)\n"
+    assert ran.out == "imported 3 entries (2 decisions, 1 deprecated decision) from docs/adr to nav/architecture\n"
     before = snapshot(folder / "memory")
     write(folder, "docs/adr/0001-files.md", PAIR["r0001_files"].replace("tried", "measured"))
     again = run_here(capsys, "import", cwd=folder)

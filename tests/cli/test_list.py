@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import commit_all, memory, run_here, write, write_entry
+from builders import commit_all, make_root, memory, run_here, write, write_entry
 
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.render.entries import entry_list
@@ -115,6 +115,8 @@ def test_title_over_two_lines_stays_on_one(tmp_path: Path, capsys: Capture) -> N
 def test_nothing_found_exits_1(form: str, tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "list", "--type", "pattern", "--format", form, cwd=memory(tmp_path))
     assert (ran.code, ran.err) == (1, "no entry passes these filters\n")
+    empty = make_root(tmp_path / "empty")
+    assert run_here(capsys, "list", "--format", form, cwd=empty).err == "no entry is in force\n"
     assert ran.out == ('{\n  "schema": 1,\n  "entries": []\n}\n' if form == "json" else "")
 
 
@@ -156,5 +158,7 @@ def test_name_that_is_not_there_names_the_nearest(
 
 def test_several_projects_and_none_named_are_all_listed(tmp_path: Path, capsys: Capture) -> None:
     folder = varied(tmp_path)
+    rest = "and 1 draft, shown by --include-drafts; 1 ended entry, shown by --include-deprecated\n"
+    assert run_here(capsys, "list", cwd=folder).err == rest
     write(folder, "memory/mdmem.toml", "")
     assert listed(capsys, "--room", "rules", cwd=folder) == ["arm/rules/grip", "nav/rules/callbacks", "ros2/rules/qos"]

@@ -93,7 +93,7 @@ def test_two_successors_are_shown_with_what_to_type(tmp_path: Path, capsys: Capt
         f"    or edit {OLD}.md by hand, and take the marks out",
         "",
         "when all is decided:",
-        f"  git add {FILE}",
+        f"  git add {' '.join(sorted([FILE, f'memory/{FOUR}.md', f'memory/{EXECUTOR}.md']))}",
         "  git merge --continue",
     ]
     assert snapshot(tmp_path) == before

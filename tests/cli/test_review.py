@@ -20,8 +20,8 @@ def test_review_keeps_the_doubt_and_says_how_it_ends(tmp_path: Path, capsys: Cap
         f"changed {OLD}.md\n  status: active → under_review\n  x-review-reason: does it starve?\n",
     )
     assert ran.err == (
-        f"{OLD} binds on, shown as uncertain, until `mdmem review {OLD} --done` confirms it, or `mdmem supersede` or "
-        "`mdmem deprecate` ends it\n"
+        f"{OLD} binds on, shown as uncertain, until `mdmem review {OLD} --done` confirms it, or "
+        f"`mdmem deprecate {OLD} --reason TEXT` ends it\n"
     )
 
 

@@ -147,7 +147,7 @@ def test_supersede_of_what_somebody_replaced_names_the_first(tmp_path: Path, cap
     assert (ran.code, ran.out) == (4, "")
     assert ran.err == (
         f"mdmem: {OLD} is superseded by {NEW} already; nothing was written: replace that one with "
-        f"`mdmem supersede {NEW}`, or add to it with `mdmem edit {NEW}`\n"
+        f"`mdmem supersede {NEW} --title TEXT --reason TEXT`, or add to it with `mdmem edit {NEW}`\n"
     )
     assert snapshot(root) == before
 

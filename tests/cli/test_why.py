@@ -74,7 +74,14 @@ def test_root_outside_git_has_no_history(tmp_path: Path, capsys: Capture, monkey
 
 def test_entry_that_is_not_there_exits_1(tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "why", "zebra", cwd=memory(tmp_path))
-    assert (ran.code, ran.out, ran.err) == (1, "", "mdmem: there is no entry `zebra`; `mdmem list` names them all\n")
+    assert (ran.code, ran.out, ran.err) == (
+        1,
+        "",
+        "mdmem: there is no entry `zebra`; `mdmem list` names those in force\n",
+    )
+    write_entry(tmp_path / "memory", "nav/rules/orders-stay-in-sqlite")
+    ran = run_here(capsys, "why", "sqlite", cwd=tmp_path)
+    assert ran.err == "mdmem: there is no entry `sqlite`; did you mean nav/rules/orders-stay-in-sqlite?\n"
 
 
 def test_first_commit_is_named_where_git_hides_it(tmp_path: Path, capsys: Capture) -> None:

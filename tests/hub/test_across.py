@@ -303,7 +303,7 @@ def test_an_address_finds_its_repository_or_says_which_have_it(asked: Any) -> No
     assert [one["repository"] for one in both["entries"]] == held
     assert [one["repository"] for one in both["repositories"]] == ["acme/shop", "acme/mill", "acme/other"]
     assert "of several repositories" in asked("show", f"acme/shop:{name}", "--repository", "acme/mill", code=2)
-    assert "; `mdmem hub list --repository acme/mill` names them all" in asked("why", "acme/mill:zebra", code=1)
+    assert "; `mdmem hub list --repository acme/mill` names those in force" in asked("why", "acme/mill:zebra", code=1)
     mixed = asked("show", f"acme/shop:{name}", "ros2/rules/callbacks")["entries"]
     assert [one["repository"] for one in mixed] == held[0:3:2]
     chain = asked("why", f"acme/shop:{name}")["chain"]

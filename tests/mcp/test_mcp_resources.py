@@ -140,7 +140,7 @@ def test_wing_lists_what_is_in_force_room_by_room(root: Path) -> None:
     commit_all(root.parent)
     said = text(root, "mdmem://wing/nav")
     assert (
-        "3 in force, listed here; 1 drafts and 0 that ended are not.\nRooms: `architecture` (1), `rules` (2)\n" in said
+        "3 in force, listed here; 1 draft and 0 that ended are not.\nRooms: `architecture` (1), `rules` (2)\n" in said
     )
     assert "- invariant `nav/rules/callbacks`: `Callbacks do not block`\n- pattern (under review)" in said
     assert "```A `b` ``c``<U+202E>```" in said

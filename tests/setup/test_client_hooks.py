@@ -89,6 +89,10 @@ def test_another_program_and_another_root_are_named(folder: Path, capsys: Captur
     assert run_here(capsys, *said, cwd=folder).code == 0
     (group,) = json.loads((folder / ".codex/hooks.json").read_text())["hooks"]["SessionStart"]
     assert group["hooks"][0]["command"] == f"'{program}' hook-event codex --root memory || true"
+    assert "so that it starts" not in run_here(capsys, *said, cwd=folder).out
+    told = run_here(capsys, *said[:-1], "/else/mdmem", cwd=folder).out
+    assert told.count("so that it starts `/else/mdmem`, write this in the place of what it has for mdmem:") == 2
+    assert "/else/mdmem hook-event codex" in told
 
 
 def test_a_client_without_hooks_is_said_and_hooks_without_a_client_are_refused(folder: Path, capsys: Capture) -> None:

@@ -31,6 +31,9 @@ def find(case: Case) -> Iterator[Finding]:
     for entry in case.changes.gone:
         if entry.path not in orphans and case.base.catalog.lineage.is_current(entry.address):
             message = f"the {entry.type} `{entry.address}` was {entry.status} in {case.base.name}, and its file is gone"
-            ways = f"`mdmem deprecate {entry.address}` or `mdmem supersede {entry.address}`"
+            ways = (
+                f"`mdmem deprecate {entry.address} --reason TEXT` or "
+                f"`mdmem supersede {entry.address} --title TEXT --reason TEXT`"
+            )
             help_ = f"bring the file back, then end it with {ways}"
             yield Finding(CODE, message, Place(entry.path), help_, entry.address)

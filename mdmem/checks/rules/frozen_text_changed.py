@@ -41,7 +41,8 @@ def find(case: Case) -> Iterator[Finding]:
         message = f"the {what} of {_article(one.before.type)} in force changed, and its `version` did not"
         version = (one.before.version or 1) + 1
         slip = f"for a corrected slip run `mdmem edit --editorial {one.after.address}`"
-        help_ = f"supersede it instead, with `mdmem supersede`, or write `version: {version}`; {slip}"
+        put = f"`mdmem supersede {one.after.address} --title TEXT --reason TEXT`"
+        help_ = f"supersede it instead, with {put}, or write `version: {version}`; {slip}"
         place = case.catalog.place(one.after.address, "title") if one.keeps_text else first_reworded(case.catalog, one)
         yield Finding(CODE, message, place, help_, one.after.address, severity=severity)
 

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from mdmem.catalog.edges import Edge, EdgeKind
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import ending, may_end, with_choice, with_fix
+from mdmem.dataclass import replace
 from mdmem.document.patch import add_items, set_fields
 from mdmem.finding import Edit, Finding, Severity
 
@@ -62,7 +63,10 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
     is_sure = is_sure and may_end(case, edge.old, named_by=edge.new, field="supersedes", target=edge.old)
     add = with_fix if is_sure else with_choice
     ends = (", which ends it, for what replaces it is new" if is_sure else ", which ends it") if old.is_in_force else ""
-    return add(shown, _ADD.format("superseded_by", edge.old) + ends, _end, case, edge)
+    found = add(shown, _ADD.format("superseded_by", edge.old) + ends, _end, case, edge)
+    if found.fix is None or not is_sure:
+        return found
+    return replace(found, help=f"`mdmem check --fix` writes the missing end; to say why, {help_}")
 
 
 def _end(case: Case, edge: Edge) -> tuple[Edit, ...]:

@@ -27,6 +27,6 @@ def find(case: Case) -> Iterator[Finding]:
     for one in case.changes.changed:
         was, now = one.before.type, one.after.type
         if was is not now:
-            put = f"`mdmem supersede {one.after.address} --type {now}`"
+            put = f"`mdmem supersede {one.after.address} --type {now} --title TEXT --reason TEXT`"
             help_ = f"write `type: {was}` again; {put} replaces it by a new {now} if that is what it became"
             yield case.on_entry(CODE, one.after, f"the type was `{was}` and is `{now}`", help_, field="type")
