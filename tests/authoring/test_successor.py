@@ -89,8 +89,8 @@ def test_nobody_types_in_vain_where_another_was_first(tmp_path: Path) -> None:
     with pytest.raises(LostRaceError) as caught:
         composed(root)
     assert str(caught.value) == (
-        f"{NEW} claims to supersede {OLD} already; nothing was written: replace that one with `mdmem supersede {NEW}`, "
-        f"or add to it with `mdmem edit {NEW}`"
+        f"{NEW} claims to supersede {OLD} already; nothing was written: replace that one with "
+        f"`mdmem supersede {NEW} --title TEXT --reason TEXT`, or add to it with `mdmem edit {NEW}`"
     )
 
 
