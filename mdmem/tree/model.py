@@ -106,8 +106,7 @@ def digest_of(content: bytes) -> str:
     """Return the name git gives a blob of these bytes."""
     from mdmem.digests import sha1
 
-    digest: str = sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
-    return digest
+    return sha1(b"blob %d\0" % len(content) + content)
 
 
 def is_wing_manifest(content: bytes) -> bool:
