@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from mdmem.regex import regex
 
@@ -33,11 +34,12 @@ _OWN = (
     r"(?:this|the present|our)\s+(?:new\s+|accepted\s+)?(?:PEP|KEP|ADR|RFC|proposal|document|decision|record"
     r"|enhancement|change|section|feature|specification|standard|entry|rule|note|design|policy|version)\b"
 )
-# What does it is this entry, which names itself before.
+# What does it is this entry, which names itself before. Each word between is read in one way alone: `only` is `\w+ly`,
+# too, and of thirty such words there would be a billion readings.
 _ACTIVE = regex(
     rf"\b(?:{_OWN}|we\b)"
-    r"(?:\s+(?:\w+ly|also|then|thus|therefore|hereby|here|only|will|shall|should|would|must|propos(?:es?|ing)"
-    r"|aims?|intends?|seeks?|wants?|needs?|has|have|and|to|in order|\w+(?:e?s|ies)(?=,?\s+and\b)))*"
+    r"(?:\s+(?>(?:\w+ly|also|then|thus|therefore|hereby|here|only|will|shall|should|would|must|propos(?:es?|ing)"
+    r"|aims?|intends?|seeks?|wants?|needs?|has|have|and|to|in order|\w+(?:e?s|ies)(?=,?\s+and\b))\b))*"
     rf",?\s+{_STEM}(?:e?s|ies|ing|e?d|ied|e|y)?\b(?:(?<!build)(?<!builds)|(?= (?:up)?on\b))",
     re.IGNORECASE,
 )
@@ -53,7 +55,7 @@ _UNSAID = regex(
     re.IGNORECASE,
 )
 _ONCE = regex(r"\b(?:once|earlier|formerly|previously|originally|initially)\b", re.IGNORECASE)
-_ASKED = regex(r"\?\W*\Z|\b(?:if|unless)\b", re.IGNORECASE)
+_ASKED = regex(r"\?[^\w?]*\Z|\b(?:if|unless)\b", re.IGNORECASE)
 _BREAK = regex(
     r"[.;:()\[\]“”\"]|\b(?:but|because|that|which|while|since|where|when|so|if|with|by|from|for|to|as"
     r"|without|unlike|except|instead|than)\b",
@@ -70,6 +72,8 @@ _LIMIT = regex(r"\b(?:limit|restrict|constrain|requir|prohibit|ban)\w*", re.IGNO
 _POSSESSED = regex(r"[`_*>\])]*['’]s\b|['’](?=\s)")
 # Further away the name is the object of another word.
 _NEAR = 70
+# Each name is looked around in the whole sentence.
+_NAMED = 8
 
 
 def relation_of(sentence: str, named: re.Pattern[str]) -> str:
@@ -77,7 +81,7 @@ def relation_of(sentence: str, named: re.Pattern[str]) -> str:
     folded = sentence.lower()
     if not any(word in folded for word in _SELF) or not any(stem in folded for stem in _VERBS):
         return ""
-    for name in named.finditer(sentence):
+    for name in islice(named.finditer(sentence), _NAMED):
         passive = _PASSIVE.match(sentence, name.end())
         end = (passive or name).end()
         if _UNSAID.search(sentence, 0, end) or _ASKED.search(sentence, end):

@@ -41,3 +41,19 @@ def test_relation_is_told_where_a_sentence_says_it_of_its_own_entry(sentence: st
     named = naming(("adr-0007",))
     assert named is not None
     assert relation_of(sentence, named) == told
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        f"We {'only ' * 5000}keep what would change ADR 7.",
+        f"This ADR {'needs and ' * 5000}keeps, extends ADR 9; ADR 7.",
+        f"Why this changes ADR 7{'?' * 50_000}a",
+        f"This note of changes: {'ADR 7 ' * 5000}",
+    ],
+    ids=["two-readings", "lists", "marks", "names"],
+)
+def test_sentence_of_any_length_is_read_in_linear_time(sentence: str) -> None:
+    named = naming(("adr-0007",))
+    assert named is not None
+    assert relation_of(sentence, named) == ""
