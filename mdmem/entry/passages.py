@@ -45,7 +45,7 @@ _FIRST = regex(r"\bthe first\b|\bfirst(?:ly)?,", re.IGNORECASE)
 _NEXT = regex(r"\bthe (?:second|third|fourth|last|other)\b|\b(?:second|third)(?:ly)?,|\bfinally,", re.IGNORECASE)
 # What a sentence announces with a colon: a block of code, or what is indented below it.
 _SHOWN = regex(
-    r"\s*\n(?:[ \t]*\n)*(?P<block>(?:[ \t]*(?:```|~~~)[^\n]*\n.*?\n[ \t]*(?:```|~~~))"
+    r"(?>\s*\n)(?P<block>(?:[ \t]*(?:```|~~~)[^\n]*\n.*?\n[ \t]*(?:```|~~~))"
     r"|(?:[ \t]{2,}\S[^\n]*(?:\n(?:[ \t]*\n)*[ \t]{2,}\S[^\n]*)*))",
     re.DOTALL,
 )

@@ -27,7 +27,7 @@ _END = regex(
 )
 # Tables, quotes, directives, fields and targets of reStructuredText, pictures, tags, rows of marks.
 _NO_PROSE = regex(
-    r"[|>]|\.\.(?:\s|\Z)|:[\w -]+:(?:\s|\Z)|\[?!\[|</?[a-zA-Z!]|\[[^\]\n]*\]:\s|\+[-=]|([=\-~*_#])\1+[\s=\-~*_]*\Z"
+    r"[|>]|\.\.(?:\s|\Z)|:[\w -]+:(?:\s|\Z)|\[?!\[|</?[a-zA-Z!]|\[[^\]\n]*\]:\s|\+[-=]|([=\-~*_#])\1++[\s=\-~*_]*+\Z"
 )
 _FIELD = regex(r"(?:[-*+][ \t]+)?[*_]{0,2}([^:*_\n]{0,30}[^:*_\s])[*_]{0,2}[ \t]*:")
 # To compile a pattern of them takes as long as to cut up a body.

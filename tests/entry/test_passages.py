@@ -78,3 +78,9 @@ def test_run_goes_on_to_the_last_that_it_counts_where_there_is_room() -> None:
     body = f"{counted} It is of brass.\n\nThe second is no part."
     for room, told in ((400, counted), (100, "A key has two parts. The first is the head.")):
         assert Passages(body, sections_of(body), finder(("key", "head")), {}).best((), room) == f"… {told}"
+
+
+@pytest.mark.parametrize("after", ["\n" * 50_000 + "x", f"\n\n{'=' * 50_000}x"], ids=["blank", "rule"])
+def test_what_follows_an_announcement_is_read_in_linear_time(after: str) -> None:
+    body = f"A key is of brass:{after}"
+    assert size_of(Passages(body, sections_of(body), finder(("key",)), {}).best((), 400)) <= 400
