@@ -84,8 +84,9 @@ def _make(cls: Any, *, eq: bool = True, frozen: bool = False, **options: Any) ->
 
 def _with_known_types(cls: Any, make: Callable[[Any], Any]) -> None:
     """Let a class be made whose fields are no pseudo-fields: to look for that in what types are called takes half."""
+    # Where a class states none itself, a Python that tells them when they are asked for may yet find some.
     stated = vars(cls).get("__annotations__", {})
-    if not all(
+    if not stated or not all(
         isinstance(name, str) and _PSEUDO.isdisjoint(name.replace("[", ".").split(".")) for name in stated.values()
     ):
         make(cls)

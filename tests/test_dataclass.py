@@ -85,6 +85,13 @@ def test_fields_are_asked_for_before_a_value_is_made() -> None:
     assert [one.name for one in fields(heir)] == ["name", "marks", "size"]
     assert dataclasses.asdict(heir("a")) == {"name": "a", "marks": (), "size": 3}
 
+    @dataclass
+    class Bare:
+        pass
+
+    # A Python that tells annotations when they are asked for would take these for all that there are.
+    assert (fields(Bare), "__annotations__" in vars(Bare)) == ((), False)
+
 
 def test_methods_of_its_own_stay() -> None:
     @dataclass(frozen=True)

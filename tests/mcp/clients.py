@@ -38,7 +38,7 @@ class StillLoop(asyncio.SelectorEventLoop):
 
 
 class OpenedProvider(Provider):
-    """Gives out workspaces like one that is open already."""
+    """Gives out workspaces of a folder, the variables and the day of one that is open already."""
 
     def __init__(self, workspace: Workspace) -> None:
         """Take the workspace, of which the files are read anew at each call."""
@@ -58,7 +58,7 @@ def server_over(
     access: Access = EVERYTHING,
     session: Session | None = None,
 ) -> MemoryServer:
-    """Return the server over a root, its full text never kept."""
+    """Return the server over a root, which keeps its full text in the cache as a user's does."""
     opened = opened_apart(root) if isinstance(root, Path) else root
     provider = OpenedProvider(opened) if isinstance(opened, Workspace) else opened
     return build_server(provider, profile=profile, access=lambda: access, session=session)
