@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from stat import S_IMODE
+from stat import S_IMODE, S_ISREG
 from typing import Any, TypeVar
 
 from mdmem.disk import make_folder, read_regular
@@ -91,7 +91,7 @@ def write_packed(path: Path, version: str, content: Mapping[str, object]) -> boo
 
 def _made_beside(path: Path) -> tuple[int, str]:
     # As `tempfile` does it, which takes as long to import as a small file to read, change and write.
-    name = f"{path.parent}{os.sep}.{path.name}.{os.urandom(8).hex()}"
+    name = f"{path.parent}{os.sep}.{path.name}.{os.urandom(4).hex()}"
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     return os.open(name, flags, 0o600), name
 
@@ -110,7 +110,10 @@ def write_whole(path: Path, *content: bytes, durable: bool = True) -> None:
                 os.fsync(stream.fileno())
         with contextlib.suppress(OSError):
             # A temporary file is its owner's alone; who may read the old one may read the new one.
-            Path(name).chmod(S_IMODE(path.lstat().st_mode))
+            mode = path.lstat().st_mode
+            # A link's own mode lets everybody write.
+            if S_ISREG(mode):
+                Path(name).chmod(S_IMODE(mode))
         Path(name).replace(path)
     finally:
         # Where the replacing failed or was interrupted, the new file is still there.

@@ -153,3 +153,10 @@ def test_write_new_gives_the_mode_of_any_new_file(tmp_path: Path, mask: int, mod
     finally:
         os.umask(before)
     assert (tmp_path / "a.md").stat().st_mode & 0o777 == mode
+
+
+def test_file_in_place_of_a_link_is_its_owners_alone(tmp_path: Path) -> None:
+    record = tmp_path / "record"
+    record.symlink_to(tmp_path / "elsewhere")
+    write_whole(record, b"new")
+    assert record.stat().st_mode & 0o777 == 0o600
