@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
@@ -10,6 +10,8 @@ from mdmem.dataclass import dataclass
 from mdmem.regex import regex
 
 if TYPE_CHECKING:
+    import re
+
     import yaml
 
     Nodes = tuple[yaml.ScalarNode, yaml.Node]
@@ -158,25 +160,39 @@ def plain_nodes(text: str) -> Mapping[str, Nodes] | None:
 
     None where a list stands in lines of its own: where it ends YAML tells.
     """
-    nodes: dict[str, tuple[PlainNode, PlainNode]] = {}
+    lines: dict[str, tuple[PlainMark, re.Match[str]]] = {}
     start = 0
     for line, written in enumerate(text.removesuffix("\n").split("\n")):
         found = _LINE.fullmatch(written)
         if found is None or found["key"] is None:
             return None
-        at = PlainMark(line, 0, start)
-        value = _node(written, at, found.end("key") + 1, found.end("key") + 1)
-        if found.lastgroup == "text":
-            value = _node(written, at, *found.span("text"))
-        elif found.lastgroup == "items":
+        lines[found["key"]] = PlainMark(line, 0, start), found
+        start += len(written) + 1
+    return _PlainNodes(lines)
+
+
+class _PlainNodes(Mapping[str, "Nodes"]):
+    """The nodes of lines, made where they are asked for: mostly one is."""
+
+    def __init__(self, lines: Mapping[str, tuple[PlainMark, re.Match[str]]]) -> None:
+        self._lines = lines
+
+    def __getitem__(self, name: str) -> Nodes:
+        at, found = self._lines[name]
+        written, kind = found.string, found.lastgroup
+        value = _node(written, at, *(found.span("text") if kind == "text" else (found.end("key") + 1,) * 2))
+        if kind == "items":
             first, last = found.span("items")
             items = [_node(written, at, *one.span()) for one in _ITEMS.finditer(written, first, last)]
-            marks = _moved(at, first - 1), _moved(at, last + 1)
-            value = PlainNode("sequence", items, *marks, flow_style=True)
-        nodes[found["key"]] = _node(written, at, *found.span("key")), value
-        start += len(written) + 1
-    # They have all that is asked of those of YAML.
-    return cast("Mapping[str, Nodes]", nodes)
+            value = PlainNode("sequence", items, _moved(at, first - 1), _moved(at, last + 1), flow_style=True)
+        # They have all that is asked of those of YAML.
+        return cast("Nodes", (_node(written, at, *found.span("key")), value))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
 
 
 def _node(line: str, at: PlainMark, start: int, end: int) -> PlainNode:
