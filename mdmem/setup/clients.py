@@ -36,14 +36,16 @@ _OWN_FILES = {
 
 # What AGENTS.md says where no server is set up.
 COMMAND_LINES = """\
-Before you change code, ask once what is binding, with all files that you will touch and each part of the work:
+Before you change code, ask once what is binding, with all files that you will touch, or make, and each part of the \
+work:
 `mdmem retrieve --session TASK --path FILE --path FILE --ask "PART? WORDS" --ask "PART? WORDS"` \
 (TASK: any name for your work; WORDS: what you expect in the answer).
+All that binds on these files is in that one answer, whatever the words; ask again only with other files.
 Questions without code: the same without files, all of them in one call.
 Beneath an entry stands what it replaced and what newer ones change of it; where nothing stands, there is nothing.
 What it leaves open (an id or a title alone, text cut at `…`), one call reads on, and gives no passage twice: \
 `mdmem show --session TASK A B --about "FOR A" --about "FOR B"`.
-Nothing else is to be read: no help, no file of the memory. Ask again only when the files change.
+Nothing else is to be read: no help, no file of the memory.
 Propose what you learned, a decision, pattern or note, with the files that it is about: \
 `mdmem new decision "TITLE" --applies-to FILE --body "WHAT HOLDS, AND WHY"`.
 People approve it.
@@ -59,7 +61,8 @@ def agents_lines(profile: str) -> str:
     ask, write = _TOOLS.get(profile, ("retrieve", "propose"))
     return f"""\
 Before you change code or decide anything, call the tool `{ask}` of the {_MARK}.
-Once, with what you are about to do and all files that you will touch; again only when the files change.
+Once, with what you are about to do and all files that you will touch: all that binds on these is in that one \
+answer, whatever the words; again only with other files.
 Propose what you learned with its tool `{write}`; people approve it.
 Where the server is not at hand, type `mdmem retrieve --path FILE "what you are about to do"` and `mdmem new`.
 """
