@@ -134,7 +134,7 @@ class _Loading:
         readable: Iterable[str] = map(path_of, self.readable)
         readable = readable if changed is None else filter(changed.__contains__, readable)
         unknown = [path for path in readable if path not in loaded]
-        met = {path: one for path in unknown if (one := cache.file(digests.get(path), path)) is not None}
+        met = cache.files({path: digests.get(path) for path in unknown})
         unread = [path for path in unknown if path not in met]
         former = self._former(unread, before, parsed, cache)
         seen = self.reading(self.tree, unread, former) if self.reading is not None else None
@@ -220,8 +220,7 @@ class _Loading:
         then = before.file_digests if before is not None else {}
         digests = {path: then[path] for path in paths if path in then}
         known = self.table.before(paths) if self.table is not None else parsed.known(digests)
-        kept = {path: cache.file(digest, path) for path, digest in digests.items() if path not in known}
-        return known | {path: one for path, one in kept.items() if one is not None}
+        return known | cache.files({path: digest for path, digest in digests.items() if path not in known})
 
     def _catalog(self, meant: Entries, digests: dict[str, str] | None = None, *, shows_hidden: bool = True) -> Catalog:
         unlisted = [unreadable(file).findings[0] for file in self.others if file.kind is FileKind.UNREADABLE]
