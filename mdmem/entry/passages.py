@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, partial, reduce
 from heapq import heapify, heappop, heappush
-from itertools import chain, count, islice, takewhile
+from itertools import chain, islice, takewhile
 from math import fsum
-from operator import itemgetter
+from operator import itemgetter, or_
 
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.headings import Section, told
@@ -39,7 +39,7 @@ _NAMING = 0.6
 _STATES = regex(
     r"\d|`[^`]+`|\b(?:must|shall|should|may not|never|always|by default|defaults?|unless|at least|at most|until|only)\b"
 )
-_ANNOUNCES = regex(r":\Z|\b(?:the following|as follows)\b")
+_FOLLOWING = regex(r"\b(?:the following|as follows)\b")
 # What counts in sentences: whoever reads of the first asks for the second.
 _FIRST = regex(r"\bthe first\b|\bfirst(?:ly)?,", re.IGNORECASE)
 _NEXT = regex(r"\bthe (?:second|third|fourth|last|other)\b|\b(?:second|third)(?:ly)?,|\bfinally,", re.IGNORECASE)
@@ -59,7 +59,7 @@ class _Run:
     """Sentences that follow one another in a section, with the words that they, or its heading, hold."""
 
     sentences: tuple[Sentence, ...]
-    terms: frozenset[str]
+    terms: int
     text: str
     # Without what it counts on to, for less room.
     shorter: _Run | None = None
@@ -85,9 +85,13 @@ class _Start:
     """A place from which runs may begin, and the most that one of them may hold; `begun` are its parts, or the run."""
 
     start: int
-    terms: frozenset[str]
+    terms: int
     begun: Callable[[], Iterable[_Run | _Start]]
     states: bool = True
+
+
+# What one adds, negated, and where it begins: the first of a heap adds most.
+_Weighed = tuple[float, int, int, _Run | _Start]
 
 
 @dataclass(frozen=True)
@@ -119,18 +123,20 @@ class Passages:
 
         `new`: only those that hold a word which the lead does not. None is looked for beyond `enough` bytes.
         """
-        known = covered = self._terms_in(lead[0].start, lead[-1].end) if lead else frozenset()
-        pool: list[_Run | _Start] = list(self._starts({one.start for one in lead}, _longest_run(room)))
+        known = covered = self._terms_in(lead[0].start, lead[-1].end) if lead else 0
+        starts = self._starts({one.start for one in lead}, _longest_run(room))
+        heap = [self._weighed(one, covered) for one in starts]
+        heapify(heap)
         taken: set[int] = set()
         said: set[str] = set()
         chosen: list[_Run] = []
 
         def is_out(one: _Run) -> bool:
-            return (new and one.terms <= known) or one.text in said or one.overlaps(taken)
+            return (new and not one.terms & ~known) or one.text in said or one.overlaps(taken)
 
         least = _SMALLEST if enough is None else max(_SMALLEST, room - enough)
         while room >= least:
-            run, pool = self._next(pool, covered, is_out)
+            run = self._next(heap, covered, is_out)
             if run is None:
                 break
             if run.shorter is not None and size_of(f"\n\n… {run.text}") > room:
@@ -143,52 +149,63 @@ class Passages:
                 covered, room = covered | run.terms, room - cost
         return "\n\n".join(f"… {run.text}" for run in sorted(chosen, key=lambda run: run.start))
 
-    def _next(
-        self, pool: Iterable[_Run | _Start], covered: frozenset[str], is_out: Callable[[_Run], bool]
-    ) -> tuple[_Run | None, list[_Run | _Start]]:
-        """Return the run that adds most, the first of equal ones, and what is left; None where none adds enough.
+    def _next(self, heap: list[_Weighed], covered: int, is_out: Callable[[_Run], bool]) -> _Run | None:
+        """Return the run that adds most, the first of equal ones; None where none adds enough.
 
-        A place that can lead to no better one is not looked into: most of a body is never taken apart.
+        A place that can lead to no better one is not looked into: most of a body is never taken apart. The more is
+        covered the less each adds, so that only what comes first is weighed again.
         """
-        known, number = dict[tuple[frozenset[str], bool], float](), count()
-
-        def weighed(one: _Run | _Start) -> tuple[float, int, int, _Run | _Start]:
-            held = one.terms, one.states
-            if held not in known:
-                known[held] = self._gain(one.terms, covered, states=one.states)
-            return -known[held], one.start, next(number), one
-
-        heap = [weighed(one) for one in pool if isinstance(one, _Start) or not is_out(one)]
-        heapify(heap)
         least = -_LEAST * self._mean
         while heap and heap[0][0] <= least:
-            one = heappop(heap)[-1]
-            if isinstance(one, _Run):
-                return one, [other for *_, other in heap]
-            for other in one.begun():
-                if isinstance(other, _Start) or not is_out(other):
-                    heappush(heap, weighed(other))
-        return None, []
+            before, *_, one = heappop(heap)
+            if isinstance(one, _Run) and is_out(one):
+                continue
+            now = self._weighed(one, covered)
+            if now[0] != before:
+                heappush(heap, now)
+            elif isinstance(one, _Run):
+                return one
+            else:
+                for other in one.begun():
+                    heappush(heap, self._weighed(other, covered))
+        return None
+
+    def _weighed(self, one: _Run | _Start, covered: int) -> _Weighed:
+        # No two of a body begin at one place, but for what is in the other's stead.
+        return -self._gain(one.terms, covered, states=one.states), one.start, id(one), one
 
     @cached_property
     def _mean(self) -> float:
-        held = frozenset().union(*(terms for _, _, terms in self.hits))
-        return fsum(map(self._weight, held)) / len(held) if held else 1.0
-
-    def _weight(self, term: str) -> float:
-        return self._weights.get(term, 1.0)
+        return fsum(self._weights.values()) / len(self._weights) if self._weights else 1.0
 
     @cached_property
-    def _weights(self) -> Mapping[str, float]:
-        naming = _NAMING * (fsum(self.weights.values()) / len(self.weights) if self.weights else 1.0)
-        return {**self.weights, **dict.fromkeys(map(_as_term, self.names), naming)}
+    def _bits(self) -> dict[str, int]:
+        """Return a bit for each word that the body holds: thousands of sets of them are joined and compared."""
+        held = sorted(frozenset[str]().union(*(terms for _, _, terms in self.hits)))
+        return {term: 1 << at for at, term in enumerate(held)}
 
-    def _gain(self, terms: frozenset[str], covered: frozenset[str], *, states: bool) -> float:
-        if len(terms) < _SEVERAL and terms <= covered:
+    @cached_property
+    def _weights(self) -> dict[int, float]:
+        naming = _NAMING * (fsum(self.weights.values()) / len(self.weights) if self.weights else 1.0)
+        weights = {**self.weights, **dict.fromkeys(map(_as_term, self.names), naming)}
+        return {bit: weights.get(term, 1.0) for term, bit in self._bits.items()}
+
+    @cached_property
+    def _gains(self) -> dict[tuple[int, int, bool], float]:
+        return {}
+
+    def _gain(self, terms: int, covered: int, *, states: bool) -> float:
+        again = terms & covered
+        if terms.bit_count() < _SEVERAL and terms == again:
             return 0.0
-        # Exact, so that no order in which a set is walked through decides between two passages.
-        words = fsum(self._weight(term) * (_AGAIN if term in covered else 1.0) for term in terms)
-        return words + (_STATING * self._mean if states else 0.0)
+        held = terms, again, states
+        if held not in self._gains:
+            # Exact, so that no order in which words are added up decides between two passages.
+            words = fsum(
+                weight * (_AGAIN if bit & again else 1.0) for bit, weight in self._weights.items() if bit & terms
+            )
+            self._gains[held] = words + (_STATING * self._mean if states else 0.0)
+        return self._gains[held]
 
     def _starts(self, shown: set[int], limit: int) -> Iterator[_Start]:
         """Yield the sections that hold words of the question."""
@@ -196,13 +213,13 @@ class Passages:
         telling = {one.span for one in told(self.sections)}
         for section in self.sections:
             path = [*(one for one in path if one.level < section.level), section]
-            if section.span in telling and self._within(*section.span):
+            if section.span in telling and self._terms_in(*section.span):
                 # A passage is about what the headings above it say, too.
-                named = frozenset[str]().union(*(self._terms_in(one.span[0], one.start) for one in path))
+                named = reduce(or_, (self._terms_in(one.span[0], one.start) for one in path))
                 begun = partial(self._starts_in, section, named, shown, limit)
                 yield _Start(section.start, named | self._terms_in(section.start, section.span[1]), begun)
 
-    def _starts_in(self, section: Section, named: frozenset[str], shown: set[int], limit: int) -> Iterator[_Start]:
+    def _starts_in(self, section: Section, named: int, shown: set[int], limit: int) -> Iterator[_Start]:
         """Yield the paragraphs of a section that hold words; one is taken apart only where a run reaches it."""
         blocks = list(blocks_in(self.body, section.start, section.span[1]))
 
@@ -219,18 +236,16 @@ class Passages:
                     begun = partial(self._runs_from, partial(following, at, first), named, limit)
                     yield _Start(one.start, held_from(one.start), begun)
 
-        def held_from(start: int) -> frozenset[str]:
+        def held_from(start: int) -> int:
             return named | self._terms_in(start, section.span[1])
 
-        for at in (at for at, block in enumerate(blocks) if self._within(block.start, block.end)):
+        for at in (at for at, block in enumerate(blocks) if self._terms_in(block.start, block.end)):
             yield _Start(blocks[at].start, held_from(blocks[at].start), partial(runs, at))
 
-    def _runs_from(
-        self, following: Callable[[], Iterator[Sentence]], named: frozenset[str], limit: int
-    ) -> Iterator[_Run]:
+    def _runs_from(self, following: Callable[[], Iterator[Sentence]], named: int, limit: int) -> Iterator[_Run]:
         run = self._run(following, named, limit)
         if run.text and (more := self._counted(run, following, _SEVERAL * limit)):
-            terms = run.terms.union(*(self._terms_in(one.start, one.end) for one in more))
+            terms = reduce(or_, (self._terms_in(one.start, one.end) for one in more), run.terms)
             whole = (*run.sentences, *more)
             run = _Run(whole, terms, self._told(whole, (), _SEVERAL * limit), shorter=run)
         yield from (run,) if run.text else ()
@@ -238,25 +253,25 @@ class Passages:
     def _counted(self, run: _Run, following: Callable[[], Iterator[Sentence]], limit: int) -> list[Sentence]:
         """Return what follows a run in its last paragraph up to the last that it counts there, within a limit."""
         last = run.sentences[-1]
-        if last.is_item or _FIRST.search(run.text) is None:
+        if last.is_item or "first" not in run.text.lower() or _FIRST.search(run.text) is None:
             return []
         behind = takewhile(lambda one: one.block == last.block, islice(following(), len(run.sentences), None))
         rest = fitting(behind, limit - size_of(run.text))
         return rest[: max((at for at, one in enumerate(rest, 1) if _NEXT.search(one.text)), default=0)]
 
-    def _run(self, following: Callable[[], Iterator[Sentence]], named: frozenset[str], limit: int) -> _Run:
+    def _run(self, following: Callable[[], Iterator[Sentence]], named: int, limit: int) -> _Run:
         """Return the run that the first of some sentences begins, with the list that one of its sentences announces."""
         fit = fitting(following(), limit) or list(islice(following(), 1))
         held = [self._terms_in(one.start, one.end) for one in fit]
         last = max(at for at, terms in enumerate(held) if terms)
         run = [one for at, one in enumerate(fit[: last + 2]) if at <= last or one.block == fit[last].block]
         listed: list[Sentence] = []
-        announcing = (at for at, one in enumerate(run) if _ANNOUNCES.search(one.text))
+        announcing = (at for at, one in enumerate(run) if _announces(one.text))
         for at in islice(announcing, _SEVERAL):
             if listed := self._list_below(islice(following(), at + 1, at + 1 + _MOST_LISTED)):
                 run = run[: at + 1]
                 break
-        terms = named.union(*(self._terms_in(one.start, one.end) for one in (*run, *listed)))
+        terms = reduce(or_, (self._terms_in(one.start, one.end) for one in (*run, *listed)), named)
         return _Run(tuple(dict.fromkeys((*run, *listed))), terms, self._told(run, listed, limit))
 
     def _list_below(self, sentences: Iterator[Sentence]) -> list[Sentence]:
@@ -292,11 +307,21 @@ class Passages:
             return f"{text[:-1] if text.endswith('::') else text}\n{shown['block'].strip(chr(10))}"
         return cut_at_word(said(run[:-1]), limit)
 
-    def _within(self, start: int, end: int) -> Sequence[Hit]:
-        return self.hits[bisect_left(self.hits, (start,)) : bisect_left(self.hits, (end,))]
+    @cached_property
+    def _held(self) -> tuple[list[int], list[int]]:
+        """Return where words of the question stand, and the bits of each."""
+        bits = self._bits
+        return [start for start, _, _ in self.hits], [sum(map(bits.__getitem__, terms)) for _, _, terms in self.hits]
 
-    def _terms_in(self, start: int, end: int) -> frozenset[str]:
-        return _terms_of(self._within(start, end))
+    def _terms_in(self, start: int, end: int) -> int:
+        places, held = self._held
+        return reduce(or_, held[bisect_left(places, start) : bisect_left(places, end)], 0)
+
+
+def _announces(text: str) -> bool:
+    """Say whether a sentence says that something follows."""
+    # Of a hundred none has the word, and to look for it at each letter takes twenty times as long.
+    return text.endswith(":") or (" follow" in text and _FOLLOWING.search(text) is not None)
 
 
 def _is_unkept(one: Sentence, after: Sentence | None) -> bool:
@@ -312,7 +337,3 @@ def _longest_run(room: int) -> int:
 def _as_term(name: str) -> str:
     # No stem of a word begins so.
     return f"`{name}"
-
-
-def _terms_of(hits: Iterable[Hit]) -> frozenset[str]:
-    return frozenset().union(*(terms for _, _, terms in hits))
