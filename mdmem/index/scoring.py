@@ -128,7 +128,8 @@ def _columns(
     numbers = sorted(held)
     gains = [rarity * weight / (K1 + weight) for weight in map(held.__getitem__, numbers)]
     # A number takes eight bytes here, and thirty in a list.
-    return array("L", map(places.__getitem__, numbers)), array("d", gains)
+    found = numbers if isinstance(places, range) else map(places.__getitem__, numbers)
+    return array("L", found), array("d", gains)
 
 
 def _added(total: list[float], places: Sequence[int], gains: Sequence[float]) -> list[float]:
@@ -194,10 +195,10 @@ class Scores:
         found = weights.columns.get(rarity)
         if found is None:
             stated, wholes, places = weights.stated, weights.wholes, self._corpus.places
-            weighed = dict(wholes)
-            weighed.update((first, weight + wholes.get(first, 0.0)) for first, weight in stated.items())
-            columns = (*_columns(weighed, places, rarity), *_columns(stated, places, rarity))
-            found = weights.columns[rarity] = Gains(*columns)
+            of_stated = _columns(stated, places, rarity)
+            # What only fields of the whole document hold weighs the same in both.
+            of_both = _columns(_sum(dict(wholes), dict(stated)), places, rarity) if wholes else of_stated
+            found = weights.columns[rarity] = Gains(*of_both, *of_stated)
         return found
 
     def of(self, places: Sequence[int], among: Set[int] | None = None) -> list[float]:

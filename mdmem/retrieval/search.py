@@ -196,9 +196,11 @@ def _hits(
         return likeness_step(found.scores[at]) if is_rated else -found.scores[at]
 
     ordered: Sequence[int] = Stepped(list(range(len(found))), step, key, lambda one: one[0][0 if is_rated else 2])
-    if lineage.claimed and not lineage.claimed.isdisjoint(found.keys):
+    claimed = lineage.claimed and lineage.claimed & set(found.keys)
+    if claimed:
+        claims = {address: claims_on(catalog, entries[address], scope) for address in claimed}
         placed = claimants_first(
-            [_Placed(entries[found.keys[at]], at) for at in ordered], lambda one: claims_on(catalog, one.entry, scope)
+            [_Placed(entries[found.keys[at]], at) for at in ordered], lambda one: claims.get(one.entry.address, ())
         )
         ordered = [one.at for one in placed]
     return Described(ordered, hit)
