@@ -7,18 +7,19 @@ import click
 from mdmem.cli.common import (
     Globals,
     global_options,
-    is_proposed,
     open_workspace,
     print_written,
+    remark_if_proposed,
     write_options,
     write_options_from,
 )
 from mdmem.cli.completion import complete_draft
+from mdmem.cli.options import option
 
 
 @click.command("approve")
 @click.argument("address", shell_complete=complete_draft)
-@click.option("--by", metavar='"NAME <EMAIL>"', help="Who approves it.  [default: who commits here]")
+@option("--by", metavar='"NAME <EMAIL>"', help="Who approves it.  [default: who commits here]")
 @write_options
 @global_options
 def command(given: Globals, address: str, by: str | None, form: str, **options: bool | None) -> int:
@@ -28,8 +29,5 @@ def command(given: Globals, address: str, by: str | None, form: str, **options: 
     workspace = open_workspace(given)
     written = approve(workspace, address, by=by, options=write_options_from(options))
     code = print_written(given, workspace, written, form)
-    if written.changes and not written.is_dry and form != "json":
-        approved = written.changes[0].to.removesuffix(".md")
-        if is_proposed(given, approved):
-            given.remark(f"{approved} is only proposed until it is on the default branch")
+    remark_if_proposed(given, written, form)
     return code

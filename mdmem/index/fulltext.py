@@ -147,7 +147,6 @@ class FullTextIndex:
         manifest = opened.manifest
         is_fresh, stale = self._compared(opened, live)
         if is_fresh:
-            self._analysed, self._beside = {}, ()
             return opened.corpus
         for known_manifest, documents, corpus in self._beside:
             if known_manifest is manifest and documents is live:
@@ -173,8 +172,11 @@ class FullTextIndex:
                 return is_fresh, stale
         is_fresh = manifest.is_of(live) and opened.corpus.count == len(live)
         stale = [] if is_fresh else manifest.stale(live)
-        # Of a change on disk, what binds and what is proposed are asked in turns.
+        # Of a change on disk, what binds and what is proposed are asked in turns: what neither has is forgotten.
         self._told = ((manifest, live, is_fresh, stale), *self._told[:1])
+        self._beside = tuple(one for one in self._beside if any(one[1] is told[1] for told in self._told))
+        if all(told[2] for told in self._told):
+            self._analysed = {}
         return is_fresh, stale
 
     def _open(self) -> OpenIndex | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from heapq import nsmallest
 from itertools import chain, compress, filterfalse
@@ -16,7 +16,7 @@ from mdmem.retrieval.bearings import claims_on, partners_of, runs_by_claims
 from mdmem.retrieval.coverage import Held, HeldGroup, TermWeights, coverage_of, weights_of
 from mdmem.retrieval.grounds import Grounds
 from mdmem.retrieval.kinds import Ahead, RankGroup, RankKind, Ranks
-from mdmem.retrieval.question import Coverage, Described, Omission
+from mdmem.retrieval.question import ELSEWHERE, Coverage, Described, Omission
 from mdmem.retrieval.ranks import Rank, Ranked, Retrieved
 from mdmem.retrieval.reasons import Reasons
 from mdmem.retrieval.scope_kinds import ScopeKinds, kinds_in
@@ -39,8 +39,8 @@ class Selection(Grounds):
         """Return the items in the order of authority; what is left out is named in `omitted`."""
         return Described(self.ranks(), attrgetter("described"))
 
-    def ranks(self) -> Ranks[Ranked]:
-        """Return what ranks them."""
+    def ranks(self, few: Set[str] | None = None) -> Ranks[Ranked]:
+        """Return what ranks them, or those at a few addresses."""
         entries, alike, among_alike = self.catalog.entries, self._alike, self._among_alike
         apart = {entry.address: entry for entry in (*self._candidates(), *self._reached_by_chain())}
         chosen = self.chosen
@@ -64,6 +64,9 @@ class Selection(Grounds):
         heads = among_alike & self.inherited.keys()
         own = heads.union(one for one in apart if one not in among_alike) & chosen
         without = heads.union(one for one in overriders if one not in chosen)
+        if few is not None:
+            alone = alike.where(one in few and one not in without for one in alike.keys)
+            return self._ranks(alone, own & few, overriders)
         like = alike.where(map(not_, map(without.__contains__, alike.keys))) if without else alike
         self._kinds.learn(among_alike | (own & self.catalog.lineage.current))
         ranks = self._ranks(like, own, overriders)
@@ -317,7 +320,7 @@ class Selection(Grounds):
         if types and not self.scope.holds(entry.address):
             return self._leave_out(entry, "another room")
         if self.misses_paths(entry) or (self.question.lies_aside(entry) and not self.is_named(entry.address)):
-            return self._leave_out(entry, "applies elsewhere")
+            return self._leave_out(entry, ELSEWHERE)
         return not self._has_other_focus(entry) or self._leave_out(entry, "another focus")
 
     def _has_other_focus(self, entry: Entry) -> bool:
@@ -337,7 +340,7 @@ class Selection(Grounds):
     def _is_asked_for(self, entry: Entry) -> bool:
         """Say whether an entry is brought in, and does not apply elsewhere."""
         asked = self.is_brought(entry)
-        return asked and (not self.misses_paths(entry) or self._leave_out(entry, "applies elsewhere"))
+        return asked and (not self.misses_paths(entry) or self._leave_out(entry, ELSEWHERE))
 
     def _reached_by_chain(self) -> Iterator[Entry]:
         """Yield the heads of superseded entries that match, even where a filter on the head would leave it out."""
@@ -349,7 +352,7 @@ class Selection(Grounds):
             olds = [self.catalog.entries[match.key] for match in matches]
             if not any(self.scope.holds(old.address) and wanted.lets_in(old) for old in olds):
                 continue
-            if not self.misses_paths(entry) or self._leave_out(entry, "applies elsewhere"):
+            if not self.misses_paths(entry) or self._leave_out(entry, ELSEWHERE):
                 yield entry
 
     def _leave_out(self, entry: Entry, why: str) -> bool:
