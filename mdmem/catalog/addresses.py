@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
+from itertools import repeat
+from operator import and_, eq, not_
 from typing import Any
 
 from mdmem.entry.model import LINK_FIELDS, Entry
@@ -19,6 +21,14 @@ _PROSE = regex(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
 def is_entry_place(path: str) -> bool:
     """Say whether a path is `wing/room/entry-id.md`; a README is prose."""
     return path.count("/") == 2 and path.endswith(".md") and not path.endswith(_ANY_MANIFEST)
+
+
+def are_entry_places(paths: Sequence[str]) -> Iterator[bool]:
+    """Say of each of some paths whether it is such a place; of thousands no step is Python's."""
+    are_deep = map(eq, map(str.count, paths, repeat("/")), repeat(2))
+    are_texts = map(str.endswith, paths, repeat(".md"))
+    are_prose = map(str.endswith, paths, repeat(_ANY_MANIFEST))
+    return map(and_, map(and_, are_deep, are_texts), map(not_, are_prose))
 
 
 def is_manifest(file: TreeFile) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from itertools import compress
+from operator import not_
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mdmem.catalog.addresses import is_entry_place, is_manifest, with_full_links
+from mdmem.catalog.addresses import are_entry_places, is_manifest, with_full_links
 from mdmem.catalog.cache import ParsedFiles
 from mdmem.catalog.content import ContentCache, as_kept
 from mdmem.catalog.entries import Entries, differing, entries_like, entries_of, lineage_for, with_entries, without
@@ -104,14 +106,12 @@ class _Loading:
         self.reading = reading
         self.access = access_to(tree)
         self.table = _table_of(tree)
-        entry_files: list[TreeFile] = []
-        others: list[TreeFile] = []
-        for file in tree.files():
-            (entry_files if is_entry_place(file.path) else others).append(file)
-        self.entry_files, self.others = tuple(entry_files), tuple(others)
+        files = tree.files()
+        are = list(are_entry_places(list(map(path_of, files))))
+        self.entry_files, self.others = tuple(compress(files, are)), tuple(compress(files, map(not_, are)))
         plain = FileKind.FILE
-        self.readable = [file for file in entry_files if file.kind is plain]
-        self.manifests = [file for file in others if is_manifest(file)]
+        self.readable = [file for file in self.entry_files if file.kind is plain]
+        self.manifests = [file for file in self.others if is_manifest(file)]
         self.documents: dict[str, Document] = {}
         self.stated_wings: dict[str, Wing] = {}
         self.wings_of_manifests: dict[str, Wing | None] = {}
