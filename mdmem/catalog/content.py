@@ -61,13 +61,16 @@ class ContentCache:
         self._parts: dict[str, dict[str, Raw | LoadedFile]] = {}
         self._wings: _Wings | None = None
 
-    def file(self, digest: str | None, path: str) -> LoadedFile | None:
-        """Return what a content means in an entry's place, or None where it was never parsed."""
-        found = self._part(digest[-1]).get(digest) if digest else None
-        if isinstance(found, Raw):
-            found = unpack_one(found, LoadedFile)
-            found = found if read_moments((found,), ()) else None
-        return found.at(path) if found is not None else None
+    def files(self, digests: Mapping[str, str | None]) -> dict[str, LoadedFile]:
+        """Return what contents mean in an entry's place, by path, so far as they were ever parsed."""
+        kept = {digest: self._part(digest[-1]).get(digest) for digest in digests.values() if digest}
+        packed = {digest: unpack_one(one, LoadedFile) for digest, one in kept.items() if isinstance(one, Raw)}
+        # All dates at once: to look for those of one file takes as long as to unpack it.
+        if not read_moments(packed.values(), ()):
+            packed = {digest: one if read_moments((one,), ()) else None for digest, one in packed.items()}
+        kept.update(packed)
+        meant = ((path, kept[digest]) for path, digest in digests.items() if digest)
+        return {path: one.at(path) for path, one in meant if isinstance(one, LoadedFile)}
 
     def _part(self, name: str) -> dict[str, Raw | LoadedFile]:
         if name not in self._parts:

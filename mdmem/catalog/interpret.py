@@ -60,7 +60,8 @@ def interpret(document: Document, former: LoadedFile | None = None) -> LoadedFil
     findings = tuple(finding.at(document.path, address) for finding in document.findings)
     if document.fields is None:
         return LoadedFile(document.path, None, findings)
-    heading, size = first_heading(document.body), len(document.body.strip().encode())
+    heading, said = first_heading(document.body), document.body.strip()
+    size = len(said) if said.isascii() else len(said.encode())
     head = _head(document, heading)
     if former is not None and former.path == document.path and former.head == head and not former.findings:
         return former.with_changes(findings=findings, size=size)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from itertools import compress
-from operator import not_
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mdmem.catalog.addresses import are_entry_places, is_manifest, with_full_links
+from mdmem.catalog.addresses import by_place, is_manifest, with_full_links
 from mdmem.catalog.cache import ParsedFiles
 from mdmem.catalog.content import ContentCache, as_kept
 from mdmem.catalog.entries import Entries, differing, entries_like, entries_of, lineage_for, with_entries, without
@@ -106,9 +104,7 @@ class _Loading:
         self.reading = reading
         self.access = access_to(tree)
         self.table = _table_of(tree)
-        files = tree.files()
-        are = list(are_entry_places(list(map(path_of, files))))
-        self.entry_files, self.others = tuple(compress(files, are)), tuple(compress(files, map(not_, are)))
+        self.entry_files, self.others = by_place(tree.files())
         plain = FileKind.FILE
         self.readable = [file for file in self.entry_files if file.kind is plain]
         self.manifests = [file for file in self.others if is_manifest(file)]
@@ -134,7 +130,7 @@ class _Loading:
         readable: Iterable[str] = map(path_of, self.readable)
         readable = readable if changed is None else filter(changed.__contains__, readable)
         unknown = [path for path in readable if path not in loaded]
-        met = {path: one for path in unknown if (one := cache.file(digests.get(path), path)) is not None}
+        met = cache.files({path: digests.get(path) for path in unknown})
         unread = [path for path in unknown if path not in met]
         former = self._former(unread, before, parsed, cache)
         seen = self.reading(self.tree, unread, former) if self.reading is not None else None
@@ -220,8 +216,7 @@ class _Loading:
         then = before.file_digests if before is not None else {}
         digests = {path: then[path] for path in paths if path in then}
         known = self.table.before(paths) if self.table is not None else parsed.known(digests)
-        kept = {path: cache.file(digest, path) for path, digest in digests.items() if path not in known}
-        return known | {path: one for path, one in kept.items() if one is not None}
+        return known | cache.files({path: digest for path, digest in digests.items() if path not in known})
 
     def _catalog(self, meant: Entries, digests: dict[str, str] | None = None, *, shows_hidden: bool = True) -> Catalog:
         unlisted = [unreadable(file).findings[0] for file in self.others if file.kind is FileKind.UNREADABLE]

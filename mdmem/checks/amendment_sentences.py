@@ -6,26 +6,28 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from mdmem.document.links import BodyLink
+from mdmem.document.parse import without_code
 from mdmem.record import StoredRecord
+from mdmem.regex import regex
 
 # The verbs but for their first letters, which may be capitals: a text without any is searched at the speed of memory.
 _STEMS = ("mend", "evise", "pdate", "odif", "elax", "upplement", "artially ")
 # Looked for first, since a subject may stand anywhere.
-_VERB = re.compile(
+_VERB = regex(
     r"\b(?:[Aa]mend|[Rr]evise|[Uu]pdate|[Mm]odif(?:ie|y)|[Rr]elaxe?|[Ss]upplement"
     r"|[Pp]artially (?:supersede|replace))(s?)\b"
 )
-_SUBJECT = re.compile(
+_SUBJECT = regex(
     r"\b(?:(?:this|the present)(?: \w+){0,2}|we|it)\s+(?:(?:also|only|partially)\s+)?(?:\w+\s+and\s+)?\Z", re.IGNORECASE
 )
-_MAYBE_SUBJECT = re.compile(r"\b(?:this|the present|we|it)\b", re.IGNORECASE)
+_MAYBE_SUBJECT = regex(r"\b(?:this|the present|we|it)\b", re.IGNORECASE)
 # Where nobody is named, it begins the sentence, and `Update the list` is a task for somebody.
-_START = re.compile(r"(?:\A|[.:!?]\s+|\n)[ \t]*(?:[-*+][ \t]+)?[*_]{0,2}\Z")
+_START = regex(r"(?:\A|[.:!?]\s+|\n)[ \t]*(?:[-*+][ \t]+)?[*_]{0,2}\Z")
 _BEFORE = 40
 # Up to the end of the sentence, and no further: a name far from the verb is of something else.
-_OBJECT = re.compile(r"(?:[^.!?;\n]|\.(?=\w)|\n(?!\s)){0,60}")
+_OBJECT = regex(r"(?:[^.!?;\n]|\.(?=\w)|\n(?!\s)){0,60}")
 _LONGEST = 200
-_NAMES = re.compile(
+_NAMES = regex(
     r"(?<![\w-])(?P<kind>[A-Za-z]{2,10})(?:[ \-_]|:`|\s#)0*(?P<number>\d{1,6})(?![\w-])"
     r"|(?<![\w/-])(?P<address>[a-z0-9_]+/[a-z0-9-]+/[\w-]+)"
 )
@@ -60,6 +62,9 @@ def amendment_sentences(
     `prose` gives the body with its code blanked out, `references` are the links in it.
     """
     starts = _verb_starts(body)
+    if starts and "```" not in body and "~~~" not in body:
+        # To blank out two lines takes less than the body.
+        starts = [start for start in starts if _speaks_in_lines(body, start)]
     if not starts:
         return
     text = prose()
@@ -84,6 +89,15 @@ def _verb_starts(body: str) -> list[int]:
                 found.append(at - 1)
             at = body.find(stem, at + 1)
     return sorted(found)
+
+
+def _speaks_in_lines(body: str, start: int) -> bool:
+    """Say whether a verb has its subject, in a body without fenced code."""
+    first = body.rfind("\n", 0, max(0, start - _BEFORE)) + 1
+    end = body.find("\n", start)
+    lines = without_code(body[first : end if end >= 0 else len(body)])
+    verb = _VERB.match(lines, start - first)
+    return verb is not None and _speaks_for_itself(lines, verb)
 
 
 def _may_speak(body: str, verb: re.Match[str]) -> bool:

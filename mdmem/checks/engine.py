@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -21,6 +20,7 @@ from mdmem.checks.suppressions import Suppressions
 from mdmem.dataclass import dataclass, replace
 from mdmem.errors import MdmemError, SettingsError, UsageError
 from mdmem.finding import Finding, Place, Severity
+from mdmem.regex import regex
 from mdmem.settings import Settings, WingSettings
 
 Ask = Callable[[str, Case], "list[Finding] | Exception"]
@@ -253,8 +253,8 @@ class _Run:
         self.take(unused_suppression.CODE)
 
 
-_NUMBER = re.compile(r"`[^`]*`|\d+")
-_NAMED = re.compile(r"`([^`]*)`")
+_NUMBER = regex(r"`[^`]*`|\d+")
+_NAMED = regex(r"`([^`]*)`")
 
 
 def mark_new(

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from mdmem.dataclass import dataclass
+from mdmem.regex import regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +59,12 @@ _HYPHEN = (
     rf"|(?P<openai>(?<=\bsk-){_CODE}{{16,100}}?T3BlbkFJ{_CODE}{{16,128}})"
     rf"|(?P<age>(?<=\bAGE-SECRET-KEY-)1[0-9A-Z]{{58}}))(?!{_WORD})"
 )
-_PREFIX = re.compile(r"[A-Za-z_-]*\Z")
+_PREFIX = regex(r"[A-Za-z_-]*\Z")
 _LONGEST_PREFIX = len("AGE-SECRET-KEY")
-_TOKENS = (re.compile(_CAPITAL), re.compile(_UNDERSCORE), re.compile(_HYPHEN))
+_TOKENS = (regex(_CAPITAL), regex(_UNDERSCORE), regex(_HYPHEN))
 # Those without a rare first character are tried only where the text holds the hint.
 _HINTED = tuple(
-    (hint, re.compile(expression))
+    (hint, regex(expression))
     for hint, expression in (
         (".eyJ", r"\b(?P<jwt>eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,})"),
         ("hooks.slack.com", r"hooks\.slack\.com/services/(?P<hook>T\w{8,16}/B\w{8,16}/\w{20,64})"),
@@ -74,29 +75,30 @@ _HINTED = tuple(
         ),
     )
 )
-_URL = re.compile(r"://[^\s/:@\"'`<>]{1,80}:(?P<url>[^\s/:@\"'`<>]{6,128})@(?!localhost|127\.|[\w.-]*example)")
+_URL = regex(r"://[^\s/:@\"'`<>]{1,80}:(?P<url>[^\s/:@\"'`<>]{6,128})@(?!localhost|127\.|[\w.-]*example)")
+_LONGEST_URL = len("://:") + 80 + 128
 _ASSIGNED = tuple(
     # What stands before it ends a name below: a row of such signs is none.
-    re.compile(rf"{sign}(?<=[dDeEnNtTyY\"' \t:]{sign})[ \t]{{0,3}}(?:\"([^\"\s]{{8,128}})\"|'([^'\s]{{8,128}})'{bare})")
+    regex(rf"{sign}(?<=[dDeEnNtTyY\"' \t:]{sign})[ \t]{{0,3}}(?:\"([^\"\s]{{8,128}})\"|'([^'\s]{{8,128}})'{bare})")
     for sign, bare in (("=", r"|([^\s\"'`]{8,128})"), (":", ""))
 )
-_NAME = re.compile(
+_NAME = regex(
     r"(?:password|passwd|passphrase|secret|token|api_?key|(?:access|secret|private|signing|encryption)_?key)"
     r"[\"']?[ \t]{0,3}:?\Z",
     re.IGNORECASE,
 )
 _NAME_WORDS = ("pass", "secret", "token", "key")
 # Without quotes only an environment variable is sure to hold a value and not a name.
-_VARIABLE = re.compile(r"\b(?:[A-Z0-9_]+|aws_secret_access_key)[ \t]{0,3}\Z")
+_VARIABLE = regex(r"\b(?:[A-Z0-9_]+|aws_secret_access_key)[ \t]{0,3}\Z")
 _LONGEST_NAME = 40
 
-_EXAMPLE_TOKEN = re.compile(r"example|x{5}|\.{3}|123456789|0{8}|eyJzdWIiOiIxMjM0NTY3ODkwI", re.IGNORECASE)
-_EXAMPLE_PASSWORD = re.compile(
+_EXAMPLE_TOKEN = regex(r"example|x{5}|\.{3}|123456789|0{8}|eyJzdWIiOiIxMjM0NTY3ODkwI", re.IGNORECASE)
+_EXAMPLE_PASSWORD = regex(
     r"x{4}|\*{3}|\.{3}|…|[<>{}$%()\[\]]|12345|abcdef|qwerty|example|sample|dummy|fake|mock|test|foo|your|change"
     r"|placeholder|redacted|removed|replace|insert|secret|p[a@]ss|token|hunter|letmein|todo",
     re.IGNORECASE,
 )
-_NAMED_THING = re.compile(r"[A-Za-z]+(?:[-_./:][A-Za-z0-9]{1,3})?(?:[-_./:][A-Za-z]+)*[-_.]?v?\d{0,4}")
+_NAMED_THING = regex(r"[A-Za-z]+(?:[-_./:][A-Za-z0-9]{1,3})?(?:[-_./:][A-Za-z]+)*[-_.]?v?\d{0,4}")
 
 
 def find_secrets(text: str) -> Iterator[Secret]:
@@ -108,10 +110,20 @@ def find_secrets(text: str) -> Iterator[Secret]:
             if _is_random(found[kind]) and not _EXAMPLE_TOKEN.search(found[kind]):
                 start = found.start() - len(_begun(text, found.start()))
                 yield Secret(_KINDS[kind], start, found.end() - start)
-    for found in _URL.finditer(text):
-        if _is_password(found["url"]):
-            yield Secret(_KINDS["url"], found.start("url"), len(found["url"]))
+    yield from _in_urls(text)
     yield from _assigned(text)
+
+
+def _in_urls(text: str) -> Iterator[Secret]:
+    """Yield the passwords in URLs; looked for from what ends one, which is rarer than what begins one."""
+    end = text.find("@")
+    while end >= 0:
+        # No slash stands in between.
+        start = text.rfind("://", max(0, end - _LONGEST_URL), end)
+        found = _URL.match(text, start) if start >= 0 else None
+        if found is not None and found.end() == end + 1 and _is_password(found["url"]):
+            yield Secret(_KINDS["url"], found.start("url"), len(found["url"]))
+        end = text.find("@", end + 1)
 
 
 def _begun(text: str, offset: int) -> str:
@@ -125,7 +137,7 @@ def _assigned(text: str) -> Iterator[Secret]:
         for found in expression.finditer(text):
             name = text[max(0, found.start() - _LONGEST_NAME) : found.start()]
             group = found.lastindex or 0
-            if not any(word in name.lower() for word in _NAME_WORDS):
+            if not any(map(name.lower().__contains__, _NAME_WORDS)):
                 continue
             if not _NAME.search(name) or (group == 3 and not _VARIABLE.search(name)):
                 continue

@@ -7,9 +7,9 @@ import click
 from mdmem.cli.common import (
     Globals,
     global_options,
-    is_proposed,
     open_workspace,
     print_written,
+    remark_if_proposed,
     write_options,
     write_options_from,
 )
@@ -28,8 +28,5 @@ def command(given: Globals, address: str, by: str | None, form: str, **options: 
     workspace = open_workspace(given)
     written = approve(workspace, address, by=by, options=write_options_from(options))
     code = print_written(given, workspace, written, form)
-    if written.changes and not written.is_dry and form != "json":
-        approved = written.changes[0].to.removesuffix(".md")
-        if is_proposed(given, approved):
-            given.remark(f"{approved} is only proposed until it is on the default branch")
+    remark_if_proposed(given, written, form)
     return code

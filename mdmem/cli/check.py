@@ -95,6 +95,11 @@ def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: s
     elif not options["diff"]:
         _print(runs, form or _usual_format(), given, is_whole=options["verbose"] or bool(options["select"]))
     code = max((_exit_code(one, options) for one in runs), default=0)
+    if code and staged:
+        from mdmem.merge.conflicts import left_to_stage
+
+        for step in filter(None, map(left_to_stage, workspaces)):
+            given.remark(f"decided on disk, not staged: `{step}`")
     if code and staged and _is_hook():
         given.remark("`git commit` was refused: mend this and `git add` it, or type `git commit --no-verify`")
     return code

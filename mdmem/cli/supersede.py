@@ -14,6 +14,7 @@ from mdmem.cli.common import (
     new_wing_options,
     open_workspace,
     print_written,
+    remark_if_proposed,
     write_options,
     write_options_from,
 )
@@ -61,7 +62,10 @@ def command(given: Globals, address: str, reason: str, by: str | None, form: str
         raise click.UsageError("--by names an entry that is there; leave out what describes a new one")
     else:
         written = supersede(workspace, address, by=by, reason=reason, options=wanted)
-    return print_written(given, workspace, written, form)
+    code = print_written(given, workspace, written, form)
+    if options["status"] == "active":
+        remark_if_proposed(given, written, form)
+    return code
 
 
 def _with_new(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from urllib.parse import unquote
 
 from mdmem.dataclass import dataclass
+from mdmem.document.parse import without_spans
 from mdmem.regex import regex
 
 # One literal bracket in front of the alternatives lets the engine skip from bracket to bracket: forty times as fast.
@@ -37,25 +39,42 @@ class BodyLink:
 
 # What a body holds, its code included, whose prose holds a reference: blanks in the place of code bring none together.
 _MAYBE_ADDRESS = regex(r"\[(?:\[|[sS][eE][eE]:)")
+# Of each reference the part that stands in one line.
+_LIKELY = regex(r"\[\[[^\[\]|#]+(?:[|#][^\[\]]*)?\]\]|\[[sS][eE][eE]:|\]\([^\s)]|^ {0,3}\[[^\[\]^][^\[\]]*\]:[ \t]")
 
 
 def may_hold_links(body: str) -> bool:
     """Say whether a body whose code was not blanked out yet may hold references; False is certain."""
-    return _MAYBE_ADDRESS.search(body) is not None or "](" in body or may_hold_definitions(body)
+    # One sign alone is found ten times as fast as two, and to blank out a line takes less than the body.
+    starts = (at for at in _places(body, "[") if _MAYBE_ADDRESS.match(body, at))
+    ends = (at for at in _places(body, "]") if body.startswith(("(", ":"), at + 1))
+    lines = chain(_lines(body, starts), _lines(body, ends))
+    return any(_LIKELY.search(without_spans(line)) for line in lines)
 
 
 def may_hold_definitions(body: str) -> bool:
     """Say whether a body whose code was not blanked out yet may hold definitions of links; False is certain."""
-    at = body.find("]:")
+    ends = (at for at in _places(body, "]") if body.startswith(":", at + 1))
+    # Up to three blanks may stand before it.
+    return any(line[:4].lstrip(" ").startswith("[") for line in _lines(body, ends))
+
+
+def _places(body: str, sign: str) -> Iterator[int]:
+    """Yield where a sign stands in a body, in order."""
+    at = body.find(sign)
     while at >= 0:
-        start = body.rfind("\n", 0, at) + 1
-        # Up to three blanks may stand before it.
-        if body[start : start + 4].lstrip(" ").startswith("["):
-            return True
-        # One look at a line is enough, however many it holds.
-        end = body.find("\n", at)
-        at = body.find("]:", end) if end >= 0 else -1
-    return False
+        yield at
+        at = body.find(sign, at + 1)
+
+
+def _lines(body: str, places: Iterable[int]) -> Iterator[str]:
+    """Yield the lines in which places lie that are in order, each line once, however many it holds."""
+    end = -1
+    for at in places:
+        if at > end:
+            end = body.find("\n", at)
+            end = end if end >= 0 else len(body)
+            yield body[body.rfind("\n", 0, at) + 1 : end]
 
 
 def body_links(prose: str) -> Iterator[BodyLink]:

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from mdmem.dataclass import dataclass
-from mdmem.document.fields import Fields, plain_values
+from mdmem.document.fields import Fields, plain_nodes, plain_values
 from mdmem.document.split import FenceError, split_text
 from mdmem.finding import Finding, Place
 from mdmem.regex import regex
@@ -118,7 +118,7 @@ def _read(front: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
     if values is None:
         return _reader()(front)
     # The places of values are asked for where one is at fault, or to be changed.
-    return Fields(values, lambda: _composed(front)), ()
+    return Fields(values, lambda: plain_nodes(front) or _composed(front)), ()
 
 
 def _composed(front: str) -> Mapping[str, Nodes]:
@@ -137,8 +137,10 @@ def _reader() -> Callable[[str], tuple[Fields | None, tuple[Trouble, ...]]]:
 def first_heading(body: str) -> str | None:
     """Return the text of the first Markdown heading outside code, or None."""
     found = _heading_in(body)
-    if found is None or not ("```" in body or "~~~" in body):
-        return _without_closing(found.group(1)) if found else None
+    if found is None:
+        return None
+    if body.find("```", 0, found.start()) < 0 and body.find("~~~", 0, found.start()) < 0:
+        return _without_closing(found.group(1))
     fence = _CODE_FENCE.search(body)
     if fence and fence.start() < found.start(1):
         found = _heading_in(without_fenced(body))
@@ -165,11 +167,13 @@ def without_code(body: str) -> str:
         body = without_fenced(body)
     if "`" not in body:
         return body
-    return "\n".join(_without_spans(line) if "`" in line else line for line in body.split("\n"))
+    return "\n".join(without_spans(line) if "`" in line else line for line in body.split("\n"))
 
 
-def _without_spans(line: str) -> str:
+def without_spans(line: str) -> str:
     """Blank out spans of code: from a run of backticks to the next as long as it, in the same line."""
+    if "`" not in line:
+        return line
     runs = _BACKTICKS.findall(line)
     if runs.count(runs[0]) == len(runs):
         parts = line.split(runs[0])

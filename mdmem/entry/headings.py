@@ -93,6 +93,19 @@ _ASIDE = (
 )
 
 
+# What says how it is decided, or made, and what a rule brings with it: whoever asks for it is not answered by these.
+_MAIN_NAME = regex(
+    r"(?:proposal|specification|details?|design|implementation|semantics|api|overview|syntax|behaviou?r|decision|policy"
+    r"|rules?|abstract|summary)\b"
+)
+_BESIDE = regex(
+    r"\b(?:tests?|testing|upgrade|downgrade|rollout|rollback|graduation|monitoring|scalability|troubleshooting"
+    r"|production readiness|readiness review|future|risks?|compatib\w+|how to teach|reference implementation"
+    r"|implementation history|breakage)\b|\?\s*$",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """A heading with what stands below it up to the next; what stands before the first has no heading and level 0.
@@ -121,6 +134,16 @@ class Section:
         """Say whether the heading is of alternatives, context, reasons or matters of form."""
         return _meaning(self.heading)[1]
 
+    @property
+    def is_main(self) -> bool:
+        """Say whether the heading is of what was decided, or of how it is made."""
+        return _parts(self.heading)[0]
+
+    @property
+    def is_beside(self) -> bool:
+        """Say whether the heading is of what a rule brings with it: tests, upgrades, risks."""
+        return _parts(self.heading)[1]
+
 
 # To compile it takes as long as to load all else here, and most rules have no headings.
 _ASIDE_NAME = regex("|".join(_ASIDE))
@@ -137,6 +160,12 @@ def _meaning(heading: str) -> tuple[int, bool]:
         return 0, False
     name = _name_of(heading)
     return _deciding_names().get(name, 0), _ASIDE_NAME.search(name) is not None
+
+
+@lru_cache(maxsize=4096)
+def _parts(heading: str) -> tuple[bool, bool]:
+    name = _name_of(heading)
+    return _MAIN_NAME.match(name) is not None, _BESIDE.search(heading[:_LONGEST_NAME]) is not None
 
 
 # One answer asks several times what the few bodies that it is about are made of.

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial, reduce
 from heapq import heapify, heappop, heappush
-from itertools import chain, count, islice, takewhile
+from itertools import chain, islice, takewhile
 from math import fsum
-from operator import itemgetter
+from operator import itemgetter, or_
 
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.headings import Section, told
 from mdmem.entry.names import places_of
-from mdmem.entry.sentences import Sentence, blocks_in, cut_at_word, fitting, said, size_of
+from mdmem.entry.sentences import Paragraph, Sentence, blocks_in, cut_at_word, fitting, said, size_of
 from mdmem.regex import regex
 
 Hit = tuple[int, int, frozenset[str]]
@@ -28,18 +28,28 @@ _RUN, _SHORT_RUN, _SMALLEST = 320, 160, 80
 # Of the room for passages, one run: in 600 bytes, two short ones hold more of what was asked for than a long one (193
 # facts of 299 against 168, in 174 questions over PEPs and KEPs).
 _ONE = 0.4
-# A word that an earlier passage holds weighs less, and so does a passage that adds nothing worth the name.
-_AGAIN, _LEAST = 0.35, 0.5
-# One word that was shown already says nothing new.
-_SEVERAL = 2
-# Of the mean weight of a word: what states a value, a version or a duty is likelier to be the answer.
-_STATING = 0.6
-# The same of a name that the body gives its subject.
+# A word that an earlier passage holds weighs less, and what adds hardly more than one word is none.
+_AGAIN, _LEAST = 0.5, 1.5
+# Of the mean weight of a word, a name that the body gives its subject: the answer is likely to be called so.
 _NAMING = 0.6
-_STATES = regex(
-    r"\d|`[^`]+`|\b(?:must|shall|should|may not|never|always|by default|defaults?|unless|at least|at most|until|only)\b"
+# The same of what a passage is likely to answer by, whatever was asked: a default, a version or a time; a name in code
+# of several parts; that something is new; code that it shows. And of what stands below a heading of what was decided
+# or is made, or of tests, upgrades and the like. Rarity of names over all bodies brought no more than their form.
+_VALUED, _NAMED, _ADDED, _SHOWING, _MAIN, _BESIDE = 1.05, 0.6, 0.5, 1.05, 1.05, -1.05
+_DEFAULTS = ("default", "unset", "omitted", "not set", "not specified")
+# What stands before is looked at behind the first sign: a pattern that begins with looking back takes twenty times as
+# long, and to look for a few words is faster than a pattern of them.
+_NUMBER = regex(
+    r"[0-9](?<![a-uw-zA-UW-Z0-9_].)[0-9]*+"
+    r"(?:\.[0-9]|\s?(?:%|(?:m?s|seconds?|minutes?|hours?|days?|months?|years?|bytes?|[KMG]i?B)\b))"
+    r"|(?:two|three|five|six|ten)\s(?:year|month|release|minute|second|hour)"
 )
-_ANNOUNCES = regex(r":\Z|\b(?:the following|as follows)\b")
+_NAME = regex(r"`(?<![\w`)]`)`?(?=[^\W_]|[./@$\[-])(?=[^`\n]*+`)[^`\n]*?(?:[a-z][A-Z]|[_./:@\[(-])")
+_NEWS = (" new ", "introduc", "propos", " add ", " adds ", " added ", " adding ")
+_SHOWS = regex(r"\n(?:[ \t]{2}|```|~~~)")
+# So many items make a list, and a run that counts on is so many times as long.
+_SEVERAL = 2
+_FOLLOWING = regex(r"\b(?:the following|as follows)\b")
 # What counts in sentences: whoever reads of the first asks for the second.
 _FIRST = regex(r"\bthe first\b|\bfirst(?:ly)?,", re.IGNORECASE)
 _NEXT = regex(r"\bthe (?:second|third|fourth|last|other)\b|\b(?:second|third)(?:ly)?,|\bfinally,", re.IGNORECASE)
@@ -56,21 +66,19 @@ _LISTED, _ITEM_BYTES, _MOST_LISTED = 560, 180, 60
 
 @dataclass(frozen=True)
 class _Run:
-    """Sentences that follow one another in a section, with the words that they, or its heading, hold."""
+    """Sentences that follow one another in a section, with the words that they hold."""
 
     sentences: tuple[Sentence, ...]
-    terms: frozenset[str]
+    terms: int
     text: str
+    # Of the mean weight of a word: how likely it is to answer, by what it states and where it stands.
+    likely: float
     # Without what it counts on to, for less room.
     shorter: _Run | None = None
 
     @property
     def start(self) -> int:
         return self.sentences[0].start
-
-    @cached_property
-    def states(self) -> bool:
-        return _STATES.search(self.text) is not None
 
     @cached_property
     def starts(self) -> frozenset[int]:
@@ -85,9 +93,13 @@ class _Start:
     """A place from which runs may begin, and the most that one of them may hold; `begun` are its parts, or the run."""
 
     start: int
-    terms: frozenset[str]
+    terms: int
+    likely: float
     begun: Callable[[], Iterable[_Run | _Start]]
-    states: bool = True
+
+
+# What one adds, negated, and where it begins: the first of a heap adds most.
+_Weighed = tuple[float, int, int, _Run | _Start]
 
 
 @dataclass(frozen=True)
@@ -119,18 +131,20 @@ class Passages:
 
         `new`: only those that hold a word which the lead does not. None is looked for beyond `enough` bytes.
         """
-        known = covered = self._terms_in(lead[0].start, lead[-1].end) if lead else frozenset()
-        pool: list[_Run | _Start] = list(self._starts({one.start for one in lead}, _longest_run(room)))
+        known = covered = self._terms_in(lead[0].start, lead[-1].end) if lead else 0
+        starts = self._starts({one.start for one in lead}, _longest_run(room))
+        heap = [self._weighed(one, covered) for one in starts]
+        heapify(heap)
         taken: set[int] = set()
         said: set[str] = set()
         chosen: list[_Run] = []
 
         def is_out(one: _Run) -> bool:
-            return (new and one.terms <= known) or one.text in said or one.overlaps(taken)
+            return (new and not one.terms & ~known) or one.text in said or one.overlaps(taken)
 
         least = _SMALLEST if enough is None else max(_SMALLEST, room - enough)
         while room >= least:
-            run, pool = self._next(pool, covered, is_out)
+            run = self._next(heap, covered, is_out)
             if run is None:
                 break
             if run.shorter is not None and size_of(f"\n\n… {run.text}") > room:
@@ -143,67 +157,75 @@ class Passages:
                 covered, room = covered | run.terms, room - cost
         return "\n\n".join(f"… {run.text}" for run in sorted(chosen, key=lambda run: run.start))
 
-    def _next(
-        self, pool: Iterable[_Run | _Start], covered: frozenset[str], is_out: Callable[[_Run], bool]
-    ) -> tuple[_Run | None, list[_Run | _Start]]:
-        """Return the run that adds most, the first of equal ones, and what is left; None where none adds enough.
+    def _next(self, heap: list[_Weighed], covered: int, is_out: Callable[[_Run], bool]) -> _Run | None:
+        """Return the run that adds most, the first of equal ones; None where none adds enough.
 
-        A place that can lead to no better one is not looked into: most of a body is never taken apart.
+        A place that can lead to no better one is not looked into: most of a body is never taken apart. The more is
+        covered the less each adds, so that only what comes first is weighed again.
         """
-        known, number = dict[tuple[frozenset[str], bool], float](), count()
-
-        def weighed(one: _Run | _Start) -> tuple[float, int, int, _Run | _Start]:
-            held = one.terms, one.states
-            if held not in known:
-                known[held] = self._gain(one.terms, covered, states=one.states)
-            return -known[held], one.start, next(number), one
-
-        heap = [weighed(one) for one in pool if isinstance(one, _Start) or not is_out(one)]
-        heapify(heap)
         least = -_LEAST * self._mean
         while heap and heap[0][0] <= least:
-            one = heappop(heap)[-1]
-            if isinstance(one, _Run):
-                return one, [other for *_, other in heap]
-            for other in one.begun():
-                if isinstance(other, _Start) or not is_out(other):
-                    heappush(heap, weighed(other))
-        return None, []
+            before, *_, one = heappop(heap)
+            if isinstance(one, _Run) and is_out(one):
+                continue
+            now = self._weighed(one, covered)
+            if now[0] != before:
+                heappush(heap, now)
+            elif isinstance(one, _Run):
+                return one
+            else:
+                for other in one.begun():
+                    heappush(heap, self._weighed(other, covered))
+        return None
+
+    def _weighed(self, one: _Run | _Start, covered: int) -> _Weighed:
+        # No two of a body begin at one place, but for what is in the other's stead.
+        return -self._gain(one.terms, covered, one.likely), one.start, id(one), one
 
     @cached_property
     def _mean(self) -> float:
-        held = frozenset().union(*(terms for _, _, terms in self.hits))
-        return fsum(map(self._weight, held)) / len(held) if held else 1.0
-
-    def _weight(self, term: str) -> float:
-        return self._weights.get(term, 1.0)
+        return fsum(self._weights.values()) / len(self._weights) if self._weights else 1.0
 
     @cached_property
-    def _weights(self) -> Mapping[str, float]:
-        naming = _NAMING * (fsum(self.weights.values()) / len(self.weights) if self.weights else 1.0)
-        return {**self.weights, **dict.fromkeys(map(_as_term, self.names), naming)}
+    def _bits(self) -> dict[str, int]:
+        """Return a bit for each word that the body holds: thousands of sets of them are joined and compared."""
+        held = sorted(frozenset[str]().union(*(terms for _, _, terms in self.hits)))
+        return {term: 1 << at for at, term in enumerate(held)}
 
-    def _gain(self, terms: frozenset[str], covered: frozenset[str], *, states: bool) -> float:
-        if len(terms) < _SEVERAL and terms <= covered:
-            return 0.0
-        # Exact, so that no order in which a set is walked through decides between two passages.
-        words = fsum(self._weight(term) * (_AGAIN if term in covered else 1.0) for term in terms)
-        return words + (_STATING * self._mean if states else 0.0)
+    @cached_property
+    def _weights(self) -> dict[int, float]:
+        naming = _NAMING * (fsum(self.weights.values()) / len(self.weights) if self.weights else 1.0)
+        weights = {**self.weights, **dict.fromkeys(map(_as_term, self.names), naming)}
+        return {bit: weights.get(term, 1.0) for term, bit in self._bits.items()}
+
+    @cached_property
+    def _gains(self) -> dict[tuple[int, int], float]:
+        return {}
+
+    def _gain(self, terms: int, covered: int, likely: float) -> float:
+        held = _, again = terms, terms & covered
+        if held not in self._gains:
+            # Exact, so that no order in which words are added up decides between two passages.
+            self._gains[held] = fsum(
+                weight * (_AGAIN if bit & again else 1.0) for bit, weight in self._weights.items() if bit & terms
+            )
+        return self._gains[held] + likely * self._mean
 
     def _starts(self, shown: set[int], limit: int) -> Iterator[_Start]:
-        """Yield the sections that hold words of the question."""
+        """Yield the sections that hold words of the question, and those of what was decided, or is made."""
         path: list[Section] = []
         telling = {one.span for one in told(self.sections)}
         for section in self.sections:
             path = [*(one for one in path if one.level < section.level), section]
-            if section.span in telling and self._within(*section.span):
-                # A passage is about what the headings above it say, too.
-                named = frozenset[str]().union(*(self._terms_in(one.span[0], one.start) for one in path))
-                begun = partial(self._starts_in, section, named, shown, limit)
-                yield _Start(section.start, named | self._terms_in(section.start, section.span[1]), begun)
+            is_main = any(one.is_main for one in path)
+            terms = self._terms_in(*section.span)
+            if section.span in telling and (terms or is_main):
+                place = _MAIN * is_main + _BESIDE * any(one.is_beside for one in path)
+                begun = partial(self._starts_in, section, place, shown, limit)
+                yield _Start(section.start, terms, place + self._likely_from(section.start, section), begun)
 
-    def _starts_in(self, section: Section, named: frozenset[str], shown: set[int], limit: int) -> Iterator[_Start]:
-        """Yield the paragraphs of a section that hold words; one is taken apart only where a run reaches it."""
+    def _starts_in(self, section: Section, place: float, shown: set[int], limit: int) -> Iterator[_Start]:
+        """Yield the paragraphs of a section that a passage may begin in; one is taken apart only where that counts."""
         blocks = list(blocks_in(self.body, section.start, section.span[1]))
 
         @cache
@@ -215,49 +237,62 @@ class Passages:
 
         def runs(at: int) -> Iterator[_Start]:
             for first, one in enumerate(prose(at)):
-                if self._terms_in(one.start, one.end):
-                    begun = partial(self._runs_from, partial(following, at, first), named, limit)
-                    yield _Start(one.start, held_from(one.start), begun)
+                if self._may_begin(one, place, is_first=not first):
+                    begun = partial(self._runs_from, partial(following, at, first), place, limit)
+                    yield start_at(one.start, begun)
 
-        def held_from(start: int) -> frozenset[str]:
-            return named | self._terms_in(start, section.span[1])
+        def start_at(start: int, begun: Callable[[], Iterator[_Run | _Start]]) -> _Start:
+            likely = place + self._likely_from(start, section)
+            return _Start(start, self._terms_in(start, section.span[1]), likely, begun)
 
-        for at in (at for at, block in enumerate(blocks) if self._within(block.start, block.end)):
-            yield _Start(blocks[at].start, held_from(blocks[at].start), partial(runs, at))
+        for at, block in enumerate(blocks):
+            if self._may_begin(block, place, is_first=True):
+                yield start_at(block.start, partial(runs, at))
 
-    def _runs_from(
-        self, following: Callable[[], Iterator[Sentence]], named: frozenset[str], limit: int
-    ) -> Iterator[_Run]:
-        run = self._run(following, named, limit)
+    def _may_begin(self, one: Sentence | Paragraph, place: float, *, is_first: bool) -> bool:
+        """Say whether a passage may begin with what holds words, or, of what was decided, with a paragraph."""
+        return (is_first and place > 0) or self._terms_in(one.start, one.end) > 0
+
+    def _runs_from(self, following: Callable[[], Iterator[Sentence]], place: float, limit: int) -> Iterator[_Run]:
+        run = self._run(following, place, limit)
         if run.text and (more := self._counted(run, following, _SEVERAL * limit)):
-            terms = run.terms.union(*(self._terms_in(one.start, one.end) for one in more))
+            terms = reduce(or_, (self._terms_in(one.start, one.end) for one in more), run.terms)
             whole = (*run.sentences, *more)
-            run = _Run(whole, terms, self._told(whole, (), _SEVERAL * limit), shorter=run)
+            text = self._told(whole, (), _SEVERAL * limit)
+            run = _Run(whole, terms, text, place + _likely(text), shorter=run)
         yield from (run,) if run.text else ()
 
     def _counted(self, run: _Run, following: Callable[[], Iterator[Sentence]], limit: int) -> list[Sentence]:
         """Return what follows a run in its last paragraph up to the last that it counts there, within a limit."""
         last = run.sentences[-1]
-        if last.is_item or _FIRST.search(run.text) is None:
+        if last.is_item or "first" not in run.text.lower() or _FIRST.search(run.text) is None:
             return []
         behind = takewhile(lambda one: one.block == last.block, islice(following(), len(run.sentences), None))
         rest = fitting(behind, limit - size_of(run.text))
         return rest[: max((at for at, one in enumerate(rest, 1) if _NEXT.search(one.text)), default=0)]
 
-    def _run(self, following: Callable[[], Iterator[Sentence]], named: frozenset[str], limit: int) -> _Run:
+    def _run(self, following: Callable[[], Iterator[Sentence]], place: float, limit: int) -> _Run:
         """Return the run that the first of some sentences begins, with the list that one of its sentences announces."""
         fit = fitting(following(), limit) or list(islice(following(), 1))
         held = [self._terms_in(one.start, one.end) for one in fit]
-        last = max(at for at, terms in enumerate(held) if terms)
+        last = max((at for at, terms in enumerate(held) if terms), default=0)
         run = [one for at, one in enumerate(fit[: last + 2]) if at <= last or one.block == fit[last].block]
         listed: list[Sentence] = []
-        announcing = (at for at, one in enumerate(run) if _ANNOUNCES.search(one.text))
+        announcing = (at for at, one in enumerate(run) if _announces(one.text))
         for at in islice(announcing, _SEVERAL):
             if listed := self._list_below(islice(following(), at + 1, at + 1 + _MOST_LISTED)):
                 run = run[: at + 1]
                 break
-        terms = named.union(*(self._terms_in(one.start, one.end) for one in (*run, *listed)))
-        return _Run(tuple(dict.fromkeys((*run, *listed))), terms, self._told(run, listed, limit))
+        terms = reduce(or_, (self._terms_in(one.start, one.end) for one in (*run, *listed)), 0)
+        text = self._told(run, listed, limit)
+        whole = tuple(dict.fromkeys((*run, *listed)))
+        return _Run(whole, terms, text, place + _likely(text))
+
+    def _likely_from(self, start: int, section: Section) -> float:
+        """Return the most that a run may have of it which begins at a place of a section, or later."""
+        return fsum(
+            weight for weight, at in _marks(self.body) if bisect_left(at, start) < bisect_left(at, section.span[1])
+        ) + (_SHOWING if ":\n" in section.text else 0.0)
 
     def _list_below(self, sentences: Iterator[Sentence]) -> list[Sentence]:
         """Return the items of the list that some sentences begin with, of a long one the first sentence of each."""
@@ -292,11 +327,48 @@ class Passages:
             return f"{text[:-1] if text.endswith('::') else text}\n{shown['block'].strip(chr(10))}"
         return cut_at_word(said(run[:-1]), limit)
 
-    def _within(self, start: int, end: int) -> Sequence[Hit]:
-        return self.hits[bisect_left(self.hits, (start,)) : bisect_left(self.hits, (end,))]
+    @cached_property
+    def _held(self) -> tuple[list[int], list[int]]:
+        """Return where words of the question stand, and the bits of each."""
+        bits = self._bits
+        return [start for start, _, _ in self.hits], [sum(map(bits.__getitem__, terms)) for _, _, terms in self.hits]
 
-    def _terms_in(self, start: int, end: int) -> frozenset[str]:
-        return _terms_of(self._within(start, end))
+    def _terms_in(self, start: int, end: int) -> int:
+        places, held = self._held
+        return reduce(or_, held[bisect_left(places, start) : bisect_left(places, end)], 0)
+
+
+def _likely(text: str) -> float:
+    """Return how likely a passage is to answer by what it states and shows."""
+    shown = _SHOWING if "\n" in text and _SHOWS.search(text) else 0.0
+    return shown + fsum(weight for weight, at in _stated(text) if next(at, None) is not None)
+
+
+# A few bodies are shortened to several lengths.
+@lru_cache(maxsize=64)
+def _marks(body: str) -> Sequence[tuple[float, Sequence[int]]]:
+    """Return where a body states what is likely to answer, and what that weighs."""
+    return tuple((weight, sorted(at)) for weight, at in _stated(body))
+
+
+def _stated(text: str) -> Iterator[tuple[float, Iterator[int]]]:
+    yield _VALUED, chain(_found(text, _DEFAULTS), (one.start() for one in _NUMBER.finditer(text)))
+    yield _NAMED, (one.start() for one in _NAME.finditer(text))
+    yield _ADDED, _found(text, _NEWS)
+
+
+def _found(text: str, words: Iterable[str]) -> Iterator[int]:
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            yield at
+            at = text.find(word, at + 1)
+
+
+def _announces(text: str) -> bool:
+    """Say whether a sentence says that something follows."""
+    # Of a hundred none has the word, and to look for it at each letter takes twenty times as long.
+    return text.endswith(":") or (" follow" in text and _FOLLOWING.search(text) is not None)
 
 
 def _is_unkept(one: Sentence, after: Sentence | None) -> bool:
@@ -312,7 +384,3 @@ def _longest_run(room: int) -> int:
 def _as_term(name: str) -> str:
     # No stem of a word begins so.
     return f"`{name}"
-
-
-def _terms_of(hits: Iterable[Hit]) -> frozenset[str]:
-    return frozenset().union(*(terms for _, _, terms in hits))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import islice
 
 from mdmem.regex import regex
@@ -72,17 +73,27 @@ _LIMIT = regex(r"\b(?:limit|restrict|constrain|requir|prohibit|ban)\w*", re.IGNO
 _POSSESSED = regex(r"[`_*>\])]*['’]s\b|['’](?=\s)")
 # Further away the name is the object of another word.
 _NEAR = 70
+# The longest verb in any form of it.
+_LONGEST_VERB = 12
 # Each name is looked around in the whole sentence.
 _NAMED = 8
+# Without one of these before an active verb, or behind a passive one, no pattern of either is compiled.
+_DOERS, _BY = ("we", "this", "present", "our"), ("here", "this", "present", "our")
 
 
 def relation_of(sentence: str, named: re.Pattern[str]) -> str:
     """Return what a sentence says that is done to what it names, such as `extends it`; empty where it does not say."""
     folded = sentence.lower()
-    if not any(word in folded for word in _SELF) or not any(stem in folded for stem in _VERBS):
+    if not _holds(folded, _SELF) or not _holds(folded, _VERBS):
         return ""
     for name in islice(named.finditer(sentence), _NAMED):
-        passive = _PASSIVE.match(sentence, name.end())
+        before, behind = folded[: name.start()], folded[name.end() :]
+        is_active = _holds(before, _DOERS) and _holds(before[-_NEAR - _LONGEST_VERB :], _VERBS)
+        is_passive = _holds(behind, _BY) and _holds(behind, _VERBS)
+        # Most names stand near no verb: what is denied or asked of them need not be known.
+        if not is_active and not is_passive:
+            continue
+        passive = _PASSIVE.match(sentence, name.end()) if is_passive else None
         end = (passive or name).end()
         if _UNSAID.search(sentence, 0, end) or _ASKED.search(sentence, end):
             return ""
@@ -99,6 +110,10 @@ def relation_of(sentence: str, named: re.Pattern[str]) -> str:
             is_part = _WHOLE.match(between) is None or _POSSESSED.match(sentence, name.end()) is not None
             return _told(verb["stem"], is_part=is_part)
     return ""
+
+
+def _holds(folded: str, words: Iterable[str]) -> bool:
+    return any(word in folded for word in words)
 
 
 def _told(stem: str, *, is_part: bool) -> str:

@@ -34,9 +34,8 @@ def read_entry(
         flaws.append(Flaw("missing-field", "created_at", "`created_at` is missing", "add `created_at: YYYY-MM-DD`"))
     kind = EntryType(stated["type"]) if "type" in stated else None
     model_flaws, values = _validated(kind or EntryType.NOTE, stated)
-    flaws += model_flaws
-    if kind is not None:
-        flaws += _misplaced(kind, stated)
+    # Which fields belong there follows from the type: while that is unknown, it alone is at fault.
+    flaws += [*model_flaws, *_misplaced(kind, stated)] if kind else [one for one in model_flaws if one.code != _NOT_FOR]
     if kind is None or "status" not in stated:
         return None, tuple(flaws)
     unread = tuple(sorted({_hidden_field(flaw) for flaw in model_flaws} - {""}))
@@ -45,6 +44,7 @@ def read_entry(
     return Entry(address=address, title=title or title_of(address), unread=unread, **values), tuple(flaws)
 
 
+_NOT_FOR = "field-not-for-type"
 _MEMBERS = {closed_set: {member.value: member for member in closed_set} for closed_set in (EntryType, Status)}
 
 
@@ -211,9 +211,7 @@ def _stranger(kind: EntryType, key: str) -> Flaw:
 
 def _not_for(owner: str, key: str) -> Flaw:
     article = "an" if owner.startswith("i") else "a"
-    return Flaw(
-        "field-not-for-type", key, f"`{key}` is not a field of {article} {owner}", f"remove `{key}`", on_key=True
-    )
+    return Flaw(_NOT_FOR, key, f"`{key}` is not a field of {article} {owner}", f"remove `{key}`", on_key=True)
 
 
 def _misplaced(kind: EntryType, stated: Mapping[str, Any]) -> list[Flaw]:

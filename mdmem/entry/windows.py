@@ -31,13 +31,6 @@ _STATING, _LENGTH, _LEAST = 0.5, 0.4, 0.8
 _BESIDE_BEST = 0.4
 _SMALLEST = 80
 _DEEPEST = 9
-# What a rule brings with it: whoever asks for the rule is not answered by these.
-_BESIDE = regex(
-    r"\b(?:tests?|testing|upgrade|downgrade|rollout|rollback|graduation|monitoring|scalability|troubleshooting"
-    r"|production readiness|readiness review|future|risks?|compatib\w+|how to teach|reference implementation"
-    r"|implementation history|breakage)\b|\?\s*$",
-    re.IGNORECASE,
-)
 _STATES = regex(
     r"\d|`[^`]+`|\b(?:must|shall|should|may not|never|always|by default|defaults?)\b"
     r"|\b(?:unless|at least|at most|until|only)\b",
@@ -184,7 +177,7 @@ class Windows:
         level, aside = _DEEPEST, set[int]()
         for at, one in enumerate(self.sections):
             if one.level <= level:
-                level = one.level if one.level and _BESIDE.search(one.heading) else _DEEPEST
+                level = one.level if one.level and one.is_beside else _DEEPEST
             if level < _DEEPEST or one.span not in telling:
                 aside.add(at)
         return frozenset(aside)

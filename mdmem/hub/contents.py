@@ -188,8 +188,7 @@ class Contents:
 
     def _loaded(self, files: Mapping[str, TreeFile]) -> dict[str, LoadedFile]:
         """Return what files in entries' places mean; what a check parsed before is not parsed again."""
-        known = {path: self._cache.file(file.digest, path) for path, file in files.items()}
-        found = {path: one for path, one in known.items() if one is not None}
+        found = self._cache.files({path: file.digest for path, file in files.items()})
         unknown = [path for path in files if path not in found]
         return found | {one.path: interpret(one) for one in iter_documents(self.tree, unknown)}
 

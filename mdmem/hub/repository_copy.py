@@ -84,9 +84,9 @@ class RecordCache(ContentCache):
         super().__init__(NOWHERE)
         self._files, self._stated = files, wings
 
-    def file(self, digest: str | None, path: str) -> LoadedFile | None:  # noqa: ARG002  # the port's names
-        """Return what a file means, None where its row does not tell."""
-        return self._files.get(path)
+    def files(self, digests: Mapping[str, str | None]) -> dict[str, LoadedFile]:
+        """Return what files mean, by path, whose rows tell."""
+        return {path: self._files[path] for path in digests if path in self._files}
 
     @property
     def wings(self) -> Mapping[str, Wing | None]:

@@ -333,7 +333,8 @@ def rank(
     # Thousands of matches share a few sets.
     texts = {mask: frozenset(text for text, bit in bits.items() if (mask | of_all) & bit) for mask in set(masks)}
     if holding:
-        found = [place for place in found if holds_one(texts[masks[place]], holding)]
+        holders = {mask for mask, held_terms in texts.items() if holds_one(held_terms, holding)}
+        found = [place for place in found if masks[place] in holders]
     if among is not None:
         found = [place for place in found if names[place] in among]
     scores = scored.of(found, set(found) if holding else None)

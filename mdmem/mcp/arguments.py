@@ -119,7 +119,8 @@ def _texts(parameter: Parameter, value: object) -> tuple[str, ...]:
     """Read a list, one as a JSON text, values joined by commas, or a single value."""
     value = _opened(value)
     if isinstance(value, str):
-        value = [value] if parameter.is_prose else value.split(",")
+        # A text left empty is one that is not given; in a list it is one that means nothing.
+        value = [value] * bool(value.strip()) if parameter.is_prose else value.split(",")
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         value = [value]
     if not isinstance(value, (list, tuple)):

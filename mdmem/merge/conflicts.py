@@ -99,6 +99,15 @@ def find_conflicts(workspace: Workspace) -> MergeConflicts:
     return MergeConflicts(tuple(sorted(found, key=lambda one: one.path)), operation, steps)
 
 
+def left_to_stage(workspace: Workspace) -> str | None:
+    """Return what stages the rest of what was decided in a merge, None where nothing is left, or there is no merge."""
+    repository = workspace.location.repository
+    if repository is None or state_of(repository) is None:
+        return None
+    paths = sorted(_half_decided(workspace))
+    return ending(workspace, paths)[0] if paths else None
+
+
 def _half_decided(workspace: Workspace) -> Iterator[str]:
     """Yield the files of chains that differ from git's index: a choice writes successors that git merged by itself."""
     repository, under = workspace.location.repository, workspace.location.under

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from mdmem.dataclass import dataclass, replace
-from mdmem.entry.model import Entry, Status
+from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.entry.text import quoted
 from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries, indent, unheld
 from mdmem.retrieval.pack import Form, Mention, Pack, PackedEntry
-from mdmem.retrieval.question import NOTHING_SHARED, Coverage, Omission, Tier, count_omitted
+from mdmem.retrieval.question import ELSEWHERE, NOTHING_SHARED, AnswerBasis, Coverage, Omission, Tier, count_omitted
 from mdmem.retrieval.ranks import uncovered
 from mdmem.standing import marked
 
@@ -247,9 +247,11 @@ def _marks(packed: PackedEntry) -> str:
     if item.status is not Status.ACTIVE and not item.reason.count(item.status.value.replace("_", " ")):
         marks.append(item.status.value.replace("_", " "))
     marks += [_how(packed)] if packed.form in _FORMS else []
-    if packed.form is not Form.GIVEN and not packed.goes_on:
-        # What holds more of the question than this is no mere touch: the words say nothing.
-        is_touched = packed.form is Form.LINE and 0 < len(item.terms) <= _FEW_WORDS
+    is_known = packed.form is Form.GIVEN or packed.goes_on
+    marks += ["of other files"] if item.lies_aside and not is_known else []
+    if not is_known:
+        # What holds more of the question than this is no mere touch, and what binds elsewhere is none of the work.
+        is_touched = packed.form is Form.LINE and 0 < len(item.terms) <= _FEW_WORDS and not item.lies_aside
         marks += [part for part in item.reason.split("; ") if is_touched or not part.startswith(_COMMONPLACE)]
     marks += [mark for mark in marked(item.stance) if not any(mark in other for other in marks)]
     return f" ({'; '.join(marks)})" if marks else ""
@@ -262,6 +264,10 @@ def _how(packed: PackedEntry) -> str:
     if packed.form is Form.GIVEN:
         return _FORMS[packed.form] if _was_given(packed) else "named before"
     return "more of it" if packed.goes_on else _FORMS[packed.form]
+
+
+# What is left out for these reasons does not bind on the files at hand.
+_NOT_HERE = (ELSEWHERE, "overridden", "no longer in force")
 
 
 def _counts(pack: Pack) -> str:
@@ -280,4 +286,13 @@ def _counts(pack: Pack) -> str:
     over = pack.tokens - pack.budget
     size = f"{pack.tokens} tokens, {over} of them for invariants beyond the budget of {pack.budget}"
     taken = f"{size if pack.over_budget else f'{pack.tokens} of {pack.budget} tokens'}; from {SOURCES[basis.source]}"
-    return f"Left out: {left}. {taken}" if left else taken
+    return " ".join([*([f"Left out: {left}."] if left else []), *_settled(basis, counts), taken])
+
+
+def _settled(basis: AnswerBasis, left_out: Mapping[str, Counter[str]]) -> Iterator[str]:
+    """Yield that asking again in other words is of no use, where the files at hand alone bring in all that binds."""
+    if basis.settled and not (basis.problems or basis.elsewhere or basis.degraded):
+        files = "this file" if basis.settled == 1 else f"these {basis.settled} files"
+        rules = {kind for why, kinds in left_out.items() if why not in _NOT_HERE for kind in kinds}
+        beside = "Beside these, other" if rules & {EntryType.INVARIANT, EntryType.DECISION} else "Other"
+        yield f"{beside} words bring no more that binds on {files}."

@@ -103,7 +103,8 @@ def answer_each(
             short.append(pack)
             before |= pack.gave
         apart = tuple(map(Answer, questions, without_repeats(first, short)))
-        answers = Answers(first, apart, _unread(reading, apart[0]), paths=at_hand)
+        # Files say which wing is meant, and what others rule on these is told by itself.
+        answers = Answers(first, apart, () if at_hand else _unread(reading, apart[0]), paths=at_hand)
         return _naming_once(replace(answers, known=given.get(_PROBLEMS) == _digest_of(answers.problems)), given)
 
     return read_steadily(workspace, read)

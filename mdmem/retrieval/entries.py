@@ -98,11 +98,15 @@ def list_problems(workspace: Workspace, filters: Filters) -> tuple[Finding, ...]
 
 
 def count_hidden(workspace: Workspace, filters: Filters, listed: Sequence[Entry]) -> Mapping[str, int]:
-    """Return how many drafts and ended entries pass the filters and are not among those listed under them."""
-    shown = {entry.address for entry in listed}
+    """Return how many drafts and ended entries pass the filters and are not among those listed under them.
+
+    One that would take the place of what is listed under its address is another entry.
+    """
+    shown = {entry.address: entry for entry in listed}
     everything = list_entries(workspace, replace(filters, include_drafts=True, include_deprecated=True))
-    drafts = sum(entry.status is Status.DRAFT for entry in everything if entry.address not in shown)
-    return {"draft": drafts, "ended": len(everything) - len(shown) - drafts}
+    hidden = [entry for entry in everything if shown.get(entry.address) is not entry]
+    drafts = sum(entry.status is Status.DRAFT for entry in hidden)
+    return {"draft": drafts, "ended": len(hidden) - drafts}
 
 
 def show(workspace: Workspace, names: Sequence[str]) -> tuple[ShownEntry, ...]:

@@ -7,7 +7,7 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING
 
 from mdmem.entry.model import EntryType
-from mdmem.retrieval.question import NOTHING_SHARED, OmittedCount
+from mdmem.retrieval.question import ELSEWHERE, NOTHING_SHARED, OmittedCount
 
 if TYPE_CHECKING:
     from mdmem.retrieval.select import Selection
@@ -26,13 +26,16 @@ def unshared(selection: Selection) -> Collection[str]:
     return [one for one in shown if lets_in(entries[one])] if selection.narrows else shown
 
 
-def counted(found: Collection[str]) -> tuple[OmittedCount, ...]:
-    """Return their number as an answer tells it."""
-    return (OmittedCount(EntryType.DECISION.value, NOTHING_SHARED, len(found)),) if found else ()
+def counted(selection: Selection, found: Collection[str]) -> tuple[OmittedCount, ...]:
+    """Return their number as an answer tells it: those of other files apart from those that apply to any."""
+    # What applies to a file at hand is chosen.
+    others = len(selection.catalog.traits.bound.intersection(found)) if selection.question.paths else 0
+    counts = {ELSEWHERE: others, NOTHING_SHARED: len(found) - others}
+    return tuple(OmittedCount(EntryType.DECISION.value, why, count) for why, count in counts.items() if count)
 
 
 def named(selection: Selection, found: Collection[str]) -> tuple[str, ...]:
-    """Return a few of them where files are at hand: those in the rooms of what applies to these, and for any file.
+    """Return a few of those that apply to any file, where files are at hand: those in the rooms of what covers these.
 
     Those of the project come first.
     """
@@ -42,7 +45,7 @@ def named(selection: Selection, found: Collection[str]) -> tuple[str, ...]:
     covering = filter(selection.covers_path, map(selection.catalog.entries.__getitem__, bound & selection.chosen))
     rooms = {_room_of(one.address) for one in covering}
     # Of thousands none is read for this: an address says its room.
-    near = [one for one in found if one not in bound or _room_of(one) in rooms]
+    near = [one for one in found if one not in bound]
     return tuple(nsmallest(_NAMED, near, key=lambda one: (not one.startswith(wing), _room_of(one) not in rooms, one)))
 
 

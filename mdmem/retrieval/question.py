@@ -133,6 +133,8 @@ def likeness_key(entry: Entry, score: float) -> tuple[float, float, float]:
 
 # Why a decision is left out of which no word and no path is in the question.
 NOTHING_SHARED = "shares no word or path"
+# Why an entry is left out whose `applies_to` misses every file at hand.
+ELSEWHERE = "applies elsewhere"
 # What a person wrote down; every other reason for a conflict is only a suspicion.
 DECLARED = "declared in `conflicts_with`"
 
@@ -232,8 +234,9 @@ class AnswerBasis:
 
     `problems` are files of the scope that cannot be read: each may be an invariant. `omitted` may be a part of what is
     left out; `omitted_counts` says of what. `uncovered_terms` are the words that nothing binding holds, where it covers
-    a part. `ended` is the best match by words, where it ended. `fallback` are lines outside the memory, where it cannot
-    be read or covers nothing. `covering` are those of `omitted` whose `applies_to` meets a given path,
+    a part. `settled` is the number of files at hand where the words add nothing that binds on them: what does is given
+    or counted. `ended` is the best match by words, where it ended. `fallback` are lines outside the memory, where that
+    cannot be read or covers nothing. `covering` are those of `omitted` whose `applies_to` meets a given path,
     `unshared` decisions that share nothing with the question and apply to any file.
     """
 
@@ -253,6 +256,7 @@ class AnswerBasis:
     ended: tuple[EndedMatch, ...] = ()
     covering: frozenset[str] = frozenset()
     unshared: tuple[str, ...] = ()
+    settled: int = 0
 
     @property
     def covered(self) -> bool:

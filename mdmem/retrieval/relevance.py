@@ -112,17 +112,18 @@ class Relevance:
         if self.is_elsewhere:
             return []
         is_line = self.found.is_brief or not self.is_pressed
-        told = [item for item in self.best[:1] if not (is_line and self.is_touched(item))]
+        told = [item for item in self.best[:1] if not item.lies_aside and not (is_line and self.is_touched(item))]
         return [item for item in told if not self.found.is_brief or self._holds_enough(item)]
 
     @cached_property
     def nearest(self) -> list[Ranked]:
         """Return the best match in a list, where a part of it is worth its room: a title alone would be asked about.
 
-        In a short answer that is more than one word of the question.
+        In a short answer that is more than one word of the question, and of what applies to other files enough of it.
         """
         is_worth = self.found.is_brief and not self.is_elsewhere
-        return self.first or [item for item in self.best[:1] if is_worth and len(item.terms) > 1]
+        held = [item for item in self.best[:1] if is_worth and len(item.terms) > 1]
+        return self.first or [item for item in held if not item.lies_aside or self._holds_enough(item)]
 
     @cached_property
     def next_best(self) -> list[Ranked]:
@@ -182,7 +183,7 @@ class Relevance:
         """Say whether an item is more than touched by the question; without one each is."""
         if item.on_path or not self.found.terms:
             return True
-        if self.is_elsewhere or item.score < _FAR * self.top:
+        if item.lies_aside or self.is_elsewhere or item.score < _FAR * self.top:
             return False
         if self.found.is_brief and (
             self.is_touched(item) or item not in self._rivals or item.score < _NEARLY * self.top

@@ -65,8 +65,10 @@ def retrieval_of(
         problems=problems_in(catalog, scope),
         conflicts=tuple(contradictions_among(catalog, selection.chosen)),
         omitted=tuple(omitted),
-        omitted_counts=counted(others),
+        omitted_counts=counted(selection, others),
         unshared=named(selection, others),
+        # Rooms and filters keep out what binds all the same.
+        settled=0 if selection.narrows or scope.rooms else len(question.paths),
         coverage=coverage,
         uncovered_terms=uncovered,
         elsewhere=rules_elsewhere(catalog, scope, question.paths),

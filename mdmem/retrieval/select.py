@@ -16,7 +16,7 @@ from mdmem.retrieval.bearings import claims_on, partners_of, runs_by_claims
 from mdmem.retrieval.coverage import Held, HeldGroup, TermWeights, coverage_of, weights_of
 from mdmem.retrieval.grounds import Grounds
 from mdmem.retrieval.kinds import Ahead, RankGroup, RankKind, Ranks
-from mdmem.retrieval.question import Coverage, Described, Omission
+from mdmem.retrieval.question import ELSEWHERE, Coverage, Described, Omission
 from mdmem.retrieval.ranks import Rank, Ranked, Retrieved
 from mdmem.retrieval.reasons import Reasons
 from mdmem.retrieval.scope_kinds import ScopeKinds, kinds_in
@@ -320,7 +320,7 @@ class Selection(Grounds):
         if types and not self.scope.holds(entry.address):
             return self._leave_out(entry, "another room")
         if self.misses_paths(entry) or (self.question.lies_aside(entry) and not self.is_named(entry.address)):
-            return self._leave_out(entry, "applies elsewhere")
+            return self._leave_out(entry, ELSEWHERE)
         return not self._has_other_focus(entry) or self._leave_out(entry, "another focus")
 
     def _has_other_focus(self, entry: Entry) -> bool:
@@ -340,7 +340,7 @@ class Selection(Grounds):
     def _is_asked_for(self, entry: Entry) -> bool:
         """Say whether an entry is brought in, and does not apply elsewhere."""
         asked = self.is_brought(entry)
-        return asked and (not self.misses_paths(entry) or self._leave_out(entry, "applies elsewhere"))
+        return asked and (not self.misses_paths(entry) or self._leave_out(entry, ELSEWHERE))
 
     def _reached_by_chain(self) -> Iterator[Entry]:
         """Yield the heads of superseded entries that match, even where a filter on the head would leave it out."""
@@ -352,7 +352,7 @@ class Selection(Grounds):
             olds = [self.catalog.entries[match.key] for match in matches]
             if not any(self.scope.holds(old.address) and wanted.lets_in(old) for old in olds):
                 continue
-            if not self.misses_paths(entry) or self._leave_out(entry, "applies elsewhere"):
+            if not self.misses_paths(entry) or self._leave_out(entry, ELSEWHERE):
                 yield entry
 
     def _leave_out(self, entry: Entry, why: str) -> bool:

@@ -85,6 +85,11 @@ def read_object(content: bytes) -> dict[str, Any]:
     return dict(node.value) if node is not None else {}
 
 
+def read_table(content: bytes) -> dict[str, Any]:
+    """Return what a file of TOML holds; raises MisfitError where it is none."""
+    return _toml(_decoded(content))
+
+
 def grow_toml(content: bytes, holder: str, name: str, server: Mapping[str, Any]) -> bytes | None:
     """Return a file of TOML with one more table `[holder.name]` at its end; raises MisfitError where it takes none."""
     text = _decoded(content)

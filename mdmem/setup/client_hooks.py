@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,9 +13,11 @@ from mdmem.dataclass import dataclass, field
 from mdmem.setup.client_config import MisfitError, grow_lists, read_object
 from mdmem.setup.clients import SERVER, content_to_grow, in_its_place, put
 
-# What every line of ours holds, whatever starts mdmem.
+# What every line of ours holds as a word, whatever starts mdmem.
 _OURS = "hook-event"
 _HOLDER = "hooks"
+# The line of our plugin that says what it runs.
+_STARTS = re.compile(r"^const COMMAND = (\[.*\])$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,24 +157,46 @@ def _hooked(client: ClientHooks, base: Path, words: list[str]) -> str:
     held = read_object(before or b"").get(_HOLDER, {})
     listed = held if isinstance(held, dict) else {}
     wanted = {
-        event: entry
-        for event, entry in client.entries(_line(words)).items()
-        if _OURS not in json.dumps(listed.get(event, ""))
+        event: entry for event, entry in client.entries(_line(words)).items() if not any(_ours(listed.get(event)))
     }
     if not wanted:
         stays = f"{client.path} runs `{_OURS}` already and stays as it is"
-        return stays + in_its_place(words[0], before or b"", _piece(client, words))
+        return stays + in_its_place(words[0], _ours(listed), _piece(client, words))
     put(path, grow_lists(before or b"", _HOLDER, wanted, seed=client.seed), is_new=before is None)
     return f"wrote {client.path}" if before is None else f"added the hooks of mdmem to {client.path}"
+
+
+def _ours(listed: Any) -> Iterator[str]:
+    """Yield what starts mdmem in the lines of ours among what a file lists."""
+    words = _words(listed) if isinstance(listed, str) else []
+    yield from words[:1] if _OURS in words[1:] else ()
+    for one in listed.values() if isinstance(listed, dict) else listed if isinstance(listed, list) else ():
+        yield from _ours(one)
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError:
+        return line.split()
 
 
 def _plugged(client: ClientHooks, base: Path, words: list[str]) -> str:
     path = base / client.path
     before = content_to_grow(path, base)
     if before is not None:
-        return f"{client.path} is there and stays as it is{in_its_place(words[0], before, _piece(client, words))}"
+        found = _STARTS.search(before.decode(errors="replace"))
+        started = _words_of(found[1]) if found is not None else []
+        return f"{client.path} is there and stays as it is{in_its_place(words[0], started[:1], _piece(client, words))}"
     put(path, _piece(client, words).encode(), is_new=True)
     return f"wrote {client.path}"
+
+
+def _words_of(listed: str) -> list[str]:
+    try:
+        return [*map(str, json.loads(listed))]
+    except ValueError:
+        return []
 
 
 def _piece(client: ClientHooks, words: list[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,7 +11,7 @@ from typing import Any
 from mdmem.dataclass import dataclass, field
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError
-from mdmem.setup.client_config import MisfitError, grow_json, grow_toml
+from mdmem.setup.client_config import MisfitError, grow_json, grow_toml, read_object, read_table
 from mdmem.setup.seal import without_regions
 from mdmem.state import write_new, write_whole
 
@@ -36,14 +35,16 @@ _OWN_FILES = {
 
 # What AGENTS.md says where no server is set up.
 COMMAND_LINES = """\
-Before you change code, ask once what is binding, with all files that you will touch and each part of the work:
+Before you change code, ask once what is binding, with all files that you will touch, or make, and each part of the \
+work:
 `mdmem retrieve --session TASK --path FILE --path FILE --ask "PART? WORDS" --ask "PART? WORDS"` \
 (TASK: any name for your work; WORDS: what you expect in the answer).
+All that binds on these files is in that one answer, whatever the words; ask again only with other files.
 Questions without code: the same without files, all of them in one call.
 Beneath an entry stands what it replaced and what newer ones change of it; where nothing stands, there is nothing.
 What it leaves open (an id or a title alone, text cut at `…`), one call reads on, and gives no passage twice: \
 `mdmem show --session TASK A B --about "FOR A" --about "FOR B"`.
-Nothing else is to be read: no help, no file of the memory. Ask again only when the files change.
+Nothing else is to be read: no help, no file of the memory.
 Propose what you learned, a decision, pattern or note, with the files that it is about: \
 `mdmem new decision "TITLE" --applies-to FILE --body "WHAT HOLDS, AND WHY"`.
 People approve it.
@@ -59,7 +60,8 @@ def agents_lines(profile: str) -> str:
     ask, write = _TOOLS.get(profile, ("retrieve", "propose"))
     return f"""\
 Before you change code or decide anything, call the tool `{ask}` of the {_MARK}.
-Once, with what you are about to do and all files that you will touch; again only when the files change.
+Once, with what you are about to do and all files that you will touch: all that binds on these is in that one \
+answer, whatever the words; again only with other files.
 Propose what you learned with its tool `{write}`; people approve it.
 Where the server is not at hand, type `mdmem retrieve --path FILE "what you are about to do"` and `mdmem new`.
 """
@@ -216,14 +218,21 @@ def _grown(client: Client, base: Path, server: Mapping[str, Any], command: str) 
     grown = grow(before or b"", client.holder, SERVER, server)
     if grown is None:
         stays = f"{client.path} has a server `{SERVER}` already and stays as it is"
-        return stays + in_its_place(command, before or b"", client.piece(server))
+        return stays + in_its_place(command, _started(client, before or b""), client.piece(server))
     put(path, grown, is_new=before is None)
     return f"wrote {client.path}" if before is None else f"added the server `{SERVER}` to {client.path}"
 
 
-def in_its_place(command: str, before: bytes, piece: str) -> str:
-    """Return what to write where a file that stays as it is starts another command than the one asked for."""
-    if command == SERVER or json.dumps(command, ensure_ascii=False)[1:-1].encode() in before:
+def _started(client: Client, content: bytes) -> Iterator[str]:
+    """Yield what a client's file starts as our server."""
+    server = (read_table if client.is_toml else read_object)(content)[client.holder][SERVER]
+    command = server.get("command") if isinstance(server, dict) else None
+    yield from map(str, command[:1] if isinstance(command, list) else (command,))
+
+
+def in_its_place(command: str, started: Iterable[str], piece: str) -> str:
+    """Return what to write where a file that stays as it is starts other commands than the one asked for."""
+    if command == SERVER or {*started} == {command}:
         return ""
     return f"; so that it starts `{command}`, write this in the place of what it has for mdmem:\n{piece}"
 

@@ -160,5 +160,10 @@ def test_several_projects_and_none_named_are_all_listed(tmp_path: Path, capsys: 
     folder = varied(tmp_path)
     rest = "and 1 draft, shown by --include-drafts; 1 ended entry, shown by --include-deprecated\n"
     assert run_here(capsys, "list", cwd=folder).err == rest
+    # A draft in the place of what is listed is one that is not listed.
+    rule = folder / "memory/nav/rules/callbacks.md"
+    commit_all(folder)
+    rule.write_text(rule.read_text().replace("status: active", "status: draft"))
+    assert run_here(capsys, "list", cwd=folder).err == rest.replace("1 draft", "2 drafts")
     write(folder, "memory/mdmem.toml", "")
     assert listed(capsys, "--room", "rules", cwd=folder) == ["arm/rules/grip", "nav/rules/callbacks", "ros2/rules/qos"]

@@ -116,6 +116,10 @@ def test_successor_that_is_taken_stays_and_the_other_is_given_up(
     assert field(root, goes, "status") == ["status: deprecated"]
     assert is_clean(root, capsys)
     git(tmp_path, "add", FILE)
+    assert (
+        f"decided on disk, not staged: `git -C {tmp_path} add memory/{goes}.md`\n"
+        in run_here(capsys, "check", "--staged", cwd=root).err
+    )
     left = run_here(capsys, "resolve", cwd=tmp_path).err.splitlines()
     assert left[1:] == [f"then: git add memory/{goes}.md", "then: git merge --continue"]
 

@@ -1,8 +1,10 @@
 """Cross-references in a body: the three forms, where they stand, and what only looks like one."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from mdmem.document.links import BodyLink, body_links
+from mdmem.document.links import BodyLink, body_links, may_hold_links
 from mdmem.document.parse import without_code
 
 
@@ -76,3 +78,32 @@ def test_no_link_is_found_in_what_only_looks_like_one(prose: str) -> None:
 )
 def test_looking_through_a_hostile_body_ends(prose: str) -> None:
     assert list(body_links(prose)) == []
+
+
+SIGNS = [
+    "[",
+    "]",
+    "](",
+    "[[",
+    "]]",
+    "]:",
+    "[see:",
+    ")",
+    "(",
+    " ",
+    "\n",
+    "`",
+    "``",
+    "```\n",
+    "a",
+    "b.md",
+    "<",
+    ">",
+    "|",
+    '"t"',
+]
+
+
+@given(st.lists(st.sampled_from(SIGNS), max_size=20).map("".join))
+def test_body_that_can_hold_no_reference_holds_none(body: str) -> None:
+    assert may_hold_links(body) or not list(body_links(without_code(body)))

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from mdmem.entry.headings import sections_of
-from mdmem.entry.passages import Passages, _Run, _Start
+from mdmem.entry.passages import Passages, _Run, _Start, _Weighed
 from mdmem.entry.sentences import sentences_in, size_of
 from mdmem.index.finder import finder
 
@@ -19,19 +19,18 @@ BODIES = 24
 class Plain(Passages):
     """Takes the whole body apart, and then looks for the best run of all."""
 
-    def _next(
-        self, pool: Iterable[_Run | _Start], covered: frozenset[str], is_out: Callable[[_Run], bool]
-    ) -> tuple[_Run | None, list[_Run | _Start]]:
+    def _next(self, heap: list[_Weighed], covered: int, is_out: Callable[[_Run], bool]) -> _Run | None:
         def runs(some: Iterable[_Run | _Start]) -> Iterable[_Run]:
             for one in some:
                 yield from [one] if isinstance(one, _Run) else runs(one.begun())
 
-        left = [one for one in runs(pool) if not is_out(one)]
+        left = sorted((one for one in runs(one for *_, one in heap) if not is_out(one)), key=lambda one: one.start)
         gains = [self._gain(one.terms, covered, states=one.states) for one in left]
         at = gains.index(max(gains)) if gains else 0
         if not gains or gains[at] < 0.5 * self._mean:
-            return None, []
-        return left[at], [*left[:at], *left[at + 1 :]]
+            return None
+        heap[:] = [self._weighed(one, 0) for one in (*left[:at], *left[at + 1 :])]
+        return left[at]
 
 
 def bodies(seed: int) -> str:

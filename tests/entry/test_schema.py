@@ -137,6 +137,11 @@ def test_field_of_a_pattern_is_for_patterns_only(kind: str, name: str) -> None:
     assert value_of(name, f"{name}: a", kind="pattern") in ("a", ("a",))
 
 
+def test_type_that_is_unknown_is_the_one_flaw() -> None:
+    fields = "\n".join(f"{name}: a" for name in (*PATTERN_FIELDS, *SESSION_FIELDS))
+    assert flaw_of(fields, kind="patern")[:2] == ("unknown-type", "type")
+
+
 @pytest.mark.parametrize(("label", "names"), [("session", SESSION_FIELDS), ("entity", ENTITY_FIELDS[:1])])
 def test_field_of_a_session_or_an_entity_needs_the_label(label: str, names: list[str]) -> None:
     for name in names:

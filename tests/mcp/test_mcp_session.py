@@ -68,6 +68,9 @@ def test_several_questions_are_one_call_and_passages_another(server: MemoryServe
     for words in ("what, then, was measured", ["what was measured"]):
         about = text(call(server, "get_entry", addresses=["threads"], about=words, fresh=True))
         assert about.endswith("\n> Rationale: it was measured.")
+    assert "`about` is empty" in text(call(server, "get_entry", addresses=["threads"], about=[""]))
+    whole = [text(call(server, "get_entry", addresses=["threads"], **more, fresh=True)) for more in ({}, {"about": ""})]
+    assert whole[0] == whole[1]
     asked = {"addresses": ["callbacks", "threads"], "about": ["executor", "what was measured"]}
     each = [text(call(server, "get_entry", **asked, fresh=fresh)) for fresh in (True, False)]
     assert [one.count("holds none of these words") for one in each] == [0, 0]

@@ -38,17 +38,43 @@ def test_work_at_hand_comes_first_and_what_it_gave_is_a_line(folder: Path, capsy
     assert said.endswith(f"\n\n1. which threads has navigation?\n{given}\n{rest}")
 
 
-def test_decisions_near_the_files_that_share_no_word_are_named_once(folder: Path, capsys: Capture) -> None:
+def test_decisions_for_any_file_that_share_no_word_are_named_once_and_other_words_bring_no_more(
+    folder: Path, capsys: Capture
+) -> None:
     root = folder / "memory"
-    for name, paths in {"here": ["src/**"], "aside": ["lib/**"], "far": ["lib/**"]}.items():
-        room = "rooms" if name == "far" else "architecture"
-        write_entry(root, f"nav/{room}/{name}", f"Belts {name}.\n", title=name, applies_to=paths)
+    for name, paths in {"here": ["src/**"], "aside": ["lib/**"]}.items():
+        write_entry(root, f"nav/architecture/{name}", f"Belts {name}.\n", title=name, applies_to=paths)
     write_entry(root, "nav/rooms/any", "Any belt.\n", title="any")
     commit_all(folder)
     asked = ("retrieve", "navigation", "--path", "src/a.py", "--session", "one")
     told = [run_here(capsys, *asked, cwd=folder).out.split("Left out: ")[1] for _ in range(2)]
-    assert told[0].startswith("4 decisions (shares no word or path: aside, speed, any).")
-    assert told[1].startswith("4 decisions (shares no word or path).")
+    final = "Beside these, other words bring no more that binds on this file. "
+    aside = "1 decision (applies elsewhere); 2 decisions (shares no word or path"
+    assert told[0].startswith(f"{aside}: speed, any). {final}")
+    assert told[1].startswith(f"{aside}). {final}")
+
+
+def test_other_words_bring_no_more_on_a_file_unless_something_may_hide_it(folder: Path, capsys: Capture) -> None:
+    final = "Other words bring no more that binds on this file."
+    asked = ("retrieve", "threads speed", "--path", "src/a.py")
+    assert final in run_here(capsys, *asked, cwd=folder).out
+    for narrow in (("--type", "decision"), ("--room", "rules")):
+        assert "that binds on" not in run_here(capsys, *asked, *narrow, cwd=folder).out
+    write(folder, "memory/nav/rules/torn.md", "no front matter\n")
+    assert "that binds on" not in run_here(capsys, *asked, cwd=folder).out
+
+
+def test_what_applies_to_other_files_than_those_at_hand_is_short(folder: Path, capsys: Capture) -> None:
+    long = " ".join(f"Lamp {number} goes off with its neighbour." for number in range(30))
+    write_entry(folder / "memory", "nav/architecture/lamps", f"{long}\n", title="Lamps in pairs", applies_to=["lib/**"])
+    commit_all(folder)
+    asked = ("retrieve", "--ask", "lamps in pairs")
+    assert long in run_here(capsys, *asked, cwd=folder).out
+    told = run_here(capsys, *asked, "--path", "src/a.py", cwd=folder).out.split("1. lamps in pairs\n")[1]
+    assert told.startswith(
+        "[decision] nav/architecture/lamps: Lamps in pairs (shortened; of other files)\n  Lamp 0 goes off"
+    )
+    assert len(told) < 600
 
 
 def test_session_holds_for_the_answers_of_a_call(folder: Path, capsys: Capture) -> None:
@@ -62,7 +88,9 @@ def test_session_knows_the_work_at_hand(folder: Path, capsys: Capture) -> None:
     commit_all(folder)
     asked = ("retrieve", "--session", "one", *ASKED[2:])
     run_here(capsys, "retrieve", "--session", "one", "--path", "src/a.py", cwd=folder)
-    assert rule not in run_here(capsys, *asked, cwd=folder).out
+    said = run_here(capsys, *asked, cwd=folder).out
+    assert rule not in said
+    assert said.endswith("; what binds on the file at hand was told with it\n")
     # The latest files are the work, whatever came before.
     for wing in ("nav", "shop"):
         write(folder, f"memory/{wing}/README.md", f"---\nkind: project\napplies_to: [{wing}/**]\n---\n")

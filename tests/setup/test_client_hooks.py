@@ -57,7 +57,7 @@ def test_hooks_are_written_when_they_are_asked_for_and_once(client: str, folder:
 
 
 def test_what_a_person_has_there_stays(folder: Path, capsys: Capture) -> None:
-    own = {"matcher": "Bash", "hooks": [{"type": "command", "command": "lint"}]}
+    own = {"matcher": "Bash", "hooks": [{"type": "command", "command": "tools/log-hook-event.sh"}]}
     text = f'{{\n  // ours\n  "model": "x",\n  "hooks": {{"PreToolUse": [{json.dumps(own)}], "Stop": []}}\n}}\n'
     write(folder, ".claude/settings.json", text)
     assert "added the hooks of mdmem to .claude/settings.json" in joined(folder, capsys, "claude-code", "--hooks")
@@ -90,6 +90,8 @@ def test_another_program_and_another_root_are_named(folder: Path, capsys: Captur
     (group,) = json.loads((folder / ".codex/hooks.json").read_text())["hooks"]["SessionStart"]
     assert group["hooks"][0]["command"] == f"'{program}' hook-event codex --root memory || true"
     assert "so that it starts" not in run_here(capsys, *said, cwd=folder).out
+    config = folder / ".codex/config.toml"
+    config.write_text(f"# not /else/mdmem\n{config.read_text()}")
     told = run_here(capsys, *said[:-1], "/else/mdmem", cwd=folder).out
     assert told.count("so that it starts `/else/mdmem`, write this in the place of what it has for mdmem:") == 2
     assert "/else/mdmem hook-event codex" in told

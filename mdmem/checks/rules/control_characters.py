@@ -23,7 +23,7 @@ from mdmem.finding import Finding, Severity
 
 CODE = "control-characters"
 SEVERITY = Severity.ERROR
-_C0 = bytes(code for code in (*range(32), 127) if code not in b"\t\n\r")
+_C0 = bytes(code in (*range(32), 127) and code not in b"\t\n\r" for code in range(256))
 # What the characters from U+0080 to U+009F begin with in UTF-8.
 _C1 = b"\xc2"
 
@@ -45,8 +45,8 @@ def find(case: Case) -> Iterator[Finding]:
 
 
 def _may_hold(data: bytes) -> bool:
-    # Dropping bytes is thirty times faster than a regular expression over them.
-    return len(data.translate(None, _C0)) < len(data) or _C1 in data
+    # To map bytes is ten times as fast as a regular expression over them.
+    return 1 in data.translate(_C0) or _C1 in data
 
 
 def _in_values(address: str, document: Document) -> Iterator[Finding]:

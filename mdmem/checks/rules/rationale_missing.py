@@ -21,11 +21,12 @@ from mdmem.checks.case import Case
 from mdmem.checks.prose import reasons_begin, says_nothing
 from mdmem.entry.model import Entry, EntryType
 from mdmem.finding import Finding, Severity
+from mdmem.regex import regex
 
 CODE = "rationale-missing"
 SEVERITY = Severity.WARNING
 _NEEDS_ONE = frozenset({EntryType.INVARIANT, EntryType.DECISION})
-_CAUSE = re.compile(
+_CAUSE = regex(
     r"\b(?:because|since|so\s+that|otherwise|therefore|hence|due\s+to|in\s+order\s+to|the\s+reason|(?:that|which)\s+is\s+why"
     r"|to\s+(?:avoid|prevent|keep|ensure|make\s+sure|allow|enable|support|reduce|improve)|or\s+else|lest|thus|thereby"
     r"|for\s+(?:this|that|the\s+same)\s+reason|as\s+a\s+(?:result|consequence)|which\s+means|leads?\s+to|caused\s+by"
@@ -38,7 +39,7 @@ _TOPIC = (
     r"considerations?|considered|alternatives?|rejected|goals?|objectives?|benefits?|advantages?|drawbacks?|pros|cons"
     r"|trade-?offs?|use[ -]cases?|user[ ]stor(?:y|ies)|requirements?|need|justification|because|history|discussion|faq"
 )
-_HEADING = re.compile(
+_HEADING = regex(
     rf"^#{{1,6}}[ \t].*\b(?:{_TOPIC})\b"
     rf"|^[ \t]*[*_]{{2}}.*\b(?:{_TOPIC})\b.*[*_]{{2}}"
     rf"|^.*\b(?:{_TOPIC})\b.*\r?\n[=~^-]{{3,}}",
@@ -55,7 +56,8 @@ def find(case: Case) -> Iterator[Finding]:
 
 
 def _has_reason(entry: Entry, body: str) -> bool:
-    if entry.reason or "Rationale:" in body or "because" in body:
+    # The commoner word first: it is found early.
+    if entry.reason or "because" in body or "Rationale:" in body:
         return True
     if _CAUSE.search(body) is not None or reasons_begin(body) is not None:
         return True

@@ -206,7 +206,7 @@ def _get_entry(workspace: Workspace, *, addresses: Sequence[str], about: Sequenc
 
     if not addresses:
         raise UsageError("name at least one entry in `addresses`, as `wing/room/entry-id`")
-    if about and any(about):
+    if about:
         return _tell_about(workspace, addresses, about, given)
     shown = show(workspace, addresses)
     if len(shown) > _MANY:
