@@ -75,10 +75,12 @@ def span_of(node: yaml.Node) -> tuple[int, int, int]:
 
 # Of what YAML has, only this: one `key: value` a line, text plain or in quotes, lists of such text in one line or one
 # item a line. A plain text holds nothing that could end it or be more than text; in quotes only they are escaped.
-_QUOTED = r"""\"(?:[^"\\]++|\\["\\])*+\"|'(?:[^']++|'')*+'"""
+# No group of several is possessive: before 3.11.5, Python keeps what such a group took in a round that failed. What is
+# given back here is followed by nothing that could go on, so that a line takes linear time all the same.
+_QUOTED = r"""\"(?:[^"\\]++|\\["\\])*\"|'(?:[^']++|'')*'"""
 _FIRST = r"""[^\s\-?:,\[\]{}#&*!|>'"%@`]"""
-_TEXT = rf"{_QUOTED}|{_FIRST}(?:[^ :#]++|:(?! |\Z)|(?<! )#| ++(?!\Z))*+"
-_ITEM = rf"{_QUOTED}|{_FIRST}(?:[^ :#?,\[\]{{}}]++| ++(?![,\]]))*+"
+_TEXT = rf"{_QUOTED}|{_FIRST}(?:[^ :#]++|:(?! |\Z)|(?<! )#| ++(?!\Z))*"
+_ITEM = rf"{_QUOTED}|{_FIRST}(?:[^ :#?,\[\]{{}}]++| ++(?![,\]]))*"
 _LINE = regex(
     rf"(?P<key>[A-Za-z_][\w-]{{,60}}):(?: +(?:(?P<text>{_TEXT})|\[(?P<items>(?:(?:{_ITEM})(?:, *(?:{_ITEM}))*)?)\]))?"
     rf"|(?P<dash> *- +)(?P<item>{_TEXT})"
