@@ -76,10 +76,14 @@ def _differing(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> Itera
     return compress(after, map(is_not, map(before.__getitem__, after), after.values()))
 
 
-def _digests_like(known: Mapping[str, str], before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
+def _digests_like(known: Mapping[str, str], before: Mapping[str, str], after: Mapping[str, str]) -> Mapping[str, str]:
     """Return the digests of the same entries, of which some have other files."""
+    changed = list(unlike(before, after))
+    if not changed:
+        # By the very same ones an index knows what it was asked of.
+        return known
     found = dict(known)
-    for path in unlike(before, after):
+    for path in changed:
         address = path.removesuffix(".md")
         if path in after and address in found:
             found[address] = after[path]

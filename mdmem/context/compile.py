@@ -7,6 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from difflib import get_close_matches
+from heapq import nsmallest
+from itertools import chain, compress, filterfalse
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +38,7 @@ from mdmem.workspace.workspace import Workspace
 
 @dataclass(slots=True)
 class Choice:
-    """What comes, and why each other candidate does not, the best fitting first."""
+    """What comes, and why each other candidate does not, those that are named first, the best fitting before others."""
 
     chosen: list[Candidate] = field(default_factory=list)
     left_out: list[tuple[Candidate, str]] = field(default_factory=list)
@@ -49,26 +52,44 @@ def choose_items(candidates: Iterable[Candidate], request: ContextRequest, *, na
     reach, facets = REACHES[request.layer], facets_for(request.intent, request.layer)
     everything = list(candidates)
     choice = Choice([one for one in everything if one.is_unconditional])
-    fitness = {id(one): one.fitness for one in everything if not one.is_unconditional}
-    rest = sorted((one for one in everything if id(one) in fitness), key=lambda one: fitness[id(one)])
     best = max((one.item.score for one in everything), default=0.0)
     queues: dict[Facet, list[Candidate]] = {facet: [] for facet in facets}
-    for one in rest:
+    proposed: dict[Facet, list[Candidate]] = {facet: [] for facet in facets}
+    others = list[tuple[Candidate, str]]()
+    for one in filterfalse(attrgetter("is_unconditional"), everything):
         why = _why_not(one, request, reach, best=best, narrows=narrows)
         if why:
-            choice.left_out.append((one, why))
+            others.append((one, why))
         elif one.facet not in queues:
-            choice.left_out.append((one, f"{one.facet} is not part of the intent `{request.intent}` at this layer"))
+            others.append((one, f"{one.facet} is not part of the intent `{request.intent}` at this layer"))
         else:
-            queues[one.facet].append(one)
+            (proposed if one.waits else queues)[one.facet].append(one)
     size = math.ceil(request.size * reach.share)
-    taken = _in_turn([[one for one in queues[facet] if not one.waits] for facet in facets], size)
-    taken += _in_turn([[one for one in queues[facet] if one.waits] for facet in facets], size - len(taken))
+    taken = _in_turn([_best(queue, size) for queue in queues.values()], size)
+    room = size - len(taken)
+    taken += _in_turn([_best(queue, room) for queue in proposed.values()], room)
     choice.chosen += taken
     kept = {one.key for one in taken}
-    waiting = sorted((one for queue in queues.values() for one in queue), key=lambda one: fitness[id(one)])
-    choice.left_out = [(one, "over the limit") for one in waiting if one.key not in kept] + choice.left_out
+    waiting = [(one, "over the limit") for one in chain(*queues.values(), *proposed.values()) if one.key not in kept]
+    choice.left_out = [*_with_best_first(waiting, _OMITTED), *_with_best_first(others, _OMITTED - len(waiting))]
     return choice
+
+
+def _best(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
+    """Return so many of those that fit best, the best first: of thousands a few are put in order."""
+    if count <= 0:
+        return []
+    steps = [one.step for one in candidates]
+    last = max(nsmallest(count, steps), default=None)
+    few = candidates if last is None else compress(candidates, map(last.__ge__, steps))
+    return sorted(few, key=attrgetter("fitness"))[:count]
+
+
+def _with_best_first(left: Sequence[tuple[Candidate, str]], count: int) -> Iterator[tuple[Candidate, str]]:
+    """Yield what is left out, before all else so many of those that fit best."""
+    best = {id(one): at for at, one in enumerate(_best([one for one, _ in left], count))}
+    yield from sorted((pair for pair in left if id(pair[0]) in best), key=lambda pair: best[id(pair[0])])
+    yield from (pair for pair in left if id(pair[0]) not in best)
 
 
 def _why_not(one: Candidate, request: ContextRequest, reach: FacetReach, *, best: float, narrows: bool) -> str:

@@ -14,8 +14,8 @@ from mdmem.context.shape import REACHES
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, EntryType, instant_of
 from mdmem.retrieval.kinds import Ranks
-from mdmem.retrieval.question import Question
-from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
+from mdmem.retrieval.question import Question, likeness_step
+from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved, fit_key_of
 from mdmem.retrieval.retrieve import Reading
 from mdmem.retrieval.select import Selection
 from mdmem.workspace.scope import Scope
@@ -76,11 +76,15 @@ class Candidate(NamedTuple):
         return (item.entry.type.rank, not item.current, self.is_private, item.sort_key)
 
     @property
-    def fitness(self) -> tuple[bool, bool, bool, bool, tuple[float, float, float], float, str]:
+    def fitness(self) -> tuple[object, ...]:
         """Order by how well the entry fits the goal, the best first."""
-        *_, likeness, newest, address = self.item.sort_key
-        doubts = (not self.unasked, not self.in_domain, not self.item.matches, self.is_far)
-        return (*doubts, likeness, newest, address)
+        return (*self.step, *fit_key_of(self.item.entry, self.item.score))
+
+    @property
+    def step(self) -> tuple[bool, bool, bool, bool, float]:
+        """Return where its fitness begins, which is told in a fifth of the time."""
+        item = self.item
+        return (not self.unasked, not self.in_domain, not item.matches, self.is_far, likeness_step(item.score))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,6 +50,7 @@ class Retrieved(AnsweredEntry):
         return self
 
 
+FitKey = tuple[tuple[float, float, float], float, str]
 SortKey = tuple[int, bool, bool, int, int, tuple[float, float, float], float, str]
 
 
@@ -58,9 +59,14 @@ def sort_key_of(entry: Entry, score: float, *, force: Force) -> SortKey:
 
     What ended stands behind all of its type that is in force, and what is proposed behind what binds.
     """
+    return (entry.type.rank, *force, *fit_key_of(entry, score))
+
+
+def fit_key_of(entry: Entry, score: float) -> FitKey:
+    """Order by score, age, address: how well an entry fits, whatever its authority."""
     made = entry.created_at
     newest = _negative(made) if isinstance(made, date) else 0.0
-    return (entry.type.rank, *force, likeness_key(entry, score), newest, entry.address)
+    return (likeness_key(entry, score), newest, entry.address)
 
 
 @lru_cache(maxsize=4096)

@@ -196,9 +196,13 @@ class WorkingTree:
         listing, stats, found = self._listing(), self._stats, self._digests
         if tuple(files) == listing.asked:
             return dict(listing.digests)
+        paths = list(map(path_of, files))
+        known = list(map(listing.digests.get, paths))
+        if None not in known:
+            # Of one listing several things are asked in turns, and all of it first.
+            return dict(zip(paths, known, strict=True))
         for look in self._told.values():
             found |= look.digests
-        paths = list(map(path_of, files))
         new = list(compress(files, map(not_, map(found.__contains__, paths))))
         if new:
             found |= self.stats.known({file.path: stats[file.path] for file in new if file.path in stats})
@@ -209,7 +213,11 @@ class WorkingTree:
             look.digests.update((path, found[path]) for path in look.paths if path in found)
         # Nobody asks for it again, and it takes as much as a third of an entry.
         self._stats = {path: stat for path, stat in stats.items() if path not in found} if new else stats
-        asked = {path: digest for path, digest in zip(paths, map(found.get, paths), strict=True) if digest is not None}
+        asked = (
+            dict(zip(paths, map(found.__getitem__, paths), strict=True))
+            if found.keys() >= set(paths)
+            else {path: found[path] for path in paths if path in found}
+        )
         if len(asked) == len(files):
             self._listed = self.looks.listing = replace(listing, asked=tuple(files), digests=dict(asked))
             # The looks and the listing have them.

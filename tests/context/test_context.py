@@ -426,3 +426,19 @@ def shared_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         put(root, f"app/architecture/pool-{number}", f"Pool decision {number}")
         put(root, f"app/context/pool-{number}", f"Pool note {number}", type="note", agent="bot")
     return root
+
+
+def test_of_what_is_left_out_that_is_named_which_fits_best(tmp_path: Path) -> None:
+    root = make_memory(tmp_path)
+    # The longer it is, the less it is of herons; those that come first by address fit worst.
+    for more in range(20):
+        put(
+            root,
+            f"app/architecture/bird-{20 - more:02}",
+            "A bird",
+            f"Heron. {'Water and reeds. ' * (1 + more * more)}\n",
+        )
+    pack = context(root, "heron", limit=1)
+    assert [one.address for one in pack.basis.omitted] == [
+        f"app/architecture/bird-{20 - more:02}" for more in range(1, 13)
+    ]
