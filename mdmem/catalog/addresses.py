@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from itertools import compress
+from operator import not_
 from typing import Any
 
 from mdmem.entry.model import LINK_FIELDS, Entry
 from mdmem.regex import regex
-from mdmem.tree import FileKind, TreeFile
+from mdmem.tree import FileKind, TreeFile, path_of
 
 MANIFEST = "README.md"
-_ANY_MANIFEST = f"/{MANIFEST}"
 # `CHANGELOG`, `CODE_OF_CONDUCT`; not `ADR-12`, which is a record.
 _PROSE = regex(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
+_ENTRY_PLACE = regex(r"[^/]*/[^/]*/(?!README\.md\Z)[^/]*\.md\Z")
 
 
 def is_entry_place(path: str) -> bool:
     """Say whether a path is `wing/room/entry-id.md`; a README is prose."""
-    return path.count("/") == 2 and path.endswith(".md") and not path.endswith(_ANY_MANIFEST)
+    return _ENTRY_PLACE.match(path) is not None
+
+
+def by_place(files: Sequence[TreeFile]) -> tuple[tuple[TreeFile, ...], tuple[TreeFile, ...]]:
+    """Return the files that are in an entry's place, and the others, in their order."""
+    # Of ten thousand no step is Python's.
+    found = list(map(_ENTRY_PLACE.match, map(path_of, files)))
+    return tuple(compress(files, found)), tuple(compress(files, map(not_, found)))
 
 
 def is_manifest(file: TreeFile) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, S
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mdmem.catalog.addresses import is_entry_place, is_manifest, with_full_links
+from mdmem.catalog.addresses import by_place, is_manifest, with_full_links
 from mdmem.catalog.cache import ParsedFiles
 from mdmem.catalog.content import ContentCache, as_kept
 from mdmem.catalog.entries import Entries, differing, entries_like, entries_of, lineage_for, with_entries, without
@@ -104,14 +104,10 @@ class _Loading:
         self.reading = reading
         self.access = access_to(tree)
         self.table = _table_of(tree)
-        entry_files: list[TreeFile] = []
-        others: list[TreeFile] = []
-        for file in tree.files():
-            (entry_files if is_entry_place(file.path) else others).append(file)
-        self.entry_files, self.others = tuple(entry_files), tuple(others)
+        self.entry_files, self.others = by_place(tree.files())
         plain = FileKind.FILE
-        self.readable = [file for file in entry_files if file.kind is plain]
-        self.manifests = [file for file in others if is_manifest(file)]
+        self.readable = [file for file in self.entry_files if file.kind is plain]
+        self.manifests = [file for file in self.others if is_manifest(file)]
         self.documents: dict[str, Document] = {}
         self.stated_wings: dict[str, Wing] = {}
         self.wings_of_manifests: dict[str, Wing | None] = {}

@@ -62,7 +62,7 @@ def amendment_sentences(
     `prose` gives the body with its code blanked out, `references` are the links in it.
     """
     starts = _verb_starts(body)
-    if not ("```" in body or "~~~" in body):
+    if starts and "```" not in body and "~~~" not in body:
         # To blank out two lines takes less than the body.
         starts = [start for start in starts if _speaks_in_lines(body, start)]
     if not starts:

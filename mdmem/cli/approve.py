@@ -14,11 +14,12 @@ from mdmem.cli.common import (
     write_options_from,
 )
 from mdmem.cli.completion import complete_draft
+from mdmem.cli.options import option
 
 
 @click.command("approve")
 @click.argument("address", shell_complete=complete_draft)
-@click.option("--by", metavar='"NAME <EMAIL>"', help="Who approves it.  [default: who commits here]")
+@option("--by", metavar='"NAME <EMAIL>"', help="Who approves it.  [default: who commits here]")
 @write_options
 @global_options
 def command(given: Globals, address: str, by: str | None, form: str, **options: bool | None) -> int:

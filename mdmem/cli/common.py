@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem.cli.completion import complete_code_path, complete_folder, complete_revision
+from mdmem.cli.options import option
 from mdmem.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -71,19 +72,19 @@ def global_options(command: Decorated) -> Decorated:
     with_globals.__name__ = command.__name__
     with_globals.__click_params__ = list(getattr(command, "__click_params__", ()))  # type: ignore[attr-defined]
     decorated: Decorated = with_globals
-    for option in (
-        click.option("--color", type=click.Choice(["auto", "always", "never"]), help="Colours; NO_COLOR is honoured."),
-        click.option("--no-pager", is_flag=True, help="Never page by page; PAGER names the pager."),
-        click.option("--quiet", "-q", is_flag=True, help="No remarks on stderr."),
-        click.option("--root", metavar="DIR", shell_complete=complete_folder, help="The folder that holds mdmem.toml."),
+    for add in (
+        option("--color", type=click.Choice(["auto", "always", "never"]), help="Colours; NO_COLOR is honoured."),
+        option("--no-pager", is_flag=True, help="Never page by page; PAGER names the pager."),
+        option("--quiet", "-q", is_flag=True, help="No remarks on stderr."),
+        option("--root", metavar="DIR", shell_complete=complete_folder, help="The folder that holds mdmem.toml."),
     ):
-        decorated = option(decorated)
+        decorated = add(decorated)
     return decorated
 
 
 def at_option(command: Decorated) -> Decorated:
     """Add `--at REV` or `--at DATE`."""
-    return click.option("--at", "revision", metavar="REV|DATE", shell_complete=complete_revision, help=AT_HELP)(command)
+    return option("--at", "revision", metavar="REV|DATE", shell_complete=complete_revision, help=AT_HELP)(command)
 
 
 AT_HELP = (
@@ -96,35 +97,35 @@ AT_HELP = (
 
 def format_option(*formats: str) -> Callable[[Decorated], Decorated]:
     """Add `--format`, the first one being the default."""
-    return click.option("--format", "form", type=click.Choice(formats), default=formats[0], show_default=True)
+    return option("--format", "form", type=click.Choice(formats), default=formats[0], show_default=True)
 
 
 def write_options(command: Decorated) -> Decorated:
     """Add `--dry-run`, `--commit` and `--format`."""
-    for option in (
+    for add in (
         format_option("text", "json"),
-        click.option(
+        option(
             "--commit/--no-commit", default=None, help="Commit what is written, and nothing else.  [default: settings]"
         ),
-        click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing."),
+        option("--dry-run", is_flag=True, help="Show what would be written, and write nothing."),
     ):
-        command = option(command)
+        command = add(command)
     return command
 
 
 def new_wing_options(command: Decorated) -> Decorated:
     """Add `--new-wing` and `--shared`."""
-    for option in (
-        click.option("--shared", is_flag=True, help="With --new-wing: other projects read it, too."),
-        click.option("--new-wing", is_flag=True, help="The wing is not there yet: make it, with a manifest."),
+    for add in (
+        option("--shared", is_flag=True, help="With --new-wing: other projects read it, too."),
+        option("--new-wing", is_flag=True, help="The wing is not there yet: make it, with a manifest."),
     ):
-        command = option(command)
+        command = add(command)
     return command
 
 
 def applies_to_option(command: Decorated) -> Decorated:
     """Add `--applies-to GLOB`, any number of times."""
-    return click.option(
+    return option(
         "--applies-to",
         "applies_to",
         multiple=True,
@@ -277,6 +278,12 @@ def print_patch(text: str) -> None:
 
     if text:
         click.echo(_sent(text) if sys.stdout.isatty() else sent_as_is(text))
+
+
+def print_and_end(context: click.Context, text: str) -> None:
+    """Print what is of no file, as the help, and end the command."""
+    click.echo(text, color=context.color)
+    context.exit()
 
 
 def say(text: str) -> None:

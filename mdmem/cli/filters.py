@@ -9,6 +9,7 @@ import click
 
 from mdmem.cli.common import Decorated
 from mdmem.cli.completion import complete_room, complete_status, complete_type, complete_wing, values_of
+from mdmem.cli.options import option
 
 if TYPE_CHECKING:
     from mdmem.workspace.scope import Filters
@@ -16,14 +17,14 @@ if TYPE_CHECKING:
 
 def filter_options(command: Decorated) -> Decorated:
     """Add the filters, which are the same everywhere."""
-    for option in reversed(_FILTERS):
-        command = option(command)
+    for add in reversed(_FILTERS):
+        command = add(command)
     return command
 
 
 _FILTERS = (
     *(
-        click.option(*names, multiple=True, metavar=names[0][2:].upper(), shell_complete=complete, help=about)
+        option(*names, multiple=True, metavar=names[0][2:].upper(), shell_complete=complete, help=about)
         for names, complete, about in (
             (("--wing", "-w"), complete_wing, "Wings; the first is active."),
             (("--room", "-r"), complete_room, "Rooms."),
@@ -35,9 +36,9 @@ _FILTERS = (
             (("--owner",), values_of("owner"), "Owners."),
         )
     ),
-    click.option("--all-wings", is_flag=True, help="Read every wing."),
-    click.option("--include-deprecated", is_flag=True, help="Show what ended, too."),
-    click.option("--include-drafts", is_flag=True, help="Show drafts, too."),
+    option("--all-wings", is_flag=True, help="Read every wing."),
+    option("--include-deprecated", is_flag=True, help="Show what ended, too."),
+    option("--include-drafts", is_flag=True, help="Show drafts, too."),
 )
 
 

@@ -12,6 +12,7 @@ import click
 
 from mdmem.cli.common import Decorated, Globals
 from mdmem.cli.completion import complete_revision
+from mdmem.cli.options import option
 
 if TYPE_CHECKING:
     from mdmem.hub.across import AcrossAnswer
@@ -24,20 +25,20 @@ INCOMPLETE = 3
 
 def dsn_option(command: Decorated) -> Decorated:
     """Add `--dsn`."""
-    return click.option("--dsn", metavar="DSN", help="Where the hub is.  [default: MDMEM_HUB_DSN]")(command)
+    return option("--dsn", metavar="DSN", help="Where the hub is.  [default: MDMEM_HUB_DSN]")(command)
 
 
 def repository_option(command: Decorated) -> Decorated:
     """Add `--repository`, the name of this memory in the hub."""
     named = "Its name in the hub.  [default: owner/name of the remote]"
-    return click.option("--repository", metavar="NAME", help=named)(command)
+    return option("--repository", metavar="NAME", help=named)(command)
 
 
 def commit_options(command: Decorated) -> Decorated:
     """Add what says which commit is sent, under which name, and whether it may take another's place."""
-    for option in (
-        click.option("--rewritten", is_flag=True, help="The history was rewritten: take the commit all the same."),
-        click.option(
+    for add in (
+        option("--rewritten", is_flag=True, help="The history was rewritten: take the commit all the same."),
+        option(
             "--commit",
             default="HEAD",
             show_default=True,
@@ -47,7 +48,7 @@ def commit_options(command: Decorated) -> Decorated:
         ),
         repository_option,
     ):
-        command = option(command)
+        command = add(command)
     return command
 
 
@@ -76,7 +77,7 @@ def open_hub(dsn: str | None, *, may_lack: bool = False) -> Iterator[HubConnecti
 def repositories_option(command: Decorated) -> Decorated:
     """Add `--repository`, any number of times."""
     about = "Only this one, as its clone would answer; or only these. Repeatable."
-    return click.option("--repository", "repositories", multiple=True, metavar="NAME", help=about)(command)
+    return option("--repository", "repositories", multiple=True, metavar="NAME", help=about)(command)
 
 
 @contextmanager

@@ -5,10 +5,11 @@ from __future__ import annotations
 import click
 
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
+from mdmem.cli.options import option
 
 
 @click.command("index")
-@click.option("--rebuild", is_flag=True, help="Build it anew, whatever is there.")
+@option("--rebuild", is_flag=True, help="Build it anew, whatever is there.")
 @format_option("text", "json")
 @global_options
 def command(given: Globals, form: str, *, rebuild: bool) -> int:

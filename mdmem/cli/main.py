@@ -12,8 +12,9 @@ from keyword import iskeyword
 import click
 
 from mdmem import __version__
-from mdmem.cli.common import Globals, global_options, say
-from mdmem.cli.short_help import named
+from mdmem.cli.common import Globals, global_options, print_and_end, say
+from mdmem.cli.options import option
+from mdmem.cli.short_help import WithHelp, named
 from mdmem.errors import MdmemError, shown_message
 
 # The names of the help and the sentences of the guide, here so that the help imports none of the commands.
@@ -95,7 +96,7 @@ def module_of(name: str) -> str:
     return f"mdmem.cli.{name}_" if iskeyword(name) else f"mdmem.cli.{name.replace('-', '_')}"
 
 
-class LazyGroup(click.Group):
+class LazyGroup(WithHelp, click.Group):
     """Imports a command's module only when that command is run."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -163,8 +164,21 @@ def _nearest(name: str) -> str:
     return f"; did you mean `mdmem {close[0]}`?" if close else "; `mdmem --help` lists them"
 
 
+def _show_version(context: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001  # as click calls it
+    if value and not context.resilient_parsing:
+        print_and_end(context, f"mdmem {__version__}")
+
+
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(__version__, "-V", "--version", prog_name="mdmem", message="%(prog)s %(version)s")
+@option(
+    "-V",
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
 @global_options
 def cli(_: Globals) -> None:
     """Typed, scoped, reviewed memory as Markdown in git: what is binding here, now, and why."""

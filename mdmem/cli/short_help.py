@@ -6,8 +6,30 @@ from typing import Any
 
 import click
 
+from mdmem.cli.common import print_and_end
+from mdmem.cli.options import Option
 
-class ShortHelp(click.Command):
+
+class WithHelp(click.Command):
+    """A command whose option for help is made without a search for translations, of which there are none."""
+
+    _stated_help: click.Option | None = None
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """Return the option that shows the help, the same one each time."""
+        names = self.get_help_option_names(ctx)
+        if self._stated_help is None and names:
+            stated: dict[str, Any] = {"is_flag": True, "expose_value": False, "is_eager": True, "callback": _show_help}
+            self._stated_help = Option([*names, "_stated_help"], help="Show this message and exit.", **stated)
+        return self._stated_help
+
+
+def _show_help(context: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001  # as click calls it
+    if value and not context.resilient_parsing:
+        print_and_end(context, context.get_help())
+
+
+class ShortHelp(WithHelp):
     """A command whose help explains the options of every day alone; agents read it before anything else."""
 
     def __init__(self, *arguments: Any, everyday: tuple[str, ...] = (), page: str = "asking", **options: Any) -> None:

@@ -151,9 +151,11 @@ def _item(item: Facts) -> str:
 
 
 def _line_item(item: Facts) -> str:
-    """Return an item in a line, with the little that it says below."""
-    head = f"- {item.get('type')} `{item.get('id')}`{_marks(item, scope=False)}: {_cut(item.get('name', ''))}"
-    return "\n".join(part for part in (head, quoted(item.get("content", ""))) if part)
+    """Return an item in a line, a rule in the place of its title, with the little that others say below."""
+    content, rules = item.get("content", ""), item.get("type") == EntryType.INVARIANT
+    called = visible(content) if rules and content else _cut(item.get("name", ""))
+    head = f"- {item.get('type')} `{item.get('id')}`{_marks(item, scope=False)}: {called}"
+    return "\n".join(part for part in (head, "" if rules else quoted(content)) if part)
 
 
 def _marks(item: Facts, *, scope: bool = True) -> str:

@@ -14,10 +14,8 @@ from mdmem.catalog.links import Neighbour, Neighbourhood
 from mdmem.context.gather import Candidate
 from mdmem.context.pack import Item, Quality, Related
 from mdmem.dataclass import asdict, dataclass, replace
-from mdmem.document.parse import without_code
-from mdmem.document.rationale import rationale_span
 from mdmem.entry.model import Entry, EntryType, instant_of
-from mdmem.entry.sections import shortened
+from mdmem.entry.sections import ruling, shortened
 from mdmem.entry.text import content_of, tokens_of
 from mdmem.index.finder import finder
 from mdmem.retrieval.pack import Form
@@ -96,11 +94,9 @@ def _cost(text: str) -> int:
 
 
 def _gist(entry: Entry, body: str) -> str:
-    """Return the rule of an invariant without its reasons, and what a session left to be done."""
+    """Return what an invariant rules in a line, as answers that only name it do, and what a session left to be done."""
     if entry.type is EntryType.INVARIANT:
-        start, _ = rationale_span(without_code(body))
-        # The line that marks the reasons is none of the rule.
-        return body[: body.rfind("\n", 0, start) + 1].strip() or content_of(entry, body)
+        return ruling(body)
     left = (("Open", entry.open_items), ("Next", entry.next_actions))
     return "\n".join(f"{word}: {'; '.join(items)}" for word, items in left if items)
 

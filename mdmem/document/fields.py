@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
+from mdmem.dataclass import dataclass
 from mdmem.regex import regex
 
 if TYPE_CHECKING:
+    import re
+
     import yaml
 
     Nodes = tuple[yaml.ScalarNode, yaml.Node]
@@ -45,7 +48,22 @@ class Fields(dict[str, Any]):
 
 def is_empty(node: Any) -> bool:
     """Say whether a node is a value that says nothing."""
-    return node.id == "scalar" and not node.style and node.value in NULLS
+    return is_scalar(node) and not node.style and node.value in NULLS
+
+
+def is_scalar(node: Any) -> TypeGuard[yaml.ScalarNode]:
+    """Say whether a node is a text."""
+    return getattr(node, "id", None) == "scalar"
+
+
+def is_collection(node: Any) -> TypeGuard[yaml.CollectionNode]:
+    """Say whether a node holds others."""
+    return getattr(node, "id", None) in ("sequence", "mapping")
+
+
+def is_sequence(node: Any) -> TypeGuard[yaml.SequenceNode]:
+    """Say whether a node is a list."""
+    return getattr(node, "id", None) == "sequence"
 
 
 def span_of(node: yaml.Node) -> tuple[int, int, int]:
@@ -57,10 +75,12 @@ def span_of(node: yaml.Node) -> tuple[int, int, int]:
 
 # Of what YAML has, only this: one `key: value` a line, text plain or in quotes, lists of such text in one line or one
 # item a line. A plain text holds nothing that could end it or be more than text; in quotes only they are escaped.
-_QUOTED = r"""\"(?:[^"\\]++|\\["\\])*+\"|'(?:[^']++|'')*+'"""
+# No group of several is possessive: before 3.11.5, Python keeps what such a group took in a round that failed. What is
+# given back here is followed by nothing that could go on, so that a line takes linear time all the same.
+_QUOTED = r"""\"(?:[^"\\]++|\\["\\])*\"|'(?:[^']++|'')*'"""
 _FIRST = r"""[^\s\-?:,\[\]{}#&*!|>'"%@`]"""
-_TEXT = rf"{_QUOTED}|{_FIRST}(?:[^ :#]++|:(?! |\Z)|(?<! )#| ++(?!\Z))*+"
-_ITEM = rf"{_QUOTED}|{_FIRST}(?:[^ :#?,\[\]{{}}]++| ++(?![,\]]))*+"
+_TEXT = rf"{_QUOTED}|{_FIRST}(?:[^ :#]++|:(?! |\Z)|(?<! )#| ++(?!\Z))*"
+_ITEM = rf"{_QUOTED}|{_FIRST}(?:[^ :#?,\[\]{{}}]++| ++(?![,\]]))*"
 _LINE = regex(
     rf"(?P<key>[A-Za-z_][\w-]{{,60}}):(?: +(?:(?P<text>{_TEXT})|\[(?P<items>(?:(?:{_ITEM})(?:, *(?:{_ITEM}))*)?)\]))?"
     rf"|(?P<dash> *- +)(?P<item>{_TEXT})"
@@ -100,12 +120,88 @@ def plain_values(text: str) -> dict[str, Any] | None:
 
 
 def _value(text: str) -> str | None:
-    if text[0] == '"':
-        return _ESCAPED.sub(r"\1", text[1:-1]) if "\\" in text else text[1:-1]
-    if text[0] == "'":
-        return text[1:-1].replace("''", "'")
-    return None if text in NULLS else text
+    return None if text in NULLS else _text(text)
+
+
+def _text(written: str) -> str:
+    """Return what a text says, be it in quotes or plain."""
+    if written.startswith('"'):
+        return _ESCAPED.sub(r"\1", written[1:-1]) if "\\" in written else written[1:-1]
+    if written.startswith("'"):
+        return written[1:-1].replace("''", "'")
+    return written
 
 
 def _items(text: str) -> list[str | None]:
     return [_value(item) for item in _ITEMS.findall(text)]
+
+
+@dataclass(frozen=True, slots=True)
+class PlainMark:
+    """A place in a front matter, as YAML's marks have it."""
+
+    line: int
+    column: int
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlainNode:
+    """A text or a list in one line, with what is asked of YAML's nodes."""
+
+    id: str
+    value: Any
+    start_mark: PlainMark
+    end_mark: PlainMark
+    style: str = ""
+    flow_style: bool | None = None
+
+
+def plain_nodes(text: str) -> Mapping[str, Nodes] | None:
+    """Return the nodes of a front matter that `plain_values` reads, as YAML composes them.
+
+    None where a list stands in lines of its own: where it ends YAML tells.
+    """
+    lines: dict[str, tuple[PlainMark, re.Match[str]]] = {}
+    start = 0
+    for line, written in enumerate(text.removesuffix("\n").split("\n")):
+        found = _LINE.fullmatch(written)
+        if found is None or found["key"] is None:
+            return None
+        lines[found["key"]] = PlainMark(line, 0, start), found
+        start += len(written) + 1
+    return _PlainNodes(lines)
+
+
+class _PlainNodes(Mapping[str, "Nodes"]):
+    """The nodes of lines, made where they are asked for: mostly one is."""
+
+    def __init__(self, lines: Mapping[str, tuple[PlainMark, re.Match[str]]]) -> None:
+        self._lines = lines
+
+    def __getitem__(self, name: str) -> Nodes:
+        at, found = self._lines[name]
+        written, kind = found.string, found.lastgroup
+        value = _node(written, at, *(found.span("text") if kind == "text" else (found.end("key") + 1,) * 2))
+        if kind == "items":
+            first, last = found.span("items")
+            items = [_node(written, at, *one.span()) for one in _ITEMS.finditer(written, first, last)]
+            value = PlainNode("sequence", items, _moved(at, first - 1), _moved(at, last + 1), flow_style=True)
+        # They have all that is asked of those of YAML.
+        return cast("Nodes", (_node(written, at, *found.span("key")), value))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
+def _node(line: str, at: PlainMark, start: int, end: int) -> PlainNode:
+    written = line[start:end]
+    style = written[0] if written[:1] in ("'", '"') else ""
+    return PlainNode("scalar", _text(written), _moved(at, start), _moved(at, end), style)
+
+
+def _moved(at: PlainMark, by: int) -> PlainMark:
+    return PlainMark(at.line, at.column + by, at.index + by)

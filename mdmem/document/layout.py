@@ -5,16 +5,18 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Sequence
-
-import yaml
+from typing import TYPE_CHECKING
 
 from mdmem.dataclass import dataclass
-from mdmem.document.fields import Fields
+from mdmem.document.fields import Fields, is_collection, is_scalar
 from mdmem.document.parse import Document
 from mdmem.document.split import split_text
 from mdmem.entry.fields import FIELDS, Kind, names_of
 from mdmem.errors import MdmemError
 from mdmem.finding import Edit
+
+if TYPE_CHECKING:
+    import yaml
 
 
 class UnpatchableError(MdmemError, ValueError):
@@ -181,11 +183,11 @@ def layout_of(document: Document) -> Layout:
 
 def content_end(front: str, node: yaml.Node) -> int:
     """Return where what is written of a value ends; a block's own mark reaches to the next key, comments included."""
-    if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+    if is_collection(node) and not node.flow_style and node.value:
         last = node.value[-1]
         return content_end(front, last[1] if isinstance(last, tuple) else last)
     start, end = node.start_mark.index, node.end_mark.index
-    if not isinstance(node, yaml.ScalarNode) or node.style not in ("|", ">"):
+    if not is_scalar(node) or node.style not in ("|", ">"):
         return int(end)
     source = front[start:end]
     # Blank lines below belong to a block scalar only where its header keeps them.

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
-
-import yaml
+from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import dataclass
+from mdmem.document.fields import is_scalar, is_sequence
 from mdmem.document.layout import KeyChange, Layout, content_end, is_typed
 from mdmem.document.scalars import block_scalar, is_bare, restyled, scalar
+
+if TYPE_CHECKING:
+    import yaml
 
 _LINE_REST = re.compile(r"[ \t]*(?:#[^\n]*)?\r?\n")
 _COMMA = re.compile(r"(?:[ \t\r\n]|#[^\n]*\n)*,")
@@ -179,7 +181,7 @@ def change_items(layout: Layout, name: str, slots: Sequence[Slot]) -> tuple[KeyC
     value = layout.fields.nodes(name)[1]
     if not slots:
         return (KeyChange(*layout.lines(name), ""),)
-    if not isinstance(value, yaml.SequenceNode):
+    if not is_sequence(value):
         return _change_single(layout, name, slots)
     _refuse_nested(layout, name, slots)
     if value.flow_style:
@@ -227,7 +229,7 @@ def _refuse_nested(layout: Layout, name: str, slots: Sequence[Slot]) -> None:
 def _change_single(layout: Layout, name: str, slots: Sequence[Slot]) -> tuple[KeyChange, ...]:
     """Change a plain value that stands for a list of one, or an empty one: several items make it a flow list."""
     node = layout.fields.nodes(name)[1]
-    if not isinstance(node, yaml.ScalarNode):
+    if not is_scalar(node):
         raise layout.refusal(f"has a mapping as its `{name}`", "change it by hand")
     if len(slots) == 1 and layout.fields[name] is not None:
         text = slots[0].text
@@ -263,7 +265,7 @@ def _block(layout: Layout, node: yaml.ScalarNode, text: str) -> str | None:
 
 def _source(slot: Slot, nodes: Sequence[yaml.Node], *, in_flow: bool) -> str:
     """Return an item as it is written: a known text keeps its quotes, a new one takes those of the last."""
-    texts = [node.value if isinstance(node, yaml.ScalarNode) else None for node in nodes]
+    texts = [node.value if is_scalar(node) else None for node in nodes]
     is_known = slot.old is not None or slot.text in texts
     place = slot.old if slot.old is not None else texts.index(slot.text) if is_known else -1
     model = nodes[place] if nodes else None
@@ -309,7 +311,7 @@ def _change_block(layout: Layout, node: yaml.SequenceNode, slots: Sequence[Slot]
 
 
 def _replaced(layout: Layout, item: yaml.Node, text: str) -> KeyChange:
-    if isinstance(item, yaml.ScalarNode):
+    if is_scalar(item):
         return change_scalar(layout, item, name="", text=text)
     return KeyChange(item.start_mark.index, content_end(layout.front, item), scalar(text))
 

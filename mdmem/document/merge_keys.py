@@ -6,17 +6,19 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from itertools import pairwise
-from typing import Any, Generic, TypeVar
-
-import yaml
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from mdmem.dataclass import dataclass, field, replace
+from mdmem.document.fields import is_collection, is_scalar, is_sequence
 from mdmem.document.layout import Layout, UnpatchableError, apply_edits, content_end, layout_of
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import set_fields
 from mdmem.document.split import split_text
 from mdmem.document.yaml_loader import read_fields
 from mdmem.entry.fields import LISTS
+
+if TYPE_CHECKING:
+    import yaml
 
 Thing = TypeVar("Thing")
 Made = TypeVar("Made")
@@ -101,7 +103,7 @@ def _part(layout: Layout, name: str, above: str) -> DocumentPart:
 def _items(layout: Layout, name: str, end: int) -> tuple[str, ...] | None:
     """Return the source of a block list: the key's own line, then the lines of each item, comments above included."""
     node = layout.fields.nodes(name)[1]
-    if not isinstance(node, yaml.SequenceNode) or node.flow_style or None in layout.fields[name]:
+    if not is_sequence(node) or node.flow_style or None in layout.fields[name]:
         return None
     first = layout.next_line(layout.colon(name))
     ends = [layout.next_line(content_end(layout.front, item)) for item in node.value]
@@ -127,12 +129,12 @@ def _values(layout: Layout, name: str) -> Iterator[tuple[int, int]]:
     todo: list[yaml.Node] = [*layout.fields.nodes(name)]
     while todo:
         node = todo.pop()
-        if isinstance(node, yaml.CollectionNode):
+        if is_collection(node):
             todo += [one for item in node.value for one in (item if isinstance(item, tuple) else (item,))]
             continue
         start, end = node.start_mark.index, content_end(layout.front, node)
         # A comment behind the signs of a block scalar stands in the scalar's own marks.
-        is_block = isinstance(node, yaml.ScalarNode) and node.style in ("|", ">")
+        is_block = is_scalar(node) and node.style in ("|", ">")
         yield (min(layout.next_line(start), end), end) if is_block else (start, end)
 
 

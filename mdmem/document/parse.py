@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from mdmem.dataclass import dataclass
-from mdmem.document.fields import Fields, plain_values
+from mdmem.document.fields import Fields, plain_nodes, plain_values
 from mdmem.document.split import FenceError, split_text
 from mdmem.finding import Finding, Place
 from mdmem.regex import regex
@@ -118,7 +118,7 @@ def _read(front: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
     if values is None:
         return _reader()(front)
     # The places of values are asked for where one is at fault, or to be changed.
-    return Fields(values, lambda: _composed(front)), ()
+    return Fields(values, lambda: plain_nodes(front) or _composed(front)), ()
 
 
 def _composed(front: str) -> Mapping[str, Nodes]:

@@ -7,11 +7,9 @@ body do not. What cannot be proved raises UnpatchableError.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import yaml
-
-from mdmem.document.fields import Fields
+from mdmem.document.fields import Fields, is_scalar, is_sequence
 from mdmem.document.layout import (
     KeyChange,
     Layout,
@@ -28,6 +26,9 @@ from mdmem.document.parse import Document, parse_document
 from mdmem.document.scalars import restyled, scalar
 from mdmem.entry.fields import LISTS
 from mdmem.finding import Edit
+
+if TYPE_CHECKING:
+    import yaml
 
 __all__ = [
     "UnpatchableError",
@@ -93,8 +94,8 @@ def replace_item(document: Document, name: str, item: int, text: str) -> tuple[E
     layout = layout_of(document)
     slots = tuple(Slot(place, text if place == item else None) for place in _places(layout, name, item))
     node = layout.fields.nodes(name)[1]
-    target = node.value[item] if isinstance(node, yaml.SequenceNode) else node
-    if isinstance(target, yaml.ScalarNode) and _items(layout.fields[name])[item] == text:
+    target = node.value[item] if is_sequence(node) else node
+    if is_scalar(target) and _items(layout.fields[name])[item] == text:
         return ()
     return _proved_items(document, layout, name, slots)
 
@@ -152,7 +153,7 @@ def _changed(layout: Layout, name: str, value: Value) -> tuple[KeyChange, ...]:
     node = layout.fields.nodes(name)[1]
     if not value and value != "":
         return change_items(layout, name, ())
-    if isinstance(value, str) and isinstance(node, yaml.ScalarNode):
+    if isinstance(value, str) and is_scalar(node):
         return (change_scalar(layout, node, name=name, text=value),)
     current = _items(layout.fields[name])
     if any(not isinstance(item, str | None) for item in current):
@@ -165,7 +166,7 @@ def _changed(layout: Layout, name: str, value: Value) -> tuple[KeyChange, ...]:
 
 def _to_scalar(layout: Layout, node: yaml.Node, name: str, text: str) -> KeyChange:
     """Put one value in place of a whole list."""
-    if isinstance(node, yaml.SequenceNode) and node.flow_style:
+    if is_sequence(node) and node.flow_style:
         return KeyChange(node.start_mark.index, node.end_mark.index, fresh(name, text))
     return KeyChange(layout.colon(name), content_end(layout.front, node), f" {fresh(name, text)}")
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import yaml
-
+from mdmem.document.fields import is_scalar, is_sequence
 from mdmem.document.layout import Layout, apply_edits, layout_of, replace_span
 from mdmem.document.lists import change_scalar
 from mdmem.document.parse import Document, parse_document
@@ -23,9 +22,9 @@ def replace_relation(document: Document, item: int, to: str) -> tuple[Edit, ...]
     """
     layout = layout_of(document)
     node = layout.fields.nodes(_NAME)[1]
-    mapping = node.value[item] if isinstance(node, yaml.SequenceNode) else node
+    mapping = node.value[item] if is_sequence(node) else node
     value = next((value for key, value in mapping.value if key.value == _KEY), None)
-    if not isinstance(value, yaml.ScalarNode):
+    if not is_scalar(value):
         raise layout.refusal(f"has no `{_KEY}` in an item of `{_NAME}`", "write it by hand")
     change = change_scalar(layout, value, name=_KEY, text=to)
     edits = replace_span(document, layout.offset + change.start, layout.offset + change.end, change.text)
@@ -66,9 +65,9 @@ def relation_item(relation: Relation) -> str:
 
 def _more(layout: Layout, relations: Sequence[Relation]) -> tuple[int, str]:
     node = layout.fields.nodes(_NAME)[1] if _NAME in layout.fields else None
-    items = node.value if isinstance(node, yaml.SequenceNode) else []
+    items = node.value if is_sequence(node) else []
     at = layout.gap(_NAME) if node is None else layout.lines(_NAME)[1]
-    if items and isinstance(node, yaml.SequenceNode) and node.flow_style:
+    if items and is_sequence(node) and node.flow_style:
         return items[-1].end_mark.index, "".join(f", {relation_item(one)}" for one in relations)
     key, lead = "" if node is not None else f"{layout.indent()}{_NAME}:\n", f"{layout.indent()}  - "
     if items:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from heapq import nlargest
+from operator import itemgetter
 
 from mdmem.entry.headings import sections_of, told
 from mdmem.entry.sentences import comments_blanked
@@ -43,7 +45,7 @@ def own_names(body: str) -> tuple[str, ...]:
         # What does not come so often, even within other words, is none of the most.
         if most[name] < max([_OFTEN, *nlargest(_MOST, counted.values())[_MOST - 1 :]]):
             break
-        counted[name] = sum(1 for part in parts for _ in _places(blank, name, *part))
+        counted[name] = sum(_is_within(at, parts) for at in _places(blank, name))
     often = [name for name in candidates if counted.get(name, 0) >= _OFTEN]
     return tuple(nlargest(_MOST, often, key=counted.__getitem__))
 
@@ -51,15 +53,21 @@ def own_names(body: str) -> tuple[str, ...]:
 def places_of(body: str, names: Sequence[str]) -> Iterator[tuple[int, int, str]]:
     """Yield where a body holds names, each as a word of its own: start, end, and which."""
     for name in names:
-        yield from ((start, start + len(name), name) for start in _places(body, name, 0, len(body)))
+        yield from ((start, start + len(name), name) for start in _places(body, name))
 
 
-def _places(body: str, name: str, start: int, end: int) -> Iterator[int]:
-    at = body.find(name, start, end)
+def _places(body: str, name: str) -> Iterator[int]:
+    at = body.find(name)
     while at >= 0:
         if not _joins(body[at - 1 : at]) and not _joins(body[at + len(name) : at + len(name) + 1]):
             yield at
-        at = body.find(name, at + len(name), end)
+        at = body.find(name, at + len(name))
+
+
+def _is_within(place: int, parts: Sequence[tuple[int, int]]) -> bool:
+    """Say whether a place is in one of the parts, which come in order."""
+    before = bisect_right(parts, place, key=itemgetter(0))
+    return before > 0 and place < parts[before - 1][1]
 
 
 def _joins(letter: str) -> bool:

@@ -146,7 +146,8 @@ def citing_sentences(body: str, names: tuple[str, ...]) -> tuple[Citing, ...]:
     with its number (`PEP 484`, in any usual writing of it).
     """
     marks = _marks_of(names)
-    pattern = naming(names) if _holds(body, marks) else None
+    folded = _folded(body)
+    pattern = naming(names) if any(mark in folded for mark in marks) else None
     if pattern is None:
         return ()
 
@@ -160,12 +161,14 @@ def citing_sentences(body: str, names: tuple[str, ...]) -> tuple[Citing, ...]:
     sections = sections_of(body)
     telling = {one.span for one in told(sections)}
     for section in sections:
-        if not _holds(body[slice(*section.span)], marks):
+        if all(folded.find(mark, *section.span) < 0 for mark in marks):
             continue
         sentences = sentences_in(body, section.start, section.span[1], among=may_cite)
-        cited = [(one, named) for one in sentences if (named := pattern.search(one.text))]
         # The pattern looks at every letter and its case: of ten parts nine do not even hold what no mention lacks.
-        if cited and pattern.search(body, *section.span):
+        cited = [(one, named) for one in sentences if _holds(one.text, marks) and (named := pattern.search(one.text))]
+        if any(pattern.search(body, one.start, one.end) for one, _ in cited) or (
+            cited and pattern.search(body, *section.span)
+        ):
             for one, named in cited:
                 does = relation_of(without_targets(one.text), pattern) if section.span in telling else ""
                 citing = Citing(_around(one.text, named), does)
@@ -181,18 +184,27 @@ def _holds(text: str, marks: Collection[str]) -> bool:
 def _marks_of(names: Iterable[str]) -> frozenset[str]:
     """Return what each mention of one of the names holds one of: a name itself, or its number."""
     numbered = ((name, _NUMBERED.fullmatch(name.rsplit("/", 1)[-1])) for name in filter(None, names))
-    return frozenset(mark for name, kind in numbered for mark in (_folded(name), *([kind[2]] if kind else ())))
+    # Whatever holds a name holds its number.
+    return frozenset(kind[2] if kind else _folded(name) for name, kind in numbered)
+
+
+class _Folds(dict[int, str]):
+    """What stands for a letter and all that are equal to it but for case; of `ı`, `i` and `İ` patterns make one."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = "i" if chr(code) == "\u0131" else chr(code).casefold()[0]
+        return self[code]
+
+
+_FOLDS = _Folds()
 
 
 def _folded(text: str) -> str:
-    """Return a text in which whatever is equal but for case is equal; of `ı`, `i` and `İ` patterns make one."""
+    """Return a text in which whatever is equal but for case is equal, every letter at its place."""
     if text.isascii():
         return text.lower()
     # Most lines of most texts are ASCII, which is lowered twenty times as fast.
-    return "\n".join(
-        line.lower() if line.isascii() else line.casefold().replace("\u0307", "").replace("\u0131", "i")
-        for line in text.split("\n")
-    )
+    return "\n".join(line.lower() if line.isascii() else line.translate(_FOLDS) for line in text.split("\n"))
 
 
 def is_changing(sentence: str) -> bool:

@@ -30,11 +30,9 @@ _blob: Callable[[tuple[str, str, str, int]], Blob] = partial(tuple.__new__, Blob
 def list_staged(repository: Repository, under: str, *, index: Path | None = None) -> list[Blob]:
     """Return every file of the git index below a folder, in git's order."""
     printed = run(repository.top, "ls-files", "-s", "-z", "--", pathspec(under), index=index)
-    blobs = []
-    for record in records(printed):
-        meta, _, path = record.partition("\t")
-        mode, digest, stage = meta.split(" ")
-        blobs.append(_blob((path, mode, digest, int(stage))))
+    # Mode and stage are of one width, whatever the digests are.
+    parts = (record.partition("\t") for record in records(printed))
+    blobs = [_blob((path, meta[:6], meta[7:-2], int(meta[-1]))) for meta, _, path in parts]
     return _without_intended(repository, under, blobs, index)
 
 

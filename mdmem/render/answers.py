@@ -92,7 +92,14 @@ def _rest(answers: Answers, ink: Ink) -> Iterator[str]:
         left = f"Each leaves out up to {count(most, 'weaker match', 'weaker matches')}; read" if most else "Read"
         named = ", ".join(answers.unread[:_WINGS])
         unread = f"; not read: {named} (--wing, --all-wings)" if named else ""
-        yield ink.dim(f"{left} from {' and '.join(sources)}{unread}")
+        at_hand = "" if answers.main is not None or not answers.paths else f"; {_told_before(len(answers.paths))}"
+        yield ink.dim(f"{left} from {' and '.join(sources)}{unread}{at_hand}")
+
+
+def _told_before(files: int) -> str:
+    """Return that other words bring no more on the files of a session: their own answer was told."""
+    which, them = ("file", "it") if files == 1 else (f"{files} files", "them")
+    return f"what binds on the {which} at hand was told with {them}"
 
 
 def _short_text(pack: Pack, ink: Ink, rendered: Rendered | None = None) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mdmem.context.answer import pack_answer, usage_hint
 from mdmem.context.request import Layer
+from mdmem.entry.model import EntryType
 from mdmem.render.basis import contradictions_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
@@ -51,12 +52,13 @@ def _item(item: Item, ink: Ink) -> str:
 
 
 def _line_item(item: Item, ink: Ink) -> str:
-    """Return an item in a line, below it what is said of it: a session begins with it."""
+    """Return an item in a line, a rule in the place of its title, below others what they say: a session begins so."""
     status = str(item.metadata.get("status", ""))
     marks = [*([status.replace("_", " ")] if status != "active" else []), *marked(item.stance)]
     marked_as = f" ({', '.join(marks)})" if marks else ""
-    head = f"{ink.bold(f'[{item.type}] {item.id}')}: {one_line(item.name)}{marked_as}"
-    return "\n".join([head, indent(item.content)] if item.content else [head])
+    rules = item.content if item.type == EntryType.INVARIANT else ""
+    head = f"{ink.bold(f'[{item.type}] {item.id}')}: {one_line(rules or item.name)}{marked_as}"
+    return "\n".join([head, indent(item.content)] if item.content and not rules else [head])
 
 
 def _foot(pack: ContextPack) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from datetime import date
 from operator import attrgetter
 from typing import TypeVar
@@ -21,7 +21,7 @@ from mdmem.retrieval.neighbours import rules_elsewhere
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
 from mdmem.retrieval.path_names import NAMED_NOWHERE, Naming, paths_named
 from mdmem.retrieval.question import AnswerBasis, Described, Passage, Question
-from mdmem.retrieval.ranks import Retrieval, Retrieved
+from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
 from mdmem.settings import Settings
 from mdmem.tree import SETTINGS_NAME, FileKind
 from mdmem.workspace.proposals import View, view_of
@@ -93,15 +93,10 @@ def retrieval_of(
     )
 
 
-def with_versions(found: Retrieval, other: Retrieval, addresses: Collection[str]) -> Retrieval:
-    """Return a retrieval with what another one found at some addresses among what is proposed."""
-    changed = map(other.ranks.find, addresses)
-    more = [
-        *(item for item in changed if item is not None),
-        *(item for item in other.proposed_ranks if item.entry.address in addresses),
-    ]
+def with_versions(found: Retrieval, others: Iterable[Ranked], addresses: Set[str]) -> Retrieval:
+    """Return a retrieval with other versions of the entries at some addresses among what is proposed."""
     kept = [item for item in found.proposed_ranks if item.entry.address not in addresses]
-    ranks = sorted([*kept, *more], key=lambda item: item.sort_key)
+    ranks = sorted([*kept, *others], key=lambda item: item.sort_key)
     return replace(found, proposed=Described(ranks, attrgetter("described")))
 
 
@@ -147,12 +142,26 @@ def _hides_something(entry: Entry | None, finding: Finding, scope: Scope) -> boo
 
 def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Retrieval:
     """Return what a scope holds for a question, as the files are."""
-    catalog = workspace.catalog
-    addresses = scope.read(catalog)
-    answer = find_text(workspace, question, addresses) if question.words.strip() and addresses else None
-    naming = paths_named(catalog, question.paths, addresses)
-    today, source = workspace.today, workspace.location.source
+    catalog, today, source = workspace.catalog, workspace.today, workspace.location.source
+    answer, naming = _said_of(workspace, scope, question)
     return retrieval_of(catalog, scope, question, answer=answer, today=today, naming=naming, source=source)
+
+
+def _ranked_in(workspace: Workspace, scope: Scope, question: Question, addresses: Set[str]) -> Iterator[Ranked]:
+    """Yield what ranks the entries at a few addresses among all that a scope holds, those that are proposed last."""
+    from mdmem.retrieval.select import Selection
+
+    answer, naming = _said_of(workspace, scope, question)
+    selection = Selection(workspace.catalog, scope, question, answer, workspace.today, naming)
+    yield from selection.ranks(addresses)
+    yield from (item for item in selection.propose().ranked if item.entry.address in addresses)
+
+
+def _said_of(workspace: Workspace, scope: Scope, question: Question) -> tuple[TextAnswer | None, Naming]:
+    """Return what the full text says of a question, None where it has no words, and who names its paths."""
+    addresses = scope.read(workspace.catalog)
+    answer = find_text(workspace, question, addresses) if question.words.strip() and addresses else None
+    return answer, paths_named(workspace.catalog, question.paths, addresses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +187,8 @@ class Reading:
         view = self.view
         found = retrieve_in(view.effective, scope, question)
         if view.alternatives:
-            found = with_versions(found, retrieve_in(view.checkout, scope, question), view.alternatives)
+            others = _ranked_in(view.checkout, scope, question, view.alternatives)
+            found = with_versions(found, others, view.alternatives)
         return replace(found, basis=replace(found.basis, problems=(*self.faults, *found.basis.problems)))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from heapq import nsmallest
 from itertools import chain, compress, filterfalse
@@ -39,8 +39,8 @@ class Selection(Grounds):
         """Return the items in the order of authority; what is left out is named in `omitted`."""
         return Described(self.ranks(), attrgetter("described"))
 
-    def ranks(self) -> Ranks[Ranked]:
-        """Return what ranks them."""
+    def ranks(self, few: Set[str] | None = None) -> Ranks[Ranked]:
+        """Return what ranks them, or those at a few addresses."""
         entries, alike, among_alike = self.catalog.entries, self._alike, self._among_alike
         apart = {entry.address: entry for entry in (*self._candidates(), *self._reached_by_chain())}
         chosen = self.chosen
@@ -64,6 +64,9 @@ class Selection(Grounds):
         heads = among_alike & self.inherited.keys()
         own = heads.union(one for one in apart if one not in among_alike) & chosen
         without = heads.union(one for one in overriders if one not in chosen)
+        if few is not None:
+            alone = alike.where(one in few and one not in without for one in alike.keys)
+            return self._ranks(alone, own & few, overriders)
         like = alike.where(map(not_, map(without.__contains__, alike.keys))) if without else alike
         self._kinds.learn(among_alike | (own & self.catalog.lineage.current))
         ranks = self._ranks(like, own, overriders)

@@ -133,7 +133,8 @@ def test_wake_gives_rules_without_reasons_what_is_open_and_titles(tmp_path: Path
     put(root, "app/sessions/newest", "Session", "Long.\n", created_at="2026-07-01", **session)
     pack = context(root, "the pool", layer="wake")
     said = {item.id: item.content for item in pack.items}
-    assert said["app/rules/money"] == rule.strip()
+    assert said["app/rules/money"] == "Money is an integer."
+    assert "- invariant `app/rules/money`: Money is an integer.\n" in pack_markdown(pack)
     assert said["app/sessions/newest"] == "Open: ask legal\nNext: add the proxy"
     assert said["app/architecture/pools"] == ""
     assert [item.id for item in pack.items if item.related] == []
@@ -142,7 +143,12 @@ def test_wake_gives_rules_without_reasons_what_is_open_and_titles(tmp_path: Path
 
 @pytest.mark.parametrize(
     ("project", "goal"),
-    [("myapp", "Add refresh-token rotation to the checkout"), ("lifecore_ros2", "debug the navigation node")],
+    [
+        ("myapp", "Add refresh-token rotation to the checkout"),
+        ("myapp", "Retry an order after a time-out"),
+        ("lifecore_ros2", "debug the navigation node"),
+        ("mdmem", "Add a command that lists recent questions"),
+    ],
 )
 def test_wake_is_a_third_of_recall(tmp_path: Path, project: str, goal: str) -> None:
     root = shutil.copytree(EXAMPLE_WINGS, tmp_path / "memory")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from mdmem.document.fields import plain_values
+from mdmem.document.fields import is_scalar, plain_nodes, plain_values
 from mdmem.document.parse import parse_document
 from mdmem.document.yaml_loader import read_fields
 from mdmem.entry.fields import FIELDS
@@ -36,6 +39,18 @@ def test_what_is_plain_is_what_yaml_reads(front: str) -> None:
     if values is not None:
         fields, troubles = read_fields(front)
         assert (troubles, list((fields or {}).items())) == ((), list(values.items()))
+        nodes = plain_nodes(front)
+        assert fields is None or nodes is None or _told(nodes) == _told({name: fields.nodes(name) for name in fields})
+
+
+def _told(node: Any) -> object:
+    """Return what is asked of a node, and of those in it."""
+    if isinstance(node, Mapping):
+        return {name: [*map(_told, pair)] for name, pair in node.items()}
+    marks = [(mark.line, mark.column, mark.index) for mark in (node.start_mark, node.end_mark)]
+    if is_scalar(node):
+        return marks, node.value, node.style or ""
+    return marks, [*map(_told, node.value)], node.flow_style
 
 
 @pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)

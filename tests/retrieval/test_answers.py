@@ -88,7 +88,9 @@ def test_session_knows_the_work_at_hand(folder: Path, capsys: Capture) -> None:
     commit_all(folder)
     asked = ("retrieve", "--session", "one", *ASKED[2:])
     run_here(capsys, "retrieve", "--session", "one", "--path", "src/a.py", cwd=folder)
-    assert rule not in run_here(capsys, *asked, cwd=folder).out
+    said = run_here(capsys, *asked, cwd=folder).out
+    assert rule not in said
+    assert said.endswith("; what binds on the file at hand was told with it\n")
     # The latest files are the work, whatever came before.
     for wing in ("nav", "shop"):
         write(folder, f"memory/{wing}/README.md", f"---\nkind: project\napplies_to: [{wing}/**]\n---\n")

@@ -130,8 +130,14 @@ def test_what_no_project_takes_is_the_callers_own(
         "private:context/a-zebra",
         "private:context/a-zebra is saved, for you alone",
     )
-    assert (tmp_path / OWN / "context/a-zebra.md").is_file()
-    assert (tmp_path / "data/mdmem/private/own").stat().st_mode & 0o077 == 0
+    (kept_in,) = (tmp_path / "data/mdmem/private").iterdir()
+    assert (kept_in / "private/context/a-zebra.md").is_file()
+    assert kept_in.stat().st_mode & 0o077 == 0
+    # Who sees some wings alone is not who sees all of them, and the other way round.
+    everybody = [Access(), Access.to_wings(["app"]), Access.to_wings(["lib"]), Access.to_wings(["app", "lib"])]
+    assert [result.id in ids(context(root, "zebra", access=one)) for one in everybody] == [
+        one.readable == access.readable if access else not one.is_narrow for one in everybody
+    ]
     assert snapshot(root) == before
 
 
