@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from functools import cache, cached_property, lru_cache, partial, reduce
+from functools import cache, cached_property, partial, reduce
 from heapq import heapify, heappop, heappush
 from itertools import chain, islice, takewhile
 from math import fsum
@@ -13,6 +13,7 @@ from operator import itemgetter, or_
 
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.headings import Section, told
+from mdmem.entry.likelihood import SHOWING, likely, stated_in
 from mdmem.entry.names import places_of
 from mdmem.entry.sentences import Paragraph, Sentence, blocks_in, cut_at_word, fitting, said, size_of
 from mdmem.regex import regex
@@ -28,25 +29,12 @@ _RUN, _SHORT_RUN, _SMALLEST = 320, 160, 80
 # Of the room for passages, one run: in 600 bytes, two short ones hold more of what was asked for than a long one (193
 # facts of 299 against 168, in 174 questions over PEPs and KEPs).
 _ONE = 0.4
-# A word that an earlier passage holds weighs less, and what adds hardly more than one word is none.
-_AGAIN, _LEAST = 0.5, 1.5
+# A word that an earlier passage holds weighs less, and what adds less than a word of some weight is none.
+_AGAIN, _LEAST = 0.5, 0.75
 # Of the mean weight of a word, a name that the body gives its subject: the answer is likely to be called so.
 _NAMING = 0.6
-# The same of what a passage is likely to answer by, whatever was asked: a default, a version or a time; a name in code
-# of several parts; that something is new; code that it shows. And of what stands below a heading of what was decided
-# or is made, or of tests, upgrades and the like. Rarity of names over all bodies brought no more than their form.
-_VALUED, _NAMED, _ADDED, _SHOWING, _MAIN, _BESIDE = 1.05, 0.6, 0.5, 1.05, 1.05, -1.05
-_DEFAULTS = ("default", "unset", "omitted", "not set", "not specified")
-# What stands before is looked at behind the first sign: a pattern that begins with looking back takes twenty times as
-# long, and to look for a few words is faster than a pattern of them.
-_NUMBER = regex(
-    r"[0-9](?<![a-uw-zA-UW-Z0-9_].)[0-9]*+"
-    r"(?:\.[0-9]|\s?(?:%|(?:m?s|seconds?|minutes?|hours?|days?|months?|years?|bytes?|[KMG]i?B)\b))"
-    r"|(?:two|three|five|six|ten)\s(?:year|month|release|minute|second|hour)"
-)
-_NAME = regex(r"`(?<![\w`)]`)`?(?=[^\W_]|[./@$\[-])(?=[^`\n]*+`)[^`\n]*?(?:[a-z][A-Z]|[_./:@\[(-])")
-_NEWS = (" new ", "introduc", "propos", " add ", " adds ", " added ", " adding ")
-_SHOWS = regex(r"\n(?:[ \t]{2}|```|~~~)")
+# The same of what stands below a heading of what was decided, or is made; of tests, upgrades and the like.
+_MAIN, _BESIDE = 1.05, -1.05
 # So many items make a list, and a run that counts on is so many times as long.
 _SEVERAL = 2
 _FOLLOWING = regex(r"\b(?:the following|as follows)\b")
@@ -222,11 +210,12 @@ class Passages:
             if section.span in telling and (terms or is_main):
                 place = _MAIN * is_main + _BESIDE * any(one.is_beside for one in path)
                 begun = partial(self._starts_in, section, place, shown, limit)
-                yield _Start(section.start, terms, place + self._likely_from(section.start, section), begun)
+                yield _Start(section.start, terms, place + self._stated(*section.span) + _shown_in(section), begun)
 
     def _starts_in(self, section: Section, place: float, shown: set[int], limit: int) -> Iterator[_Start]:
         """Yield the paragraphs of a section that a passage may begin in; one is taken apart only where that counts."""
         blocks = list(blocks_in(self.body, section.start, section.span[1]))
+        most = place + _shown_in(section)
 
         @cache
         def prose(at: int) -> list[Sentence]:
@@ -237,16 +226,16 @@ class Passages:
 
         def runs(at: int) -> Iterator[_Start]:
             for first, one in enumerate(prose(at)):
-                if self._may_begin(one, place, is_first=not first):
+                if self._may_begin(one, place, is_first=one.start == blocks[at].start):
                     begun = partial(self._runs_from, partial(following, at, first), place, limit)
                     yield start_at(one.start, begun)
 
         def start_at(start: int, begun: Callable[[], Iterator[_Run | _Start]]) -> _Start:
-            likely = place + self._likely_from(start, section)
-            return _Start(start, self._terms_in(start, section.span[1]), likely, begun)
+            end = section.span[1]
+            return _Start(start, self._terms_in(start, end), most + self._stated(start, end), begun)
 
         for at, block in enumerate(blocks):
-            if self._may_begin(block, place, is_first=True):
+            if self._may_begin(block, place, is_first=block.start not in shown):
                 yield start_at(block.start, partial(runs, at))
 
     def _may_begin(self, one: Sentence | Paragraph, place: float, *, is_first: bool) -> bool:
@@ -259,7 +248,7 @@ class Passages:
             terms = reduce(or_, (self._terms_in(one.start, one.end) for one in more), run.terms)
             whole = (*run.sentences, *more)
             text = self._told(whole, (), _SEVERAL * limit)
-            run = _Run(whole, terms, text, place + _likely(text), shorter=run)
+            run = _Run(whole, terms, text, place + likely(text), shorter=run)
         yield from (run,) if run.text else ()
 
     def _counted(self, run: _Run, following: Callable[[], Iterator[Sentence]], limit: int) -> list[Sentence]:
@@ -286,13 +275,12 @@ class Passages:
         terms = reduce(or_, (self._terms_in(one.start, one.end) for one in (*run, *listed)), 0)
         text = self._told(run, listed, limit)
         whole = tuple(dict.fromkeys((*run, *listed)))
-        return _Run(whole, terms, text, place + _likely(text))
+        return _Run(whole, terms, text, place + likely(text))
 
-    def _likely_from(self, start: int, section: Section) -> float:
-        """Return the most that a run may have of it which begins at a place of a section, or later."""
-        return fsum(
-            weight for weight, at in _marks(self.body) if bisect_left(at, start) < bisect_left(at, section.span[1])
-        ) + (_SHOWING if ":\n" in section.text else 0.0)
+    def _stated(self, start: int, end: int) -> float:
+        """Return the most that a run may have by what it states, that begins at a place of a section or later."""
+        kinds = stated_in(self.body)
+        return fsum(weight for weight, places in kinds if bisect_left(places, start) < bisect_left(places, end))
 
     def _list_below(self, sentences: Iterator[Sentence]) -> list[Sentence]:
         """Return the items of the list that some sentences begin with, of a long one the first sentence of each."""
@@ -338,31 +326,8 @@ class Passages:
         return reduce(or_, held[bisect_left(places, start) : bisect_left(places, end)], 0)
 
 
-def _likely(text: str) -> float:
-    """Return how likely a passage is to answer by what it states and shows."""
-    shown = _SHOWING if "\n" in text and _SHOWS.search(text) else 0.0
-    return shown + fsum(weight for weight, at in _stated(text) if next(at, None) is not None)
-
-
-# A few bodies are shortened to several lengths.
-@lru_cache(maxsize=64)
-def _marks(body: str) -> Sequence[tuple[float, Sequence[int]]]:
-    """Return where a body states what is likely to answer, and what that weighs."""
-    return tuple((weight, sorted(at)) for weight, at in _stated(body))
-
-
-def _stated(text: str) -> Iterator[tuple[float, Iterator[int]]]:
-    yield _VALUED, chain(_found(text, _DEFAULTS), (one.start() for one in _NUMBER.finditer(text)))
-    yield _NAMED, (one.start() for one in _NAME.finditer(text))
-    yield _ADDED, _found(text, _NEWS)
-
-
-def _found(text: str, words: Iterable[str]) -> Iterator[int]:
-    for word in words:
-        at = text.find(word)
-        while at >= 0:
-            yield at
-            at = text.find(word, at + 1)
+def _shown_in(section: Section) -> float:
+    return SHOWING if ":\n" in section.text else 0.0
 
 
 def _announces(text: str) -> bool:

@@ -7,12 +7,12 @@ from random import Random
 import pytest
 
 from mdmem.entry.headings import sections_of
-from mdmem.entry.passages import Passages, _Run, _Start, _Weighed
+from mdmem.entry.passages import _LEAST, Passages, _Run, _Start, _Weighed
 from mdmem.entry.sentences import sentences_in, size_of
 from mdmem.index.finder import finder
 
 WORDS = ("lock", "hub", "key", "door")
-OTHERS = ("the second", "the first", "must", "words", "2", "of", "each")
+OTHERS = ("the second", "the first", "default", "words", "2.5", "of", "`maxSkew`")
 BODIES = 24
 
 
@@ -25,9 +25,9 @@ class Plain(Passages):
                 yield from [one] if isinstance(one, _Run) else runs(one.begun())
 
         left = sorted((one for one in runs(one for *_, one in heap) if not is_out(one)), key=lambda one: one.start)
-        gains = [self._gain(one.terms, covered, states=one.states) for one in left]
+        gains = [self._gain(one.terms, covered, one.likely) for one in left]
         at = gains.index(max(gains)) if gains else 0
-        if not gains or gains[at] < 0.5 * self._mean:
+        if not gains or gains[at] < _LEAST * self._mean:
             return None
         heap[:] = [self._weighed(one, 0) for one in (*left[:at], *left[at + 1 :])]
         return left[at]
@@ -46,7 +46,7 @@ def bodies(seed: int) -> str:
         return " ".join(sentence() for _ in range(random.randint(1, 4)))
 
     def section() -> str:
-        level, heading = "#" * random.randint(1, 3), random.choice(("Decision", "Context", "Lock", "Door and key"))
+        level, heading = "#" * random.randint(1, 3), random.choice(("Decision", "Context", "Tests", "Door and key"))
         return "\n\n".join((f"{level} {heading}", *(block() for _ in range(random.randint(0, 4)))))
 
     return "\n\n".join(section() for _ in range(random.randint(1, 5)))
