@@ -76,9 +76,11 @@ def _serve(given: Globals, profile: str | None, access: Access, *, dsn: str | No
     opening = Opening()
     if find_spec("mcp") is not None:
         opening.start()
+        from mdmem.mcp.lists import early_lists
         from mdmem.mcp.tools.table import listed_in
 
-        opening.offer(listed_in(profile or provider.profile(), has_hub=bool(dsn)))
+        tools = listed_in(profile or provider.profile(), has_hub=bool(dsn))
+        opening.offer(early_lists(provider, tools, access))
     from mdmem.mcp.server import build_server
     from mdmem.mcp.session import Session
     from mdmem.mcp.stdio import serve

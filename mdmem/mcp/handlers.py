@@ -17,7 +17,6 @@ from mcp_types import (
     CompletionArgument,
     CompletionContext,
     GetPromptResult,
-    PromptArgument,
     PromptMessage,
     PromptReference,
     Resource,
@@ -34,7 +33,7 @@ from mdmem.guide import topics
 from mdmem.mcp.arguments import nearest, read_arguments, shown
 from mdmem.mcp.dispatch import Calls, Limits
 from mdmem.mcp.listings import rooms_of
-from mdmem.mcp.prompts import PROMPTS, Prompt, find_prompt, present_of, text_of
+from mdmem.mcp.prompts import PROMPTS, find_prompt, present_of, text_of
 from mdmem.mcp.resources import TEMPLATES, find_kind, fixed, of_memory, read_kind
 from mdmem.mcp.workspaces import Provider
 
@@ -66,10 +65,7 @@ class Handlers:
         # A client that lists what there is must not fail for a memory that is not there yet.
         with contextlib.suppress(MdmemError, OSError):
             listed += await self._on_memory(lambda workspace: list(of_memory(workspace)))
-        return [
-            Resource(uri=one.uri, name=one.name, title=one.title, description=one.about, mime_type=one.mime)
-            for one in listed
-        ]
+        return [Resource.model_validate(one.listed()) for one in listed]
 
     def templates(self) -> list[ResourceTemplate]:
         """Return the kinds of resources that have an address of many forms."""
@@ -100,7 +96,7 @@ class Handlers:
 
     def prompts(self) -> list[ListedPrompt]:
         """Return the prompts with their arguments."""
-        return [_prompt(one) for one in PROMPTS.values()]
+        return [ListedPrompt.model_validate(one.listed()) for one in PROMPTS.values()]
 
     async def prompt(self, name: str, given: Mapping[str, object]) -> GetPromptResult:
         """Return the messages of a prompt; raises MCPError for arguments that do not fit.
@@ -173,11 +169,6 @@ def _said(error: MdmemError | OSError) -> str:
         if isinstance(error, OSError)
         else str(error)
     )
-
-
-def _prompt(prompt: Prompt) -> ListedPrompt:
-    arguments = [PromptArgument(name=one.name, description=one.about, required=one.needed) for one in prompt.takes]
-    return ListedPrompt(name=prompt.name, title=prompt.title, description=prompt.about, arguments=arguments)
 
 
 def _asked(ref: PromptReference | ResourceTemplateReference, name: str) -> str | None:

@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
 from queue import Queue
@@ -67,7 +67,12 @@ _LONGEST_LINE, _LONGEST_ID, _MOST_OBJECTS = 20_000, 100, 100
 # Lines that wait for the SDK to read them.
 _WAITING = 64
 
+# Some clients keep the tools from the model until they have the others, too.
+_LISTS = ("tools/list", "prompts/list", "resources/list")
+
 Facts = dict[str, Any]
+Lists = Mapping[str, Callable[[], Sequence[Facts] | None]]
+"""What gives each list, by its name; None leaves it to the SDK."""
 
 
 class Era(Enum):
@@ -90,6 +95,11 @@ class Request(NamedTuple):
         """Say whether a client may start with it."""
         return self.method == "initialize" or self.era is Era.ENVELOPE
 
+    @property
+    def list(self) -> str:
+        """Return the name of the list that it asks for, empty where it asks for none."""
+        return self.method.removesuffix("/list") if self.method in _LISTS else ""
+
 
 class Opening:
     """Standard input, line by line; as long as nobody else answers, the first requests on it are answered here.
@@ -103,8 +113,8 @@ class Opening:
         self._lines: Queue[str] = Queue(_WAITING)
         self._turn, self._is_open = threading.Lock(), True
         self._era: Era | None = None
-        self._tools: Sequence[Facts] = ()
-        self._has_tools = threading.Event()
+        self._lists: Lists = {}
+        self._has_lists = threading.Event()
 
     def start(self) -> None:
         """Read from now on: whoever else reads standard input finds it empty. A signal ends the process at once."""
@@ -113,14 +123,14 @@ class Opening:
         lines = io.TextIOWrapper(io.FileIO(_taken(sys.stdin)), encoding="utf-8", errors="replace")
         threading.Thread(target=self._read, args=(lines,), daemon=True).start()
 
-    def offer(self, tools: Sequence[Facts]) -> None:
-        """Say which tools there are; a client that asks before that waits."""
-        self._tools = tools
-        self._has_tools.set()
+    def offer(self, lists: Lists) -> None:
+        """Say what gives the lists, each by its name; a client that asks before that waits."""
+        self._lists = lists
+        self._has_lists.set()
 
     def close(self) -> None:
         """Leave to the SDK what is read from now on."""
-        self._has_tools.set()
+        self._has_lists.set()
         with self._turn:
             self._is_open = False
 
@@ -141,15 +151,18 @@ class Opening:
         if self._era is not None and (request.era is not self._era or request.method == "initialize"):
             return None
         self._era = request.era
-        if request.method == "tools/list" and not self._listed():
+        result = self._listed(request) if request.list else told_of(request)
+        if result is None:
             return None
         self.answered.add(request.id)
-        answer = {"jsonrpc": "2.0", "id": request.id, "result": result_of(request, self._tools)}
+        answer = {"jsonrpc": "2.0", "id": request.id, "result": result}
         return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
-    def _listed(self) -> bool:
-        self._has_tools.wait()
-        return bool(self._tools)
+    def _listed(self, request: Request) -> Facts | None:
+        self._has_lists.wait()
+        give = self._lists.get(request.list)
+        found = None if give is None else give()
+        return None if found is None else told_of(request, found)
 
     def _read(self, lines: TextIO) -> None:
         with suppress(OSError):
@@ -188,8 +201,8 @@ def request_of(line: str) -> Request | None:
     return None if era is None else Request(number, message["method"], params, era)
 
 
-def result_of(request: Request, tools: Sequence[Facts]) -> Facts:
-    """Return the result of a request, in the order in which the SDK writes it."""
+def told_of(request: Request, listed: Sequence[Facts] = ()) -> Facts:
+    """Return the result of a request, in the order in which the SDK writes it; `listed` is what a list holds."""
     if request.method == "initialize":
         return {
             "capabilities": _CAPABILITIES,
@@ -197,8 +210,8 @@ def result_of(request: Request, tools: Sequence[Facts]) -> Facts:
             "protocolVersion": request.params["protocolVersion"],
             "serverInfo": IDENTITY,
         }
-    if request.method == "tools/list":
-        told: Facts = {"tools": tools}
+    if request.list:
+        told: Facts = {request.list: listed}
     else:
         told = {"capabilities": _CAPABILITIES, "instructions": INSTRUCTIONS, "supportedVersions": [ENVELOPED]}
     if request.era is Era.HANDSHAKE:
@@ -212,13 +225,13 @@ def _era_of(method: object, params: Any) -> Era | None:
     if method == "initialize":
         fits = _fits(params, _HANDSHAKE, "protocolVersion", "capabilities", "clientInfo")
         return Era.HANDSHAKE if fits and params["protocolVersion"] in HANDSHAKES else None
-    if method not in ("server/discover", "tools/list") or not _fits(params, {"_meta": _ANY, "cursor": None}):
+    if method not in ("server/discover", *_LISTS) or not _fits(params, {"_meta": _ANY, "cursor": None}):
         return None
     meta = params.get("_meta", {})
     if _VERSION in meta:
         fits = _fits(meta, _ENVELOPE, f"{_RESERVED}clientCapabilities")
         return Era.ENVELOPE if fits and meta[_VERSION] == ENVELOPED else None
-    return Era.HANDSHAKE if method == "tools/list" and _fits(meta, {"progressToken": int}) else None
+    return Era.HANDSHAKE if method in _LISTS and _fits(meta, {"progressToken": int}) else None
 
 
 def _fits(value: Any, shape: Mapping[str, Any], *needed: str) -> bool:

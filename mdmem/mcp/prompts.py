@@ -54,6 +54,11 @@ class Prompt:
     steps: tuple[str, ...]
     present: Callable[..., Facts]
 
+    def listed(self) -> Facts:
+        """Return it as the protocol has it."""
+        arguments = [{"description": one.about, "name": one.name, "required": one.needed} for one in self.takes]
+        return {"arguments": arguments, "description": self.about, "name": self.name, "title": self.title}
+
 
 def _steps(text: str) -> tuple[str, ...]:
     """Return the steps of a text, which blank lines part."""

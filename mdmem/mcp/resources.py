@@ -23,6 +23,7 @@ from mdmem.mcp.listings import (
     wing_text,
 )
 from mdmem.mcp.markdown import LARGEST
+from mdmem.mcp.tools.shape import Facts
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
@@ -94,6 +95,11 @@ class Listed:
     title: str
     about: str
     mime: str
+
+    def listed(self) -> Facts:
+        """Return it as the protocol has it."""
+        said = {"description": self.about, "mimeType": self.mime, "name": self.name, "title": self.title}
+        return {**said, "uri": self.uri}
 
 
 def _schema() -> str:

@@ -182,7 +182,8 @@ CLIENTS: Mapping[str, Client] = {
         Client(name="gemini", path=".gemini/settings.json", remark="Gemini CLI starts it in a folder that you trust"),
         Client(name="opencode", path="opencode.json", holder="mcp", more={"type": "local"}, is_one_list=True),
         Client(name="copilot", path=".mcp.json", remark="Copilot CLI reads it in a folder that you trust"),
-        Client(name="qwen", path=".qwen/settings.json"),
+        # Else it shows a model the tools only once it looks for them.
+        Client(name="qwen", path=".qwen/settings.json", more={"alwaysLoadTools": True}),
         Client(
             name="continue",
             path=".continue/mcpServers/mdmem.json",

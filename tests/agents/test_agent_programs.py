@@ -110,10 +110,6 @@ PROGRAMS = {
 }
 
 
-# These show a model the tools of servers only once it looks for them.
-SEARCHING = ("qwen",)
-
-
 # What these would do when they are installed, which npm is told not to: they put the program for this machine in place.
 _FINISHING = ("@anthropic-ai/claude-code/install.cjs", "opencode-ai/postinstall.mjs")
 
@@ -144,7 +140,8 @@ def test_rule_reaches_the_model_of(client: str, node: Node, tmp_path: Path) -> N
     commit_all(folder)
     with fake_model(("retrieve", {"query": "money amounts", "paths": ["src/pay.py"]})) as model:
         ran = run_program(PROGRAMS[client], model, node, folder, home=tmp_path / "home")
-    assert model.has_searched is (client in SEARCHING), (sorted(model.tools()), ran)
+    # Some would keep the tools of servers back until the model looks for them.
+    assert not model.has_searched, (sorted(model.tools()), ran)
     assert RULE in model.said(), ran
 
 

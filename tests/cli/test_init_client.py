@@ -77,6 +77,8 @@ def test_command_that_is_written_is_one_that_starts_the_server(client: str, tmp_
     assert str(tmp_path) not in json.dumps(server)
     # Only Cursor does not start its servers in the project's folder for sure.
     assert (server["command"], server["args"]) == ("mdmem", ELSEWHERE if client == "cursor" else SERVER["args"])
+    # Else it keeps the tools back until the model looks for them.
+    assert server.get("alwaysLoadTools", False) is (client == "qwen")
 
 
 @pytest.mark.parametrize(("arguments", "cwd"), [(SERVER["args"], "shop"), (ELSEWHERE, ".")])

@@ -11,7 +11,9 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
+from mdmem.access import EVERYTHING
 from mdmem.mcp.handshake import ENVELOPED, HANDSHAKES, Opening
+from mdmem.mcp.lists import early_lists
 from mdmem.mcp.server import MemoryServer
 from mdmem.mcp.tools.table import listed_in
 
@@ -76,12 +78,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> MemoryServer:
 
 
 _DONE = line("notifications/initialized", None)
-_LIST, _CALL = line("tools/list", 2), line("prompts/list", 3)
+_LIST, _CALL = line("tools/list", 2), line("resources/templates/list", 3)
+_OTHERS = ("resources", "prompts")
 # Lines, and the numbers of the requests that are answered before the SDK is there.
 _TALKS: dict[str, tuple[list[str], set[Any]]] = {
     **{f"handshake of {one}": ([hello(one), _DONE, _LIST, _CALL], {1, 2}) for one in HANDSHAKES},
     "discovery": ([line("server/discover", "a", **envelope()), line("tools/list", 2, **envelope())], {"a", 2}),
     "no discovery": ([line("tools/list", 2, **envelope(clientInfo=_HELD)), line("ping", 3, **envelope())], {2}),
+    "lists in a handshake": ([hello(), line("prompts/list", 2), line("resources/list", 3)], {1, 2, 3}),
+    "other lists first": ([line(f"{one}/list", one, **envelope()) for one in _OTHERS], {*_OTHERS}),
+    "a page of prompts": ([hello(), line("prompts/list", 2, cursor="x")], {1}),
     "what a client offers": ([hello(capabilities=_OFFERS, clientInfo=_HELD)], {1}),
     "what an envelope offers": ([line("server/discover", **envelope(clientCapabilities=_OFFERS))], {1}),
     "a token of progress": ([hello(), line("tools/list", 2, _meta={"progressToken": 2})], {1, 2}),
@@ -127,13 +133,13 @@ _TALKS: dict[str, tuple[list[str], set[Any]]] = {
 def test_what_is_answered_before_the_sdk_is_what_the_sdk_answers(server: MemoryServer, talk: str) -> None:
     lines, expected = _TALKS[talk]
     opening = Opening()
-    opening.offer(listed_in("core"))
+    opening.offer(early_lists(server.provider, listed_in("core"), EVERYTHING))
     early = [answer for one in lines if (answer := opening.answer_to(one)) is not None]
     later = by_the_sdk(server, lines)
     assert {json.loads(one)["id"] for one in early} == expected == opening.answered
     for one in early:
         told = json.loads(one)
-        if "tools" in told["result"]:
+        if {"tools", "prompts", "resources"} & {*told["result"]}:
             assert told == json.loads(later[told["id"]])
         else:
             assert one.decode() == later[told["id"]] + "\n"
