@@ -158,13 +158,6 @@ def test_what_is_read_after_the_end_of_the_opening_is_left_to_the_sdk() -> None:
     assert opening.answer_to(line("tools/list", 2)) is None
 
 
-def test_a_list_that_fails_is_left_to_the_sdk_and_the_next_one_is_answered() -> None:
-    opening = Opening()
-    opening.offer({"resources": lambda: {}["none"], "tools": list})
-    answers = [opening.answer_to(one) for one in (hello(), line("resources/list", 2), line("tools/list", 3))]
-    assert [one is not None for one in answers] == [True, False, True]
-
-
 def test_tools_do_not_wait_for_what_is_read_of_files(monkeypatch: pytest.MonkeyPatch) -> None:
     opening, sent, are_told, is_over = Opening(), list[int](), Event(), Event()
     opening.offer({"resources": lambda: [] if are_told.wait(20) else None, "tools": list})
