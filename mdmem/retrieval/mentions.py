@@ -65,7 +65,8 @@ class Mentions:
 
     def of(self, entry: Entry, bearings: Mapping[str, Sequence[str]], *, is_asked: bool) -> tuple[Mention, ...]:
         """Return what bears on an entry; what cites an invariant, and the full text, count where it `is_asked`."""
-        if self._catalog.entries.get(entry.address) is not entry:
+        # Equal, not the same: which catalogs share an entry is left to what is kept of earlier questions.
+        if self._catalog.entries.get(entry.address) != entry:
             return ()
         bearing = tuple(self._bearing(entry, bearings))
         known = {one.address for one in bearing}
@@ -92,7 +93,7 @@ class Mentions:
         names = _names_of(entry)
         holding = self._holding(names) if is_asked else []
         sources = [self._catalog.entries[address] for address in self._likely(entry, holding)]
-        newer = [one.address for one in sources if _age(one) >= _age(entry) and one is not entry]
+        newer = [one.address for one in sources if _age(one) >= _age(entry) and one.address != entry.address]
         found: list[Mention] = []
         for address, body in self._catalog.plain_bodies(newer):
             if sentences := citing_sentences(body, names):

@@ -5,6 +5,7 @@ from pathlib import Path
 from builders import open_root
 
 from mdmem.index.fulltext import FullTextIndex
+from mdmem.retrieval.mentions import Mentions
 from mdmem.retrieval.pack import Mention
 from mdmem.retrieval.question import Question
 from mdmem.retrieval.retrieve import retrieve
@@ -55,6 +56,14 @@ def test_newer_entries_that_cite_it_stand_there_with_the_sentence_those_first_th
         ("cited by", "Night", "This revises ADR-0007 at night."),
         ("cited by", "Mails", "We keep ADR 7 in mind."),
     ]
+
+
+def test_what_stands_under_an_entry_is_told_of_one_that_equals_it(tmp_path: Path) -> None:
+    root = make_rule(tmp_path)
+    ended = {"status": "deprecated", "superseded_by": RULE, "deprecated_at": "2026-02-01"}
+    put(root, "app/rules/old", "Retry once", created_at="2026-01-02", **ended)
+    workspace, entry = open_root(root), open_root(root).catalog.entries[RULE]
+    assert [one.address for one in Mentions(workspace, None).of(entry, {}, is_asked=True)] == ["app/rules/old"]
 
 
 def test_link_in_a_body_cites(tmp_path: Path) -> None:
