@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -208,12 +208,12 @@ class StepProgress:
         self._said = percent
         said = f"{self._doing.format(total)}: {percent} %"
         self._width = max(self._width, len(said))
-        click.echo(f"\r{said}", err=True, nl=False)
+        _echo(f"\r{said}", err=True, nl=False)
 
     def clear(self) -> None:
         """Take away what was shown."""
         if self._width:
-            click.echo(f"\r{' ' * self._width}\r", err=True, nl=False)
+            _echo(f"\r{' ' * self._width}\r", err=True, nl=False)
 
 
 class _Progress:
@@ -236,7 +236,22 @@ class _Progress:
         if percent != self._said or done == total:
             self._said = percent
             # Nothing of a file is in it, and the carriage return is meant.
-            click.echo(f"\rindexing {total} entries, once: {percent} %", err=True, nl=done == total)
+            _echo(f"\rindexing {total} entries, once: {percent} %", err=True, nl=done == total)
+
+
+def _echo(text: str, *, err: bool = False, nl: bool = True, color: bool | None = None) -> None:
+    """Print, or drop what nobody reads any more: what a command does, and its exit code, hang on no reader."""
+    try:
+        click.echo(text, err=err, nl=nl, color=color)
+    except BrokenPipeError:
+        drop_what_is_printed(sys.stderr if err else sys.stdout)
+
+
+def drop_what_is_printed(stream: TextIO) -> None:
+    """Let a stream whose reader has gone lead nowhere, with what it still holds: Python would complain at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def print_text(text: str, *, is_page: bool = False) -> None:
@@ -248,7 +263,7 @@ def print_text(text: str, *, is_page: bool = False) -> None:
     if not text:
         return
     if not sys.stdout.isatty():
-        click.echo(_sent(text))
+        _echo(_sent(text))
         return
     import shutil
 
@@ -262,7 +277,7 @@ def print_text(text: str, *, is_page: bool = False) -> None:
     if is_long and sys.stdin.isatty() and os.environ.get("TERM") != "dumb":
         click.echo_via_pager(f"{shown}\n", color=context.color)
     else:
-        click.echo(shown)
+        _echo(shown)
 
 
 def columns() -> int | None:
@@ -277,18 +292,18 @@ def print_patch(text: str) -> None:
     from mdmem.render.ink import sent_as_is
 
     if text:
-        click.echo(_sent(text) if sys.stdout.isatty() else sent_as_is(text))
+        _echo(_sent(text) if sys.stdout.isatty() else sent_as_is(text))
 
 
 def print_and_end(context: click.Context, text: str) -> None:
     """Print what is of no file, as the help, and end the command."""
-    click.echo(text, color=context.color)
+    _echo(text, color=context.color)
     context.exit()
 
 
 def say(text: str) -> None:
     """Say something on stderr, with every control character in it written out."""
-    click.echo(_sent(text), err=True)
+    _echo(_sent(text), err=True)
 
 
 def is_confirmed(question: str) -> bool:

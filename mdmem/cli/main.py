@@ -12,7 +12,7 @@ from keyword import iskeyword
 import click
 
 from mdmem import __version__
-from mdmem.cli.common import Globals, global_options, print_and_end, say
+from mdmem.cli.common import Globals, drop_what_is_printed, global_options, print_and_end, say
 from mdmem.cli.options import option
 from mdmem.cli.short_help import WithHelp, named
 from mdmem.errors import MdmemError, shown_message
@@ -192,15 +192,16 @@ def run(arguments: Sequence[str]) -> int:
         # File names may hold bytes that are no text; they are shown escaped instead of ending the program.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    code: object = 0
     try:
         code = cli.main(args=list(arguments) or ["--help"], prog_name="mdmem", standalone_mode=False)
         sys.stdout.flush()
     except MdmemError as error:
-        code = _fail(shown_message(str(error), arguments), error.exit_code)
+        refused = _fail(shown_message(str(error), arguments), error.exit_code)
         # What somebody may do about it, below the sentence.
         for note in getattr(error, "__notes__", ()):
             say(note)
-        return code
+        return refused
     except click.exceptions.NoArgsIsHelpError as error:
         say(error.format_message())
         return error.exit_code
@@ -214,9 +215,7 @@ def run(arguments: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         return 130
     except BrokenPipeError:
-        # The reader has gone; Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        drop_what_is_printed(sys.stdout)
     except SystemExit as error:
         # click leaves this way after a completion, and when the reader has gone: then it has replaced the stream.
         return int(error.code or 0) if sys.stdout is stdout else 0

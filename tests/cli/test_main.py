@@ -169,15 +169,18 @@ def test_closed_stream_is_no_fault(tmp_path: Path) -> None:
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
 
 
-def test_closed_pipe_ends_the_command_in_silence(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("command", "code"), [("list", 0), ("check", 1)])
+def test_closed_pipe_ends_the_command_in_silence_and_with_its_own_code(command: str, code: int, tmp_path: Path) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/broken", "Text.\n", supersedes="nav/rules/nothing")
     reading, writing = os.pipe()
     os.close(reading)
-    command = [python(), "-m", "mdmem", "list"]
-    ran = subprocess.run(
-        command, cwd=memory(tmp_path), env=environment(), stdout=writing, stderr=subprocess.PIPE, check=False
-    )
+    line = [python(), "-m", "mdmem", command]
+    # As where a hook's output, all of it, goes through `head`.
+    streams = {"stdout": writing, "stderr": subprocess.PIPE if code == 0 else writing}
+    ran = subprocess.run(line, cwd=folder, env=environment(), check=False, **streams)
     os.close(writing)
-    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert (ran.returncode, ran.stderr or b"") == (code, b"")
 
 
 def test_what_is_left_to_print_and_to_clear_away_is_seen_to_before_the_end(tmp_path: Path) -> None:
