@@ -328,8 +328,9 @@ def print_written(given: Globals, workspace: Workspace, written: WriteResult, fo
     print_text(text_of_written(given, workspace, written))
     for remark in written.remarks:
         given.remark(remark)
-    if workspace.location.repository is not None and _is_half_known(written):
-        given.remark("commit these files together: some name a file that git does not have yet")
+    is_open = workspace.location.repository is not None and written.commit is None and not written.is_dry
+    if is_open and (remark := _to_commit(written)):
+        given.remark(remark)
     if not written.changes:
         given.remark("nothing to change: the files say so already")
     return 0
@@ -359,7 +360,9 @@ def text_of_written(given: Globals, workspace: Workspace, written: WriteResult) 
     return written_text(written, given.ink(), show_path=from_here(workspace), under=workspace.location.under)
 
 
-def _is_half_known(written: WriteResult) -> bool:
-    """Say whether files were written of which some are new, so that a commit of the others alone would break links."""
-    is_open = written.commit is None and not written.is_dry and len(written.changes) > 1
-    return is_open and any(one.before is None or one.path != one.to for one in written.changes)
+def _to_commit(written: WriteResult) -> str:
+    """Return what to know where a commit of what git knows alone would break links, or lose what was moved."""
+    if any(one.before is not None and one.path != one.to for one in written.changes):
+        return "commit these files together, with `git add` of the new places: `git commit -a` alone loses them"
+    is_half_known = len(written.changes) > 1 and any(one.before is None for one in written.changes)
+    return "commit these files together: some name a file that git does not have yet" if is_half_known else ""

@@ -363,11 +363,13 @@ def test_mv_says_what_to_commit_together(tmp_path: Path, capsys: Capture) -> Non
     folder = memory(tmp_path)
     write_entry(folder / "memory", "nav/architecture/more", see=[OLD])
     commit_all(folder)
+    together = "commit these files together, with `git add` of the new places: `git commit -a` alone loses them\n"
     ran = run_here(capsys, "mv", OLD, NEW, cwd=folder)
     assert ran.out == (
         f"changed memory/nav/architecture/more.md\n  see: {OLD} → {NEW}\nmoved memory/{OLD}.md → memory/{NEW}.md\n"
     )
-    assert ran.err == "commit these files together: some name a file that git does not have yet\n"
+    assert ran.err == together
+    assert run_here(capsys, "mv", "nav/architecture/more", "nav/rules/more", cwd=folder).err == together
 
 
 def test_mv_names_of_a_list_only_what_it_replaced(tmp_path: Path, capsys: Capture) -> None:
