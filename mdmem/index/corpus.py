@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import accumulate, chain, compress, pairwise
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.fields import Searched, searched_as
@@ -95,6 +95,8 @@ class Corpus:
     @cached_property
     def firsts(self) -> Sequence[int]:
         """The number of the first passage of the document that each number belongs to."""
+        if self.is_flat:
+            return range(len(self.keys))
         found: list[int] = []
         first, last = 0, None
         for number, key in enumerate(self.keys):
@@ -191,8 +193,10 @@ class Corpus:
         """The places of the live documents by key."""
         if self.base is not None:
             return self._in_order_like(self.base)
-        named = [(name, place) for place, name in enumerate(self.names) if name is not None]
-        return [place for _, place in sorted(named)]
+        names: Sequence[Any] = self.names
+        # Nearly always each document lives.
+        live = compress(range(len(names)), names) if self._gone else range(len(names))
+        return sorted(live, key=names.__getitem__)
 
     def _in_order_like(self, base: "Corpus") -> Sequence[int]:
         names, place_of = self.names, self.places.__getitem__
