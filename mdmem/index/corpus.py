@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
-from itertools import accumulate, chain, compress, pairwise
+from itertools import accumulate, compress, pairwise
 from typing import Any, Protocol, TypeVar
 
 from mdmem.dataclass import dataclass, field
@@ -241,8 +241,12 @@ def _cut(column: Sequence[_Number], places: Sequence[int]) -> Sequence[_Number]:
     """Return a column without what stands at some places."""
     if not places:
         return column
-    ends = pairwise((-1, *places, len(column)))
-    return list(chain.from_iterable(column[start + 1 : end] for start, end in ends))
+    # A list or an array, either of which is copied at once.
+    kept: Any = column[:]
+    for place in reversed(places):
+        del kept[place]
+    found: Sequence[_Number] = kept
+    return found
 
 
 def _norm(name: str, lengths: Mapping[int, int] | Sequence[int], total: int, count: int) -> Norm:
