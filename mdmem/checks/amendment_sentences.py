@@ -64,7 +64,7 @@ def amendment_sentences(
     starts = _verb_starts(body)
     if starts and "```" not in body and "~~~" not in body:
         # To blank out two lines takes less than the body.
-        starts = [start for start in starts if _speaks_in_lines(body, start)]
+        starts = list(_speaking(body, starts))
     if not starts:
         return
     text = prose()
@@ -91,13 +91,18 @@ def _verb_starts(body: str) -> list[int]:
     return sorted(found)
 
 
-def _speaks_in_lines(body: str, start: int) -> bool:
-    """Say whether a verb has its subject, in a body without fenced code."""
-    first = body.rfind("\n", 0, max(0, start - _BEFORE)) + 1
-    end = body.find("\n", start)
-    lines = without_code(body[first : end if end >= 0 else len(body)])
-    verb = _VERB.match(lines, start - first)
-    return verb is not None and _speaks_for_itself(lines, verb)
+def _speaking(body: str, starts: Sequence[int]) -> Iterator[int]:
+    """Yield those of the verbs, in order, that have their subject, in a body without fenced code."""
+    first, end, lines = 0, -1, ""
+    for start in starts:
+        # A line is blanked out once, however many verbs it holds.
+        if start > end:
+            first, end = body.rfind("\n", 0, max(0, start - _BEFORE)) + 1, body.find("\n", start)
+            end = end if end >= 0 else len(body)
+            lines = without_code(body[first:end])
+        verb = _VERB.match(lines, start - first)
+        if verb is not None and _speaks_for_itself(lines, verb):
+            yield start
 
 
 def _may_speak(body: str, verb: re.Match[str]) -> bool:

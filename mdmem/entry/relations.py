@@ -87,8 +87,9 @@ def relation_of(sentence: str, named: re.Pattern[str]) -> str:
     if not _holds(folded, _SELF) or not _holds(folded, _VERBS):
         return ""
     for name in islice(named.finditer(sentence), _NAMED):
-        before, behind = folded[: name.start()], folded[name.end() :]
-        is_active = _holds(before, _DOERS) and _holds(before[-_NEAR - _LONGEST_VERB :], _VERBS)
+        # Cut before they are folded: a letter may become two.
+        before, behind = sentence[: name.start()], sentence[name.end() :].lower()
+        is_active = _holds(before.lower(), _DOERS) and _holds(before[-_NEAR - _LONGEST_VERB :].lower(), _VERBS)
         is_passive = _holds(behind, _BY) and _holds(behind, _VERBS)
         # Most names stand near no verb: what is denied or asked of them need not be known.
         if not is_active and not is_passive:

@@ -24,6 +24,11 @@ def content_of(entry: Entry, body: str) -> str:
     return "\n\n".join(part for part in (body.strip(), *stated_fields(entry)) if part)
 
 
+def is_title_alone(content: str) -> bool:
+    """Say whether a content is nothing but headings, so that there is no more to ask for."""
+    return all(line.startswith("#") for line in content.splitlines() if line.strip())
+
+
 def summary_of(entry: Entry, body: str) -> str:
     """Return what was decided, in a few sentences, and for a pattern its steps."""
     # Imported here: whoever takes in whole contents pays for no patterns of what stands in a body.

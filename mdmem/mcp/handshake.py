@@ -69,6 +69,8 @@ _WAITING = 64
 
 # Some clients keep the tools from the model until they have the others, too.
 _LISTS = ("tools/list", "prompts/list", "resources/list")
+# What is in these stands in files, and may be long in coming.
+_OF_FILES = ("resources",)
 
 Facts = dict[str, Any]
 Lists = Mapping[str, Callable[[], Sequence[Facts] | None]]
@@ -167,12 +169,24 @@ class Opening:
     def _read(self, lines: TextIO) -> None:
         with suppress(OSError):
             for line in lines:
-                with self._turn:
-                    answer = self.answer_to(line)
-                    if answer is not None:
-                        self._send(answer)
+                request = request_of(line)
+                if self._era is not None and request is not None and request.list in _OF_FILES:
+                    threading.Thread(target=self._answer_beside, args=(request, line), daemon=True).start()
+                else:
+                    self._answer(line)
                 self._lines.put(line)
         self._lines.put("")
+
+    def _answer_beside(self, request: Request, line: str) -> None:
+        """Read the files while other requests are answered; then the list costs little."""
+        if self._listed(request) is not None:
+            self._answer(line)
+
+    def _answer(self, line: str) -> None:
+        with self._turn:
+            answer = self.answer_to(line)
+            if answer is not None:
+                self._send(answer)
 
     def _send(self, answer: bytes) -> None:
         try:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mdmem.mcp.handshake import Facts, Lists
     from mdmem.mcp.workspaces import Provider
 
-# Seconds that other requests wait for a memory to be read; one that takes longer is left to the SDK's own threads.
+# Seconds for reading a memory; one that takes longer is left to the SDK's own threads.
 _SECONDS = 1.0
 
 

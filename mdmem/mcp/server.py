@@ -86,6 +86,8 @@ class Warmup:
 
 # Seconds between two words on how far the index is.
 _BEAT = 0.25
+# Seconds that a question waits for the first bringing up to date, and between two looks at that.
+_PATIENCE, _LOOK = 2.0, 0.02
 
 Caller = Callable[[], Access]
 """Says, in the task of a call, who calls."""
@@ -143,6 +145,7 @@ class MemoryServer(MCPServer[Any]):
             # How far the index is tells how much there is of wings that the caller does not see.
             if context is not None and not access.is_narrow and self._warming is not None and self._warming.is_running:
                 beside.start_soon(_tell_progress, self._warming, context)
+            await self._warmed()
             answer = await self._answer(tool, arguments, access)
             beside.cancel_scope.cancel()
         if isinstance(answer, Page):
@@ -179,6 +182,12 @@ class MemoryServer(MCPServer[Any]):
     ) -> GetPromptResult | InputRequiredResult:
         """Return a prompt's messages; raises MCPError."""
         return await self._offers.prompt(name, arguments or {})
+
+    async def _warmed(self) -> None:
+        """Wait a moment for the index to be brought up to date, whose lock a question would meet."""
+        with anyio.move_on_after(_PATIENCE):
+            while self._warming is not None and self._warming.is_running:
+                await anyio.sleep(_LOOK)
 
     async def _answer(self, tool: Tool, arguments: dict[str, Any], access: Access) -> Page | RefusedError:
         try:

@@ -8,7 +8,7 @@ from functools import partial
 
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, EntryType, Status
-from mdmem.entry.text import quoted
+from mdmem.entry.text import is_title_alone, quoted
 from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
@@ -247,6 +247,7 @@ def _marks(packed: PackedEntry) -> str:
     if item.status is not Status.ACTIVE and not item.reason.count(item.status.value.replace("_", " ")):
         marks.append(item.status.value.replace("_", " "))
     marks += [_how(packed)] if packed.form in _FORMS else []
+    marks += [TITLE_ALONE] if packed.form is Form.FULL and is_title_alone(packed.content) else []
     is_known = packed.form is Form.GIVEN or packed.goes_on
     marks += ["of other files"] if item.lies_aside and not is_known else []
     if not is_known:
@@ -257,6 +258,7 @@ def _marks(packed: PackedEntry) -> str:
     return f" ({'; '.join(marks)})" if marks else ""
 
 
+TITLE_ALONE = "no text beyond its title"
 _FORMS = {Form.SECTION: "the section that decides", Form.SUMMARY: "shortened", Form.GIVEN: "given before"}
 
 

@@ -9,7 +9,7 @@ from mdmem.entry.text import quoted
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.json import beneath_json
-from mdmem.render.retrieval import mention_line
+from mdmem.render.retrieval import TITLE_ALONE, mention_line
 from mdmem.render.words import indent
 from mdmem.retrieval.about import ToldEntry
 
@@ -52,6 +52,8 @@ def told_json(told: Iterable[ToldEntry]) -> dict[str, Any]:
 
 
 def _said(one: ToldEntry) -> str:
+    if one.is_title_alone:
+        return f"has {TITLE_ALONE}"
     if one.was_whole:
         return _ALL
     return one.said or (_NOTHING_MORE if one.before else _NOTHING)

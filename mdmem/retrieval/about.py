@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from mdmem.catalog.model import Catalog
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry
-from mdmem.entry.text import content_of
+from mdmem.entry.text import content_of, is_title_alone
 from mdmem.errors import UsageError
 from mdmem.index.analysis import ask
 from mdmem.index.finder import finder
@@ -42,6 +42,7 @@ class ToldEntry:
     digest: str = ""
     before: frozenset[str] = frozenset()
     marks: frozenset[str] = frozenset()
+    is_title_alone: bool = False
 
     @property
     def is_current(self) -> bool:
@@ -108,7 +109,7 @@ def _told_of(catalog: Catalog, address: str, terms: frozenset[str], mentions: Me
     beneath = tuple(one for one in beneath if one.is_news(before))
     said, texts = ("", []) if before >= WHOLE else _said(body, terms, before)
     marks = marks_of((*texts, *links_of(beneath)))
-    return ToldEntry(entry, said, heads, beneath, digest, before, marks)
+    return ToldEntry(entry, said, heads, beneath, digest, before, marks, is_title_alone(body))
 
 
 def _said(body: str, terms: frozenset[str], before: frozenset[str]) -> tuple[str, list[str]]:

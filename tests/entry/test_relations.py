@@ -35,6 +35,7 @@ from mdmem.entry.sections import naming
         ("ADR 7 was removed in this year.", ""),
         ("If we change ADR 7, tools break.", ""),
         ("Should this ADR replace ADR 7?", ""),
+        ("İİİİİ: this ADR extends ADR 7.", "extends it"),
     ],
 )
 def test_relation_is_told_where_a_sentence_says_it_of_its_own_entry(sentence: str, told: str) -> None:

@@ -1,6 +1,8 @@
 """The first answers, which are given before the SDK is imported: they are those that the SDK gives, or none."""
 
+import io
 import json
+from threading import Event
 from typing import Any
 
 import anyio
@@ -154,6 +156,20 @@ def test_what_is_read_after_the_end_of_the_opening_is_left_to_the_sdk() -> None:
     assert opening.answer_to(hello()) is not None
     opening.close()
     assert opening.answer_to(line("tools/list", 2)) is None
+
+
+def test_tools_do_not_wait_for_what_is_read_of_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    opening, sent, are_told, is_over = Opening(), list[int](), Event(), Event()
+    opening.offer({"resources": lambda: [] if are_told.wait(20) else None, "tools": list})
+
+    def send(answer: bytes) -> None:
+        sent.append(json.loads(answer)["id"])
+        {3: are_told, 2: is_over}.get(sent[-1], Event()).set()
+
+    monkeypatch.setattr(opening, "_send", send)
+    opening._read(io.StringIO(hello() + line("resources/list", 2) + line("tools/list", 3)))  # type: ignore[arg-type]
+    assert is_over.wait(20)
+    assert (sent, opening.answered) == ([1, 3, 2], {1, 2, 3})
 
 
 def test_a_line_that_nests_too_deep_is_left_to_the_sdk() -> None:

@@ -516,6 +516,7 @@ def test_progress_of_the_index_is_told_to_a_call_that_asks_for_it(root: Path, mo
 
     async def heard(done: float, total: float | None, message: str | None) -> None:
         told.append((done, total, message))
+        warming.is_running = False
         waiting.has_happened.set()
 
     async def work(client: Client) -> Any:
@@ -523,6 +524,27 @@ def test_progress_of_the_index_is_told_to_a_call_that_asks_for_it(root: Path, mo
 
     facts(with_client(server, work))
     assert told[0] == (3, 10, "the index is being built: 3 of 10 entries")
+
+
+def test_first_question_waits_for_the_index_that_is_being_built(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(served, "_PATIENCE", 30)
+    order: list[str] = []
+
+    class Watched(OpenedProvider):
+        def builder(self, progress: Any) -> Any:
+            order.append("built")
+            return super().builder(progress)
+
+        def workspace(self, *access: Any) -> Any:
+            order.extend(["asked"] if access else [])
+            return super().workspace(*access)
+
+    async def work(client: Client) -> Any:
+        await client.list_tools()
+        return await client.call_tool("search", {"query": "threads"})
+
+    with_client(build_server(Watched(opened_apart(root)), profile="all", is_warming=True), work)
+    assert order[:2] == ["built", "asked"]
 
 
 def test_the_index_is_built_after_the_first_reply(root: Path) -> None:

@@ -42,6 +42,14 @@ def test_best_window_stands_below_its_heading_before_what_was_rejected(folder: P
     )
 
 
+def test_who_has_no_text_says_so_at_once(folder: Path, capsys: Capture) -> None:
+    write_entry(folder / "memory", "nav/architecture/pages", "# Pages\n", title="Pages")
+    told = run_here(capsys, "show", "pages", "--about", "limit", cwd=folder).out
+    assert told == "nav/architecture/pages: Pages\n  has no text beyond its title\n"
+    found = run_here(capsys, "retrieve", "pages", cwd=folder).out
+    assert "nav/architecture/pages: Pages (no text beyond its title; " in found
+
+
 def test_words_that_only_code_holds_are_found(folder: Path, capsys: Capture) -> None:
     said = run_here(capsys, "show", "queue", "--about", "drain sh", "--format", "json", cwd=folder).out
     assert "drain" in json.loads(said)["entries"][0]["passages"]
