@@ -11,19 +11,20 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, NoReturn
 
-# What click, `dataclasses`, `urllib` and msgspec import at once and use late: a tenth of what a search takes.
-_LATE = ("inspect", "ipaddress", "textwrap", "msgspec.inspect")
+# What click, `dataclasses`, `subprocess`, `urllib` and msgspec import at once and use late: a tenth of what a search
+# takes.
+_LATE = ("inspect", "ipaddress", "locale", "signal", "textwrap", "msgspec.inspect")
 _turn = threading.Lock()
 
 
 def main() -> NoReturn:
     """Run mdmem with the arguments of the process and exit with its code."""
+    # What is loaded lives until the process ends; looking for garbage in it took a third of loading 10,000 entries.
+    gc.disable()
     for name in _LATE:
         sys.modules.setdefault(name, _Late(name))
     from mdmem.cli.main import run
 
-    # What is loaded lives until the process ends; looking for garbage in it took a third of loading 10,000 entries.
-    gc.disable()
     code = run(sys.argv[1:])
     # Python looks for it once more where it ends, unless it takes all for what lives on.
     gc.freeze()

@@ -74,8 +74,9 @@ def differing(before: Before, files: Sequence[TreeFile], digests: Mapping[str, s
 
 def unlike(known: Mapping[str, str], digests: Mapping[str, str]) -> Iterator[str]:
     """Yield the paths that have another digest, or one of the two alone; of thousands no step is Python's."""
-    if known != digests:
-        yield from compress(digests, map(ne, map(known.get, digests), digests.values()))
+    found = list(map(known.get, digests))
+    yield from compress(digests, map(ne, found, digests.values()))
+    if len(known) > len(digests) - found.count(None):
         yield from known.keys() - digests.keys()
 
 

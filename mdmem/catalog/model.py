@@ -203,8 +203,9 @@ class Catalog:
             return self._same[0].digests
         found = self.file_digests if self._digests is None else self._digests
         # Of thousands no step is Python's.
-        stated = map(found.get, map(add, self.entries, repeat(".md")))
-        return {address: digest for address, digest in zip(self.entries, stated, strict=True) if digest is not None}
+        stated: list[Any] = list(map(found.get, map(add, self.entries, repeat(".md"))))
+        pairs = zip(self.entries, stated, strict=True)
+        return {address: digest for address, digest in pairs if digest is not None} if None in stated else dict(pairs)
 
     @cached_property
     def file_digests(self) -> dict[str, str]:

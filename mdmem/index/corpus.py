@@ -3,8 +3,8 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
-from itertools import accumulate, chain, compress, pairwise
-from typing import Protocol, TypeVar
+from itertools import accumulate, compress, pairwise
+from typing import Any, Protocol, TypeVar
 
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.fields import Searched, searched_as
@@ -95,6 +95,8 @@ class Corpus:
     @cached_property
     def firsts(self) -> Sequence[int]:
         """The number of the first passage of the document that each number belongs to."""
+        if self.is_flat:
+            return range(len(self.keys))
         found: list[int] = []
         first, last = 0, None
         for number, key in enumerate(self.keys):
@@ -191,8 +193,10 @@ class Corpus:
         """The places of the live documents by key."""
         if self.base is not None:
             return self._in_order_like(self.base)
-        named = [(name, place) for place, name in enumerate(self.names) if name is not None]
-        return [place for _, place in sorted(named)]
+        names: Sequence[Any] = self.names
+        # Nearly always each document lives.
+        live = compress(range(len(names)), names) if self._gone else range(len(names))
+        return sorted(live, key=names.__getitem__)
 
     def _in_order_like(self, base: "Corpus") -> Sequence[int]:
         names, place_of = self.names, self.places.__getitem__
@@ -237,8 +241,12 @@ def _cut(column: Sequence[_Number], places: Sequence[int]) -> Sequence[_Number]:
     """Return a column without what stands at some places."""
     if not places:
         return column
-    ends = pairwise((-1, *places, len(column)))
-    return list(chain.from_iterable(column[start + 1 : end] for start, end in ends))
+    # A list or an array, either of which is copied at once.
+    kept: Any = column[:]
+    for place in reversed(places):
+        del kept[place]
+    found: Sequence[_Number] = kept
+    return found
 
 
 def _norm(name: str, lengths: Mapping[int, int] | Sequence[int], total: int, count: int) -> Norm:

@@ -78,7 +78,6 @@ def weigh(
 def _weigh(
     corpus: Corpus, frequencies: Frequencies, fields: Sequence[str], few: frozenset[int] | None = None
 ) -> Weights:
-    holders = set[int]()
     passages = corpus.passages_of(few) if few is not None else frozenset[int]()
     stated: dict[int, float] = {}
     wholes: dict[int, float] = {}
@@ -94,8 +93,6 @@ def _weigh(
             held = chain.from_iterable(starmap(zip, columns))
         else:
             held = _held_by(passages if is_part else few, columns)
-            for numbers, _ in columns:
-                holders.update(numbers if corpus.is_flat else map(corpus.firsts.__getitem__, numbers))
         if is_part and not corpus.is_flat:
             held = _summed(held, corpus.firsts)
         weight = WEIGHTS[field]
@@ -107,8 +104,17 @@ def _weigh(
             stated = _sum(stated, weighed)
     # Whole numbers: their sum is the same in any order of the documents.
     times = sum(sum(counts) for _, columns in postings for _, counts in columns)
-    count = len(stated.keys() | wholes.keys() if few is None else holders)
+    count = len(stated.keys() | wholes.keys()) if few is None else _count(corpus, postings)
     return Weights(stated, wholes, postings, count, times)
+
+
+def _count(corpus: Corpus, postings: Sequence[tuple[str, Sequence[Columns]]]) -> int:
+    """Return how many documents postings are of."""
+    columns = [numbers for _, columns in postings for numbers, _ in columns]
+    if corpus.is_flat and len(postings) < 2:
+        # A field has each number once.
+        return sum(map(len, columns))
+    return len(set[int]().union(*(one if corpus.is_flat else map(corpus.firsts.__getitem__, one) for one in columns)))
 
 
 def _sum(one: dict[int, float], other: dict[int, float]) -> dict[int, float]:
@@ -327,9 +333,11 @@ def rank(
         else:
             for place in places:
                 masks[place] |= mask
-    held: Set[int] = scored.held
+    held: set[int] = scored.held
     if query.accept is not None:
         held = {corpus.places[number] for number in query.accept(corpus, read)}
+    if few is not None:
+        held = held.intersection(map(corpus.places.__getitem__, few))
     found = _by_name(corpus, held)
     # Thousands of matches share a few sets.
     texts = {mask: frozenset(text for text, bit in bits.items() if (mask | of_all) & bit) for mask in set(masks)}
@@ -350,9 +358,9 @@ def rank(
 def _by_name(corpus: Corpus, held: Set[int]) -> Sequence[int]:
     """Return the places of live documents by key."""
     names = corpus.names
+    # Of many it takes less to pass over the others.
+    if 8 * len(held) <= len(names):
+        return sorted((place for place in held if names[place] is not None), key=lambda place: names[place] or "")
     if len(held) >= len(corpus.in_order) and held >= corpus.alive:
         return corpus.in_order
-    # Of many it takes less to pass over the others.
-    if 8 * len(held) > len(names):
-        return [place for place in corpus.in_order if place in held]
-    return sorted((place for place in held if names[place] is not None), key=lambda place: names[place] or "")
+    return [place for place in corpus.in_order if place in held]

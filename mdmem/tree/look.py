@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
-from operator import is_
+from operator import eq, is_
 from pathlib import Path
 
 from mdmem.dataclass import dataclass, field
@@ -54,11 +54,14 @@ class FolderLook:
             os.close(handle)
 
     def _has_stats(self, handle: int) -> bool:
-        """Say whether each file of the folder that is open has the stat that it had, in one loop: thousands may."""
-        numbers, lstat = iter(self.column), os.lstat
-        named = (name for name in self.names if name[0] != ".")
-        known = zip(named, zip(numbers, numbers, numbers, numbers, strict=True), strict=True)
-        return all(stat_of(lstat(name, dir_fd=handle)) == stat for name, stat in known)
+        """Say whether each file of the folder that is open has the stat that it had; of thousands no step is Python's.
+
+        Of each there is a stat: who makes a look, and who reads one, sees to that.
+        """
+        numbers = iter(self.column)
+        named = [name for name in self.names if name[0] != "."]
+        found = map(stat_of, map(partial(os.lstat, dir_fd=handle), named))
+        return all(map(eq, found, zip(numbers, numbers, numbers, numbers, strict=True)))
 
     @cached_property
     def _is_settled(self) -> bool:

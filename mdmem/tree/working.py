@@ -197,7 +197,7 @@ class WorkingTree:
         if tuple(files) == listing.asked:
             return dict(listing.digests)
         paths = list(map(path_of, files))
-        known = list(map(listing.digests.get, paths))
+        known = list(map(listing.digests.get, paths)) if listing.digests else [None]
         if None not in known:
             # Of one listing several things are asked in turns, and all of it first.
             return dict(zip(paths, known, strict=True))

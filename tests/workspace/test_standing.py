@@ -10,6 +10,7 @@ from builders import commit_all, git, make_root, memory, open_root, run_here, sn
 
 from mdmem.git import Repository, read_blobs
 from mdmem.retrieval.retrieve_context import retrieve_context
+from mdmem.state import write_packed
 from mdmem.workspace import proposals
 
 from .lines import NEW, OLD, RULE, Capture, on_branch, said, standings, supersede, superseding
@@ -114,6 +115,16 @@ def test_new_words_of_a_changed_entry_are_found_and_git_is_asked_for_the_old_one
     [hit] = said(capsys, "search", "zebra", cwd=folder)["hits"]
     assert (hit["address"], hit["standing"], hit["snippet"]) == (OLD, "uncommitted", "Navigation uses a zebra.")
     assert asked == [old]
+    answers = [said(capsys, "search", "threads", cwd=folder)["hits"]]
+    assert asked == [old]
+    # What is kept of them is believed by its digest alone.
+    [kept] = (folder / ".git").rglob("displaced")
+    write_packed(kept, "displaced 1", {old: b"Navigation uses no threads.\n"})
+    answers.append(said(capsys, "search", "threads", cwd=folder)["hits"])
+    assert [[(one["address"], one["standing"], one["snippet"]) for one in hits] for hits in answers] == [
+        [(OLD, "binding", "Navigation uses two threads. Rationale: it was measured.")]
+    ] * 2
+    assert asked == [old, old]
 
 
 def test_other_versions_stand_at_their_places_among_the_hits(tmp_path: Path, capsys: Capture) -> None:
