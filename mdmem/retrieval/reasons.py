@@ -12,6 +12,7 @@ from mdmem.retrieval.bearings import bearings_of, company_of, doubts_of
 from mdmem.retrieval.grounds import Grounds
 from mdmem.retrieval.path_names import few_of
 from mdmem.retrieval.ranks import Rank, Retrieved
+from mdmem.workspace.proposals import effects_of
 
 
 @dataclass(frozen=True)
@@ -80,13 +81,15 @@ class Reasons:
     def _doubts(self, entry: Entry) -> list[str]:
         catalog = self.grounds.catalog
         parts = list(doubts_of(catalog, entry, entry.status_on(self.grounds.today)))
+        stance = catalog.stance(entry.address)
+        note = stance.note if stance is not None else ""
         if entry.status is Status.DRAFT:
             parts.append("a draft: proposed, not binding")
+            note = note or "; ".join(effects_of(entry))
         is_replaced = entry.is_in_force and not catalog.lineage.is_current(entry.address)
         if is_replaced or entry.status is Status.DEPRECATED:
             parts.append(self._ended(entry))
-        stance = catalog.stance(entry.address)
-        return [*parts, stance.note] if stance is not None and stance.note else parts
+        return [*parts, note] if note else parts
 
     def _ended(self, entry: Entry) -> str:
         heads = self.grounds.catalog.lineage.heads(entry.address)

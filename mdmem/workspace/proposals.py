@@ -204,7 +204,7 @@ class _Composition:
         binding = entries.keys() - proposed if proposed else frozenset()
         without = {address: _without_effect(entries[address], binding) for address in proposed}
         for address, changed in without.items():
-            stances[address] = replace(stances[address], note="; ".join(_effects(entries[address], changed)))
+            stances[address] = replace(stances[address], note="; ".join(effects_of(entries[address], changed)))
         # What follows from entries is kept as long as none is another.
         entries = {**entries, **without} if without else entries
         is_agreed = bool(catalog.one_end_suffices) and self.agreed.one_sided is OneSided.FACT
@@ -264,7 +264,8 @@ def _without_effect(entry: Entry, binding: Set[str]) -> Entry:
     return entry.with_changes(**kept)
 
 
-def _effects(stated: Entry, without: Entry) -> Iterator[str]:
+def effects_of(stated: Entry, without: Entry | None = None) -> Iterator[str]:
+    """Yield what an entry would do to others, beyond what it does `without` some of its links."""
     for name, verb in _EFFECTS.items():
-        if named := [link for link in stated.links(name) if link not in without.links(name)]:
+        if named := [link for link in stated.links(name) if without is None or link not in without.links(name)]:
             yield f"would {verb} {', '.join(named)}"

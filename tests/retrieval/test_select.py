@@ -546,6 +546,14 @@ def test_drafts_are_proposed_and_never_items(tmp_path: Path) -> None:
     assert {item.reason for item in answer.proposed} == {"holds queue; a draft: proposed, not binding"}
 
 
+def test_draft_says_what_it_would_do_wherever_it_stands(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/choice", "Queue")
+    put(root, "app/a/idea", "Queue", status="draft", supersedes=["app/a/choice"])
+    (idea,) = found(root, "queue").proposed
+    assert idea.reason == "holds queue; a draft: proposed, not binding; would supersede app/a/choice"
+
+
 def test_drafts_that_match_cover_nothing(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/a/idea", "Queue", status="draft")
