@@ -190,7 +190,7 @@ def _print(runs: list[CheckedRoot], form: str, given: Globals, *, is_whole: bool
     from mdmem.render.findings.report import Look
     from mdmem.render.ink import sent
 
-    look = Look(given.ink(), __version__, is_whole)
+    look = Look(given.ink(), __version__, is_whole, given.root)
     print_text(get_format(form)(runs, look))
     if form == "concise":
         _remark_sums(given, runs)

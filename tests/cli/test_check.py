@@ -45,6 +45,13 @@ def test_finding_exits_1_with_place_line_caret_and_help(tmp_path: Path, capsys: 
     assert ran.out.endswith("\n3 entries checked in the working tree: 1 error\n")
 
 
+def test_what_to_type_next_is_about_the_root_that_was_typed(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/new", supersedes="nav/architecture/threads")
+    ran = run_here(capsys, "check", "--root", "memory", cwd=folder)
+    assert "  help: `mdmem --root memory check --fix` writes the missing end" in ran.out
+
+
 def test_json_has_the_findings(tmp_path: Path, capsys: Capture) -> None:
     said = json.loads(run_here(capsys, "check", "--format", "json", cwd=dangling(tmp_path)).out)
     finding = said["findings"][0]

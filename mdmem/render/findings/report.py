@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
@@ -89,11 +90,19 @@ class CheckedRoot:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a report is to look: its colours, the version of the program, and whether all is told however much it is."""
+    """How a report is to look: its colours, the version of the program, and whether all is told however much it is.
+
+    `root` is the one that somebody typed, so that what to type next is about the same.
+    """
 
     ink: Ink = field(default_factory=Ink)
     version: str = ""
     is_whole: bool = False
+    root: str | None = None
+
+    def as_typed(self, help_: str) -> str:
+        """Return what is to be typed so that it is about the root that was typed."""
+        return help_ if self.root is None else help_.replace("`mdmem ", f"`mdmem --root {shlex.quote(self.root)} ")
 
 
 @dataclass(frozen=True, slots=True)

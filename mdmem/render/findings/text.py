@@ -29,9 +29,9 @@ def text(roots: Sequence[CheckedRoot], look: Look) -> str:
     """
     found = told(roots)
     if look.is_whole or len(found) <= _READABLE:
-        return "\n\n".join([*(_block(one, look.ink) for one in found), summary(roots)])
+        return "\n\n".join([*(_block(one, look) for one in found), summary(roots)])
     errors = [one for one in found if one.severity is Severity.ERROR]
-    shown = [_block(one, look.ink) for one in errors[:_FIRST]]
+    shown = [_block(one, look) for one in errors[:_FIRST]]
     part = f"of {len(errors)} errors {_FIRST} are shown; " if len(errors) > _FIRST else ""
     return "\n\n".join([_table(found, look.ink), *shown, f"{summary(roots)}\n{part}{_WAYS}"])
 
@@ -62,8 +62,8 @@ def _in_wings(counted: Counter[str]) -> str:
     return ", ".join(most) + more
 
 
-def _block(found: RootFinding, ink: Ink) -> str:
-    finding, checked = found.finding, found.checked
+def _block(found: RootFinding, look: Look) -> str:
+    finding, checked, ink = found.finding, found.checked, look.ink
     head = ink.severity(found.severity, f"{found.severity}[{finding.code}]")
     new = " (new)" if found.is_new else ""
     lines = [f"{head} {ink.bold(_where(finding.place, checked.show_path))}{new}", f"  {finding.message}"]
@@ -73,7 +73,7 @@ def _block(found: RootFinding, ink: Ink) -> str:
         lines.append(f"  other end: {_where(finding.other, checked.show_path)}")
         lines += _source(finding.other, checked, ink)
     if finding.help:
-        lines.append(f"  help: {finding.help}")
+        lines.append(f"  help: {look.as_typed(finding.help)}")
     if finding.fix is not None:
         lines.append(f"  fix: {finding.fix.title} ({fix_flag(finding.fix)})")
     return "\n".join(lines)
