@@ -341,7 +341,7 @@ def remark_if_proposed(given: Globals, written: WriteResult, form: str) -> None:
     if written.changes and not written.is_dry and form != "json":
         address = written.changes[0].to.removesuffix(".md")
         if is_proposed(given, address):
-            given.remark(f"{address} is only proposed until it is on the default branch")
+            given.remark(f"{address} is only proposed until a commit of the default branch has it")
 
 
 def is_proposed(given: Globals, address: str) -> bool:

@@ -234,8 +234,8 @@ def _with_usage(error: click.ClickException) -> str:
     if context is None or not (isinstance(error, click.MissingParameter) or is_extra):
         return said
     options = [one for one in context.command.params if isinstance(one, click.Option)]
-    # A path too many is most often the place to write to.
-    needed = [one for one in options if one.required or (is_extra and "--out" in one.opts)]
+    # A path too many is most often the place to write to, and words too many are a title.
+    needed = [one for one in options if one.required or (is_extra and {"--out", "--title"}.intersection(one.opts))]
     stated = [f"{one.opts[0]} {one.make_metavar(context)}" for one in needed]
     line = " ".join([context.command_path, *context.command.collect_usage_pieces(context)[1:], *stated])
     return f"{said.rstrip('.')}; type `{line}`, and `{context.command_path} --help` tells the rest"

@@ -79,7 +79,7 @@ def command(given: Globals, form: str, **options: Any) -> int:
     if not wanted.is_dry:
         after = f", `mdmem approve {written.address}` puts it in force" if draft.status == "draft" else ""
         if draft.status == "active" and is_proposed(given, written.address):
-            after = "; it is only proposed until it is on the default branch"
+            after = "; it is only proposed until a commit of the default branch has it"
         given.remark(f"{written.address} is written ({draft.type}, {draft.status}); `mdmem check` checks it{after}")
     return 0
 

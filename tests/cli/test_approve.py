@@ -25,7 +25,7 @@ def with_draft(folder: Path, *, owners: str = "[Ada]", **fields: object) -> Path
 def test_approve_puts_the_draft_in_force_and_ends_the_old_entry(tmp_path: Path, capsys: Capture) -> None:
     root = with_draft(tmp_path)
     ran = run_here(capsys, "approve", "executor", cwd=root)
-    assert (ran.code, ran.err) == (0, f"{NEW} is only proposed until it is on the default branch\n")
+    assert (ran.code, ran.err) == (0, f"{NEW} is only proposed until a commit of the default branch has it\n")
     assert ran.out == (
         f"changed {NEW}.md\n  status: draft → active\n  approved_by: {ADA}\n"
         f"changed {OLD}.md\n  status: active → deprecated\n  deprecated_at: 2026-11-21\n  superseded_by: {NEW}\n"
@@ -37,7 +37,7 @@ def test_approve_by_somebody_who_is_no_owner_says_so(tmp_path: Path, capsys: Cap
     root = with_draft(tmp_path, owners="[navigation-team]")
     ran = run_here(capsys, "approve", NEW, cwd=root)
     said = f"`{ADA}` is no owner of the wing `nav`; that is `navigation-team`\n"
-    assert (ran.code, ran.err) == (0, f"{said}{NEW} is only proposed until it is on the default branch\n")
+    assert (ran.code, ran.err) == (0, f"{said}{NEW} is only proposed until a commit of the default branch has it\n")
     assert "status: active" in (root / f"{NEW}.md").read_text()
 
 

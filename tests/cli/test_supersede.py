@@ -45,7 +45,7 @@ def test_supersede_by_a_new_active_entry_writes_both(tmp_path: Path, capsys: Cap
     ran = run_here(capsys, "supersede", OLD, "-m", WHY, *MORE, "--status", "active", cwd=root)
     assert ran.out.startswith(f"created {FOUR}.md\nchanged {OLD}.md\n  status: active → deprecated\n")
     together = "commit these files together: some name a file that git does not have yet\n"
-    assert ran.err == f"{together}{FOUR} is only proposed until it is on the default branch\n"
+    assert ran.err == f"{together}{FOUR} is only proposed until a commit of the default branch has it\n"
 
 
 def test_supersede_takes_type_and_place(tmp_path: Path, capsys: Capture) -> None:
