@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache, cached_property, partial, reduce
 from heapq import heapify, heappop, heappush
-from itertools import chain, islice, takewhile
+from itertools import accumulate, chain, islice, takewhile
 from math import fsum
 from operator import itemgetter, or_
 
@@ -215,7 +215,8 @@ class Passages:
     def _starts_in(self, section: Section, place: float, shown: set[int], limit: int) -> Iterator[_Start]:
         """Yield the paragraphs of a section that a passage may begin in; one is taken apart only where that counts."""
         blocks = list(blocks_in(self.body, section.start, section.span[1]))
-        most = place + _shown_in(section)
+        most, end = place + _shown_in(section), section.span[1]
+        terms_from = self._terms_to(section.start, end)
 
         @cache
         def prose(at: int) -> list[Sentence]:
@@ -231,8 +232,7 @@ class Passages:
                     yield start_at(one.start, begun)
 
         def start_at(start: int, begun: Callable[[], Iterator[_Run | _Start]]) -> _Start:
-            end = section.span[1]
-            return _Start(start, self._terms_in(start, end), most + self._stated(start, end), begun)
+            return _Start(start, terms_from(start), most + self._stated(start, end), begun)
 
         for at, block in enumerate(blocks):
             if self._may_begin(block, place, is_first=block.start not in shown):
@@ -324,6 +324,13 @@ class Passages:
     def _terms_in(self, start: int, end: int) -> int:
         places, held = self._held
         return reduce(or_, held[bisect_left(places, start) : bisect_left(places, end)], 0)
+
+    def _terms_to(self, first: int, end: int) -> Callable[[int], int]:
+        """Return what says which terms stand from a place, the first or a later one, up to an end."""
+        places, held = self._held
+        edge = bisect_left(places, end)
+        behind = [*accumulate(reversed(held[bisect_left(places, first) : edge]), or_, initial=0)]
+        return lambda start: behind[max(0, edge - bisect_left(places, start))]
 
 
 def _shown_in(section: Section) -> float:

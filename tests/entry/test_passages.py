@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from mdmem.entry import passages
 from mdmem.entry.headings import sections_of
 from mdmem.entry.passages import _LEAST, Passages, _Run, _Start, _Weighed
 from mdmem.entry.sentences import sentences_in, size_of
@@ -83,3 +84,11 @@ def test_run_goes_on_to_the_last_that_it_counts_where_there_is_room() -> None:
 def test_what_follows_an_announcement_is_read_in_linear_time(after: str) -> None:
     body = f"A key is of brass:{after}"
     assert size_of(Passages(body, sections_of(body), finder(("key",)), {}).best((), 400)) <= 400
+
+
+def test_words_of_a_section_of_many_paragraphs_are_joined_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    joined: list[int] = []
+    monkeypatch.setattr(passages, "or_", lambda one, other: joined.append(other) or one | other)
+    body = "A key of brass.\n\n" * 200
+    assert "A key of brass." in Passages(body, sections_of(body), finder(("key",)), {}).best((), 400)
+    assert len(joined) < 10 * 200
