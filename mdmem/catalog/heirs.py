@@ -42,6 +42,8 @@ _HOLDING: Mapping[str, Callable[[Entry], object]] = {
 def share(one: Catalog, other: Catalog) -> None:
     """Let a catalog of which nothing was told yet have what is known of another one, as `take_over` does."""
     if not one.is_told:
+        # Made now, empty, so that what is told of the links later is told of both.
+        other.adjacency  # noqa: B018
         take_over(one, other)
 
 
