@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from mdmem.dataclass import dataclass, replace
@@ -288,13 +288,14 @@ def _counts(pack: Pack) -> str:
     over = pack.tokens - pack.budget
     size = f"{pack.tokens} tokens, {over} of them for invariants beyond the budget of {pack.budget}"
     taken = f"{size if pack.over_budget else f'{pack.tokens} of {pack.budget} tokens'}; from {SOURCES[basis.source]}"
-    return " ".join([*([f"Left out: {left}."] if left else []), *_settled(basis, counts), taken])
+    return " ".join([*([f"Left out: {left}."] if left else []), *_settled(basis), taken])
 
 
-def _settled(basis: AnswerBasis, left_out: Mapping[str, Counter[str]]) -> Iterator[str]:
+def _settled(basis: AnswerBasis) -> Iterator[str]:
     """Yield that asking again in other words is of no use, where the files at hand alone bring in all that binds."""
     if basis.settled and not (basis.problems or basis.elsewhere or basis.degraded):
         files = "this file" if basis.settled == 1 else f"these {basis.settled} files"
-        rules = {kind for why, kinds in left_out.items() if why not in _NOT_HERE for kind in kinds}
+        left_out = (*count_omitted(basis.omitted), *basis.omitted_counts)
+        rules = {one.type for one in left_out if one.why not in _NOT_HERE}
         beside = "Beside these, other" if rules & {EntryType.INVARIANT, EntryType.DECISION} else "Other"
         yield f"{beside} words bring no more that binds on {files}."

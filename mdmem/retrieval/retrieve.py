@@ -67,8 +67,8 @@ def retrieval_of(
         omitted=tuple(omitted),
         omitted_counts=counted(selection, others),
         unshared=named(selection, others),
-        # Rooms and filters keep out what binds all the same.
-        settled=0 if selection.narrows or scope.rooms else len(question.paths),
+        # Rooms and filters keep out what binds all the same; invariants of wings only read come by words.
+        settled=0 if selection.narrows or scope.rooms or not scope.binds_throughout else len(question.paths),
         coverage=coverage,
         uncovered_terms=uncovered,
         elsewhere=rules_elsewhere(catalog, scope, question.paths),

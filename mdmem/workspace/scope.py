@@ -106,6 +106,11 @@ class Scope:
         """Say whether an entry is an invariant of a wing that binds whatever is asked, in whatever room."""
         return entry.type is EntryType.INVARIANT and entry.wing in self.binding_wings
 
+    @property
+    def binds_throughout(self) -> bool:
+        """Say whether the invariants of every wing that is read apply without being asked for."""
+        return set(self.wings) <= set(self.binding_wings)
+
     def reads(self, entry: Entry) -> bool:
         """Say whether the question is put to an entry: rooms narrow all but what binds unasked."""
         return self.holds(entry.address) or self.binds(entry)

@@ -60,8 +60,15 @@ def test_other_words_bring_no_more_on_a_file_unless_something_may_hide_it(folder
     assert final in run_here(capsys, *asked, cwd=folder).out
     for narrow in (("--type", "decision"), ("--room", "rules")):
         assert "that binds on" not in run_here(capsys, *asked, *narrow, cwd=folder).out
+    root = folder / "memory"
+    write_entry(root, "shop/rules/belts", "Belts must stop.\n", type="invariant", title="Belts stop")
+    assert "that binds on" not in run_here(capsys, *asked, "--all-wings", "--wing", "nav", cwd=folder).out
+    write_entry(root, "nav/architecture/lamps", "Lamps.\n", title="Lamps" * 99, applies_to=["src/**"])
+    commit_all(folder)
+    left = "Left out: nav/architecture/lamps (over the budget). Beside these, other words"
+    assert left in run_here(capsys, *asked, "--wing", "nav", "--budget", "120", cwd=folder).out
     write(folder, "memory/nav/rules/torn.md", "no front matter\n")
-    assert "that binds on" not in run_here(capsys, *asked, cwd=folder).out
+    assert "that binds on" not in run_here(capsys, *asked, "--wing", "nav", cwd=folder).out
 
 
 def test_what_applies_to_other_files_than_those_at_hand_is_short(folder: Path, capsys: Capture) -> None:
