@@ -97,9 +97,9 @@ def _rest(answers: Answers, ink: Ink) -> Iterator[str]:
 
 
 def _told_before(files: int) -> str:
-    """Return that other words bring no more on the files of a session: their own answer was told."""
-    which, them = ("file", "it") if files == 1 else (f"{files} files", "them")
-    return f"what binds on the {which} at hand was told with {them}"
+    """Return that the files of a session had their own answer: whether it told all that binds, it said itself."""
+    which, its = ("file", "its") if files == 1 else (f"{files} files", "their")
+    return f"the {which} at hand had {its} own answer before"
 
 
 def _short_text(pack: Pack, ink: Ink, rendered: Rendered | None = None) -> str:

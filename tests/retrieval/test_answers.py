@@ -97,7 +97,7 @@ def test_session_knows_the_work_at_hand(folder: Path, capsys: Capture) -> None:
     run_here(capsys, "retrieve", "--session", "one", "--path", "src/a.py", cwd=folder)
     said = run_here(capsys, *asked, cwd=folder).out
     assert rule not in said
-    assert said.endswith("; what binds on the file at hand was told with it\n")
+    assert said.endswith("; the file at hand had its own answer before\n")
     # The latest files are the work, whatever came before.
     for wing in ("nav", "shop"):
         write(folder, f"memory/{wing}/README.md", f"---\nkind: project\napplies_to: [{wing}/**]\n---\n")
