@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import click
 
 from mdmem.cli.common import Globals, StepProgress, at_option, global_options, open_workspace, print_text
@@ -76,5 +78,8 @@ def serve(given: Globals, *, port: int, wings: tuple[str, ...], name: str | None
     request = SiteRequest(out=workspace.cwd, wings=split_values(wings), name=name, base=base)
     with SiteServer(LiveSite(workspace, request), port) as server:
         given.remark(f"{server.address} shows the memory; Ctrl-C ends it")
+        # Each change of a file leaves what it was read to behind, in circles, which a command else leaves to its end.
+        gc.freeze()
+        gc.enable()
         server.serve_forever()
     return 0
