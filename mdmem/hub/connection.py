@@ -174,11 +174,15 @@ def _fault(psycopg: Any, error: Any) -> HubError | HubRaceError:
     if said is not None:
         return HubError(said)
     words = "; ".join(filter(None, map(str.strip, str(error).splitlines()))) or type(error).__name__
+    if state is None and _CLOSED in words and not words.startswith("connection failed"):
+        return HubError(_SENTENCES["57P01"])
     if isinstance(error, psycopg.OperationalError) and (state is None or state.startswith(("08", "57P"))):
         return HubError(f"the hub does not answer: {words}")
     return HubError(f"the hub refuses: {words}")
 
 
+# What the library says where the server's own last word is lost, as while more is being sent.
+_CLOSED = "server closed the connection"
 _GONE = "nothing is there by half, and what was done once is not done again: try again"
 _SENTENCES = {
     "53100": f"the hub's server has no room left on its disk; {_GONE} when it has",
