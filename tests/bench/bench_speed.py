@@ -77,35 +77,61 @@ def in_turns(works: dict[str, Work], repeats: int) -> dict[str, float]:
     return {name: min(values) for name, values in taken.items()}
 
 
-def process(folder: Path, *command: str, before: Callable[[], object] = lambda: None) -> Work:
-    """Return what times one process; `before` is done first and not timed."""
+def nothing() -> None:
+    """Do nothing."""
+
+
+def process(
+    folder: Path, *command: str, before: Callable[[], object] = nothing, after: Callable[[], object] = nothing
+) -> Work:
+    """Return what times one process; `before` and `after` are done and not timed."""
 
     def run() -> float:
         before()
         start = time.perf_counter()
         subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-        return time.perf_counter() - start
+        taken = time.perf_counter() - start
+        after()
+        return taken
 
     return run
+
+
+class Edit:
+    """One file that is edited for a row, and is as it was committed for the next: a row measures what it names."""
+
+    def __init__(self, folder: Path) -> None:
+        """Choose the file."""
+        self.folder = folder
+        self.path = next(folder.glob("*/*/*.md"))
+        self.text = self.path.read_text(encoding="utf-8")
+
+    def made(self) -> None:
+        """Make the edit."""
+        self.path.write_text(f"{self.text.rstrip(chr(10))} more\n", encoding="utf-8")
+
+    def taken_back(self) -> None:
+        """Take it back, and let the index and the listing see that."""
+        self.path.write_text(self.text, encoding="utf-8")
+        git(self.folder, "update-index", "-q", "--refresh")
+        subprocess.run([*MDMEM, "search", *WORDS], cwd=self.folder, check=False, capture_output=True)
 
 
 def shell(name: str, folder: Path, repeats: int) -> Iterator[Row]:
     """Yield the rows of commands with a warm index, against the import of click and against FTS5."""
     database = folder.parent / f"{name}.db"
     subprocess.run([*MDMEM, "search", *WORDS], cwd=folder, check=False, capture_output=True)
-    changed = next(folder.glob("*/*/*.md"))
-
-    def touch() -> None:
-        text = changed.read_text(encoding="utf-8").rstrip("\n")
-        changed.write_text(f"{text} more\n", encoding="utf-8")
-
+    edit = Edit(folder)
     works = {
         "click": process(folder, *CLICK),
         "fts5": process(folder, *FTS5, str(database), str(folder), *WORDS),
         "--version": process(folder, *MDMEM, "--version"),
         "search": process(folder, *MDMEM, "search", *WORDS),
         "retrieve": process(folder, *MDMEM, "retrieve", *WORDS),
-        "search after an edit": process(folder, *MDMEM, "search", *WORDS, before=touch),
+        **{
+            f"{work} after an edit": process(folder, *MDMEM, work, *WORDS, before=edit.made, after=edit.taken_back)
+            for work in ("search", "retrieve")
+        },
     }
     ripgrep = shutil.which("rg")
     if ripgrep:
@@ -114,7 +140,8 @@ def shell(name: str, folder: Path, repeats: int) -> Iterator[Row]:
     for work in ("--version", "search", "retrieve"):
         yield Row(work, name, "import click", taken[work], taken["click"])
     yield Row("search", name, "FTS5", taken["search"], taken["fts5"])
-    yield Row("search after an edit", name, "search", taken["search after an edit"], taken["search"])
+    for work in ("search", "retrieve"):
+        yield Row(f"{work} after an edit", name, work, taken[f"{work} after an edit"], taken[work])
     if ripgrep:
         yield Row("search", name, "ripgrep", taken["search"], taken["ripgrep"])
 
@@ -141,6 +168,8 @@ def served(name: str, folder: Path, repeats: int) -> Iterator[Row]:
     taken = anyio.run(_calls, folder, empty, repeats)
     for tool in ("search", "retrieve", "get_entry", "context"):
         yield Row(f"MCP {tool}", name, "empty tool", taken[tool], taken["empty"])
+    more = taken["search after an edit"] - taken["search"]
+    yield Row("MCP search after an edit, more", name, "empty tool", more, taken["empty"])
     starts = {
         "ours": lambda: first_reply([*MDMEM, "mcp"], folder, "initialize"),
         "empty": lambda: first_reply([*empty], folder, "initialize"),
@@ -150,7 +179,8 @@ def served(name: str, folder: Path, repeats: int) -> Iterator[Row]:
 
 
 async def _calls(folder: Path, empty: tuple[str, ...], repeats: int) -> dict[str, float]:
-    address = next(path for path in folder.glob("*/*/*.md")).relative_to(folder).with_suffix("").as_posix()
+    edit = Edit(folder)
+    address = edit.path.relative_to(folder).with_suffix("").as_posix()
     asked: dict[str, dict[str, object]] = {
         "search": {"query": " ".join(WORDS)},
         "retrieve": {"query": " ".join(WORDS), "fresh": True},
@@ -168,6 +198,11 @@ async def _calls(folder: Path, empty: tuple[str, ...], repeats: int) -> dict[str
             for tool, arguments in asked.items():
                 best[tool] = min(best.get(tool, 1e9), await call(client, tool, arguments))
             best["empty"] = min(best.get("empty", 1e9), await call(yardstick, "search", {"query": "x"}))
+            edit.made()
+            taken = await call(client, "search", asked["search"])
+            best["search after an edit"] = min(best.get("search after an edit", 1e9), taken)
+            edit.taken_back()
+            await call(client, "search", asked["search"])
     return best
 
 
@@ -194,13 +229,15 @@ def checked(name: str, folder: Path, repeats: int) -> Iterator[Row]:
     if jsonschema:
         yield Row("check, cold", name, "check-jsonschema", taken["cold"], taken["peer"])
         yield Row("check, nothing changed", name, "check-jsonschema", taken["again"], taken["peer"])
-    changed = next(folder.glob("*/*/*.md"))
-    changed.write_text(changed.read_text(encoding="utf-8") + "One more line.\n", encoding="utf-8")
+    edit = Edit(folder)
+    edit.made()
     git(folder, "add", "-A")
     hook = in_turns(
         {"hook": process(folder, *MDMEM, "check", "--staged"), "click": process(folder, *CLICK)}, max(3, repeats // 3)
     )
     yield Row("check --staged, one file", name, "import click", hook["hook"], hook["click"])
+    edit.taken_back()
+    git(folder, "add", "-A")
 
 
 PARTS = {"shell": shell, "mcp": served, "check": checked, "index": first_index}
