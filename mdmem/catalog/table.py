@@ -212,10 +212,11 @@ class Table:
     def save_whole(self, catalog: Catalog, wings: Mapping[str, Wing | None]) -> None:
         """Write what all files mean together, and the looks at the folders, where either is far from what is kept."""
         digests = catalog.file_digests
-        if _is_far(self._kept, digests):
+        apart = _apart(self._kept, digests)
+        if 100 * apart > _FEW * len(self._kept or ()):
             write_former(self._beside("former"), catalog, wings)
             self._kept = digests or None
-        elif self._kept == digests:
+        elif self._kept and not apart:
             # To hold on to both would take a fifth of what the entries take.
             self._kept = digests
         self._save_looks(len(digests))
@@ -234,14 +235,14 @@ class Table:
             self._stored_looks = Looks({**stored, **{prefix: looks[prefix] for prefix in settled}})
 
 
-def _is_far(kept: Mapping[str, str] | None, now: Mapping[str, str]) -> bool:
-    """Say whether more than a few files changed since; where a name has no UTF-8, nothing is kept, and that is it.
+def _apart(kept: Mapping[str, str] | None, now: Mapping[str, str]) -> int:
+    """Return how many files changed since; where a name has no UTF-8, nothing is kept, and that is it.
 
     Of no files nothing need be kept.
     """
     if not kept:
-        return kept is None and bool(now)
-    return 100 * sum((path in kept) + (path in now) for path in unlike(kept, now)) > _FEW * len(kept)
+        return int(kept is None and bool(now))
+    return sum((path in kept) + (path in now) for path in unlike(kept, now))
 
 
 def _changed_ns(path: Path) -> int:

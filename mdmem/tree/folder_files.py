@@ -57,7 +57,7 @@ class FolderFiles:
         self._listed = now, stat
         return True
 
-    def columns(self, handle: int) -> list[bytes] | None:
+    def columns(self, handle: int) -> list[array[int]] | None:
         """Return the stats in a folder that is open, as `columns_like` does; a fifth less work than `os.lstat` of each.
 
         None at the first time, where the system does not tell them so, and while another thread asks.
@@ -76,8 +76,8 @@ class FolderFiles:
                 return None
             long, short = found.cast("q"), found.cast("I")
             return [
-                *(long[place :: _BYTES // 8].tobytes() for place in _LONG),
-                *(short[place :: _BYTES // 4].tobytes() for place in _SHORT),
+                *(array("q", long[place :: _BYTES // 8].tobytes()) for place in _LONG),
+                *(array("I", short[place :: _BYTES // 4].tobytes()) for place in _SHORT),
             ]
         finally:
             self._turn.release()
@@ -90,12 +90,12 @@ class FolderFiles:
         return list(map(os.fsencode, self.read)), places, memoryview(found).cast("B")
 
 
-def columns_like(column: array[int]) -> list[bytes]:
+def columns_like(column: array[int]) -> list[array[int]]:
     """Return the columns that stats have, which are given number after number."""
     changed, written = column[1::4], column[0::4]
     parts = [array("q", map(floordiv, times, repeat(_SECOND))) for times in (changed, written)]
     rests = [array("I", map(mod, times, repeat(_SECOND))) for times in (changed, written)]
-    return [one.tobytes() for one in (column[3::4], column[2::4], *parts, *rests)]
+    return [column[3::4], column[2::4], *parts, *rests]
 
 
 @cache

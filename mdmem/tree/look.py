@@ -11,6 +11,7 @@ from itertools import chain, compress, count
 from operator import is_, ne
 from pathlib import Path
 from stat import S_ISREG
+from typing import TypeAlias
 
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.record import StoredRecord
@@ -20,6 +21,10 @@ from mdmem.tree.model import Stat, TreeFile, path_of, stat_of
 # What changed within this time of a look may have changed again in the same tick of the clock.
 _RACY_NS = 2_000_000_000
 _CAN_LOOK = os.stat in os.supports_dir_fd and os.listdir in os.supports_fd
+
+
+# An `array` is no generic class where it is run.
+Column: TypeAlias = "array[int] | list[int]"
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class FolderLook:
     names: Sequence[str]
     files: Sequence[TreeFile]
     paths: Sequence[str]
-    column: Sequence[int]
+    column: Column
     digests: dict[str, str] = field(default_factory=dict)
     is_whole: bool = True
 
@@ -58,7 +63,7 @@ class FolderLook:
             if not changed and not self._unsettled:
                 return self
             return self._with(now, {place: os.lstat(self._all.read[place], dir_fd=handle) for place in changed})
-        except OSError:
+        except (OSError, OverflowError):
             return None
         finally:
             os.close(handle)
@@ -67,11 +72,13 @@ class FolderLook:
         """Return the look at another moment, at which some files had other stats; None where one is no file now."""
         if not all(S_ISREG(one.st_mode) for one in changed.values()):
             return None
-        stats, digests = self.stats, dict(self.digests)
-        stats.update((self.paths[place], stat_of(one)) for place, one in changed.items())
+        column, digests = self.column[:], dict(self.digests)
+        for place, one in changed.items():
+            for index, number in enumerate(stat_of(one), 4 * place):
+                column[index] = number
         for place in (*changed, *self._unsettled):
             digests.pop(self.paths[place], None)
-        new = replace(self, at=at, column=column_of(stats.values()) if changed else self.column, digests=digests)
+        new = replace(self, at=at, column=column, digests=digests)
         vars(new)["_all"] = self._all
         return new
 
@@ -80,9 +87,10 @@ class FolderLook:
 
         Of each there is a stat: who makes a look, and who reads one, sees to that.
         """
-        columns = self._all.columns(handle)
-        if columns is not None and columns == self._expected:
-            return []
+        now, then = self._all.columns(handle), self._expected
+        if now is not None and then is not None:
+            pairs = ((one, other) for one, other in zip(now, then, strict=True) if one != other)
+            return sorted({place for pair in pairs for place in compress(count(), map(ne, *pair))})
         numbers = iter(self.column)
         found = map(stat_of, map(partial(os.lstat, dir_fd=handle), self._all.read))
         return list(compress(count(), map(ne, found, zip(numbers, numbers, numbers, numbers, strict=True))))
@@ -92,7 +100,7 @@ class FolderLook:
         return FolderFiles(self.names)
 
     @cached_property
-    def _expected(self) -> list[bytes] | None:
+    def _expected(self) -> list[array[int]] | None:
         return columns_like(self.column) if isinstance(self.column, array) else None
 
     @cached_property
@@ -174,7 +182,7 @@ class StoredLook(StoredRecord, frozen=True):
         return FolderLook(min(self.at, at), self.names, files, paths, array("q", self.stats), digests, self.is_whole)
 
 
-def column_of(stats: Iterable[Stat]) -> Sequence[int]:
+def column_of(stats: Iterable[Stat]) -> Column:
     """Return the numbers of stats, one after the other, in a tenth of their memory."""
     numbers = list(chain.from_iterable(stats))
     try:

@@ -208,12 +208,12 @@ class WorkingTree:
         found = self._learned(new)
         paths = list(map(path_of, new))
         known.update(zip(paths, map(found.get, paths), strict=True))
-        told = {path: digest for path, digest in known.items() if digest is not None}
-        if len(told) == len(files):
-            self._listed = self.looks.listing = replace(listing, asked=tuple(files), digests=dict(told))
-            # The looks and the listing have them.
-            self._digests = {} if len(found) <= len(told) else found
-        return told
+        if None in known.values():
+            return {path: digest for path, digest in known.items() if digest is not None}
+        self._listed = self.looks.listing = replace(listing, asked=tuple(files), digests=dict(known))
+        # The looks and the listing have them.
+        self._digests = {} if len(found) <= len(known) else found
+        return cast("dict[str, str]", known)
 
     def _learned(self, files: Sequence[TreeFile]) -> dict[str, str]:
         """Return the digests that are known, with those of some files; one that cannot be read has none."""

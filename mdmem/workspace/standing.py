@@ -10,6 +10,7 @@ from operator import ne
 from zlib import crc32
 
 from mdmem.catalog import is_entry_place
+from mdmem.catalog.entries import unlike
 from mdmem.dataclass import dataclass, field
 from mdmem.errors import MdmemError
 from mdmem.git import Blob, Repository, UnknownRevisionError, resolve
@@ -166,7 +167,7 @@ class _StandingScan:
         """
         catalog = self.workspace.catalog
         digests, paths = catalog.file_digests, list(map(path_of, catalog.files))
-        found = digests if digests.keys() >= set(paths) else dict.fromkeys(paths, "") | digests
+        found = digests if all(map(digests.__contains__, paths)) else dict.fromkeys(paths, "") | digests
         elsewhere = catalog.fetched_wings
         if not elsewhere:
             return found
@@ -187,9 +188,18 @@ class _StandingScan:
 
     @cached_property
     def _differing_from_binding(self) -> tuple[str, ...]:
-        # Of thousands nearly all are the same: no step is Python's.
-        read, binding = self._read, self._binding
-        return tuple(compress(read, map(ne, map(binding.get, read), read.values())))
+        read, binding, parsed = self._read, self._binding, self.workspace.parsed
+        known = parsed.differing
+        if known is not None and known[0] is binding:
+            changed = set(unlike(known[1], read))
+            found = {path for path in changed if path in read and read[path] != binding.get(path)}
+            found.update(path for path in known[2] if path not in changed)
+            differing = tuple(compress(read, map(found.__contains__, read)))
+        else:
+            # Of thousands nearly all are the same: no step is Python's.
+            differing = tuple(compress(read, map(ne, map(binding.get, read), read.values())))
+        parsed.differing = binding, read, differing
+        return differing
 
     def _found(self) -> Iterator[tuple[str, Standing]]:
         for path in self._differing_from_binding:
