@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ class ParsedFiles:
 
         `last` is the catalog of all files that was loaded last, without their documents; `listed` are the digests of
         the files of a commit that was asked for last, with what says which; `differing` are the paths at which some
-        were not these, after both.
+        were not these, and those of these that they lacked, after both.
         """
         self._documents: dict[_Key, Document] = {}
         self._meant: dict[_Key, LoadedFile] = {}
@@ -35,7 +35,7 @@ class ParsedFiles:
         self._tables: dict[Path, Table] = {}
         self.last: Catalog | None = None
         self.listed: tuple[tuple[Path, str], Mapping[str, str]] | None = None
-        self.differing: tuple[Mapping[str, str], Mapping[str, str], tuple[str, ...]] | None = None
+        self.differing: tuple[Mapping[str, str], Mapping[str, str], tuple[str, ...], Set[str]] | None = None
         self._before: dict[str, Catalog] = {}
         self._placed: tuple[tuple[TreeFile, ...], tuple[tuple[TreeFile, ...], tuple[TreeFile, ...]]] | None = None
 

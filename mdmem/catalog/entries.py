@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import compress, filterfalse
-from operator import is_, ne
+from operator import ne
 from typing import TYPE_CHECKING, TypeVar
 
 from mdmem.catalog.addresses import is_entry_place
@@ -67,16 +67,16 @@ def differing(before: Before, files: Sequence[TreeFile], digests: Mapping[str, s
     """Return the paths at which entries' files are not surely those of a catalog: changed, new, gone, or not opened."""
     known = before.file_digests
     found = set(filter(is_entry_place, unlike(known, digests)))
-    found.update(filterfalse(digests.__contains__, map(path_of, files)))
-    if before.files is not files:
-        found.update(filterfalse(known.__contains__, map(path_of, before.files)))
+    # Of the very same files what was not opened is broken below, or has a digest now.
+    for listed, read in ((files, digests), (before.files, known)) if before.files is not files else ():
+        found.update(filterfalse(read.__contains__, map(path_of, listed)))
     return frozenset(found.union(path for path, one in before.broken.items() if one.is_closed))
 
 
 def unlike(known: Mapping[str, str], digests: Mapping[str, str]) -> Iterator[str]:
     """Yield the paths that have another digest, or one of the two alone; of thousands no step is Python's."""
-    if len(known) == len(digests) and all(map(is_, known, digests)):
-        # Of one listing after another the paths are the very same, and nothing is looked up.
+    if list(known) == list(digests):
+        # Of one listing after another the paths are the same in order, and nothing is looked up.
         yield from compress(digests, map(ne, known.values(), digests.values()))
         return
     found = list(map(known.get, digests))

@@ -129,9 +129,8 @@ class _Loading:
         changed = differing(before, self.entry_files, digests) if before is not None else None
         wanted = digests if changed is None else {path: digests[path] for path in changed & digests.keys()}
         loaded = table.loaded(wanted) if table is not None else parsed.known(wanted)
-        readable: Iterable[str] = map(path_of, self.readable)
-        readable = readable if changed is None else filter(changed.__contains__, readable)
-        unknown = [path for path in readable if path not in loaded]
+        there = self.entry_files if changed is None else self._at(changed)
+        unknown = [file.path for file in there if file.kind is FileKind.FILE and file.path not in loaded]
         met = cache.files({path: digests.get(path) for path in unknown})
         unread = [path for path in unknown if path not in met]
         former = self._former(unread, before, cache)
@@ -159,13 +158,17 @@ class _Loading:
         if before is None or changed is None:
             catalog = self._catalog(entries_of(self.entry_files, loaded), digests, shows_hidden=False)
         else:
-            files = [file for file in self.entry_files if file.path in changed]
-            catalog = self._catalog(entries_like(before, files, loaded, changed=changed), digests)
+            catalog = self._catalog(entries_like(before, there, loaded, changed=changed), digests)
         if not is_part:
             parsed.last = replace(catalog, _documents={})
         if table is not None and not is_part and not missing_wings(self.tree):
             table.save_whole(catalog, self.wings_of_manifests)
         return catalog
+
+    def _at(self, paths: Iterable[str]) -> list[TreeFile]:
+        """Return the files at some entries' places, in their order."""
+        found = (find_file(self.entry_files, path) for path in sorted(paths))
+        return [file for file in found if file is not None]
 
     def _before(self) -> Before | None:
         """Return what this catalog may have most in common with; none where not all of either is seen."""
@@ -284,7 +287,8 @@ def with_other_entries(catalog: Catalog, tree: Tree, changed: Mapping[str, bytes
     loaded = {path: interpret(document) for path, document in documents.items()}
     left_out = {path.removesuffix(".md") for path in gone}
     new = {one.entry.address: one.entry for one in loaded.values() if one.entry is not None}
-    known = (catalog.addresses - left_out) | new.keys()
+    known = catalog.addresses
+    known = known if not left_out and new.keys() <= known else (known - left_out) | new.keys()
     full = {address: with_full_links(entry, known) for address, entry in new.items()}
     entries = with_entries(catalog.entries, full, gone=left_out)
     lineage = lineage_for(entries, catalog.lineage, catalog.entries, changed=left_out | new.keys())

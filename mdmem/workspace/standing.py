@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from functools import cached_property
 from itertools import compress
 from operator import ne
@@ -82,7 +82,7 @@ class _StandingScan:
         found = dict(self._found())
         binding = self._binding
         # What is read as it binds is not displaced.
-        candidates = sorted((binding.keys() - self._read.keys()) | (binding.keys() & found.keys()))
+        candidates = sorted(self._unlike_binding[1] | (binding.keys() & found.keys()))
         displaced = {path: binding[path] for path in candidates if self._is_displaced(path, found)}
         is_proposed = Standing.PROPOSED in found.values()
         touches = self._touches() if is_proposed else {}
@@ -188,18 +188,26 @@ class _StandingScan:
 
     @cached_property
     def _differing_from_binding(self) -> tuple[str, ...]:
+        return self._unlike_binding[0]
+
+    @cached_property
+    def _unlike_binding(self) -> tuple[tuple[str, ...], Set[str]]:
+        """The files read that are not as the default branch has them, in their order, and those that are not read."""
         read, binding, parsed = self._read, self._binding, self.workspace.parsed
         known = parsed.differing
         if known is not None and known[0] is binding:
-            changed = set(unlike(known[1], read))
+            _, before, differing, missing = known
+            changed = set(unlike(before, read))
             found = {path for path in changed if path in read and read[path] != binding.get(path)}
-            found.update(path for path in known[2] if path not in changed)
+            found.update(path for path in differing if path not in changed)
             differing = tuple(compress(read, map(found.__contains__, read)))
+            missing = {path for path in (*missing, *changed) if path in binding and path not in read}
         else:
             # Of thousands nearly all are the same: no step is Python's.
             differing = tuple(compress(read, map(ne, map(binding.get, read), read.values())))
-        parsed.differing = binding, read, differing
-        return differing
+            missing = binding.keys() - read.keys()
+        parsed.differing = binding, read, differing, missing
+        return differing, missing
 
     def _found(self) -> Iterator[tuple[str, Standing]]:
         for path in self._differing_from_binding:
