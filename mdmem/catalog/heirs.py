@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from mdmem.catalog.adjacency import linked
 from mdmem.catalog.by_address import ByAddress
-from mdmem.catalog.entries import unlike
 from mdmem.catalog.traits import Traits
+from mdmem.digests import unlike
 from mdmem.entry.model import Entry, EntryType, Status
 
 if TYPE_CHECKING:

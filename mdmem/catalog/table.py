@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmem.catalog.content import CACHE_VERSION, read_moments
-from mdmem.catalog.entries import unlike
 from mdmem.catalog.former import NAME, Former, read_former, write_former
 from mdmem.catalog.interpret import LoadedFile
+from mdmem.digests import unlike
 from mdmem.entry.model import Wing
 from mdmem.record import Raw, StoredRecord, unpack_one
 from mdmem.state import read_packed, write_packed

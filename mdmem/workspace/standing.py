@@ -10,8 +10,8 @@ from operator import ne
 from zlib import crc32
 
 from mdmem.catalog import is_entry_place
-from mdmem.catalog.entries import unlike
 from mdmem.dataclass import dataclass, field
+from mdmem.digests import unlike
 from mdmem.errors import MdmemError
 from mdmem.git import Blob, Repository, UnknownRevisionError, resolve
 from mdmem.git.default_branch import DefaultBranch, find_default_branch
