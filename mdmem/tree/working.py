@@ -218,7 +218,9 @@ class WorkingTree:
     def _learned(self, files: Sequence[TreeFile]) -> dict[str, str]:
         """Return the digests that are known, with those of some files; one that cannot be read has none."""
         stats, found = self._stats, self._digests
-        for look in self._told.values():
+        # What was asked for before lacks a digest only in a folder that was looked at anew.
+        is_known = all(file.path in self._listing().digests for file in files)
+        for look in self._looked if is_known else self._told.values():
             found |= look.digests
         new = list(compress(files, map(not_, map(found.__contains__, map(path_of, files)))))
         found |= self.stats.known({file.path: stats[file.path] for file in new if file.path in stats})
