@@ -13,6 +13,7 @@ from operator import floordiv, mod
 from threading import Lock
 from typing import Any
 
+from mdmem.dataclass import dataclass, field
 from mdmem.tree.model import Stat, stat_of
 
 # A folder that changed within this time of a look may have changed again in the same tick of the clock.
@@ -24,7 +25,9 @@ _SECOND = 1_000_000_000
 # bytes: number and size of the file, seconds of the last change and of that of the content; what is left of both.
 _BYTES = 256
 _LONG, _SHORT = (4, 5, 12, 14), (26, 30)
-_AT_SYMLINK_NOFOLLOW, _STATX_BASIC_STATS = 0x100, 0x7FF
+_NO_FOLLOW, _BASIC_STATS = 0x100, 0x7FF
+# So many fit into what is nearest to the processor.
+_AT_ONCE = 512
 
 
 class FolderFiles:
@@ -34,9 +37,7 @@ class FolderFiles:
         """Take the names in the order of the system; nothing is prepared for who asks only once."""
         self._names = names
         self._listed: tuple[int, Stat] | None = None
-        self._turn = Lock()
         self._is_asked_again = False
-        self._given: tuple[Sequence[object], Sequence[object], memoryview] | None = None
 
     @cached_property
     def read(self) -> Sequence[str]:
@@ -44,17 +45,16 @@ class FolderFiles:
         return [name for name in self._names if name[0] != "."]
 
     def are_all(self, handle: int) -> bool:
-        """Say whether a folder that is open holds these names and no others; it changes itself when one of them does.
-
-        Raises OSError.
-        """
-        now, stat = time.time_ns(), stat_of(os.fstat(handle))
+        """Say whether a folder that is open holds these names and no others; raises OSError."""
+        now, told = time.time_ns(), os.fstat(handle)
+        stat = stat_of(told)
         if self._listed is not None and stat == self._listed[1] and max(stat[:2]) < self._listed[0] - _RACY_NS:
             return True
         # A third faster than by path, and than entry by entry of `os.scandir`.
-        if os.listdir(handle) != self._names:  # a Path has no handle
+        if os.listdir(handle) != self._names:
             return False
-        self._listed = now, stat
+        if _IS_LINUX and os.major(told.st_dev) != _NO_DEVICE:
+            self._listed = now, stat
         return True
 
     def columns(self, handle: int) -> list[array[int]] | None:
@@ -62,32 +62,58 @@ class FolderFiles:
 
         None at the first time, where the system does not tell them so, and while another thread asks.
         """
-        if not self._is_asked_again or not self._turn.acquire(blocking=False):
+        if not self._is_asked_again:
             self._is_asked_again = True
             return None
+        buffer = _buffer()
+        if buffer is None or not buffer.turn.acquire(blocking=False):
+            return None
         try:
-            statx = _statx()
-            if statx is None:
-                return None
-            if self._given is None:
-                self._given = self._prepared()
-            names, places, found = self._given
-            if any(map(statx, repeat(handle), names, repeat(_AT_SYMLINK_NOFOLLOW), repeat(_STATX_BASIC_STATS), places)):
-                return None
-            long, short = found.cast("q"), found.cast("I")
-            return [
-                *(array("q", long[place :: _BYTES // 8].tobytes()) for place in _LONG),
-                *(array("I", short[place :: _BYTES // 4].tobytes()) for place in _SHORT),
-            ]
+            return buffer.columns(handle, self._encoded)
         finally:
-            self._turn.release()
+            buffer.turn.release()
 
-    def _prepared(self) -> tuple[Sequence[object], Sequence[object], memoryview]:
-        import ctypes
+    @cached_property
+    def _encoded(self) -> Sequence[bytes]:
+        return list(map(os.fsencode, self.read))
 
-        found = ctypes.create_string_buffer(_BYTES * len(self.read))
-        places = [ctypes.byref(found, _BYTES * place) for place in range(len(self.read))]
-        return list(map(os.fsencode, self.read)), places, memoryview(found).cast("B")
+
+@dataclass(frozen=True, slots=True)
+class _Buffer:
+    """Where the system puts the stats of some files at once, and its call."""
+
+    statx: Callable[..., Any]
+    places: Sequence[object]
+    found: memoryview
+    turn: Lock = field(default_factory=Lock)
+
+    def columns(self, handle: int, names: Sequence[bytes]) -> list[array[int]] | None:
+        """Return the columns of files in a folder that is open; None where one of them is not told."""
+        long, short = self.found.cast("q"), self.found.cast("I")
+        columns = [*(array("q") for _ in _LONG), *(array("I") for _ in _SHORT)]
+        for start in range(0, len(names), _AT_ONCE):
+            some = names[start : start + _AT_ONCE]
+            if any(map(self.statx, repeat(handle), some, repeat(_NO_FOLLOW), repeat(_BASIC_STATS), self.places)):
+                return None
+            longs = (long[place : len(some) * _BYTES // 8 : _BYTES // 8] for place in _LONG)
+            shorts = (short[place : len(some) * _BYTES // 4 : _BYTES // 4] for place in _SHORT)
+            for column, part in zip(columns, (*longs, *shorts), strict=True):
+                column.frombytes(part.tobytes())
+        return columns
+
+
+@cache
+def _buffer() -> _Buffer | None:
+    """Return the buffer of this process, None where the system has no such call."""
+    import ctypes
+
+    try:
+        statx = ctypes.CDLL(None).statx
+    except (AttributeError, OSError, TypeError):
+        return None
+    found = ctypes.create_string_buffer(_BYTES * _AT_ONCE)
+    places = [ctypes.byref(found, _BYTES * place) for place in range(_AT_ONCE)]
+    return _Buffer(statx, places, memoryview(found).cast("B"))
 
 
 def columns_like(column: array[int]) -> list[array[int]]:
@@ -96,14 +122,3 @@ def columns_like(column: array[int]) -> list[array[int]]:
     parts = [array("q", map(floordiv, times, repeat(_SECOND))) for times in (changed, written)]
     rests = [array("I", map(mod, times, repeat(_SECOND))) for times in (changed, written)]
     return [column[3::4], column[2::4], *parts, *rests]
-
-
-@cache
-def _statx() -> Callable[..., Any] | None:
-    """Return the system's call, None where there is none."""
-    import ctypes
-
-    try:
-        return ctypes.CDLL(None).statx
-    except (AttributeError, OSError, TypeError):
-        return None

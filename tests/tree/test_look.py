@@ -117,19 +117,22 @@ def test_of_a_room_what_changed_is_read_anew_and_what_may_have(
     assert [path for path in learned if path.startswith(ROOM)] == [f"{ROOM}{name}.md" for name in read]
 
 
-def test_folder_that_stands_long_as_it_is_is_not_listed_and_tells_a_new_name(
-    root: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a folder's device says nothing of what it is")
+@pytest.mark.parametrize("is_disk", [True, False])
+def test_folder_that_stands_long_as_it_is_on_a_disk_is_not_listed_and_tells_a_new_name(
+    is_disk: bool, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folder_files, "_NO_DEVICE", -1)
     room = root / ROOM
+    monkeypatch.setattr(folder_files, "_NO_DEVICE", -1 if is_disk else os.major(room.stat().st_dev))
+    monkeypatch.setattr(folder_files, "_RACY_NS", -60_000_000_000)
     handle = os.open(room, os.O_RDONLY)
     try:
         names = FolderFiles([item.name for item in os.scandir(handle)])
-        monkeypatch.setattr(folder_files, "_RACY_NS", -60_000_000_000)
+        listed: list[int] = []
         with monkeypatch.context() as listing:
-            assert names.are_all(handle)
-            listing.setattr(os, "listdir", None)
-            assert names.are_all(handle)
+            listing.setattr(os, "listdir", lambda folder: [listed.append(folder), *names._names][1:])
+            assert [names.are_all(handle), names.are_all(handle)] == [True, True]
+        assert len(listed) == (1 if is_disk else 2)
         stat = room.stat()
         # The clock of files ticks every few milliseconds.
         while room.stat().st_mtime_ns == stat.st_mtime_ns:
