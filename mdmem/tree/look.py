@@ -5,17 +5,24 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain
 from operator import eq, is_
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mdmem.dataclass import dataclass, field
 from mdmem.record import StoredRecord
 from mdmem.tree.model import Stat, TreeFile, path_of, stat_of
 
+if TYPE_CHECKING:
+    from mdmem.tree.ahead import Ahead
+
 # What changed within this time of a look may have changed again in the same tick of the clock.
 _RACY_NS = 2_000_000_000
+# To have another process takes as long as to look at a thousand files.
+_MANY = 2_500
 _CAN_LOOK = os.stat in os.supports_dir_fd and os.listdir in os.supports_fd
 
 
@@ -154,3 +161,24 @@ class Looks(dict[str, FolderLook]):
     """What was seen of folders, by their path in a tree with a slash behind it, and what it came to the last time."""
 
     listing: Listing | None = None
+    _ahead: Ahead | None = None
+    _said: dict[str, bool] | None = None
+
+    def look_ahead(self, root: Path) -> bool:
+        """Let another process look at the folders of a root, if there is much in them; say whether it does."""
+        whole = [prefix for prefix, look in self.items() if look.is_whole]
+        if sum(len(self[prefix].paths) for prefix in whole) < _MANY:
+            return False
+        from mdmem.tree.ahead import Ahead, can_be_ahead
+
+        if can_be_ahead():
+            with suppress(OSError):
+                self._ahead = Ahead(whole, lambda prefix: self[prefix].is_of(root / prefix))
+        return self._ahead is not None
+
+    def stands(self, prefix: str, folder: Path | str) -> bool:
+        """Say whether a folder is as it was seen; what was said ahead is taken once."""
+        if self._ahead is not None:
+            self._said, self._ahead = self._ahead.said(), None
+        said = self._said.pop(prefix, None) if self._said else None
+        return self[prefix].is_of(folder) if said is None else said

@@ -84,7 +84,7 @@ class WorkingTree:
 
     def _scan(self, folder: Path | str, prefix: str, found: list[TreeFile]) -> None:
         look = self.looks.get(prefix)
-        if look is not None and look.is_of(folder):
+        if look is not None and self.looks.stands(prefix, folder):
             self._told[prefix] = look
             found += look.files
             # A stat is asked for of a file alone whose digest is not known.
