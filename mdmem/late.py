@@ -25,7 +25,9 @@ class Late(ModuleType):
         vars(self).update(known, **{one: self._late_callable(one) for one in called})
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the module has of a name."""
+        """Return what the module has of a name; it is no package, which is asked before anything is taken out of it."""
+        if name == "__path__":
+            raise AttributeError(name)
         # Whatever is set here is found without coming here again.
         found = vars(self)[name] = getattr(self._imported(), name)
         return found

@@ -141,9 +141,9 @@ def _printed(form: str) -> tuple[Printed, Printed]:
 def _rendered(answers: Answers, form: str, given: Globals) -> str:
     if form == "json":
         from mdmem.render.answers import answers_json
-        from mdmem.render.json import dump
+        from mdmem.render.json import dump, pack_json
 
-        return dump(answers_json(answers))
+        return dump(answers_json(answers, pack_json))
     from mdmem.render.answers import answers_markdown, answers_text
 
     return answers_markdown(answers) if form == "markdown" else answers_text(answers, ink=given.ink())
