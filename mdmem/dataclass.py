@@ -71,13 +71,14 @@ class _OfMade:
 
 
 def _has_base(cls: type) -> bool:
-    return any(_FIELDS in vars(base) for base in cls.__mro__[1:])
+    return cls.__bases__ != (object,) and any(_FIELDS in vars(base) for base in cls.__mro__[1:])
 
 
 def _stated_plainly(cls: Any, *, kw_only: bool = False, **_: Any) -> Sequence[Any] | None:
     """Return the fields of a class that have values before it is made; None where only `dataclasses` tells them."""
-    stated = vars(cls).get("__annotations__", {})
-    if _has_base(cls) or not _are_plain(stated):
+    # Where a class states none itself, a Python that tells them when they are asked for may yet find some.
+    stated = vars(cls).get("__annotations__")
+    if not stated or _has_base(cls) or not _are_plain(stated):
         return None
     found = []
     for name in stated:
@@ -122,8 +123,7 @@ def _make(cls: Any, *, eq: bool = True, frozen: bool = False, **options: Any) ->
 
 def _with_known_types(cls: Any, make: Callable[[Any], Any]) -> None:
     """Let a class be made whose fields are no pseudo-fields: to look for that in what types are called takes half."""
-    # Where a class states none itself, a Python that tells them when they are asked for may yet find some.
-    stated = vars(cls).get("__annotations__", {})
+    stated = vars(cls).get("__annotations__")
     if not stated or not _are_plain(stated):
         make(cls)
         return
