@@ -1,11 +1,11 @@
-"""A second process that says yes or no of things, the first one first, while this one does something else."""
+"""A second process that finds out whether things hold, the first one first, while this one does something else."""
 
 from __future__ import annotations
 
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,7 +14,7 @@ _KILL = 9
 
 
 class Ahead:
-    """What another process says of things, a byte of each, as soon as it knows."""
+    """What another process says of things, a byte of each as soon as it knows: whether it holds."""
 
     def __init__(self, asked: Sequence[str], holds: Callable[[str], bool]) -> None:
         """Start it; raises OSError where the system has none to spare."""
@@ -31,24 +31,25 @@ class Ahead:
             # Nothing that this process would do as it ends is for another one to do.
             os._exit(0)
 
-    def said(self) -> dict[str, bool]:
-        """Return what is so and what is not; what it has not come to yet is found out here, the last one first."""
-        said, own = b"", dict[str, bool]()
-        while len(said) + len(own) < len(self._asked):
-            left = self._asked[len(said) : len(self._asked) - len(own)]
+    def found(self) -> Set[str]:
+        """Return the things that hold; what it has not come to yet is found out here, the last one first."""
+        said, own, asked = b"", list[bool](), self._asked
+        while len(said) + len(own) < len(asked):
+            left = asked[len(said) : len(asked) - len(own)]
             # The only one that is left is the one that it is at.
             os.set_blocking(self._end, len(left) == 1)
             try:
                 more = os.read(self._end, len(left))
             except BlockingIOError:
-                own[left[-1]] = self._holds(left[-1])
+                own.append(self._holds(left[-1]))
                 continue
             if not more:
                 # It came to harm.
                 break
             said += more
         self._end_process()
-        return own | {one: byte == ord("1") for one, byte in zip(self._asked, said, strict=False)}
+        held = [*zip(asked, map(b"1"[0].__eq__, said), strict=False), *zip(reversed(asked), own, strict=False)]
+        return {one for one, holds in held if holds}
 
     def _end_process(self) -> None:
         os.close(self._end)

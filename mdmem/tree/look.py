@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain
@@ -162,7 +162,6 @@ class Looks(dict[str, FolderLook]):
 
     listing: Listing | None = None
     _ahead: Ahead | None = None
-    _said: dict[str, bool] | None = None
 
     def look_ahead(self, root: Path) -> bool:
         """Let another process look at the folders of a root, if there is much in them; say whether it does."""
@@ -176,9 +175,7 @@ class Looks(dict[str, FolderLook]):
                 self._ahead = Ahead(whole, lambda prefix: self[prefix].is_of(root / prefix))
         return self._ahead is not None
 
-    def stands(self, prefix: str, folder: Path | str) -> bool:
-        """Say whether a folder is as it was seen; what was said ahead is taken once."""
-        if self._ahead is not None:
-            self._said, self._ahead = self._ahead.said(), None
-        said = self._said.pop(prefix, None) if self._said else None
-        return self[prefix].is_of(folder) if said is None else said
+    def stood_ahead(self) -> Set[str]:
+        """Return the folders that were seen to be as they were, once; any other is to be looked at."""
+        ahead, self._ahead = self._ahead, None
+        return ahead.found() if ahead is not None else frozenset()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import compress
 from operator import not_
 from pathlib import Path
@@ -51,6 +51,7 @@ class WorkingTree:
     _told: dict[str, FolderLook] = field(default_factory=dict)
     _left_out: GitTree | None = None
     _in_index: dict[str, TreeFile] = field(default_factory=dict)
+    _stood: Set[str] = frozenset()
 
     def files(self) -> tuple[TreeFile, ...]:
         """Return everything below the root, listed once; a folder that cannot be listed is one unreadable file."""
@@ -59,6 +60,7 @@ class WorkingTree:
     def _listing(self) -> Listing:
         if self._listed is None:
             self._list_left_out()
+            self._stood = self.looks.stood_ahead()
             found: list[TreeFile] = []
             if not self._in_index or self.root.exists():
                 self._scan(self.root, "", found)
@@ -84,7 +86,7 @@ class WorkingTree:
 
     def _scan(self, folder: Path | str, prefix: str, found: list[TreeFile]) -> None:
         look = self.looks.get(prefix)
-        if look is not None and self.looks.stands(prefix, folder):
+        if look is not None and (prefix in self._stood or look.is_of(folder)):
             self._told[prefix] = look
             found += look.files
             # A stat is asked for of a file alone whose digest is not known.
