@@ -79,8 +79,8 @@ class Manifest(StoredRecord, frozen=True, gc=True, dict=True):
         digests = self._found_in(live)
         if digests != self.digests:
             return False
-        known = dict(zip(live, live, strict=True))
-        self.keys[:], self.digests[:] = [known.get(key or "") for key in self.keys], digests
+        known: dict[str | None, str] = dict(zip(live, live, strict=True))
+        self.keys[:], self.digests[:] = map(known.get, self.keys), digests
         return True
 
     def stale(self, live: Mapping[str, str]) -> list[str]:

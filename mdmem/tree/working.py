@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import compress, repeat
 from operator import is_, not_
 from pathlib import Path
@@ -52,6 +52,7 @@ class WorkingTree:
     _told: dict[str, FolderLook] = field(default_factory=dict)
     _left_out: GitTree | None = None
     _in_index: dict[str, TreeFile] = field(default_factory=dict)
+    _stood: Set[str] = frozenset()
 
     def files(self) -> tuple[TreeFile, ...]:
         """Return everything below the root, listed once; a folder that cannot be listed is one unreadable file."""
@@ -60,6 +61,7 @@ class WorkingTree:
     def _listing(self) -> Listing:
         if self._listed is None:
             self._list_left_out()
+            self._stood = self.looks.stood_ahead()
             found: list[TreeFile] = []
             if not self._in_index or self.root.exists():
                 self._scan(self.root, "", found)
@@ -82,7 +84,9 @@ class WorkingTree:
 
     def _scan(self, folder: Path | str, prefix: str, found: list[TreeFile]) -> None:
         look = self.looks.get(prefix)
-        renewed = look.renewed(folder) if look is not None else None
+        renewed = None
+        if look is not None:
+            renewed = look if prefix in self._stood else look.renewed(folder)
         if renewed is not None:
             if renewed is not look:
                 self.looks[prefix] = renewed

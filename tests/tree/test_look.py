@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from builders import make_root, write
 
-from mdmem.tree import Looks, WorkingTree, digest_of, folder_files, look
+from mdmem.tree import Looks, WorkingTree, ahead, digest_of, folder_files, look
 from mdmem.tree.folder_files import FolderFiles, columns_like
 from mdmem.tree.look import FolderLook, column_of
 from mdmem.tree.model import stat_of
@@ -65,8 +65,9 @@ def moved_away_and_another_in_its_place(room: Path) -> None:
 
 
 def linked_from_elsewhere(room: Path) -> None:
-    room.rename(room.parent.parent.parent / "s")
-    room.symlink_to(room.parent.parent.parent / "s")
+    elsewhere = Path(f"{room.parent.parent}-elsewhere")
+    room.rename(elsewhere)
+    room.symlink_to(elsewhere)
 
 
 CHANGES: list[Callable[[Path], object]] = [
@@ -158,6 +159,26 @@ def test_columns_of_a_folder_are_those_of_its_stats(root: Path) -> None:
         assert files.columns(handle) is None
     finally:
         os.close(handle)
+
+
+@pytest.mark.parametrize("is_harmed", [False, True])
+@pytest.mark.parametrize("change", [lambda _: None, *CHANGES])
+def test_other_process_says_once_what_is_there(
+    change: Callable[[Path], object], is_harmed: bool, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look, "_RACY_NS", 0)
+    monkeypatch.setattr(look, "_MANY", 1)
+    monkeypatch.setattr(ahead, "can_be_ahead", lambda: True)
+    looks = Looks()
+    seen(root, looks)
+    change(root / ROOM)
+    with monkeypatch.context() as harmed:
+        if is_harmed:
+            harmed.setattr(FolderLook, "renewed", lambda *_: 1 / 0)
+        assert looks.look_ahead(root)
+    assert seen(root, looks) == seen(root, Looks())
+    write(root, "w/r/b.md", "Text of b")
+    assert seen(root, looks) == seen(root, Looks())
 
 
 @pytest.mark.parametrize(("inode", "is_stored"), [(7, True), (1 << 63, False)])
