@@ -139,7 +139,7 @@ def coverage_of(weights: TermWeights, texts: Sequence[HeldGroup], body: Callable
 def holds(
     texts: Sequence[HeldGroup],
     body: Callable[[str], str],
-    find: Find,
+    find: Find | None = None,
     *,
     may_tell: Callable[[frozenset[str]], bool] = bool,
 ) -> Iterator[Hold]:
@@ -147,6 +147,7 @@ def holds(
 
     Nothing is looked at for terms that cannot tell anything.
     """
+    find = find or finder(frozenset().union(*(group.terms for group in texts)))
     for group in texts:
         for text in group.held:
             # What cannot tell anything cannot later, and thousands of texts share a few sets.

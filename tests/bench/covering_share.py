@@ -17,7 +17,6 @@ from builders import open_root
 
 from mdmem.entry.model import EntryType
 from mdmem.index.analysis import ask
-from mdmem.index.finder import finder
 from mdmem.index.fulltext import FullTextIndex
 from mdmem.retrieval.coverage import FULL_SHARE, PARTIAL_SHARE, Hold, TermWeights, coverage_by, holds
 from mdmem.retrieval.question import Coverage, Question
@@ -69,7 +68,7 @@ def answered(workspace: Workspace, words: str) -> tuple[TermWeights, list[Hold]]
     answer = workspace.index.search(words, live=catalog.digests, read=workspace.texts, among=frozenset(catalog.entries))
     selection = Selection(catalog, scope, question, answer, workspace.today)
     texts = selection.texts(selection.ranks().where(lambda kind: kind.binds and kind.type.is_rule))
-    return selection.weights, list(holds(texts, catalog.body, finder(selection.weights.of)))
+    return selection.weights, list(holds(texts, catalog.body))
 
 
 def rate(
