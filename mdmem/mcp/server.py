@@ -26,12 +26,13 @@ from mcp_types import Tool as ListedTool
 from mdmem.access import EVERYTHING, Access
 from mdmem.errors import MdmemError
 from mdmem.mcp.arguments import nearest, shown
-from mdmem.mcp.dispatch import Calls, OtherMemories, RefusedError
+from mdmem.mcp.dispatch import Calls
 from mdmem.mcp.handlers import Handlers
 from mdmem.mcp.handshake import IDENTITY, INSTRUCTIONS
 from mdmem.mcp.logs import log_to_stderr
 from mdmem.mcp.page import Page
 from mdmem.mcp.session import Session
+from mdmem.mcp.tool_call import OtherMemories, RefusedError
 from mdmem.mcp.tools.shape import Tool
 from mdmem.mcp.tools.table import PROFILES, TOOLS, listed_in, tools_of
 from mdmem.mcp.workspaces import Provider
