@@ -103,7 +103,7 @@ def test_findings_and_broken_files_are_counted(tmp_path: Path, capsys: Capture) 
     assert "findings 1 error; `mdmem check` shows them" in ran.out
     write_entry(folder / "memory", "nav/rules/timed", title="Timed", verified_at="2026-04-10T10:00:00")
     (told,) = (line for line in run_here(capsys, "status", cwd=folder).out.splitlines() if line.startswith("findings"))
-    assert told == "findings 1 error, 1 info; `mdmem check --verbose` shows them"
+    assert told == "findings 1 error, 1 warning, 1 info; `mdmem check --verbose` shows them"
 
 
 def test_wing_is_not_active_where_several_could_be(tmp_path: Path, capsys: Capture) -> None:
