@@ -100,7 +100,7 @@ def _verdict(pack: ContextPack) -> str:
     if basis.coverage is Coverage.FULL:
         return ""
     if basis.coverage is Coverage.PARTIAL:
-        lacks = f"; nothing binding holds {', '.join(map(visible, basis.uncovered_terms[:12]))}"
+        lacks = f"; no invariant or decision holds {', '.join(map(visible, basis.uncovered_terms[:12]))}"
         return f"This goal is covered in part{lacks if basis.uncovered_terms else ''}."
     unmatched = f" No entry searched holds {', '.join(visible(word) for word in basis.unmatched_terms[:12])}."
     # A file that cannot be read may be what covers the goal.
@@ -113,7 +113,9 @@ def _uncovered(pack: ContextPack) -> str:
     bind = f"{always} invariants always bind" if always > 1 else "1 invariant always binds"
     if always:
         return f"{bind}; nothing else covers this goal."
-    return "Nothing binding covers this goal" + ("; what follows only touches it." if pack.items else ".")
+    is_pattern = any(item.type == EntryType.PATTERN for item in pack.items)
+    nothing = "No invariant or decision" if is_pattern else "Nothing binding"
+    return f"{nothing} covers this goal" + ("; what follows only touches it." if pack.items else ".")
 
 
 def _advice(pack: ContextPack) -> Iterator[str]:

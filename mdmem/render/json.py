@@ -80,6 +80,7 @@ def pack_json(pack: Pack) -> dict[str, Any]:
         "budget": pack.budget,
         "over_budget": pack.over_budget,
         **basis.as_json("coverage", "covered", "uncovered_terms", "unmatched_terms", "elsewhere", "unread"),
+        **(basis.as_json("absent") if basis.absent else {}),
         "searched": list(pack.searched or ()),
         "likely_room": pack.likely_room,
         **basis.as_json("degraded", "source"),

@@ -13,7 +13,7 @@ from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status, instant_of
 from mdmem.errors import GoneError, SettingsError
 from mdmem.finding import Finding
-from mdmem.retrieval.code_paths import code_path
+from mdmem.retrieval.code_paths import code_path, lies_inside
 from mdmem.retrieval.neighbours import count_elsewhere
 from mdmem.retrieval.quotation import Quoted, fenced_lines, plain
 from mdmem.settings import Settings
@@ -88,7 +88,7 @@ def _is_always(catalog: Catalog, entry: Entry, scope: Scope, paths: Sequence[str
 
 
 def _brief(workspace: Workspace, paths: Sequence[str], given: Mapping[str, str]) -> Brief:
-    inside = tuple(dict.fromkeys(path for path in (code_path(workspace, one) for one in paths) if _lies_inside(path)))
+    inside = tuple(dict.fromkeys(path for path in (code_path(workspace, one) for one in paths) if lies_inside(path)))
     if not inside:
         return Brief()
     settings, fault = _settings(workspace)
@@ -102,11 +102,6 @@ def _brief(workspace: Workspace, paths: Sequence[str], given: Mapping[str, str])
     told = _lines(view, new, inside, elsewhere, room=LIMIT - len(problem.text) - bool(problem.text))
     text = "\n".join(filter(None, (told.text, problem.text)))
     return Brief(text, {**told.gave, **problem.gave})
-
-
-def _lies_inside(path: str) -> bool:
-    """Say whether a path from the top is one: what lies elsewhere is no file of this repository."""
-    return not path.startswith(("/", "../")) and path != ".." and ":" not in path[:3]
 
 
 def _settings(workspace: Workspace) -> tuple[Settings, Sequence[Finding]]:
