@@ -336,22 +336,6 @@ def print_written(given: Globals, workspace: Workspace, written: WriteResult, fo
     return 0
 
 
-def remark_if_proposed(given: Globals, written: WriteResult, form: str) -> None:
-    """Say it where the entry that a write put in force, the first of its changes, waits for the default branch."""
-    if written.changes and not written.is_dry and form != "json":
-        address = written.changes[0].to.removesuffix(".md")
-        if is_proposed(given, address):
-            given.remark(f"{address} is only proposed until a commit of the default branch has it")
-
-
-def is_proposed(given: Globals, address: str) -> bool:
-    """Say whether an entry, as it was just written, waits for the default branch before it binds."""
-    from mdmem.workspace.proposals import view_of
-
-    stance = view_of(open_workspace(given)).checkout.catalog.stance(address)
-    return stance is not None and stance.standing.is_proposal
-
-
 def text_of_written(given: Globals, workspace: Workspace, written: WriteResult) -> str:
     """Return what was written, its files as git takes them where the user stands; of a dry run the diff."""
     from mdmem.render.writes import written_text
