@@ -43,10 +43,10 @@ def _index(report: StatusReport) -> str:
         return f"unusable ({index.why}); the next question rebuilds it"
     total, size = sum(wing.total for wing in report.wings), f"{index.bytes / 1024:.0f} KiB"
     if not index.stale:
-        return f"holds all {entries(total)} ({size})"
+        return f"complete: {entries(total)}, {size}"
     # Small numbers of changed files are not worth a write.
     held, rest = max(total - index.stale, 0), "the other" if index.stale == 1 else f"the other {index.stale}"
-    return f"holds {held} of {entries(total)} ({size}); a question reads {rest} from the files"
+    return f"{held} of {entries(total)}, {size}; a question reads {rest} from the files"
 
 
 def _findings(report: StatusReport) -> str:

@@ -165,7 +165,7 @@ class _Packing:
 
     def _is_worth(self, draft: Ranked) -> bool:
         """Say whether a draft stands apart: one of what is written but touched, and each that changes what binds."""
-        return (draft.entry.status is not Status.DRAFT and not self.found.is_brief) or self._relevance.counts(draft)
+        return (draft.entry.status is not Status.DRAFT and not self.found.is_brief) or self._relevance.rises(draft)
 
     def _give(self, plan: Plan, item: Ranked, form: Form, room: int, *, is_draft: bool = False) -> bool:
         """Give an item in a form if it fits, in place of a mere line that it has; say whether it is given."""

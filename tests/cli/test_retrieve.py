@@ -232,7 +232,7 @@ def test_path_that_is_no_file_gets_the_near_name(tmp_path: Path, capsys: Capture
     assert remarked("src/payment.py") == remarked("src/new.py") == remarked("lib/x.py") == remarked("src/") == ""
 
 
-@pytest.mark.parametrize("command", [("retrieve", "--path"), ("brief",)])
+@pytest.mark.parametrize("command", [("retrieve", "--path"), ("brief", "--session", "s")])
 def test_path_that_may_mean_two_files_is_told_as_it_was_read(
     command: tuple[str, ...], tmp_path: Path, capsys: Capture
 ) -> None:
@@ -258,6 +258,19 @@ def test_code_path_elsewhere_leaves_out_what_applies_elsewhere(tmp_path: Path, c
     said = retrieved(capsys, "--path", "src/arm/node.py", cwd=folder)
     assert [item["address"] for item in said["items"]] == [RULE]
     assert said["omitted"] == [{"address": "nav/rules/nodes", "type": "invariant", "why": "applies elsewhere"}]
+
+
+def test_draft_of_other_files_is_found_by_its_words_beside_those_at_hand(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    about = {"title": "Retry with jitter", "status": "draft", "applies_to": ["src/net/**"]}
+    write_entry(folder / "memory", "nav/rules/retry", "Retry a failed call with jitter.\n", type="pattern", **about)
+
+    def told(question: str) -> str:
+        arguments = ("retrieve", "--path", "src/pay.py", "--ask", question)
+        return run_here(capsys, *arguments, cwd=folder).out.partition("\n1. ")[2]
+
+    assert "[pattern] nav/rules/retry: Retry with jitter (of other files; a draft: " in told("retry jitter")
+    assert "nav/rules/retry" not in told("retry of zebras, squirrels and bees")
 
 
 def test_draft_stands_apart(tmp_path: Path, capsys: Capture) -> None:

@@ -74,11 +74,11 @@ def test_what_agents_were_told_is_counted_and_what_they_never_were_is_named(tmp_
 def test_index_is_up_to_date_after_a_question(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     run_here(capsys, "search", "threads", cwd=folder)
-    assert run_here(capsys, "status", cwd=folder).out.splitlines()[3].startswith("index    holds all 2 entries (")
+    assert run_here(capsys, "status", cwd=folder).out.splitlines()[3].startswith("index    complete: 2 entries, ")
     write_entry(folder / "memory", "nav/rules/new", title="New")
     held = run_here(capsys, "status", cwd=folder).out.splitlines()[3]
-    assert held.startswith("index    holds 2 of 3 entries (")
-    assert held.endswith(" KiB); a question reads the other from the files")
+    assert held.startswith("index    2 of 3 entries, ")
+    assert held.endswith(" KiB; a question reads the other from the files")
 
 
 def test_status_and_check_name_what_decides_a_merge(tmp_path: Path, capsys: Capture) -> None:
