@@ -77,9 +77,15 @@ class ToolCall:
         """Return the arguments that the tool itself takes: not those that say which files are meant."""
         return {name: value for name, value in self.arguments.items() if name not in (AT.name, REPOSITORY.name)}
 
+    @property
+    def standing(self) -> dict[str, Any]:
+        """Return what the tool takes beside its arguments: what was given before, the form in which it answers."""
+        known = {"given": (self.tool.remembers, self.given), "form": (self.tool.has_budget, self.form)}
+        return {name: value for name, (is_taken, value) in known.items() if is_taken}
+
     def carried_out(self, workspace: Workspace) -> Facts | Told:
         """Return what the tool answers of a workspace."""
-        return self.tool.call(workspace, **self.of_tool, **({"given": self.given} if self.tool.remembers else {}))
+        return self.tool.call(workspace, **self.of_tool, **self.standing)
 
     def page(self, answer: Facts | Told) -> Page:
         """Return the page that is asked for of an answer; with the last one all of it is given."""

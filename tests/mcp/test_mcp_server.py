@@ -100,6 +100,15 @@ def test_a_budget_is_what_is_printed_beside_invariants_and_one_line(tmp_path: Pa
     assert len("\n\n### ".join(beside).encode()) <= 4 * budget
 
 
+@pytest.mark.parametrize("budget", [200, 500])
+def test_a_budget_counts_json_where_json_is_sent(tmp_path: Path, budget: int) -> None:
+    server = server_over(shutil.copytree(EXAMPLE_WINGS, tmp_path / "memory"))
+    asked = {"query": "retry order submission", "wing": "myapp", "budget": budget, "format": "json"}
+    told = json.loads(text(call(server, "retrieve", **asked)))
+    beside = [*(one for one in told.get("items", ()) if one["type"] != "invariant"), *told.get("omitted", ())]
+    assert len(json.dumps(beside, ensure_ascii=False).encode()) <= 4 * budget
+
+
 def test_format_json_gives_the_structure_instead_and_no_noise(root: Path) -> None:
     answer = call(server_over(root), "retrieve", query="threads", format="json")
     assert answer.structured_content is None
