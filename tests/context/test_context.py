@@ -456,3 +456,11 @@ def test_claims_and_amendments_are_said_beneath_an_item(tmp_path: Path, layer: s
     assert said["pool-size"] == (claim, "amended by app/architecture/pool-names: Its threads have names")
     assert f"- {claim}" in pack_markdown(pack)
     assert f"\n  {claim}" in context_text(pack, ink=Ink())
+
+
+def test_session_begins_without_lines_from_outside_where_the_memory_has_any(tmp_path: Path) -> None:
+    root = make_memory(tmp_path)
+    write(tmp_path, "docs/architecture.md", "Who mends the kettle?\n")
+    packs = [context(root, "mend the kettle", layer=layer) for layer in ("wake", "recall")]
+    assert [bool(pack.items) for pack in packs] == [True, True]
+    assert [len(pack.basis.fallback) for pack in packs] == [0, 1]
