@@ -12,7 +12,7 @@ from typing import Any
 
 import anyio
 import pytest
-from builders import make_root, memory, open_root, write, write_entry
+from builders import commit_all, make_repository, make_root, memory, open_root, write, write_entry
 from clients import (
     ERAS,
     OpenedProvider,
@@ -451,6 +451,18 @@ def test_what_is_told_of_a_find_takes_of_its_time(root: Path, monkeypatch: pytes
     monkeypatch.setattr("mdmem.retrieval.search.snippets", lambda *_: lambda _hit: time.sleep(0.02))
     said = text(call(server_over(root), "search", query="threads"))
     assert said.startswith("retrieval_status: timed_out; message: ")
+
+
+def test_where_the_time_is_over_a_few_lines_come_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository = make_repository(tmp_path / "app")
+    root = make_root(repository / "memory")
+    write(repository, "README.md", "The gateway closes at night.\n")
+    commit_all(repository)
+    monkeypatch.setattr(Calls, "_limits", lambda _: Limits(0.01))
+    monkeypatch.setattr("mdmem.retrieval.answers.answer_each", lambda *_, **__: time.sleep(0.1))
+    told = facts(call(server_over(root), "retrieve", query="night gateway", format="json"))
+    assert told["retrieval_status"] == "timed_out"
+    assert told["fallback"] == [{"path": "README.md", "line": 1, "text": "The gateway closes at night."}]
 
 
 class _Failing(OpenedProvider):

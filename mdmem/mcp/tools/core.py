@@ -209,6 +209,7 @@ _RETRIEVE = Tool(
     is_first=True,
     remembers=True,
     has_budget=True,
+    asks=("query", "queries"),
 )
 
 

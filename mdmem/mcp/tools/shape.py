@@ -116,7 +116,8 @@ class Tool:
     too. `is_first` asks clients that load tools on demand to have it from the start.
     `remembers` says that `call` takes what the session was given before, as `given`, `has_budget` that it takes the
     `form` in which the answer is sent, which a budget counts. `reads_own` says that it reads what no hub has, so that
-    the root's own files answer where no repository is named.
+    the root's own files answer where no repository is named. What `asks` are the parameters whose words are looked for
+    outside the memory where that was not read in time.
     """
 
     name: str
@@ -140,6 +141,7 @@ class Tool:
     is_first: bool = False
     remembers: bool = False
     has_budget: bool = False
+    asks: tuple[str, ...] = ()
     reads_own: bool = False
 
     def description(self, listed: Collection[str]) -> str:
