@@ -52,9 +52,15 @@ _OPENINGS = {
 }
 
 
-def first_reply(command: list[str], folder: Path, method: str) -> float:
-    """Return the seconds from the start of a process to its first reply."""
+def first_reply(command: list[str], folder: Path, method: str, asked: str = "") -> float:
+    """Return the seconds from the start of a process to its first reply, or to its answer to what is then asked."""
     opening = {"jsonrpc": "2.0", "id": 1, "method": method, "params": _OPENINGS[method]}
+    call = {
+        "jsonrpc": "2.0",
+        "id": 2,
+        "method": "tools/call",
+        "params": {"name": "search", "arguments": {"query": asked}},
+    }
     start = time.perf_counter()
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as server:
@@ -63,6 +69,13 @@ def first_reply(command: list[str], folder: Path, method: str) -> float:
         server.stdin.write(json.dumps(opening).encode() + b"\n")
         server.stdin.flush()
         answer = json.loads(server.stdout.readline())
+        if asked:
+            for message in ({"jsonrpc": "2.0", "method": "notifications/initialized"}, call):
+                server.stdin.write(json.dumps(message).encode() + b"\n")
+            server.stdin.flush()
+            answer = {}
+            while answer.get("id") != call["id"]:
+                answer = json.loads(server.stdout.readline())
         taken = time.perf_counter() - start
         assert "result" in answer, answer
         server.kill()

@@ -170,12 +170,13 @@ def served(name: str, folder: Path, repeats: int) -> Iterator[Row]:
         yield Row(f"MCP {tool}", name, "empty tool", taken[tool], taken["empty"])
     more = taken["search after an edit"] - taken["search"]
     yield Row("MCP search after an edit, more", name, "empty tool", more, taken["empty"])
-    starts = {
-        "ours": lambda: first_reply([*MDMEM, "mcp"], folder, "initialize"),
-        "empty": lambda: first_reply([*empty], folder, "initialize"),
-    }
-    began = in_turns(starts, max(3, repeats // 3))
-    yield Row("MCP start to first reply", name, "empty server", began["ours"], began["empty"])
+    for work, asked in (("reply", ""), ("answer", " ".join(WORDS))):
+        starts = {
+            "ours": lambda asked=asked: first_reply([*MDMEM, "mcp"], folder, "initialize", asked),
+            "empty": lambda asked=asked: first_reply([*empty], folder, "initialize", asked),
+        }
+        began = in_turns(starts, max(3, repeats // 3))
+        yield Row(f"MCP start to first {work}", name, "empty server", began["ours"], began["empty"])
 
 
 async def _calls(folder: Path, empty: tuple[str, ...], repeats: int) -> dict[str, float]:
