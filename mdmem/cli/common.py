@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -152,12 +152,12 @@ def write_options_from(options: dict[str, Any]) -> WriteOptions:
     return WriteOptions(is_dry=bool(options.pop("dry_run")), commit=options.pop("commit"))
 
 
-def open_workspace(given: Globals, *, revision: str | None = None) -> Workspace:
-    """Return the workspace of the root that the options and the working folder mean, at a revision or a date."""
+def open_workspace(given: Globals, *, revision: str | None = None, files: Sequence[str] = ()) -> Workspace:
+    """Return the workspace of the root that the options, the working folder or files mean, at a revision or a date."""
     from mdmem.workspace.location import locate
     from mdmem.workspace.snapshot import Snapshot
 
-    workspace = workspace_at(locate(given.root, os.environ, Path.cwd()), given, Snapshot()).as_of(revision)
+    workspace = workspace_at(locate(given.root, os.environ, Path.cwd(), files), given, Snapshot()).as_of(revision)
     _opened[:] = [workspace]
     for remark in workspace.snapshot.remarks:
         given.remark(remark)

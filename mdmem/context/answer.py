@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mdmem.context.pack import ContextPack
+from mdmem.context.pack import ContextPack, named_in
 from mdmem.context.request import Layer
 from mdmem.entry.model import EntryType, visible
 from mdmem.entry.text import quoted
@@ -148,8 +148,10 @@ def _item(item: Facts) -> str:
         f"- {near['relationship']} ({near['direction']}): `{near['id']}`, {near['type']}: {_cut(near['name'])}"
         + ("" if near.get("status", _ACTIVE) == _ACTIVE else f" ({near['status']})")
         for near in item.get("related", ())
+        if near["id"] not in named_in(item.get("bearings", ()))
     )
-    return "\n\n".join(part for part in (head, standing, quoted(item.get("content", "")), related) if part)
+    beneath = "\n".join(part for part in (*_bearings(item), related) if part)
+    return "\n\n".join(part for part in (head, standing, quoted(item.get("content", "")), beneath) if part)
 
 
 def _line_item(item: Facts) -> str:
@@ -157,7 +159,12 @@ def _line_item(item: Facts) -> str:
     content, rules = item.get("content", ""), item.get("type") == EntryType.INVARIANT
     called = visible(content) if rules and content else _cut(item.get("name", ""))
     head = f"- {item.get('type')} `{item.get('id')}`{_marks(item, scope=False)}: {called}"
-    return "\n".join(part for part in (head, "" if rules else quoted(content)) if part)
+    said = (f"  {line}" for line in _bearings(item))
+    return "\n".join(part for part in (head, "" if rules else quoted(content), *said) if part)
+
+
+def _bearings(item: Facts) -> Iterator[str]:
+    yield from (f"- {_cut(line)}" for line in item.get("bearings", ()))
 
 
 def _marks(item: Facts, *, scope: bool = True) -> str:
