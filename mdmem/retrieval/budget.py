@@ -125,7 +125,7 @@ class _Packing:
 
     def _fill_drafts(self, plan: Plan, room: int, part: int) -> None:
         # One that holds enough of the question has room of its own; more would swell the answer.
-        beyond = min(room, part + SHORT) if self.found.terms else room
+        beyond = min(room, part + self._portions.beyond) if self.found.terms else room
         for item in filter(self._is_worth, self.found.proposed_ranks[:DRAFTS]):
             form = Form.FULL if self.texts[True].size(item.entry.address) <= SHORT else Form.SUMMARY
             place = beyond if self._portions.is_draft_told(item) else part
@@ -167,7 +167,7 @@ class _Packing:
         had = into.get(address)
         if had is not None and not had.may_grow:
             return True
-        self._left = self._part - plan.used
+        self._left = (room if is_draft else self._part) - plan.used
         if form is Form.SUMMARY and had is None and self._is_beyond(item, room - plan.used, self.texts[is_draft]):
             return False
         packed, cost = self._shape(item, form, is_draft=is_draft)

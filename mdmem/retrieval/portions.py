@@ -25,14 +25,13 @@ _TITLES, _TITLED, _BESIDE_BRIEF = 3, 300, 560
 # among that: lookups over PEPs and KEPs are 4 KB at most each. Whatever stands around them, entries have so much.
 _UNASKED_SHARE, _WHOLE_SHARE, _LEAST_SHARE = 0.48, 0.682, 0.34
 # In bytes, of that: the lines of verdict and counts, that of what ended, a draft; and so many titles beside the best.
-_SAID, _ENDED, _DRAFT, _NAMED = 370, 180, 800, 4
+_SAID, _ENDED, _DRAFT, _NAMED = 345, 180, 900, 4
 DRAFTS = 20
 # In bytes, of the first beside a second that is nearly as good, or newer and speaks of it, and where the third is as
 # good, too: it takes what the second leaves. Alone it takes all.
 _FIRST, _SECOND = (1500, 2000, 2400), 800
-_NEXT = 3
-# Of what is left: marks that each line begins with take the rest.
-_PRINTED = 0.95
+# Of what is left: marks that each line begins with take the rest, of very short lines so much more in bytes.
+_PRINTED, _MARKS = 0.95, 300
 # Ten at the default budget.
 _TOKENS_A_LINE = 150
 
@@ -66,12 +65,17 @@ class Portions:
         """Return what an answer to words alone leaves for its entries: what is said around them and titles aside."""
         said = self.printed.problems(self.found.basis) + _SAID + _ENDED * len(self.found.basis.ended)
         said += _DRAFT if any(map(self.is_draft_told, self.found.proposed_ranks[:DRAFTS])) else 0
-        titles = sum(self.line(item) for item in self.relevance.near[_NEXT : _NEXT + _NAMED])
-        return int(_WHOLE_SHARE * self.budget * BYTES_A_TOKEN) - said - titles
+        titles = sorted(map(self.line, self.relevance.near[1:]), reverse=True)
+        return int(_WHOLE_SHARE * self.budget * BYTES_A_TOKEN) - said - sum(titles[:_NAMED])
 
     def is_draft_told(self, draft: Ranked) -> bool:
         """Say whether a draft has room of its own: it holds enough of the question; more would swell the answer."""
         return self.relevance.counts(draft) and self.relevance.rivals(draft)
+
+    @property
+    def beyond(self) -> int:
+        """Return what such drafts may take beside all else."""
+        return _DRAFT if self.is_plain else SHORT
 
     def most_lines(self, item: Ranked) -> int:
         """Return how many may be mere lines, where an item would be one."""
@@ -84,7 +88,7 @@ class Portions:
     def shaping(self, room: int) -> int:
         """Return what may be whole: of little room the best match has most, where nothing but words asks."""
         if self.is_plain:
-            return self.unasked(room)
+            return min(room, self.unasked(room) + _MARKS)
         if self.found.is_brief:
             return room
         return int(room * (_MOST if self.relevance.is_pressed and not self.relevance.on_path else 0.5))

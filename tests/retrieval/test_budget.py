@@ -237,7 +237,9 @@ def test_answer_to_words_is_4096_bytes_at_most_and_the_best_takes_what_the_other
 ) -> None:
     items = [item(f"n{number}", DECISION, score=score) for number, score in enumerate(scores)]
     draft = [item("idea", DECISION, score=9)] if has_draft else []
-    bodies = {one.entry.title: " ".join(f"Use word {at}." for at in range(900)) for one in (*items, *draft)}
+    bodies = {
+        one.entry.title: "\n\n".join(f"Use word `w.{at}` by default." for at in range(400)) for one in (*items, *draft)
+    }
     answer = packed(items, bodies, 1500, proposed=draft, printed=markdown_size)
     assert len(answer.proposed) == has_draft
     assert 2900 <= len(pack_markdown(answer).encode()) <= 4096
