@@ -1,9 +1,9 @@
-"""Data classes that are made when they are first needed: most of a program's are not, in most of its runs."""
+"""Data classes that are made when their fields are asked for: most of a program's are not, in most of its runs."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, MISSING, FrozenInstanceError, asdict, field, fields, is_dataclass, replace
 from operator import attrgetter
 from threading import RLock
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(cls: type | None = None, /, **options: Any) -> Any:
-        """Make a class a data class as `dataclasses.dataclass` does, once it is asked for a value or its fields.
+        """Make a class a data class as `dataclasses.dataclass` does, once it is asked for its fields or compared.
 
         That one compiles six methods for each, which costs a thousandth of a second, and a question to a memory of ten
         entries imports a hundred. There are no `slots`, for which the class would have to be another one. A class with
@@ -38,26 +38,66 @@ _turn = RLock()
 def _postponed(cls: Any, options: dict[str, Any]) -> Any:
     def made() -> Any:
         with _turn:
-            if isinstance(vars(cls).get(_FIELDS), _Fields):
+            if isinstance(vars(cls).get(_FIELDS), _OfMade):
                 _make(cls, **options)
         return cls
 
     def init(self: Any, *values: Any, **named: Any) -> None:
-        made().__init__(self, *values, **named)
+        with _turn:
+            if vars(cls)["__init__"] is init:
+                stated = _stated_plainly(cls, **options)
+                if stated is None:
+                    made()
+                else:
+                    cls.__init__ = _initializer_of_few(cls, stated, is_frozen=options.get("frozen", False))
+        cls.__init__(self, *values, **named)
 
     cls.__init__ = init
-    setattr(cls, _FIELDS, _Fields(made))
+    setattr(cls, _FIELDS, _OfMade(made, _FIELDS))
+    if not _has_base(cls):
+        _give_methods(cls, **options)
+        cls._compared = _OfMade(made, "_compared")
     return cls
 
 
-class _Fields:
-    """Stands in the place of a class's fields until somebody asks for them."""
+class _OfMade:
+    """Stands in the place of what a class has once it is made, until somebody asks for it."""
 
-    def __init__(self, made: Callable[[], Any]) -> None:
-        self._made = made
+    def __init__(self, made: Callable[[], Any], name: str) -> None:
+        self._made, self._name = made, name
 
     def __get__(self, instance: object, owner: type) -> Any:
-        return getattr(self._made(), _FIELDS)
+        return getattr(self._made(), self._name)
+
+
+def _has_base(cls: type) -> bool:
+    return cls.__bases__ != (object,) and any(_FIELDS in vars(base) for base in cls.__mro__[1:])
+
+
+def _stated_plainly(cls: Any, *, kw_only: bool = False, **_: Any) -> Sequence[Any] | None:
+    """Return the fields of a class that have values before it is made; None where only `dataclasses` tells them."""
+    # Where a class states none itself, a Python that tells them when they are asked for may yet find some.
+    stated = vars(cls).get("__annotations__")
+    if not stated or _has_base(cls) or not _are_plain(stated):
+        return None
+    found = []
+    for name in stated:
+        default = vars(cls).get(name, MISSING)
+        one: Any = default if isinstance(default, dataclasses.Field) else field(default=default)
+        one.name, one.kw_only = name, kw_only if one.kw_only is MISSING else one.kw_only
+        if not one.init and one.default is one.default_factory:
+            return None
+        found.append(one)
+    return found
+
+
+def _give_methods(cls: Any, *, eq: bool = True, frozen: bool = False, **_: Any) -> None:
+    """Give a class what every data class has, compiled for none."""
+    if frozen:
+        cls.__setattr__, cls.__delattr__ = _set, _delete
+    cls.__repr__ = _repr
+    if eq:
+        cls.__eq__, cls.__hash__ = _eq, _hash if frozen else None
 
 
 def _make(cls: Any, *, eq: bool = True, frozen: bool = False, **options: Any) -> None:
@@ -65,30 +105,26 @@ def _make(cls: Any, *, eq: bool = True, frozen: bool = False, **options: Any) ->
     options.pop("slots", None)
     # Else it is made of the signature.
     cls.__doc__ = cls.__doc__ or cls.__name__
-    has_base = any(is_dataclass(base) for base in cls.__mro__[1:])
+    has_base = _has_base(cls)
     make = dataclasses.dataclass(init=False, repr=False, eq=False, frozen=frozen and has_base, **options)
     _with_known_types(cls, make)
     stated: tuple[Any, ...] = fields(cls)
     if frozen and not has_base:
         # What `dataclasses` compiles for it takes as long as all else that it does.
         cls.__dataclass_params__.frozen = True
-        cls.__setattr__, cls.__delattr__ = _set, _delete
-    cls.__repr__ = _repr
+    _give_methods(cls, eq=eq, frozen=frozen and not has_base)
     if eq:
+        cls.__hash__ = _hash if frozen else None
         compared = [one.name for one in stated if one.compare]
         cls._compared = staticmethod(attrgetter(*compared)) if compared else staticmethod(type)
-        cls.__eq__, cls.__hash__ = _eq, _hash if frozen else None
     # Last of all: from now on nobody waits for the rest.
     cls.__init__ = _initializer_of_few(cls, stated, is_frozen=frozen)
 
 
 def _with_known_types(cls: Any, make: Callable[[Any], Any]) -> None:
     """Let a class be made whose fields are no pseudo-fields: to look for that in what types are called takes half."""
-    # Where a class states none itself, a Python that tells them when they are asked for may yet find some.
-    stated = vars(cls).get("__annotations__", {})
-    if not stated or not all(
-        isinstance(name, str) and _PSEUDO.isdisjoint(name.replace("[", ".").split(".")) for name in stated.values()
-    ):
+    stated = vars(cls).get("__annotations__")
+    if not stated or not _are_plain(stated):
         make(cls)
         return
     cls.__annotations__ = dict.fromkeys(stated, object)
@@ -98,6 +134,12 @@ def _with_known_types(cls: Any, make: Callable[[Any], Any]) -> None:
         cls.__annotations__ = stated
     for one in fields(cls):
         one.type = stated.get(one.name, one.type)
+
+
+def _are_plain(stated: Mapping[str, Any]) -> bool:
+    return all(
+        isinstance(name, str) and _PSEUDO.isdisjoint(name.replace("[", ".").split(".")) for name in stated.values()
+    )
 
 
 def _initializer_of_few(cls: Any, stated: Sequence[Any], *, is_frozen: bool) -> Any:

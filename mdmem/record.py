@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from itertools import repeat
 from operator import attrgetter
+from types import SimpleNamespace
 from typing import Any, Self, TypeVar
 from zlib import crc32
 
+from mdmem.late import Late, late, without
 
-@contextmanager
-def _without(library: str) -> Iterator[None]:
-    """Let a library that is not imported yet be as if it were not installed."""
-    if library in sys.modules:
-        yield
-        return
-    sys.modules[library] = None  # type: ignore[assignment]  # as Python has it for what is not to be imported
-    try:
-        yield
-    finally:
-        del sys.modules[library]
-
-
-# Without it msgspec takes three names from `typing`, where they are the same; to import it costs a third of msgspec.
-with _without("typing_extensions"):
+# Without the library msgspec takes three names from `typing`, where they are the same; of the modules it wants to know
+# types that no record has. To import them costs more than half of msgspec.
+_UUID = Late("uuid", "UUID", SafeUUID=SimpleNamespace(unknown=None))
+with without("typing_extensions"), late(_UUID, Late("decimal", "Decimal")):
     from msgspec import DecodeError, Struct, convert
     from msgspec import Raw as Raw
     from msgspec.msgpack import Decoder, encode

@@ -33,13 +33,14 @@ def classes() -> tuple[type, type]:
     return Base, Heir
 
 
-def test_nothing_is_made_before_a_value_is() -> None:
+def test_nothing_is_made_before_values_are_compared() -> None:
     base, _ = classes()
 
     @dataclass
     class Plain:
         name: str
 
+    assert Plain("a").name == "a"
     assert not isinstance(vars(Plain)["__dataclass_fields__"], dict)
     assert Plain("a") == Plain("a") != Plain("b")
     assert isinstance(vars(Plain)["__dataclass_fields__"], dict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Collection, Sequence
-from itertools import compress
+from itertools import compress, repeat
 from operator import not_
 from typing import Any
 
@@ -15,18 +15,23 @@ from mdmem.tree import FileKind, TreeFile, path_of
 MANIFEST = "README.md"
 # `CHANGELOG`, `CODE_OF_CONDUCT`; not `ADR-12`, which is a record.
 _PROSE = regex(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
-_ENTRY_PLACE = regex(r"[^/]*/[^/]*/(?!README\.md\Z)[^/]*\.md\Z")
+_MANIFEST_BELOW = f"/{MANIFEST}"
+_DEPTH = 2
 
 
 def is_entry_place(path: str) -> bool:
     """Say whether a path is `wing/room/entry-id.md`; a README is prose."""
-    return _ENTRY_PLACE.match(path) is not None
+    return path.count("/") == _DEPTH and path.endswith(".md") and not path.endswith(_MANIFEST_BELOW)
 
 
 def by_place(files: Sequence[TreeFile]) -> tuple[tuple[TreeFile, ...], tuple[TreeFile, ...]]:
     """Return the files that are in an entry's place, and the others, in their order."""
     # Of ten thousand no step is Python's.
-    found = list(map(_ENTRY_PLACE.match, map(path_of, files)))
+    paths = list(map(path_of, files))
+    depths, ends = map(str.count, paths, repeat("/")), map(str.endswith, paths, repeat(".md"))
+    manifests = map(str.endswith, paths, repeat(_MANIFEST_BELOW))
+    told = zip(depths, ends, manifests, strict=True)
+    found = [depth == _DEPTH and is_text and not is_manifest for depth, is_text, is_manifest in told]
     return tuple(compress(files, found)), tuple(compress(files, map(not_, found)))
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mdmem.catalog.addresses import by_place
 from mdmem.catalog.interpret import LoadedFile, interpret
 from mdmem.catalog.table import Table
 from mdmem.tree import Tree, TreeFile, Unreadable
@@ -25,7 +26,8 @@ class ParsedFiles:
         """Start with nothing.
 
         `last` is the catalog of all files that was loaded last, without their documents; `listed` are the digests of
-        the files of a commit that was asked for last, with what says which.
+        the files of a commit that was asked for last, with what says which; `differing` are the paths at which some
+        were not these, and those of these that they lacked, after both.
         """
         self._documents: dict[_Key, Document] = {}
         self._meant: dict[_Key, LoadedFile] = {}
@@ -33,7 +35,16 @@ class ParsedFiles:
         self._tables: dict[Path, Table] = {}
         self.last: Catalog | None = None
         self.listed: tuple[tuple[Path, str], Mapping[str, str]] | None = None
+        self.differing: tuple[Mapping[str, str], Mapping[str, str], tuple[str, ...], Set[str]] | None = None
         self._before: dict[str, Catalog] = {}
+        self._placed: tuple[tuple[TreeFile, ...], tuple[tuple[TreeFile, ...], tuple[TreeFile, ...]]] | None = None
+
+    def placed(self, files: tuple[TreeFile, ...]) -> tuple[tuple[TreeFile, ...], tuple[TreeFile, ...]]:
+        """Return what is in an entry's place, and the others: as told before where these very files were asked of."""
+        found = self._placed
+        if found is None or found[0] is not files:
+            found = self._placed = (files, by_place(files))
+        return found[1]
 
     def follow(self, role: str, catalog: Catalog) -> None:
         """Let a catalog have what is known of the one before it in its role, where nearly all of both is the same."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from itertools import compress, filterfalse
-from operator import ne
+from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import filterfalse
 from typing import TYPE_CHECKING, TypeVar
 
 from mdmem.catalog.addresses import is_entry_place
 from mdmem.catalog.interpret import LoadedFile, unreadable
 from mdmem.dataclass import dataclass
+from mdmem.digests import unlike
 from mdmem.entry.model import Entry
 from mdmem.finding import Finding
 from mdmem.lineage import Lineage, is_same_on_chains
@@ -67,17 +67,10 @@ def differing(before: Before, files: Sequence[TreeFile], digests: Mapping[str, s
     """Return the paths at which entries' files are not surely those of a catalog: changed, new, gone, or not opened."""
     known = before.file_digests
     found = set(filter(is_entry_place, unlike(known, digests)))
-    for listed, read in ((files, digests), (before.files, known)):
+    # Of the very same files what was not opened is broken below, or has a digest now.
+    for listed, read in ((files, digests), (before.files, known)) if before.files is not files else ():
         found.update(filterfalse(read.__contains__, map(path_of, listed)))
     return frozenset(found.union(path for path, one in before.broken.items() if one.is_closed))
-
-
-def unlike(known: Mapping[str, str], digests: Mapping[str, str]) -> Iterator[str]:
-    """Yield the paths that have another digest, or one of the two alone; of thousands no step is Python's."""
-    found = list(map(known.get, digests))
-    yield from compress(digests, map(ne, found, digests.values()))
-    if len(known) > len(digests) - found.count(None):
-        yield from known.keys() - digests.keys()
 
 
 def entries_like(

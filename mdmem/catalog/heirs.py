@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from itertools import compress
 from operator import attrgetter, is_not
 from typing import TYPE_CHECKING
 
 from mdmem.catalog.adjacency import linked
 from mdmem.catalog.by_address import ByAddress
-from mdmem.catalog.entries import unlike
 from mdmem.catalog.traits import Traits
+from mdmem.digests import unlike
 from mdmem.entry.model import Entry, EntryType, Status
 
 if TYPE_CHECKING:
@@ -49,9 +49,14 @@ def share(one: Catalog, other: Catalog) -> None:
 
 def take_over(new: Catalog, before: Catalog) -> None:
     """Let a catalog have what is known of another one, as far as it is the same where few of their entries differ."""
-    if new is before or new.entries.keys() != before.entries.keys() or new.lineage is not before.lineage:
+    if new is before or new.lineage is not before.lineage:
         return
-    changed = list(_differing(before.entries, new.entries))
+    # Put in order, as nearly always, nothing is looked up.
+    has_order = list(new.entries) == list(before.entries)
+    if not has_order and new.entries.keys() != before.entries.keys():
+        return
+    then = before.entries.values() if has_order else map(before.entries.__getitem__, new.entries)
+    changed = list(compress(new.entries, map(is_not, then, new.entries.values())))
     if len(changed) > _FEW:
         return
     pairs = [(before.entries[one], new.entries[one]) for one in changed]
@@ -72,10 +77,6 @@ def take_over(new: Catalog, before: Catalog) -> None:
             # Copied: another thread may still answer of the catalog before, and keep more there.
             kept = dict(known["traits"].kept)
             traits.kept.update({key: one.heir(new, changed) for key, one in kept.items() if isinstance(one, ByAddress)})
-
-
-def _differing(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> Iterable[str]:
-    return compress(after, map(is_not, map(before.__getitem__, after), after.values()))
 
 
 def _digests_like(known: Mapping[str, str], before: Mapping[str, str], after: Mapping[str, str]) -> Mapping[str, str]:

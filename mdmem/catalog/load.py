@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, S
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mdmem.catalog.addresses import by_place, is_manifest, with_full_links
+from mdmem.catalog.addresses import is_manifest, with_full_links
 from mdmem.catalog.cache import ParsedFiles
 from mdmem.catalog.content import ContentCache, as_kept
 from mdmem.catalog.entries import Entries, differing, entries_like, entries_of, lineage_for, with_entries, without
@@ -56,7 +56,7 @@ def load(tree: Tree, *, parsed: ParsedFiles | None = None) -> Catalog:
 
     Entries keep their links into wings that a narrowed tree does not show, so that no check takes them for silent.
     """
-    return _Loading(tree).whole(parsed or ParsedFiles())
+    return _Loading(tree, parsed or ParsedFiles()).whole()
 
 
 def load_cached(
@@ -68,7 +68,7 @@ def load_cached(
     does not show. `reading` reads what is in no cache; the cache may be a folder.
     """
     kept = cache if isinstance(cache, ContentCache) else ContentCache(cache)
-    return _Loading(tree, reading).through(kept, parsed or ParsedFiles())
+    return _Loading(tree, parsed or ParsedFiles(), reading).through(kept)
 
 
 def part_of(tree: Tree, documents: Mapping[str, Document], loaded: Mapping[str, LoadedFile]) -> Catalog:
@@ -99,12 +99,13 @@ def _table_of(tree: Tree) -> Table | None:
 class _Loading:
     """One pass over a tree's files."""
 
-    def __init__(self, tree: Tree, reading: Reading | None = None) -> None:
+    def __init__(self, tree: Tree, parsed: ParsedFiles, reading: Reading | None = None) -> None:
         self.tree = tree
+        self.parsed = parsed
         self.reading = reading
         self.access = access_to(tree)
         self.table = _table_of(tree)
-        self.entry_files, self.others = by_place(tree.files())
+        self.entry_files, self.others = parsed.placed(tree.files())
         plain = FileKind.FILE
         self.readable = [file for file in self.entry_files if file.kind is plain]
         self.manifests = [file for file in self.others if is_manifest(file)]
@@ -113,7 +114,8 @@ class _Loading:
         self.wings_of_manifests: dict[str, Wing | None] = {}
         self.wing_findings: list[Finding] = []
 
-    def whole(self, parsed: ParsedFiles) -> Catalog:
+    def whole(self) -> Catalog:
+        parsed = self.parsed
         self._take_manifests(parsed.documents(self.tree, self.manifests))
         loaded = {}
         for document, meant in parsed.entries(self.tree, self.readable):
@@ -121,18 +123,17 @@ class _Loading:
             loaded[document.path] = meant
         return self._catalog(entries_of(self.entry_files, loaded))
 
-    def through(self, cache: ContentCache, parsed: ParsedFiles) -> Catalog:
-        digests = self.tree.digests([*self.readable, *self.manifests])
-        table, before = self.table, self._before(parsed)
+    def through(self, cache: ContentCache) -> Catalog:
+        parsed, digests = self.parsed, self.tree.digests([*self.readable, *self.manifests])
+        table, before = self.table, self._before()
         changed = differing(before, self.entry_files, digests) if before is not None else None
         wanted = digests if changed is None else {path: digests[path] for path in changed & digests.keys()}
         loaded = table.loaded(wanted) if table is not None else parsed.known(wanted)
-        readable: Iterable[str] = map(path_of, self.readable)
-        readable = readable if changed is None else filter(changed.__contains__, readable)
-        unknown = [path for path in readable if path not in loaded]
+        there = self.entry_files if changed is None else self._at(changed)
+        unknown = [file.path for file in there if file.kind is FileKind.FILE and file.path not in loaded]
         met = cache.files({path: digests.get(path) for path in unknown})
         unread = [path for path in unknown if path not in met]
-        former = self._former(unread, before, parsed, cache)
+        former = self._former(unread, before, cache)
         seen = self.reading(self.tree, unread, former) if self.reading is not None else None
         if seen is None:
             seen = self._interpreted(unread, former)
@@ -157,17 +158,21 @@ class _Loading:
         if before is None or changed is None:
             catalog = self._catalog(entries_of(self.entry_files, loaded), digests, shows_hidden=False)
         else:
-            files = [file for file in self.entry_files if file.path in changed]
-            catalog = self._catalog(entries_like(before, files, loaded, changed=changed), digests)
+            catalog = self._catalog(entries_like(before, there, loaded, changed=changed), digests)
         if not is_part:
             parsed.last = replace(catalog, _documents={})
         if table is not None and not is_part and not missing_wings(self.tree):
             table.save_whole(catalog, self.wings_of_manifests)
         return catalog
 
-    def _before(self, parsed: ParsedFiles) -> Before | None:
+    def _at(self, paths: Iterable[str]) -> list[TreeFile]:
+        """Return the files at some entries' places, in their order."""
+        found = (find_file(self.entry_files, path) for path in sorted(paths))
+        return [file for file in found if file is not None]
+
+    def _before(self) -> Before | None:
         """Return what this catalog may have most in common with; none where not all of either is seen."""
-        last = parsed.last
+        last = self.parsed.last
         if self.access.is_narrow or missing_wings(self.tree) or (last is not None and last.missing_wings):
             return None
         return last if last is not None or self.table is None else self.table.take_former()
@@ -209,13 +214,11 @@ class _Loading:
             found[document.path] = meant, self.tree.identity(document.path, document.data)
         return found
 
-    def _former(
-        self, paths: Collection[str], before: Before | None, parsed: ParsedFiles, cache: ContentCache
-    ) -> dict[str, LoadedFile]:
+    def _former(self, paths: Collection[str], before: Before | None, cache: ContentCache) -> dict[str, LoadedFile]:
         """Return what some files meant when they had another content, by path, where that is known."""
         then = before.file_digests if before is not None else {}
         digests = {path: then[path] for path in paths if path in then}
-        known = self.table.before(paths) if self.table is not None else parsed.known(digests)
+        known = self.table.before(paths) if self.table is not None else self.parsed.known(digests)
         return known | cache.files({path: digest for path, digest in digests.items() if path not in known})
 
     def _catalog(self, meant: Entries, digests: dict[str, str] | None = None, *, shows_hidden: bool = True) -> Catalog:
@@ -284,7 +287,8 @@ def with_other_entries(catalog: Catalog, tree: Tree, changed: Mapping[str, bytes
     loaded = {path: interpret(document) for path, document in documents.items()}
     left_out = {path.removesuffix(".md") for path in gone}
     new = {one.entry.address: one.entry for one in loaded.values() if one.entry is not None}
-    known = (catalog.addresses - left_out) | new.keys()
+    known = catalog.addresses
+    known = known if not left_out and new.keys() <= known else (known - left_out) | new.keys()
     full = {address: with_full_links(entry, known) for address, entry in new.items()}
     entries = with_entries(catalog.entries, full, gone=left_out)
     lineage = lineage_for(entries, catalog.lineage, catalog.entries, changed=left_out | new.keys())

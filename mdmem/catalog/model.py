@@ -126,7 +126,8 @@ class Catalog:
         """
         if self._same:
             return self._same[0].addresses
-        found = frozenset(self.entries) | {path.removesuffix(".md") for path in self.broken}
+        broken = {path.removesuffix(".md") for path in self.broken}
+        found = self.entries.keys() | broken if broken else self.entries.keys()
         return known_addresses(found, self.access, self.missing_wings)
 
     @cached_property

@@ -31,7 +31,7 @@ class SeenAddresses(Set[str]):
     So a link there is taken as one to a file that is there and cannot be read: nothing is found out about it.
     """
 
-    def __init__(self, seen: frozenset[str], access: Access, missing: frozenset[str] = frozenset()) -> None:
+    def __init__(self, seen: Set[str], access: Access, missing: frozenset[str] = frozenset()) -> None:
         """Take the addresses that are seen, and by what access; and the wings of which nobody knows what they hold."""
         self._seen, self._access, self._missing = seen, access, missing
 
@@ -60,7 +60,7 @@ class SeenAddresses(Set[str]):
         return frozenset(it)
 
 
-def known_addresses(found: frozenset[str], access: Access, missing: frozenset[str]) -> Set[str]:
+def known_addresses(found: Set[str], access: Access, missing: frozenset[str]) -> Set[str]:
     """Return the addresses that were found, with those that may be there where nobody, or not the caller, can look."""
     return SeenAddresses(found, access, missing) if access.is_narrow or missing else found
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmem.catalog.content import CACHE_VERSION, read_moments
-from mdmem.catalog.entries import unlike
 from mdmem.catalog.former import NAME, Former, read_former, write_former
 from mdmem.catalog.interpret import LoadedFile
+from mdmem.digests import unlike
 from mdmem.entry.model import Wing
 from mdmem.record import Raw, StoredRecord, unpack_one
 from mdmem.state import read_packed, write_packed
@@ -100,6 +100,11 @@ class Table:
         looks = {prefix: one.look(prefix, at=at) for prefix, one in stored.items()}
         self._stored_looks = Looks({prefix: look for prefix, look in looks.items() if look is not None})
         return Looks(self._stored_looks)
+
+    def read_ahead(self, root: Path) -> None:
+        """Read what all files meant together while another process looks at the folders, if they hold much."""
+        if self.looks.look_ahead(root):
+            _ = self._former
 
     def take_former(self) -> Former | None:
         """Return what all files meant together, once: who takes it has all of it, and it is as large as that again."""
@@ -212,10 +217,11 @@ class Table:
     def save_whole(self, catalog: Catalog, wings: Mapping[str, Wing | None]) -> None:
         """Write what all files mean together, and the looks at the folders, where either is far from what is kept."""
         digests = catalog.file_digests
-        if _is_far(self._kept, digests):
+        apart = _apart(self._kept, digests)
+        if 100 * apart > _FEW * len(self._kept or ()):
             write_former(self._beside("former"), catalog, wings)
             self._kept = digests or None
-        elif self._kept == digests:
+        elif self._kept and not apart:
             # To hold on to both would take a fifth of what the entries take.
             self._kept = digests
         self._save_looks(len(digests))
@@ -234,14 +240,14 @@ class Table:
             self._stored_looks = Looks({**stored, **{prefix: looks[prefix] for prefix in settled}})
 
 
-def _is_far(kept: Mapping[str, str] | None, now: Mapping[str, str]) -> bool:
-    """Say whether more than a few files changed since; where a name has no UTF-8, nothing is kept, and that is it.
+def _apart(kept: Mapping[str, str] | None, now: Mapping[str, str]) -> int:
+    """Return how many files changed since; where a name has no UTF-8, nothing is kept, and that is it.
 
     Of no files nothing need be kept.
     """
     if not kept:
-        return kept is None and bool(now)
-    return 100 * sum((path in kept) + (path in now) for path in unlike(kept, now)) > _FEW * len(kept)
+        return int(kept is None and bool(now))
+    return sum((path in kept) + (path in now) for path in unlike(kept, now))
 
 
 def _changed_ns(path: Path) -> int:

@@ -74,6 +74,7 @@ def _print_of_copy(
     from mdmem.hub.repository_copy import open_copy
     from mdmem.render.answers import answers_json, answers_text
     from mdmem.render.hub_answers import copy_json, copy_text
+    from mdmem.render.json import pack_json
     from mdmem.retrieval.answers import answer_each
     from mdmem.retrieval.retrieve import with_code_paths
 
@@ -81,7 +82,7 @@ def _print_of_copy(
     meant = main if main is None else with_code_paths(copy.workspace, main, paths)
     answers = answer_each(copy.workspace, meant, questions, budget=budget, printed=printed, printed_short=short)
     if form == "json":
-        print_text(copy_json(copy, answers_json(answers), now=now()))
+        print_text(copy_json(copy, answers_json(answers, pack_json), now=now()))
     else:
         ink = given.ink()
         print_text(copy_text(copy, answers_text(answers, ink=ink), ink=ink, now=now()))

@@ -55,6 +55,7 @@ def command(
     """
     from mdmem.errors import RootNotFoundError
     from mdmem.retrieval.question import Question
+    from mdmem.workspace.ahead import read_ahead
 
     revision, syntax = options.pop("revision"), options.pop("syntax")
     session = CallerSession(options.pop("session"), is_fresh=options.pop("fresh"))
@@ -63,7 +64,7 @@ def command(
     work = Question(words=" ".join(words).strip(), filters=filters, syntax=syntax)
     questions = [Question(words=one, filters=filters, syntax=syntax) for one in asked]
     try:
-        workspace = open_workspace(given, revision=revision)
+        workspace = read_ahead(open_workspace(given, revision=revision))
     except RootNotFoundError as error:
         if given.root:
             raise
@@ -140,9 +141,9 @@ def _printed(form: str) -> tuple[Printed, Printed]:
 def _rendered(answers: Answers, form: str, given: Globals) -> str:
     if form == "json":
         from mdmem.render.answers import answers_json
-        from mdmem.render.json import dump
+        from mdmem.render.json import dump, pack_json
 
-        return dump(answers_json(answers))
+        return dump(answers_json(answers, pack_json))
     from mdmem.render.answers import answers_markdown, answers_text
 
     return answers_markdown(answers) if form == "markdown" else answers_text(answers, ink=given.ink())

@@ -20,8 +20,8 @@ _NEWS = (" new ", "introduc", "propos", " add ", " adds ", " added ", " adding "
 _NUMBER = regex(
     r"[0-9](?<![a-uw-zA-UW-Z0-9_].)[0-9]*+"
     r"(?:\.[0-9]|\s?(?:%|(?:m?s|seconds?|minutes?|hours?|days?|months?|years?|bytes?|[KMG]i?B)\b))"
-    r"|(?:two|three|five|six|ten)\s(?:year|month|release|minute|second|hour)"
 )
+_COUNTS, _UNIT = ("two", "three", "five", "six", "ten"), regex(r"\s(?:year|month|release|minute|second|hour)")
 _NAME = regex(r"`(?<![\w`)]`)`?(?=[^\W_]|[./@$\[-])(?=[^`\n]*+`)[^`\n]*?(?:[a-z][A-Z]|[_./:@\[(-])")
 _CODE = regex(r"\n(?:[ \t]{2}|```|~~~)")
 
@@ -40,9 +40,13 @@ def stated_in(body: str) -> Sequence[tuple[float, Sequence[int]]]:
 
 
 def _stated(text: str) -> Iterator[tuple[float, Iterator[int]]]:
-    yield _VALUED, chain(_found(text, _DEFAULTS), (one.start() for one in _NUMBER.finditer(text)))
+    yield _VALUED, chain(_found(text, _DEFAULTS), (one.start() for one in _NUMBER.finditer(text)), _counted(text))
     yield _NAMED, (one.start() for one in _NAME.finditer(text))
     yield _ADDED, _found(text, _NEWS)
+
+
+def _counted(text: str) -> Iterator[int]:
+    return (at for word in _COUNTS for at in _found(text, (word,)) if _UNIT.match(text, at + len(word)))
 
 
 def _found(text: str, words: Iterable[str]) -> Iterator[int]:

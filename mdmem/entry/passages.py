@@ -10,8 +10,9 @@ from heapq import heapify, heappop, heappush
 from itertools import accumulate, chain, islice, takewhile
 from math import fsum
 from operator import itemgetter, or_
+from typing import NamedTuple
 
-from mdmem.dataclass import dataclass, replace
+from mdmem.dataclass import dataclass
 from mdmem.entry.headings import Section, told
 from mdmem.entry.likelihood import SHOWING, likely, stated_in
 from mdmem.entry.names import places_of
@@ -76,8 +77,7 @@ class _Run:
         return not self.starts.isdisjoint(taken)
 
 
-@dataclass(frozen=True, slots=True)
-class _Start:
+class _Start(NamedTuple):
     """A place from which runs may begin, and the most that one of them may hold; `begun` are its parts, or the run."""
 
     start: int
@@ -294,7 +294,7 @@ class Passages:
             items.append(one)
         if sum(one.size for one in items) <= _LISTED:
             return items
-        heads = [replace(one, text=cut_at_word(one.text, _ITEM_BYTES)) for one in items if one.is_item]
+        heads = [one._replace(text=cut_at_word(one.text, _ITEM_BYTES)) for one in items if one.is_item]
         heads = [one for one in heads if self._indent(one) <= edge]
         return fitting(heads, _LISTED) if len(heads) >= _SEVERAL else []
 

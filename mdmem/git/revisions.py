@@ -85,7 +85,9 @@ def list_changed_on_disk(repository: Repository, paths: list[str], under: str) -
     few = len(paths) <= _FEW
     specs = [pathspec(path) for path in paths] if few else [pathspec(under)]
     options = ("--porcelain", "-z", "--no-renames", "--untracked-files=no")
-    printed = run(repository.top, "status", *options, "--", *specs)
+    # Else threads are started for all files, of which these few are left.
+    alone = ("-c", "core.preloadIndex=false") if few else ()
+    printed = run(repository.top, *alone, "status", *options, "--", *specs)
     return frozenset(record[3:] for record in records(printed)).intersection(paths)
 
 

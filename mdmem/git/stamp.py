@@ -22,7 +22,8 @@ RACY_NS = 2_000_000_000
 def stamp_of(repository: Repository) -> Stamp | None:
     """Return what is another value once HEAD, a branch, the index or git's settings changed.
 
-    None where that cannot be told: a file changed a moment ago, or settings are taken in from others.
+    Of a file that changed a moment ago it holds the content. None where that cannot be read, or settings are taken in
+    from others.
     """
     settings = [_content(path) for path in settings_files(repository, os.environ)]
     if any(map(_includes, settings)):
@@ -31,8 +32,9 @@ def stamp_of(repository: Repository) -> Stamp | None:
     named = head.removeprefix(_REF).strip() if head is not None and head.startswith(_REF) else b""
     tip = _content(repository.common_dir / os.fsdecode(named)) if named else None
     stats = dict(stats_of(_files(repository)))
-    is_racy = any(max(stat[2:]) > time_ns() - RACY_NS for stat in stats.values())
-    return None if is_racy else (head, tip, *settings, *stats.items())
+    limit = time_ns() - RACY_NS
+    young = {path: _content(Path(path)) for path, stat in stats.items() if max(stat[2:]) > limit}
+    return None if None in young.values() else (head, tip, *settings, *stats.items(), *young.items())
 
 
 def _includes(settings: bytes | None) -> bool:

@@ -12,6 +12,8 @@ Span = tuple[int, int, frozenset[str]]
 
 # Words that one question's finder remembers.
 _KEPT = 20_000
+# Texts that are longer, of which what was found is remembered.
+_LONG, _BODIES = 400, 16
 _SMALL = frozenset("abcdefghijklmnopqrstuvwxyz")
 _BLANK = regex(r"\s")
 _REPLACED = regex(rb"\?+")
@@ -40,14 +42,18 @@ def _finder(wanted: frozenset[str]) -> Callable[[str], list[Span]]:
             known[chunk] = found
         return found
 
-    # An answer is shaped in several lengths from the same few texts.
-    @lru_cache(maxsize=16)
-    def find(text: str) -> list[Span]:
+    def found_in(text: str) -> list[Span]:
         return [
             (start + first, start + last, held)
             for start, end in _chunks(text, beginnings)
             for first, last, held in held_in(text[start:end])
         ]
+
+    # An answer is shaped in several lengths from the same few bodies, and looks at hundreds of titles between.
+    known_bodies = lru_cache(maxsize=_BODIES)(found_in)
+
+    def find(text: str) -> list[Span]:
+        return known_bodies(text) if len(text) > _LONG else found_in(text)
 
     return find
 

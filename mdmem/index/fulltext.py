@@ -10,6 +10,7 @@ from pathlib import Path
 from weakref import finalize
 
 from mdmem.dataclass import replace
+from mdmem.digests import unlike
 from mdmem.index.corpus import Corpus
 from mdmem.index.fields import Terms
 from mdmem.index.manifest import NAME, DamagedIndexError, Manifest, Stamp, load, stamp_of
@@ -170,8 +171,14 @@ class FullTextIndex:
         for known, documents, is_fresh, stale in self._told:
             if known is manifest and documents is live:
                 return is_fresh, stale
-        is_fresh = manifest.is_of(live) and opened.corpus.count == len(live)
-        stale = [] if is_fresh else manifest.stale(live)
+        held = next((told[1] for told in self._told if told[0] is manifest and told[2]), None)
+        if held is not None:
+            # The index holds these very documents, and of two tables in one order nothing is looked up.
+            changed = list(unlike(held, live))
+            is_fresh, stale = not changed, sorted(key for key in changed if key in live)
+        else:
+            is_fresh = manifest.is_of(live) and opened.corpus.count == len(live)
+            stale = [] if is_fresh else manifest.stale(live)
         # Of a change on disk, what binds and what is proposed are asked in turns: what neither has is forgotten.
         self._told = ((manifest, live, is_fresh, stale), *self._told[:1])
         self._beside = tuple(one for one in self._beside if any(one[1] is told[1] for told in self._told))

@@ -6,7 +6,7 @@ Columns by document number, which parse twice as fast as a record for each docum
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from itertools import compress
+from itertools import compress, filterfalse
 from operator import ne
 from pathlib import Path
 from types import TracebackType
@@ -79,8 +79,8 @@ class Manifest(StoredRecord, frozen=True, gc=True, dict=True):
         digests = self._found_in(live)
         if digests != self.digests:
             return False
-        known = dict(zip(live, live, strict=True))
-        self.keys[:], self.digests[:] = [known.get(key or "") for key in self.keys], digests
+        known: dict[str | None, str] = dict(zip(live, live, strict=True))
+        self.keys[:], self.digests[:] = map(known.get, self.keys), digests
         return True
 
     def stale(self, live: Mapping[str, str]) -> list[str]:
@@ -91,7 +91,7 @@ class Manifest(StoredRecord, frozen=True, gc=True, dict=True):
 
     def gone(self, live: Mapping[str, str]) -> list[str]:
         """Return the keys that the index holds and the tree does not, sorted."""
-        gone = set(self.keys) - live.keys()
+        gone = set(filterfalse(live.__contains__, self.keys))
         return sorted(key for key in gone if key is not None)
 
     def _found_in(self, live: Mapping[str, str]) -> list[str | None]:

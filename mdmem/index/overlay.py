@@ -1,6 +1,7 @@
 """Documents that the index on disk does not hold as they are: analysed now, and scored beside it."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import compress, count
 
 from mdmem.index.corpus import Corpus
 from mdmem.index.fields import SCORED, Terms
@@ -41,7 +42,7 @@ def beside(
     manifest = opened.manifest
     fresh = MemoryPostings()
     added, sizes = _taken_in(fresh, len(manifest.keys), wanted, analysed.items())
-    dead = [number for number, key in enumerate(manifest.keys) if key in dropped]
+    dead = list(compress(count(), map(dropped.__contains__, manifest.keys)))
     lengths = {name: [*manifest.lengths[name], *sizes[name]] for name in SCORED}
     keys = [*manifest.keys, *added]
     for number in dead:

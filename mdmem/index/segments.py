@@ -21,8 +21,8 @@ from mdmem.index.manifest import DamagedIndexError
 
 ENDING = ".segment"
 
-# A leaf is read for each term that is asked for, the root once.
-_LEAF = 128
+# A leaf is read for each term that is asked for, the root once; what cites an entry is asked for by few terms.
+_LEAF, _KEPT_LEAVES = 128, 64
 _SMALL = {"B": 1 << 8, "H": 1 << 16}
 # Where the root begins, the kinds of both columns, and how this machine orders bytes; a checksum of these and the root.
 _FOOT = Struct("<Qccc")
@@ -80,6 +80,7 @@ class Segment:
         self._count = count
         # Read, not mapped: a mapped file that somebody cuts short ends the process, a read one raises.
         with ExitStack() as opened:
+            self._known: dict[int, _Node] = {}
             self._stream = opened.enter_context((folder / file_of(name)).open("rb", buffering=0))
             self._open()
             self.close = opened.pop_all().close
@@ -125,7 +126,13 @@ class Segment:
         root = self._root
         if not root.keys:
             return root
-        return _Node.of(_checked(self._read(root.edges[at], root.edges[at + 1]), root.checksums[at]))
+        found = self._known.get(at)
+        if found is None:
+            found = _Node.of(_checked(self._read(root.edges[at], root.edges[at + 1]), root.checksums[at]))
+            if len(self._known) >= _KEPT_LEAVES:
+                self._known.clear()
+            self._known[at] = found
+        return found
 
     def _columns(self, content: bytes) -> Postings:
         numbers, frequencies = (array(kind) for kind in self._kinds)

@@ -10,7 +10,6 @@ from mdmem.dataclass import replace
 from mdmem.render.basis import contradictions_text, ended_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
-from mdmem.render.json import pack_json
 from mdmem.render.retrieval import (
     NO_INK,
     SOURCES,
@@ -58,8 +57,8 @@ def answers_markdown(answers: Answers) -> str:
     return "\n\n".join([*_problems(answers), *first, *asked, *_elsewhere(answers), *_rest(answers, NO_INK)])
 
 
-def answers_json(answers: Answers, shown: Callable[[Pack], dict[str, Any]] = pack_json) -> dict[str, Any]:
-    """Return the answer to the work at hand, if it was asked for, and beside it a list of the others."""
+def answers_json(answers: Answers, shown: Callable[[Pack], dict[str, Any]]) -> dict[str, Any]:
+    """Return the answer to the work at hand as it is `shown`, if there was any, and beside it a list of the others."""
     first = shown(answers.main) if answers.main is not None else {}
     if not answers.short:
         return first

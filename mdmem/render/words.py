@@ -17,9 +17,8 @@ def entries(number: int) -> str:
 
 def indent(text: str, by: int = 2) -> str:
     """Return a text with every line that is not blank moved to the right."""
-    import textwrap
-
-    return textwrap.indent(text, " " * by)
+    # As `textwrap` does, which is imported for as long as it takes to print an answer.
+    return "".join(" " * by + line if line.strip() else line for line in text.splitlines(keepends=True))
 
 
 _FEW_WINGS = 3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property
 from itertools import chain
 
@@ -103,9 +103,12 @@ class _Packing:
             self._fill(plan, self._disputed(plan), part)
             if self._portions.is_plain:
                 # Titles have room of their own, and what has content needs none.
-                self._fill(plan, self._with_opponents(filter(self._relevance.counts, self._relevance.best)), part)
+                self._fill(
+                    plan, self._relevance.with_opponents(filter(self._relevance.counts, self._relevance.best)), part
+                )
             self._fill(plan, (*self._relevance.on_path, *self._relevance.near), room, Form.LINE)
-        self._fill(plan, self._with_opponents(chain(self._relevance.best, self._relevance.others())), part)
+        others = self._relevance.others_while(lambda: plan.lines < self._portions.most_lines(), self.given)
+        self._fill(plan, self._relevance.with_opponents(chain(self._relevance.best, others)), part)
         self._fill(plan, self._disputed(plan), room, Form.SUMMARY)
         self._fill_drafts(plan, room, part)
         return plan
@@ -142,15 +145,6 @@ class _Packing:
     def _is_told(self, one: PackedEntry) -> bool:
         """Say whether a reader will want to know what contradicts one: it is told, and the question is about it."""
         return not one.form.is_line and (one.item.score > 0 or not self.found.is_brief)
-
-    def _with_opponents(self, items: Iterable[Ranked]) -> Iterator[Ranked]:
-        """Yield items, each with what is said to contradict it right behind it."""
-        others = self._relevance.others(self._relevance.against)
-        by_address = {item.entry.address: item for item in others if item.current}
-        for item in items:
-            yield item
-            against = self._relevance.against.get(item.entry.address, ())
-            yield from (by_address[one] for one in against if one in by_address)
 
     def _opposes(self, plan: Plan, item: Ranked) -> bool:
         """Say whether an item contradicts one whose content is given."""

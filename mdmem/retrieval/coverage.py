@@ -122,7 +122,8 @@ def coverage_of(weights: TermWeights, texts: Sequence[HeldGroup], body: Callable
         return most(terms) is Coverage.FULL or (best is Coverage.NONE and most(terms) is Coverage.PARTIAL)
 
     told = set[tuple[frozenset[str], ...]]()
-    for hold in holds(texts, body, may_tell=may_tell):
+    # Of all terms, as whoever looks for passages in the same bodies: what one found, the other need not look for.
+    for hold in holds(texts, body, finder(weights.of), may_tell=may_tell):
         # Most sections of a text hold none of the words, or the same few.
         said = hold.terms, hold.heading, hold.title
         if said in told:
@@ -136,13 +137,17 @@ def coverage_of(weights: TermWeights, texts: Sequence[HeldGroup], body: Callable
 
 
 def holds(
-    texts: Sequence[HeldGroup], body: Callable[[str], str], *, may_tell: Callable[[frozenset[str]], bool] = bool
+    texts: Sequence[HeldGroup],
+    body: Callable[[str], str],
+    find: Find | None = None,
+    *,
+    may_tell: Callable[[frozenset[str]], bool] = bool,
 ) -> Iterator[Hold]:
     """Yield what the title of each text holds, then, with it, each section of the best scored ones that holds more.
 
     Nothing is looked at for terms that cannot tell anything.
     """
-    find = finder(frozenset().union(*(group.terms for group in texts)))
+    find = find or finder(frozenset().union(*(group.terms for group in texts)))
     for group in texts:
         for text in group.held:
             # What cannot tell anything cannot later, and thousands of texts share a few sets.

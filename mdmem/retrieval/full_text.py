@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from mdmem.dataclass import replace
 from mdmem.entry.model import Entry, EntryType
 from mdmem.errors import UsageError
 from mdmem.index.analysis import ask
-from mdmem.index.protocol import Bar, MatchColumns, QuerySyntaxError, TextAnswer
+from mdmem.index.protocol import Bar, Match, MatchColumns, QuerySyntaxError, TextAnswer
 from mdmem.retrieval.question import Question
 from mdmem.workspace.workspace import Workspace
 
@@ -45,11 +45,7 @@ def titled_first(answer: TextAnswer, entries: Mapping[str, Entry], *, best: floa
     of other matches, they reach it and no more: what binds comes before what is proposed.
     """
     wanted, matches = frozenset(answer.terms), answer.matches
-    meant = [
-        one
-        for one in matches[:_LOOKED_INTO]
-        if one.terms == wanted and one.key in entries and _terms_of(entries[one.key].title) == wanted
-    ]
+    meant = list(_named(matches[:_LOOKED_INTO], wanted, entries))
     notes = [one for one in meant if entries[one.key].type is EntryType.NOTE]
     if len(notes) > 1:
         meant = [one for one in meant if one not in notes]
@@ -59,6 +55,17 @@ def titled_first(answer: TextAnswer, entries: Mapping[str, Entry], *, best: floa
     keys = {one.key for one in meant}
     ahead = sorted(one._replace(score=score) for one in meant)
     return replace(answer, matches=MatchColumns.of((*ahead, *(one for one in matches if one.key not in keys))))
+
+
+def names_one(answer: TextAnswer, entries: Mapping[str, Entry]) -> bool:
+    """Say whether a question is the very title of one of the matches."""
+    return next(_named(answer.matches, frozenset(answer.terms), entries), None) is not None
+
+
+def _named(matches: Iterable[Match], wanted: frozenset[str], entries: Mapping[str, Entry]) -> Iterator[Match]:
+    for one in matches:
+        if one.terms == wanted and one.key in entries and _terms_of(entries[one.key].title) == wanted:
+            yield one
 
 
 @lru_cache(maxsize=4096)

@@ -99,6 +99,11 @@ class RankGroup:
         """Return where each address stands, once they are in order."""
         return dict(zip(self.addresses, range(len(self.addresses)), strict=True))
 
+    def at(self, places: Sequence[int]) -> RankGroup:
+        """Return some of them, in their order."""
+        addresses, scores = self.addresses.__getitem__, self.scores.__getitem__
+        return RankGroup(self.kind, list(map(addresses, places)), list(map(scores, places)), is_alike=self.is_alike)
+
     def reaching(self, least: float) -> int:
         """Return how many have such a score, or a better one."""
         return bisect_right(self.scores, -least, key=neg)
@@ -189,6 +194,11 @@ class Ranks(Sequence[_Ranked]):
         """Return those of some kinds, in their order."""
         groups = [group for group in self.groups if test(group.kind)]
         return Ranks(groups, self._make, made=self._made, order=self._order, whole=self._whole)
+
+    def some(self, chosen: Callable[[RankGroup], Sequence[int]]) -> Ranks[_Ranked]:
+        """Return those at some places of each group, in their order."""
+        parts = [group.at(chosen(group)) for group in self.groups]
+        return Ranks(parts, self._make, made=self._made, order=self._order)
 
     def with_ahead(self, ahead: Mapping[str, Ahead]) -> Ranks[_Ranked]:
         """Return the same, of which some stand before another one, by address."""

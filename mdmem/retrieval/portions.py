@@ -77,10 +77,10 @@ class Portions:
         """Return what such drafts may take beside all else."""
         return _DRAFT if self.is_plain else SHORT
 
-    def most_lines(self, item: Ranked) -> int:
+    def most_lines(self, item: Ranked | None = None) -> int:
         """Return how many may be mere lines, where an item would be one."""
         if self.found.is_brief:
-            return 0 if self.relevance.is_far(item) else _TITLES
+            return 0 if item is not None and self.relevance.is_far(item) else _TITLES
         if self.is_plain:
             return _NAMED
         return 0 if self.relevance.is_pressed else self.budget // _TOKENS_A_LINE

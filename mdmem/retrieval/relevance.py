@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from heapq import nlargest
 from math import fsum, log
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType
-from mdmem.retrieval.kinds import RankGroup, Ranks, kind_of
+from mdmem.retrieval.kinds import RankGroup, RankKind, Ranks, kind_of
 from mdmem.retrieval.pack import CITED, Mention
 from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
 
@@ -85,6 +85,61 @@ class Relevance:
             else:
                 found = map(part.find, addresses)
                 yield from part.in_order(item for item in found if item is not None)
+
+    def others_while(self, lines_fit: Callable[[], bool], known: Iterable[str]) -> Iterator[Ranked]:
+        """Yield the others in their order, but of thousands none that could only have a line that finds no room.
+
+        What is `known` by its address may be said to be.
+        """
+        also, tried = {*self.against, *known}, set[str]()
+        for item in self._worth_a_line(also):
+            if not lines_fit():
+                break
+            tried.add(item.entry.address)
+            yield item
+        else:
+            return
+        also.update(one.entry.address for one in self._rivals if self.found.is_brief)
+        for item in self._some(lambda group: 0 if self.found.is_brief else self._counting(group), also):
+            if item.entry.address not in tried:
+                yield item
+                if lines_fit():
+                    # It had a line, and has more now.
+                    rest = self._worth_a_line(also)
+                    if any(one is item for one in rest):
+                        yield from rest
+                    return
+
+    def _worth_a_line(self, also: Set[str]) -> Iterator[Ranked]:
+        if not self.found.is_brief:
+            return self.others()
+        return self._some(lambda group: group.reaching(NEAR * self.top), also)
+
+    def _counting(self, group: RankGroup) -> int:
+        """Return how many of a group may count."""
+        if group.kind.lies_aside or self.is_elsewhere or not self._holds_enough(group.kind):
+            return 0
+        return group.reaching(_FAR * self.top)
+
+    def _some(self, near: Callable[[RankGroup], int], also: Set[str]) -> Iterator[Ranked]:
+        """Yield, of all others in their order, so many of each group, what is on a path, and some by address."""
+
+        def places(group: RankGroup) -> list[int]:
+            is_whole = group.kind.on_path or not self.found.terms
+            first = range(len(group.scores) if is_whole else near(group))
+            return sorted({*first, *map(group.places.__getitem__, also & group.places.keys())})
+
+        for part in self._others:
+            yield from part.some(places)
+
+    def with_opponents(self, items: Iterable[Ranked]) -> Iterator[Ranked]:
+        """Yield items, each with what is said to contradict it right behind it."""
+        others = self.others(self.against)
+        by_address = {item.entry.address: item for item in others if item.current}
+        for item in items:
+            yield item
+            against = self.against.get(item.entry.address, ())
+            yield from (by_address[one] for one in against if one in by_address)
 
     @cached_property
     def _others(self) -> tuple[Ranks[Ranked], Ranks[Ranked]]:
@@ -191,7 +246,7 @@ class Relevance:
             return False
         return self._holds_enough(item)
 
-    def _holds_enough(self, item: Ranked) -> bool:
+    def _holds_enough(self, item: Ranked | RankKind) -> bool:
         """Say whether an item holds a third of the question.
 
         In a short answer words that no entry holds count as the rarest, unless it holds half of all words.

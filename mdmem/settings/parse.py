@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -47,7 +48,7 @@ _Rows = Mapping[str, Key]
 def parse_settings(content: bytes) -> Settings:
     """Return the settings that a `mdmem.toml` states; raises SettingsError naming the key or the line."""
     try:
-        stated = _loaded(content.decode("utf-8-sig"))
+        stated = _loaded(content.removeprefix(BOM_UTF8).decode())
     except UnicodeDecodeError as error:
         raise SettingsError(f"mdmem.toml is not UTF-8 at byte {error.start}; save it as UTF-8") from error
     except RecursionError as error:

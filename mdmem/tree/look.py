@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import os
+import time
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from functools import cached_property, partial
-from itertools import chain
-from operator import eq, is_
+from itertools import chain, compress, count
+from operator import is_, ne
 from pathlib import Path
+from stat import S_ISREG
+from typing import TYPE_CHECKING, TypeAlias
 
-from mdmem.dataclass import dataclass, field
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.record import StoredRecord
+from mdmem.tree.folder_files import FolderFiles, columns_like
 from mdmem.tree.model import Stat, TreeFile, path_of, stat_of
+
+if TYPE_CHECKING:
+    from mdmem.tree.ahead import Ahead
 
 # What changed within this time of a look may have changed again in the same tick of the clock.
 _RACY_NS = 2_000_000_000
+# To have another process takes as long as to look at a thousand files.
+_MANY = 2_500
 _CAN_LOOK = os.stat in os.supports_dir_fd and os.listdir in os.supports_fd
+
+
+# An `array` is no generic class where it is run.
+Column: TypeAlias = "array[int] | list[int]"
 
 
 @dataclass(frozen=True)
@@ -32,36 +46,88 @@ class FolderLook:
     names: Sequence[str]
     files: Sequence[TreeFile]
     paths: Sequence[str]
-    column: Sequence[int]
+    column: Column
     digests: dict[str, str] = field(default_factory=dict)
     is_whole: bool = True
 
-    def is_of(self, folder: Path | str) -> bool:
-        """Say whether a folder still holds these files and no others, none of which changed since."""
-        if not (_CAN_LOOK and self.is_whole and self._is_settled):
-            return False
+    def renewed(self, folder: Path | str) -> FolderLook | None:
+        """Return what a folder is now that still holds files of these names and no others; None of any other folder.
+
+        It is this very look where nothing changed since. Of what did, or may have, the new one has no digest.
+        """
+        if not (_CAN_LOOK and self.is_whole):
+            return None
+        now = time.time_ns()
         try:
             handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         except OSError:
-            return False
+            return None
         try:
-            # A third faster than by path, and than entry by entry of `os.scandir`.
-            names = os.listdir(handle)  # noqa: PTH208  # a Path has no handle
-            return names == self.names and self._has_stats(handle)
-        except OSError:
-            return False
+            if not self._all.are_all(handle):
+                return None
+            changed = self._changed(handle)
+            if not changed and not self._unsettled:
+                return self
+            return self._with(now, {place: os.lstat(self._all.read[place], dir_fd=handle) for place in changed})
+        except (OSError, OverflowError):
+            return None
         finally:
             os.close(handle)
 
-    def _has_stats(self, handle: int) -> bool:
-        """Say whether each file of the folder that is open has the stat that it had; of thousands no step is Python's.
+    def _with(self, at: int, changed: Mapping[int, os.stat_result]) -> FolderLook | None:
+        """Return the look at another moment, at which some files had other stats; None where one is no file now."""
+        if not all(S_ISREG(one.st_mode) for one in changed.values()):
+            return None
+        column, digests = self.column[:], dict(self.digests)
+        for place, one in changed.items():
+            for index, number in enumerate(stat_of(one), 4 * place):
+                column[index] = number
+        for place in (*changed, *self._unsettled):
+            digests.pop(self.paths[place], None)
+        new = replace(self, at=at, column=column, digests=digests)
+        vars(new)["_all"] = self._all
+        return new
+
+    def _changed(self, handle: int) -> list[int]:
+        """Return the places of the files in the folder that is open which have another stat; no step is Python's.
 
         Of each there is a stat: who makes a look, and who reads one, sees to that.
         """
+        now, then = self._all.columns(handle), self._expected
+        if now is not None and then is not None:
+            pairs = ((one, other) for one, other in zip(now, then, strict=True) if one != other)
+            return sorted({place for pair in pairs for place in compress(count(), map(ne, *pair))})
         numbers = iter(self.column)
-        named = [name for name in self.names if name[0] != "."]
-        found = map(stat_of, map(partial(os.lstat, dir_fd=handle), named))
-        return all(map(eq, found, zip(numbers, numbers, numbers, numbers, strict=True)))
+        found = map(stat_of, map(partial(os.lstat, dir_fd=handle), self._all.read))
+        return list(compress(count(), map(ne, found, zip(numbers, numbers, numbers, numbers, strict=True))))
+
+    @cached_property
+    def _all(self) -> FolderFiles:
+        return FolderFiles(self.names)
+
+    @cached_property
+    def _expected(self) -> list[array[int]] | None:
+        return columns_like(self.column) if isinstance(self.column, array) else None
+
+    @cached_property
+    def _unsettled(self) -> Sequence[int]:
+        """The places of the files that may have changed again in the tick of the clock of their last change."""
+        if self._is_settled:
+            return ()
+        limit, column = self.at - _RACY_NS, self.column
+        return [place for place, one in enumerate(map(max, column[0::4], column[1::4])) if one >= limit]
+
+    @property
+    def unread(self) -> dict[str, Stat]:
+        """Return the stat of each file whose digest is not known."""
+        if len(self.digests) == len(self.paths):
+            return {}
+        column = self.column
+        return {
+            path: (column[place], column[place + 1], column[place + 2], column[place + 3])
+            for place, path in zip(count(0, 4), self.paths)
+            if path not in self.digests
+        }
 
     @cached_property
     def _is_settled(self) -> bool:
@@ -122,7 +188,7 @@ class StoredLook(StoredRecord, frozen=True):
         return FolderLook(min(self.at, at), self.names, files, paths, array("q", self.stats), digests, self.is_whole)
 
 
-def column_of(stats: Iterable[Stat]) -> Sequence[int]:
+def column_of(stats: Iterable[Stat]) -> Column:
     """Return the numbers of stats, one after the other, in a tenth of their memory."""
     numbers = list(chain.from_iterable(stats))
     try:
@@ -136,21 +202,49 @@ def column_of(stats: Iterable[Stat]) -> Sequence[int]:
 class Listing:
     """What the looks at all folders of a tree came to: what they `found`, the same in order, and the digests asked for.
 
-    It stands as long as each of these very looks does, and nothing else is found beside them.
+    It stands as long as each of these very looks does, and nothing else is found beside them. A digest is None that
+    has to be learned anew.
     """
 
     looks: Sequence[FolderLook]
     found: Sequence[TreeFile]
     files: tuple[TreeFile, ...]
     asked: tuple[TreeFile, ...] = ()
-    digests: Mapping[str, str] = field(default_factory=dict)
+    digests: Mapping[str, str | None] = field(default_factory=dict)
 
-    def is_of(self, looks: Sequence[FolderLook], found: Sequence[TreeFile]) -> bool:
-        """Say whether looks and what they found are these."""
-        return len(looks) == len(self.looks) and all(map(is_, looks, self.looks)) and found == self.found
+    @classmethod
+    def of(cls, looks: Sequence[FolderLook], found: Sequence[TreeFile], before: Listing | None) -> Listing:
+        """Return what looks and what they found come to: the listing before, so far as they are the same."""
+        if before is None or found != before.found:
+            return cls(looks, found, tuple(sorted(found, key=path_of)))
+        if len(looks) == len(before.looks) and all(map(is_, looks, before.looks)):
+            return before
+        known, digests = set(map(id, before.looks)), dict(before.digests)
+        for look in looks:
+            if id(look) not in known:
+                digests.update((path, look.digests.get(path)) for path in look.paths if path in digests)
+        return replace(before, looks=looks, digests=digests)
 
 
 class Looks(dict[str, FolderLook]):
     """What was seen of folders, by their path in a tree with a slash behind it, and what it came to the last time."""
 
     listing: Listing | None = None
+    _ahead: Ahead | None = None
+
+    def look_ahead(self, root: Path) -> bool:
+        """Let another process look at the folders of a root, if there is much in them; say whether it does."""
+        whole = [prefix for prefix, look in self.items() if look.is_whole]
+        if sum(len(self[prefix].paths) for prefix in whole) < _MANY:
+            return False
+        from mdmem.tree.ahead import Ahead, can_be_ahead
+
+        if can_be_ahead():
+            with suppress(OSError):
+                self._ahead = Ahead(whole, lambda prefix: self[prefix].renewed(root / prefix) is self[prefix])
+        return self._ahead is not None
+
+    def stood_ahead(self) -> Set[str]:
+        """Return the folders that were seen to be as they were, once; any other is to be looked at."""
+        ahead, self._ahead = self._ahead, None
+        return ahead.found() if ahead is not None else frozenset()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
-from itertools import compress
-from operator import not_
+from collections.abc import Iterator, Sequence, Set
+from itertools import compress, repeat
+from operator import is_, not_
 from pathlib import Path
 from stat import S_ISREG
+from typing import cast
 
 from mdmem import SETTINGS_NAME
 from mdmem.dataclass import dataclass, field, replace
@@ -51,6 +52,7 @@ class WorkingTree:
     _told: dict[str, FolderLook] = field(default_factory=dict)
     _left_out: GitTree | None = None
     _in_index: dict[str, TreeFile] = field(default_factory=dict)
+    _stood: Set[str] = frozenset()
 
     def files(self) -> tuple[TreeFile, ...]:
         """Return everything below the root, listed once; a folder that cannot be listed is one unreadable file."""
@@ -59,6 +61,7 @@ class WorkingTree:
     def _listing(self) -> Listing:
         if self._listed is None:
             self._list_left_out()
+            self._stood = self.looks.stood_ahead()
             found: list[TreeFile] = []
             if not self._in_index or self.root.exists():
                 self._scan(self.root, "", found)
@@ -68,10 +71,7 @@ class WorkingTree:
             for file in found if self._in_index else ():
                 self._in_index.pop(file.path, None)
             found += self._in_index.values()
-            looks, before = list(self._told.values()), self.looks.listing
-            if before is None or not before.is_of(looks, found):
-                before = self.looks.listing = Listing(looks, found, tuple(sorted(found, key=path_of)))
-            self._listed = before
+            self._listed = self.looks.listing = Listing.of(list(self._told.values()), found, self.looks.listing)
         return self._listed
 
     def _list_left_out(self) -> None:
@@ -84,11 +84,17 @@ class WorkingTree:
 
     def _scan(self, folder: Path | str, prefix: str, found: list[TreeFile]) -> None:
         look = self.looks.get(prefix)
-        if look is not None and look.is_of(folder):
-            self._told[prefix] = look
-            found += look.files
+        renewed = None
+        if look is not None:
+            renewed = look if prefix in self._stood else look.renewed(folder)
+        if renewed is not None:
+            if renewed is not look:
+                self.looks[prefix] = renewed
+                self._looked.append(renewed)
+            self._told[prefix] = renewed
+            found += renewed.files
             # A stat is asked for of a file alone whose digest is not known.
-            self._stats |= look.stats if len(look.digests) < len(look.paths) else {}
+            self._stats |= renewed.unread
             return
         now = time.time_ns()
         try:
@@ -193,19 +199,35 @@ class WorkingTree:
 
         The stat is that of the listing: what is changed after it belongs to another moment.
         """
-        listing, stats, found = self._listing(), self._stats, self._digests
+        listing = self._listing()
         if tuple(files) == listing.asked:
-            return dict(listing.digests)
-        paths = list(map(path_of, files))
-        known = list(map(listing.digests.get, paths)) if listing.digests else [None]
-        if None not in known:
+            known = dict(listing.digests)
+        else:
             # Of one listing several things are asked in turns, and all of it first.
-            return dict(zip(paths, known, strict=True))
-        for look in self._told.values():
+            paths = list(map(path_of, files))
+            known = dict(zip(paths, map(listing.digests.get, paths), strict=True))
+        if None not in known.values():
+            return cast("dict[str, str]", known)
+        new = list(compress(files, map(is_, known.values(), repeat(None))))
+        found = self._learned(new)
+        paths = list(map(path_of, new))
+        known.update(zip(paths, map(found.get, paths), strict=True))
+        if None in known.values():
+            return {path: digest for path, digest in known.items() if digest is not None}
+        self._listed = self.looks.listing = replace(listing, asked=tuple(files), digests=dict(known))
+        # The looks and the listing have them.
+        self._digests = {} if len(found) <= len(known) else found
+        return cast("dict[str, str]", known)
+
+    def _learned(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        """Return the digests that are known, with those of some files; one that cannot be read has none."""
+        stats, found = self._stats, self._digests
+        # What was asked for before lacks a digest only in a folder that was looked at anew.
+        is_known = all(file.path in self._listing().digests for file in files)
+        for look in self._looked if is_known else self._told.values():
             found |= look.digests
-        new = list(compress(files, map(not_, map(found.__contains__, paths))))
-        if new:
-            found |= self.stats.known({file.path: stats[file.path] for file in new if file.path in stats})
+        new = list(compress(files, map(not_, map(found.__contains__, map(path_of, files)))))
+        found |= self.stats.known({file.path: stats[file.path] for file in new if file.path in stats})
         for file in new:
             if file.path not in found and (digest := file.digest or self._learn(file.path)) is not None:
                 found[file.path] = digest
@@ -213,16 +235,7 @@ class WorkingTree:
             look.digests.update((path, found[path]) for path in look.paths if path in found)
         # Nobody asks for it again, and it takes as much as a third of an entry.
         self._stats = {path: stat for path, stat in stats.items() if path not in found} if new else stats
-        asked = (
-            dict(zip(paths, map(found.__getitem__, paths), strict=True))
-            if found.keys() >= set(paths)
-            else {path: found[path] for path in paths if path in found}
-        )
-        if len(asked) == len(files):
-            self._listed = self.looks.listing = replace(listing, asked=tuple(files), digests=dict(asked))
-            # The looks and the listing have them.
-            self._digests = {} if found.keys() == asked.keys() else found
-        return asked
+        return found
 
     def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # a git tree needs the path
         """Return the digest of the bytes themselves: the file may have changed since it was listed."""

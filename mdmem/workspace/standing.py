@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from functools import cached_property
 from itertools import compress
 from operator import ne
@@ -11,6 +11,7 @@ from zlib import crc32
 
 from mdmem.catalog import is_entry_place
 from mdmem.dataclass import dataclass, field
+from mdmem.digests import unlike
 from mdmem.errors import MdmemError
 from mdmem.git import Blob, Repository, UnknownRevisionError, resolve
 from mdmem.git.default_branch import DefaultBranch, find_default_branch
@@ -81,7 +82,7 @@ class _StandingScan:
         found = dict(self._found())
         binding = self._binding
         # What is read as it binds is not displaced.
-        candidates = sorted((binding.keys() - self._read.keys()) | (binding.keys() & found.keys()))
+        candidates = sorted(self._unlike_binding[1] | (binding.keys() & found.keys()))
         displaced = {path: binding[path] for path in candidates if self._is_displaced(path, found)}
         is_proposed = Standing.PROPOSED in found.values()
         touches = self._touches() if is_proposed else {}
@@ -166,7 +167,7 @@ class _StandingScan:
         """
         catalog = self.workspace.catalog
         digests, paths = catalog.file_digests, list(map(path_of, catalog.files))
-        found = digests if digests.keys() >= set(paths) else dict.fromkeys(paths, "") | digests
+        found = digests if all(map(digests.__contains__, paths)) else dict.fromkeys(paths, "") | digests
         elsewhere = catalog.fetched_wings
         if not elsewhere:
             return found
@@ -187,9 +188,26 @@ class _StandingScan:
 
     @cached_property
     def _differing_from_binding(self) -> tuple[str, ...]:
-        # Of thousands nearly all are the same: no step is Python's.
-        read, binding = self._read, self._binding
-        return tuple(compress(read, map(ne, map(binding.get, read), read.values())))
+        return self._unlike_binding[0]
+
+    @cached_property
+    def _unlike_binding(self) -> tuple[tuple[str, ...], Set[str]]:
+        """The files read that are not as the default branch has them, in their order, and those that are not read."""
+        read, binding, parsed = self._read, self._binding, self.workspace.parsed
+        known = parsed.differing
+        if known is not None and known[0] is binding:
+            _, before, differing, missing = known
+            changed = set(unlike(before, read))
+            found = {path for path in changed if path in read and read[path] != binding.get(path)}
+            found.update(path for path in differing if path not in changed)
+            differing = tuple(compress(read, map(found.__contains__, read)))
+            missing = {path for path in (*missing, *changed) if path in binding and path not in read}
+        else:
+            # Of thousands nearly all are the same: no step is Python's.
+            differing = tuple(compress(read, map(ne, map(binding.get, read), read.values())))
+            missing = binding.keys() - read.keys()
+        parsed.differing = binding, read, differing, missing
+        return differing, missing
 
     def _found(self) -> Iterator[tuple[str, Standing]]:
         for path in self._differing_from_binding:

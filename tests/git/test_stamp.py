@@ -1,7 +1,6 @@
 """What a repository is by git's own files: another value after every change, and none where it cannot be told."""
 
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -59,7 +58,17 @@ def test_it_cannot_be_told_where_settings_are_included(top: Path) -> None:
     assert stamped(top) is None
 
 
-def test_it_cannot_be_told_a_moment_after_a_change(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stamp, "RACY_NS", 10**12)
-    os.utime(top / ".git/index")
-    assert stamped(top) is None
+@pytest.mark.parametrize("change", _CHANGES)
+def test_a_moment_after_a_change_contents_tell_of_another(
+    top: Path, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def of_one_moment(paths: Iterable[str | Path]) -> list[tuple[str, tuple[int, ...]]]:
+        return [(str(path), (1, 1, 1, 1)) for path in paths if Path(path).exists()]
+
+    monkeypatch.setattr(stamp, "RACY_NS", 1 << 62)
+    monkeypatch.setattr(stamp, "stats_of", of_one_moment)
+    before = stamped(top)
+    assert before is not None
+    assert stamped(top) == before
+    _CHANGES[change](top)
+    assert stamped(top) != before

@@ -1,6 +1,7 @@
 """What is shared between the calls of a server is never older than the files."""
 
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from mdmem.git import stamp
 from mdmem.mcp import served_workspace
 from mdmem.mcp.dispatch import Calls, Limits
 from mdmem.mcp.workspaces import Provider
+from mdmem.tree import look
 from mdmem.workspace.deadline import within
 from mdmem.workspace.proposals import view_of
 
@@ -133,6 +135,53 @@ def test_how_entries_stand_is_as_the_branches_are_now(root: Path, provider: Prov
     git(root, "checkout", "-q", "main")
     write_entry(root, "nav/architecture/threads", title="Use four threads")
     assert titles() == ["Use three threads", "Use four threads"]
+
+
+def edit(path: Path) -> object:
+    return path.write_text(f"{path.read_text()} threads more", encoding="utf-8")
+
+
+_STEPS: dict[str, Callable[[Path], object]] = {
+    "an edit": lambda root: edit(root / "nav/rules/callbacks.md"),
+    "a second edit": lambda root: edit(root / "nav/rules/callbacks.md"),
+    "another file's": lambda root: edit(root / "nav/architecture/threads.md"),
+    "one taken back": lambda root: git(root, "checkout", "-q", "--", "nav/rules/callbacks.md"),
+    "a new entry": lambda root: write_entry(root, "nav/rules/new", "New threads.\n"),
+    "a file moved": lambda root: (root / "nav/rules/new.md").rename(root / "nav/rules/renewed.md"),
+    "one gone": lambda root: (root / "nav/architecture/threads.md").unlink(),
+    "a link in its place": lambda root: (root / "nav/architecture/threads.md").symlink_to("gone.md"),
+    "a commit": lambda root: commit_all(root),
+    "an edit of it": lambda root: edit(root / "nav/rules/renewed.md"),
+    "a stash": lambda root: git(root, "stash", "-q"),
+    "the stash again": lambda root: git(root, "stash", "pop", "-q"),
+    "the commit before": lambda root: git(root, "checkout", "-qf", "HEAD~1"),
+    "a manifest": lambda root: edit(root / "nav/README.md"),
+}
+
+
+@pytest.mark.parametrize("patience", [0, 2_000_000_000])
+def test_after_each_change_a_server_has_what_a_new_one_has(
+    root: Path, provider: Provider, patience: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look, "_RACY_NS", patience)
+
+    def seen(server: Provider) -> list[object]:
+        view = view_of(server.workspace())
+        both = [view.effective, view.checkout]
+        found = [one.find_text("threads", one.catalog.everything).matches.keys for one in both]
+        catalogs = [(one.catalog.entries, one.catalog.file_digests, one.catalog.stances) for one in both]
+        paths = [[file.path for file in (*one.catalog.files, *one.catalog.others)] for one in both]
+        return [found, catalogs, paths, view.overridden, view.alternatives]
+
+    before = seen(provider)
+    for step, change in _STEPS.items():
+        change(root)
+        new = Provider(str(root), environment=environment(), cwd=root, today=provider.today)
+        now = seen(provider)
+        assert now == seen(new), step
+        assert now != before, step
+        assert seen(provider) == now, step
+        before = now
 
 
 def test_each_caller_has_a_view_of_its_own(root: Path, provider: Provider) -> None:

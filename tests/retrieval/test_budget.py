@@ -17,9 +17,21 @@ from mdmem.render.json import PrintedJson, agents_json, dump, pack_json
 from mdmem.render.retrieval import PrintedText, markdown_size, pack_markdown, pack_text, text_size
 from mdmem.retrieval.budget import OMITTED_LISTED, pack
 from mdmem.retrieval.given import is_given
-from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Mention, Pack, Printed, Texts
+from mdmem.retrieval.pack import (
+    CITED,
+    NOTHING_GIVEN,
+    PLAIN,
+    Form,
+    Given,
+    Mention,
+    Pack,
+    PackedEntry,
+    Printed,
+    Texts,
+)
 from mdmem.retrieval.question import AnswerBasis, Omission, Tier
 from mdmem.retrieval.ranks import Retrieval, Retrieved, sort_key_of
+from mdmem.retrieval.relevance import Relevance
 from mdmem.standing import Stance, Standing
 from mdmem.workspace.scope import Scope
 
@@ -57,12 +69,13 @@ def packed(
     printed: Printed = PLAIN,
     terms: tuple[str, ...] = ("word",),
     beneath: Callable[[Retrieved], tuple[Mention, ...]] = lambda _item: (),
+    is_brief: bool = False,
 ) -> Pack:
     """Return what fits of items in their order; `bodies` are by name."""
     ordered = tuple(sorted(items, key=lambda one: one.sort_key))
     scope = Scope(wing="app", wings=("app",))
     basis = AnswerBasis(omitted=tuple(omitted))
-    found = Retrieval(scope=scope, items=ordered, proposed=tuple(proposed), terms=terms, basis=basis)
+    found = Retrieval(scope=scope, items=ordered, proposed=tuple(proposed), terms=terms, basis=basis, is_brief=is_brief)
     bodies = {f"app/a/{name}": body for name, body in bodies.items()}
     digest = {address: body[:9] or "-" for address, body in bodies.items()}.__getitem__
     texts = Texts(bodies.__getitem__, lambda address: len(bodies[address]), digest, beneath)
@@ -104,6 +117,40 @@ def candidates(draw: st.DrawFn) -> tuple[list[Retrieved], list[Retrieved], dict[
     drafts = [item(f"d{number}", draw(KINDS), current=False) for number in range(draw(st.integers(0, 4)))]
     bodies |= {one.entry.title: draw(BODIES) for one in drafts}
     return items, drafts, bodies
+
+
+@given(candidates(), st.integers(0, 4000), st.booleans(), st.booleans())
+def test_what_finds_no_line_need_not_be_tried(
+    drawn: tuple[list[Retrieved], list[Retrieved], dict[str, str]], budget: int, is_brief: bool, is_hard: bool
+) -> None:
+    items, drafts, bodies = drawn
+    terms = ("word", "other", "third", "fourth") if is_hard else ("word",)
+    known = {one.entry.address: "digest" for one in items[::5]}
+
+    def answer() -> Pack:
+        return packed(items, bodies, budget, proposed=drafts, terms=terms, is_brief=is_brief, given=known)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Relevance, "others_while", lambda self, *_: self.others())
+        tried = answer()
+    assert answer() == tried
+
+
+@pytest.mark.parametrize("is_brief", [False, True])
+def test_of_hundreds_that_touch_a_question_few_are_told(is_brief: bool) -> None:
+    told = set[str]()
+
+    class Telling(type(PLAIN)):
+        def entry(self, packed: PackedEntry) -> int:
+            told.add(packed.item.entry.address)
+            return super().entry(packed)
+
+    best = replace(item("d", DECISION, score=3.0), terms=frozenset({"b", "c", "d"}))
+    items = [best, *(item(f"n{number}", NOTE, score=2.0) for number in range(300))]
+    bodies = {one.entry.title: "Text.\n" for one in items}
+    answer = packed(items, bodies, 1500, terms=("word", "b", "c", "d"), printed=Telling(), is_brief=is_brief)
+    assert len(answer.items) > 1
+    assert len(told) < 30
 
 
 def is_invariant(one: Retrieved) -> bool:

@@ -1,14 +1,18 @@
 """What was seen of a folder stands in for another listing of it, and never hides a change."""
 
 import os
+import sys
+from array import array
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from builders import make_root, write
 
-from mdmem.tree import Looks, WorkingTree, digest_of, look
+from mdmem.tree import Looks, WorkingTree, ahead, digest_of, folder_files, look
+from mdmem.tree.folder_files import FolderFiles, columns_like
 from mdmem.tree.look import FolderLook, column_of
+from mdmem.tree.model import stat_of
 
 ROOM = "w/r/"
 
@@ -38,7 +42,7 @@ def test_room_whose_files_stand_long_as_they_are_is_not_listed_anew(
     again = seen(root, looks)
     assert before == again
     assert (looks[ROOM] is not room) == is_listed
-    assert (seen(root, looks)[0] is not again[0]) == is_listed, "what stands is put in order once"
+    assert seen(root, looks)[0] is again[0], "what stands is put in order once"
 
 
 def of_equal_size_and_time(room: Path) -> None:
@@ -61,8 +65,9 @@ def moved_away_and_another_in_its_place(room: Path) -> None:
 
 
 def linked_from_elsewhere(room: Path) -> None:
-    room.rename(room.parent.parent.parent / "s")
-    room.symlink_to(room.parent.parent.parent / "s")
+    elsewhere = Path(f"{room.parent.parent}-elsewhere")
+    room.rename(elsewhere)
+    room.symlink_to(elsewhere)
 
 
 CHANGES: list[Callable[[Path], object]] = [
@@ -84,13 +89,96 @@ def test_change_in_a_room_is_seen(
 ) -> None:
     monkeypatch.setattr(look, "_RACY_NS", 0)
     looks = Looks()
-    before = seen(root, looks)
+    # From the third time on stats are asked for in columns.
+    before = [seen(root, looks) for _ in range(3)][-1]
     change(root / ROOM)
     now, anew = seen(root, looks), Looks()
     assert now != before
     assert now == seen(root, anew)
     assert looks.keys() == anew.keys(), "what was seen of folders that are gone is kept"
     assert all(digest_of((root / path).read_bytes()) == digest for path, digest in now[1].items())
+
+
+@pytest.mark.parametrize(("patience", "read"), [(0, "b"), (60_000_000_000, "abc")])
+def test_of_a_room_what_changed_is_read_anew_and_what_may_have(
+    patience: int, read: str, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look, "_RACY_NS", patience)
+    looks = Looks()
+    seen(root, looks)
+    learned: list[str] = []
+
+    def learn(_: WorkingTree, path: str) -> str:
+        learned.append(path)
+        return digest_of((root / path).read_bytes())
+
+    monkeypatch.setattr(WorkingTree, "_learn", learn)
+    write(root, "w/r/b.md", "other")
+    assert seen(root, looks)[1]["w/r/b.md"] == digest_of(b"other")
+    assert [path for path in learned if path.startswith(ROOM)] == [f"{ROOM}{name}.md" for name in read]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a folder's device says nothing of what it is")
+@pytest.mark.parametrize("is_disk", [True, False])
+def test_folder_that_stands_long_as_it_is_on_a_disk_is_not_listed_and_tells_a_new_name(
+    is_disk: bool, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = root / ROOM
+    monkeypatch.setattr(folder_files, "_NO_DEVICE", -1 if is_disk else os.major(room.stat().st_dev))
+    monkeypatch.setattr(folder_files, "_RACY_NS", -60_000_000_000)
+    handle = os.open(room, os.O_RDONLY)
+    try:
+        names = FolderFiles([item.name for item in os.scandir(handle)])
+        listed: list[int] = []
+        with monkeypatch.context() as listing:
+            listing.setattr(os, "listdir", lambda folder: [listed.append(folder), *names._names][1:])
+            assert [names.are_all(handle), names.are_all(handle)] == [True, True]
+        assert len(listed) == (1 if is_disk else 2)
+        stat = room.stat()
+        # The clock of files ticks every few milliseconds.
+        while room.stat().st_mtime_ns == stat.st_mtime_ns:
+            (room / "d.md").unlink(missing_ok=True)
+            write(room, "d.md", "new")
+        assert not names.are_all(handle)
+    finally:
+        os.close(handle)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system has the call")
+def test_columns_of_a_folder_are_those_of_its_stats(root: Path) -> None:
+    room = root / ROOM
+    os.utime(room / "a.md", ns=(5, -3_000_000_001))
+    handle = os.open(room, os.O_RDONLY)
+    try:
+        files = FolderFiles(["a.md", ".hidden", "b.md", "c.md"])
+        assert files.columns(handle) is None, "nothing is prepared for who asks only once"
+        stats = column_of(stat_of((room / name).stat()) for name in ("a.md", "b.md", "c.md"))
+        assert isinstance(stats, array)
+        assert files.columns(handle) == columns_like(stats)
+        (room / "c.md").unlink()
+        assert files.columns(handle) is None
+    finally:
+        os.close(handle)
+
+
+@pytest.mark.parametrize("is_harmed", [False, True])
+@pytest.mark.parametrize("change", [lambda _: None, *CHANGES])
+def test_other_process_says_once_what_is_there(
+    change: Callable[[Path], object], is_harmed: bool, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look, "_RACY_NS", 0)
+    monkeypatch.setattr(look, "_MANY", 1)
+    monkeypatch.setattr(ahead, "can_be_ahead", lambda: True)
+    looks = Looks()
+    seen(root, looks)
+    change(root / ROOM)
+    with monkeypatch.context() as harmed:
+        if is_harmed:
+            harmed.setattr(FolderLook, "renewed", lambda *_: 1 / 0)
+        assert looks.look_ahead(root)
+    assert seen(root, looks) == seen(root, Looks())
+    write(root, "w/r/b.md", "Text of b")
+    assert seen(root, looks) == seen(root, Looks())
 
 
 @pytest.mark.parametrize(("inode", "is_stored"), [(7, True), (1 << 63, False)])
