@@ -85,6 +85,10 @@ class PrintedText:
         known = [one for one in (*pack.items, *pack.proposed) if id(one) not in parted]
         return whole - sum(map(self.entry, known)) - (bytes_of(_counts(said)) if self.counts else 0)
 
+    def problems(self, basis: AnswerBasis) -> int:
+        """Return the bytes of what could not be read, and the blank line behind it."""
+        return sum(bytes_of(block) + 2 for block in problems_text(basis))
+
     def omission(self, omission: Omission) -> int:  # noqa: ARG002  # a text names none
         """Return 0: what is left out is counted in the one line."""
         return 0
