@@ -56,7 +56,9 @@ class Calls(ToolCalls):
                 if page is not None:
                     return page
         said = f"no answer within {limits.seconds:g} s, tried {_TRIES} times; go on without the memory, or call again"
-        return asked.page(tool.fall_back(TIMED_OUT, said, asked.arguments))
+        beside = await self.in_thread(partial(self._outside, asked))
+        said += "; what stands under `fallback` is from outside the memory and binds nobody" if beside else ""
+        return asked.page({**tool.fall_back(TIMED_OUT, said, asked.arguments), **beside})
 
     async def in_thread(self, work: Callable[[], _Result], *, may_be_left: bool = False) -> _Result:
         """Return what some work returns that may block; `may_be_left` lets a time limit go on without it."""

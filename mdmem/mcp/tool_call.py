@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mdmem.access import Access
-from mdmem.dataclass import dataclass, replace
+from mdmem.dataclass import asdict, dataclass, replace
 from mdmem.errors import EnvironmentFaultError, MdmemError, RootNotFoundError, SettingsError, shown_message
 from mdmem.mcp.answers import plain, spare, written_out
 from mdmem.mcp.arguments import read_arguments
@@ -68,9 +68,21 @@ class ToolCall:
         """Return the arguments that the tool itself takes: not those that say which files are meant."""
         return {name: value for name, value in self.arguments.items() if name not in (AT.name, REPOSITORY.name)}
 
+    @property
+    def words(self) -> list[str]:
+        """Return what is asked in words."""
+        said = (self.arguments.get(name) for name in self.tool.asks)
+        return [word for one in said for word in ([one] if isinstance(one, str) else one or ())]
+
+    @property
+    def standing(self) -> dict[str, Any]:
+        """Return what the tool takes beside its arguments: what was given before, the form in which it answers."""
+        known = {"given": (self.tool.remembers, self.given), "form": (self.tool.has_budget, self.form)}
+        return {name: value for name, (is_taken, value) in known.items() if is_taken}
+
     def carried_out(self, workspace: Workspace) -> Facts | Told:
         """Return what the tool answers of a workspace."""
-        return self.tool.call(workspace, **self.of_tool, **({"given": self.given} if self.tool.remembers else {}))
+        return self.tool.call(workspace, **self.of_tool, **self.standing)
 
     def page(self, answer: Facts | Told) -> Page:
         """Return the page that is asked for of an answer; with the last one all of it is given."""
@@ -137,6 +149,19 @@ class ToolCalls:
         return ToolCall(
             tool=tool, arguments=arguments, cursor=cursor, form=form, access=access, limits=limits, given=before
         )
+
+    def _outside(self, asked: ToolCall) -> Facts:
+        """Return a few lines from outside the memory, for whoever has to go on without it."""
+        from mdmem.retrieval.fallback import outside
+
+        words = " ".join(asked.words)
+        if words:
+            with suppress(MdmemError, OSError):
+                workspace = self._provider.workspace(asked.access)
+                # To tell the wings from other folders of a repository's top, the memory would have to be read.
+                found = outside(workspace, words) if workspace.location.under else ()
+                return {"fallback": [asdict(one) for one in found]} if found else {}
+        return {}
 
     def _or_fallen_back(self, asked: ToolCall) -> Page | None:
         """Return what a tool answers, or that its files cannot be read: an agent goes on without its memory then.
