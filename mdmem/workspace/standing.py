@@ -10,7 +10,7 @@ from operator import ne
 from zlib import crc32
 
 from mdmem.catalog import is_entry_place
-from mdmem.dataclass import dataclass, field
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.digests import unlike
 from mdmem.errors import MdmemError
 from mdmem.git import Blob, Repository, UnknownRevisionError, resolve
@@ -124,7 +124,9 @@ class _StandingScan:
             return known[1]
         kept = read_packed(file, _VERSION, _FilesByCommit) or {}
         if commit not in kept:
-            listed = GitTree(self.repository, under, self.branch.commit, self.branch.ref).files()
+            # Kept by the commit, so by what it holds itself, not what `git replace` shows in its place for a while.
+            literal = replace(self.repository, is_literal=True)
+            listed = GitTree(literal, under, self.branch.commit, self.branch.ref).files()
             kept = {commit: {one.path: one.digest or "" for one in listed if one.kind is FileKind.FILE}}
             write_packed(file, _VERSION, kept)
         self.workspace.parsed.listed = ((file, commit), kept[commit])

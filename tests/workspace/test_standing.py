@@ -35,6 +35,16 @@ def test_new_entry_on_disk_is_uncommitted(command: list[str], tmp_path: Path, ca
 _ROWS = ("entries", "hits", "items")
 
 
+def test_what_git_shows_in_the_place_of_a_commit_is_not_kept_as_what_it_holds(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/new")
+    commit_all(folder)
+    git(folder, "replace", "HEAD", "HEAD~1")
+    said(capsys, "list", cwd=folder)
+    git(folder, "replace", "-d", "HEAD")
+    assert "uncommitted" not in run_here(capsys, "list", cwd=folder).out
+
+
 def test_staged_entry_is_uncommitted(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     write_entry(folder / "memory", "nav/rules/new")
