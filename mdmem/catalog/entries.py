@@ -32,7 +32,7 @@ class Entries:
     whose links are yet to be told. `changed` are the addresses at which entries may not be those `before`.
     """
 
-    entries: dict[str, Entry]
+    entries: Mapping[str, Entry]
     sizes: dict[str, int]
     broken: dict[str, LoadedFile]
     findings: list[Finding]
@@ -101,9 +101,12 @@ def entries_like(
     )
 
 
-def with_entries(before: Mapping[str, Entry], new: Mapping[str, Entry], *, gone: Set[str]) -> dict[str, Entry]:
+def with_entries(before: Mapping[str, Entry], new: Mapping[str, Entry], *, gone: Set[str]) -> Mapping[str, Entry]:
     """Return entries in the order of their files, with those that are `gone` left out and others put in."""
-    entries = dict(before)
+    if not (gone or new):
+        # The very same: of a memory that did not change few entries are read.
+        return before
+    entries = dict(before.items())
     for address in gone - new.keys():
         entries.pop(address, None)
     is_longer = not new.keys() <= entries.keys()

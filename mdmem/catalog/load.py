@@ -227,7 +227,8 @@ class _Loading:
         if meant.open or self.access.is_narrow:
             known = frozenset(file.path.removesuffix(".md") for file in self.entry_files)
             addresses = known_addresses(known, self.access, frozenset(wing.name for wing in missing_wings(self.tree)))
-            entries |= {address: with_full_links(entry, addresses) for address, entry in meant.open.items()}
+            told = {address: with_full_links(entry, addresses) for address, entry in meant.open.items()}
+            entries = {**entries, **told} if told else entries
             if self.access.is_narrow and not shows_hidden:
                 redaction = Redaction(self.access, addresses)
                 entries = {address: redaction.entry(entry) for address, entry in entries.items()}
