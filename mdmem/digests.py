@@ -13,7 +13,7 @@ except ImportError:
     from hashlib import blake2b
     from hashlib import sha1 as _sha1
 
-__all__ = ["blake2b", "sha1", "unlike"]
+__all__ = ["blake2b", "identity_of", "sha1", "unlike"]
 
 # In bytes: OpenSSL loads in 4 ms and digests ten megabytes in a sixth of the 80 ms that Python's own takes.
 _FEW = 1 << 20
@@ -29,6 +29,15 @@ def sha1(content: bytes) -> str:
     _digested["sha1"] += len(content)
     digest: str = _sha1(content, usedforsecurity=False).hexdigest()
     return digest
+
+
+def identity_of(digests: Mapping[str, str]) -> str:
+    """Return what is the same for the same paths with the same digests in the same order alone."""
+    # No path holds the sign between them.
+    found = blake2b("\0".join(digests).encode("utf-8", "surrogatepass"), digest_size=32)
+    found.update(b"\0\0")
+    found.update("\0".join(digests.values()).encode("utf-8", "surrogatepass"))
+    return found.hexdigest()
 
 
 def unlike(known: Mapping[str, str], digests: Mapping[str, str]) -> Iterator[str]:

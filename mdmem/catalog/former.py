@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from mdmem.catalog.addresses import is_entry_place
 from mdmem.catalog.content import CACHE_VERSION, read_dates
 from mdmem.catalog.interpret import LoadedFile
+from mdmem.digests import identity_of
 from mdmem.entry.model import Entry, Wing
 from mdmem.entry.stored_entries import PackedEntries, StoredEntries
 from mdmem.finding import Finding
 from mdmem.lineage import KnownChains, Lineage
-from mdmem.record import UNPACKABLE, StoredRecord
+from mdmem.record import UNPACKABLE, Raw, StoredRecord, as_raw, unpack_one
 from mdmem.state import read_packed, write_packed
 from mdmem.tree import TreeFile
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 NAME = "former"
 # The number is raised whenever chains are told otherwise.
-_VERSION = f"{CACHE_VERSION} former 3"
+_VERSION = f"{CACHE_VERSION} former 4"
 
 
 class _Faults(StoredRecord, frozen=True):
@@ -36,16 +37,19 @@ class _Faults(StoredRecord, frozen=True):
 class Former(StoredRecord, frozen=True, gc=True, dict=True):
     """The entries in the order of their files, with the sizes of their bodies, and what a catalog is made of beside.
 
-    `as_written` are the entries of which a link may depend on which other files are there; `file_digests` those of all
-    files that were read, `closed` the paths of the others; `wings` are stated in manifests, by path, None by prose.
+    `as_written` are the entries of which a link may depend on which other files are there; `digests` those of all files
+    that were read, of which `identity` tells, `closed` the paths of the others; `wings` are stated in manifests, by
+    path, None by prose, each with its digest in `manifests`.
     """
 
     packed: PackedEntries
     body_sizes: list[int]
     as_written: list[Entry]
-    file_digests: dict[str, str]
+    digests: Raw
+    identity: str
     closed: list[str]
     wings: dict[str, Wing | None]
+    manifests: dict[str, str]
     chains: KnownChains
     faults: _Faults | None = None
     one_end_suffices: bool | frozenset[str] = False
@@ -54,6 +58,11 @@ class Former(StoredRecord, frozen=True, gc=True, dict=True):
     def entries(self) -> StoredEntries:
         """Return the entries by address; raises ValueError where their columns do not fit."""
         return self.packed.read()
+
+    @cached_property
+    def file_digests(self) -> Mapping[str, str]:
+        """Return the digests of the files by path; of those that are as `identity` says nobody asks."""
+        return unpack_one(self.digests, dict[str, str]) or {}
 
     @cached_property
     def sizes(self) -> Mapping[str, int]:
@@ -109,7 +118,7 @@ def write_former(path: Path, catalog: Catalog, wings: Mapping[str, Wing | None])
     digests = catalog.file_digests
     faults = _Faults(dict(catalog.broken), [one for one in catalog.findings if is_entry_place(one.place.path)])
     try:
-        packed = PackedEntries.of(catalog.entries, catalog.adjacency.citing)
+        packed, stated = PackedEntries.of(catalog.entries, catalog.adjacency.citing), as_raw(digests)
     except UNPACKABLE:
         write_packed(path, _VERSION, {})
         return
@@ -117,9 +126,11 @@ def write_former(path: Path, catalog: Catalog, wings: Mapping[str, Wing | None])
         packed,
         list(map(catalog.sizes.__getitem__, catalog.entries)),
         list(catalog.short.values()),
-        digests,
+        stated,
+        identity_of(digests),
         [file.path for file in catalog.files if file.path not in digests],
         dict(wings),
+        {path: digests[path] for path in wings if path in digests},
         catalog.lineage.chains,
         faults if faults.broken or faults.findings else None,
         catalog.one_end_suffices is True,

@@ -10,12 +10,14 @@ from mdmem.catalog.addresses import is_manifest, with_full_links
 from mdmem.catalog.cache import ParsedFiles
 from mdmem.catalog.content import ContentCache, as_kept
 from mdmem.catalog.entries import Entries, differing, entries_like, entries_of, lineage_for, with_entries, without
+from mdmem.catalog.former import Former
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, not_fetched, read_manifest, unreadable
 from mdmem.catalog.model import Catalog
 from mdmem.catalog.redaction import Redaction, known_addresses, without_hidden_wings
 from mdmem.catalog.remote_wings import settings_of
 from mdmem.catalog.table import Table
 from mdmem.dataclass import replace
+from mdmem.digests import identity_of
 from mdmem.entry.model import Wing
 from mdmem.finding import Finding
 from mdmem.settings.model import OneSided
@@ -126,7 +128,9 @@ class _Loading:
     def through(self, cache: ContentCache) -> Catalog:
         parsed, digests = self.parsed, self.tree.digests([*self.readable, *self.manifests])
         table, before = self.table, self._before()
-        changed = differing(before, self.entry_files, digests) if before is not None else None
+        told = identity_of(digests) if isinstance(before, Former) else None
+        are_same = isinstance(before, Former) and before.identity == told
+        changed = differing(before, self.entry_files, digests, are_same=are_same) if before is not None else None
         wanted = digests if changed is None else {path: digests[path] for path in changed & digests.keys()}
         loaded = table.loaded(wanted) if table is not None else parsed.known(wanted)
         there = self.entry_files if changed is None else self._at(changed)
@@ -153,12 +157,15 @@ class _Loading:
         elif unknown:
             parsed.learn(loaded | fresh, digests)
         loaded.update((path, one) for path, (one, _) in seen.items())
+        is_told = told is not None and not (fresh or wings)
         # What is held twice of a hundred thousand files is felt.
         del seen, met, fresh
         if before is None or changed is None:
             catalog = self._catalog(entries_of(self.entry_files, loaded), digests, shows_hidden=False)
         else:
             catalog = self._catalog(entries_like(before, there, loaded, changed=changed), digests)
+        if is_told:
+            vars(catalog)["identity"] = told
         if not is_part:
             parsed.last = replace(catalog, _documents={})
         if table is not None and not is_part and not missing_wings(self.tree):
@@ -216,7 +223,7 @@ class _Loading:
 
     def _former(self, paths: Collection[str], before: Before | None, cache: ContentCache) -> dict[str, LoadedFile]:
         """Return what some files meant when they had another content, by path, where that is known."""
-        then = before.file_digests if before is not None else {}
+        then = before.file_digests if before is not None and paths else {}
         digests = {path: then[path] for path in paths if path in then}
         known = self.table.before(paths) if self.table is not None else self.parsed.known(digests)
         return known | cache.files({path: digest for path, digest in digests.items() if path not in known})

@@ -16,6 +16,7 @@ from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, not_f
 from mdmem.catalog.redaction import Redaction, is_hidden_path, known_addresses
 from mdmem.catalog.traits import Traits
 from mdmem.dataclass import dataclass, field, replace
+from mdmem.digests import identity_of
 from mdmem.document.split import body_of
 from mdmem.entry.model import Entry, Wing
 from mdmem.errors import GoneError
@@ -214,6 +215,11 @@ class Catalog:
         if self._digests is not None:
             return self._digests
         return self.tree.digests([*self.files, *(file for file in self.others if is_manifest(file))])
+
+    @cached_property
+    def identity(self) -> str:
+        """Return what tells the contents of all those files from any others."""
+        return identity_of(self.file_digests)
 
     def document(self, path: str) -> Document:
         """Return the document of one file, read again if this catalog was loaded from the cache."""
