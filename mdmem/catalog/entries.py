@@ -63,19 +63,19 @@ def entries_of(files: Sequence[TreeFile], loaded: Mapping[str, LoadedFile]) -> E
     )
 
 
-def differing(
-    before: Before, files: Sequence[TreeFile], digests: Mapping[str, str], *, are_same: bool = False
-) -> frozenset[str]:
-    """Return the paths at which entries' files are not surely those of a catalog: changed, new, gone, or not opened.
-
-    The digests `are_same` where that was told already.
-    """
-    known = digests if are_same else before.file_digests
-    found = set() if are_same else set(filter(is_entry_place, unlike(known, digests)))
+def differing(before: Before, files: Sequence[TreeFile], digests: Mapping[str, str]) -> frozenset[str]:
+    """Return the paths at which entries' files are not surely those of a catalog: changed, new, gone, or not opened."""
+    known = before.file_digests
+    found = set(filter(is_entry_place, unlike(known, digests)))
     # Of the very same files what was not opened is broken below, or has a digest now.
     for listed, read in ((files, digests), (before.files, known)) if before.files is not files else ():
         found.update(filterfalse(read.__contains__, map(path_of, listed)))
-    return frozenset(found.union(path for path, one in before.broken.items() if one.is_closed))
+    return closed_of(before).union(found)
+
+
+def closed_of(before: Before) -> frozenset[str]:
+    """Return the paths of the files of a catalog that were listed, and could not be opened."""
+    return frozenset(path for path, one in before.broken.items() if one.is_closed)
 
 
 def entries_like(

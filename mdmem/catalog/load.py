@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 from mdmem.catalog.addresses import is_manifest, with_full_links
 from mdmem.catalog.cache import ParsedFiles
 from mdmem.catalog.content import ContentCache, as_kept
-from mdmem.catalog.entries import Entries, differing, entries_like, entries_of, lineage_for, with_entries, without
+from mdmem.catalog.entries import (
+    Entries,
+    closed_of,
+    differing,
+    entries_like,
+    entries_of,
+    lineage_for,
+    with_entries,
+    without,
+)
 from mdmem.catalog.former import Former
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, not_fetched, read_manifest, unreadable
 from mdmem.catalog.model import Catalog
@@ -130,7 +139,11 @@ class _Loading:
         table, before = self.table, self._before()
         told = identity_of(digests) if isinstance(before, Former) else None
         are_same = isinstance(before, Former) and before.identity == told
-        changed = differing(before, self.entry_files, digests, are_same=are_same) if before is not None else None
+        changed = None
+        if before is not None:
+            # Where all have a digest, then as now, none of them is looked up.
+            are_all = are_same and not before.files and len(digests) == len(self.entry_files) + len(self.manifests)
+            changed = closed_of(before) if are_all else differing(before, self.entry_files, digests)
         wanted = digests if changed is None else {path: digests[path] for path in changed & digests.keys()}
         loaded = table.loaded(wanted) if table is not None else parsed.known(wanted)
         there = self.entry_files if changed is None else self._at(changed)

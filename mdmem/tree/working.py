@@ -205,7 +205,8 @@ class WorkingTree:
         else:
             # Of one listing several things are asked in turns, and all of it first.
             paths = list(map(path_of, files))
-            known = dict(zip(paths, map(listing.digests.get, paths), strict=True))
+            told = map(listing.digests.get, paths) if listing.digests else repeat(None, len(paths))
+            known = dict(zip(paths, told, strict=True))
         if None not in known.values():
             return cast("dict[str, str]", known)
         new = list(compress(files, map(is_, known.values(), repeat(None))))
