@@ -17,6 +17,7 @@ __all__ = ["blake2b", "identity_of", "sha1", "unlike"]
 
 # In bytes: OpenSSL loads in 4 ms and digests ten megabytes in a sixth of the 80 ms that Python's own takes.
 _FEW = 1 << 20
+_AT_ONCE = 512
 _digested: Counter[str] = Counter()
 
 
@@ -43,8 +44,13 @@ def identity_of(digests: Mapping[str, str]) -> str:
 def unlike(known: Mapping[str, str], digests: Mapping[str, str]) -> Iterator[str]:
     """Yield the paths that have another digest, or one of the two alone; of thousands no step is Python's."""
     if list(known) == list(digests):
-        # Of one listing after another the paths are the same in order, and nothing is looked up.
-        yield from compress(digests, map(ne, known.values(), digests.values()))
+        # Of one listing after another the paths are the same in order, and nothing is looked up: lists that hold the
+        # same texts are alike at a tenth of what it takes to compare these one by one.
+        paths, before, now = list(digests), list(known.values()), list(digests.values())
+        for start in range(0, len(paths), _AT_ONCE) if before != now else ():
+            some = slice(start, start + _AT_ONCE)
+            if before[some] != now[some]:
+                yield from compress(paths[some], map(ne, before[some], now[some]))
         return
     found = list(map(known.get, digests))
     yield from compress(digests, map(ne, found, digests.values()))

@@ -99,6 +99,8 @@ class Traits:
     @cached_property
     def rated(self) -> frozenset[str]:
         """Return the addresses of the notes whose writers said how relevant they are."""
-        return frozenset(
-            entry.address for entry in having(self.entries, "relevance_score") if entry.type is EntryType.NOTE
-        )
+        if isinstance(self.entries, StoredEntries):
+            rated = self.entries.having("relevance_score")
+            return self.of_type[EntryType.NOTE].intersection(entry.address for entry in rated)
+        notes = self.of_type[EntryType.NOTE]
+        return frozenset(address for address in notes if self.entries[address].relevance_score is not None)

@@ -48,7 +48,7 @@ class PackedEntries(StoredRecord, frozen=True):
             as_raw(every),
             bytes(map(_CODES.__getitem__, map(_TYPE, every))),
             bytes(map(_CODES.__getitem__, map(_STATUS, every))),
-            {name: [one.address for one in having(entries, name)] for name in _RARE},
+            {name: [one.address for one in every if getattr(one, name) not in _NOTHING] for name in _RARE},
             list(map(as_raw, parts)),
             [name for name in DATE_FIELDS if any(map(attrgetter(name), every))],
         )
@@ -171,11 +171,10 @@ class _Citing(Mapping[str, Sequence[str]]):
 
 
 def having(entries: Mapping[str, Entry], name: str) -> list[Entry]:
-    """Return the entries that have something in a field that few have."""
+    """Return the entries that have something in a field that few have, but for the number 0."""
     if isinstance(entries, StoredEntries):
         return entries.having(name)
-    values = list(map(attrgetter(name), entries.values()))
-    return list(compress(entries.values(), (value not in _NOTHING for value in values)))
+    return list(compress(entries.values(), map(attrgetter(name), entries.values())))
 
 
 def _part_of(address: str) -> int:
