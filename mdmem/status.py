@@ -67,7 +67,7 @@ class StatusReport:
 def report_status(workspace: Workspace) -> StatusReport:
     """Return the report; nothing is written for it."""
     catalog = workspace.catalog
-    report = check(workspace, CheckRequest())
+    report = check(workspace, CheckRequest(with_uncommitted=True))
     severities = Counter(str(finding.severity) for finding in report.findings)
     try:
         active = resolve_scope(catalog, workspace.settings, Filters()).wing

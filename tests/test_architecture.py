@@ -199,8 +199,7 @@ def test_what_is_printed_goes_through_one_door() -> None:
     printing = {"click.echo", "click.secho", "click.confirm", "click.prompt", "click.echo_via_pager", "print"}
     streams = {f"sys.{name}.{verb}" for name in ("stdout", "stderr") for verb in ("write", "writelines")}
     found = {module for module in modules() if calls(module) & (printing | streams)}
-    # The server says where it listens, once and in its own words.
-    assert found == {"mdmem.cli.common", "mdmem.mcp.http"}
+    assert found == {"mdmem.cli.common"}
 
 
 def test_json_that_is_printed_goes_through_one_door() -> None:

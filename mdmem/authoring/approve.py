@@ -11,18 +11,19 @@ from mdmem.authoring.governance import approval, owners_say
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.patch import patched
 from mdmem.authoring.supersede import ended, refuse_unfit, remarks_on_end
-from mdmem.authoring.write import WriteOptions, WriteResult, write
+from mdmem.authoring.write import WriteOptions, WriteResult, catalog_after, write
 from mdmem.catalog import Catalog, interpret
 from mdmem.checks.approvals import names_the_same
 from mdmem.checks.rules.approved_by_nobody import APPROVED_TYPES
+from mdmem.dataclass import replace
 from mdmem.document.layout import apply_edits
 from mdmem.document.parse import Document, parse_document, without_code
 from mdmem.document.patch import set_fields
 from mdmem.entry.model import Entry, Status, Wing
 from mdmem.entry.templates import PLACEHOLDERS
-from mdmem.errors import UsageError
+from mdmem.errors import MdmemError, UsageError
 from mdmem.settings import Settings
-from mdmem.workspace.addresses import resolve_name
+from mdmem.workspace.addresses import resolve_names
 from mdmem.workspace.workspace import Workspace
 
 _PERSON = re.compile(r"[^<>\n]*[^<>\s][^<>\n]*<[^<>\s]+>\Z")
@@ -137,14 +138,77 @@ def refuse_unfilled(document: Document) -> None:
         raise UsageError(f"{address} cannot be in force yet: the template's `<{left}>` was left in")
 
 
-def approve(workspace: Workspace, name: str, *, by: str | None, options: WriteOptions) -> WriteResult:
-    """Put a draft in force and end what it supersedes; git says who approves unless somebody is named."""
+def approve(workspace: Workspace, names: Sequence[str], *, by: str | None, options: WriteOptions) -> WriteResult:
+    """Put drafts in force and end what they supersede, all of them or none; git says who approves unless somebody does.
+
+    A folder's name stands for the drafts in it.
+    """
 
     def plan(one: Workspace) -> ChangeSet:
-        address, person = resolve_name(one, name), by or approver(one)
-        return plan_approval(one.catalog, one.settings, address, person=person, today=one.today)
+        return _plan_all(one, names, person=by or approver(one))
 
     return write(workspace, plan, options)
+
+
+def _plan_all(workspace: Workspace, names: Sequence[str], *, person: str) -> ChangeSet:
+    """Return what puts several drafts in force, each planned on what those before it leave.
+
+    Raises what the first one raises that cannot be, with what hinders the others in its notes.
+    """
+    meant, refused = dict[str, None](), list[MdmemError]()
+    for name in names:
+        try:
+            meant |= dict.fromkeys(_meant(workspace, name))
+        except MdmemError as error:
+            refused.append(error)
+    planned, catalog = ChangeSet(), workspace.catalog
+    for address in meant:
+        try:
+            found = plan_approval(catalog, workspace.settings, address, person=person, today=workspace.today)
+        except MdmemError as error:
+            refused.append(error)
+            continue
+        planned = _joined(planned, found) if planned.actions else found
+        catalog = catalog_after(workspace, planned.changes) if len(meant) > 1 else catalog
+    if refused:
+        raise _together(refused, is_several=len(meant) > 1 or len(names) > 1)
+    return planned
+
+
+def _meant(workspace: Workspace, name: str) -> Sequence[str]:
+    """Return the address that a name means, or those of the drafts in a folder; raises UsageError without any."""
+    found = resolve_names(workspace, [name])
+    if not name.endswith("/"):
+        return found
+    drafts = [one for one in found if workspace.catalog.entries[one].status is Status.DRAFT]
+    if not drafts:
+        raise UsageError(f"no draft waits in {name}")
+    return drafts
+
+
+def _joined(one: ChangeSet, other: ChangeSet) -> ChangeSet:
+    """Return two change sets as one, of which the other was planned on what the first leaves."""
+    changes = {change.path: change for change in one.changes}
+    for change in other.changes:
+        first = changes.get(change.path)
+        changes[change.path] = change if first is None else replace(change, before=first.before)
+    return replace(
+        one,
+        changes=tuple(changes.values()),
+        actions=(*one.actions, *other.actions),
+        supersedes=(*one.supersedes, *other.supersedes),
+        reason="; ".join(dict.fromkeys(filter(None, (one.reason, other.reason)))) or None,
+        remarks=tuple(dict.fromkeys((*one.remarks, *other.remarks))),
+    )
+
+
+def _together(refused: Sequence[MdmemError], *, is_several: bool) -> MdmemError:
+    first, *others = refused
+    for error in others:
+        first.add_note(str(error))
+    if is_several:
+        first.add_note("none of them is approved")
+    return first
 
 
 def in_own_name(workspace: Workspace, address: str, text: str) -> str:

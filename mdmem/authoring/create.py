@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from difflib import get_close_matches
 from itertools import zip_longest
@@ -22,6 +22,7 @@ from mdmem.document.patch import set_fields
 from mdmem.document.rationale import rationale_of
 from mdmem.document.scalars import compose_entry
 from mdmem.entry.model import Entry, EntryType, Status, title_of, visible
+from mdmem.entry.sentences import without_comments
 from mdmem.entry.templates import BODIES
 from mdmem.errors import LostRaceError, UsageError, taken
 from mdmem.index.analysis import fold, text_terms
@@ -30,6 +31,7 @@ from mdmem.workspace.wings import shared_of
 from mdmem.workspace.workspace import Workspace
 
 _ID_LENGTH = 60
+_PARAGRAPH = "\n\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,26 +219,33 @@ def find_near(workspace: Workspace, address: str, text: str) -> tuple[SimilarEnt
 def find_on_subject(workspace: Workspace, address: str, text: str, near: Iterable[SimilarEntry]) -> tuple[Entry, ...]:
     """Return up to three more entries that speak of what a new one is about, those of its wing and its shared wings.
 
-    They hold most of what its title says, each word weighed by its rarity among the entries that are looked at.
+    They hold most of what its title says, or its title and first paragraph, each word weighed by its rarity among the
+    entries that are looked at.
     """
     document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
     new = interpret(document).entry
-    asked = text_terms(new.title) if new is not None else frozenset()
-    if new is None or not asked:
+    if new is None or not text_terms(new.title):
         return ()
+    lead = f"{new.title} {without_comments(document.body).strip().partition(_PARAGRAPH)[0]}"
     beside = {address, *new.supersedes, *(one.entry.address for one in near)}
     wings = (new.wing, *shared_of(workspace.catalog.wings, new.wing))
-    found = {one.address: one for one in _candidates(workspace, new.title) if _is_alive(one) and one.wing in wings}
+    found = {one.address: one for one in _candidates(workspace, lead) if _is_alive(one) and one.wing in wings}
     held = {
         other: text_terms(f"{found[other].title}\n{body}")
         for other, body in workspace.catalog.plain_bodies(tuple(found))
     }
+    by_title, by_lead = _shares(text_terms(new.title), held), _shares(text_terms(lead), held)
+    shares = {other: max(by_title[other], by_lead[other]) for other in held}
+    best = sorted((-share, other) for other, share in shares.items() if share >= MAY_OVERLAP and other not in beside)
+    return tuple(found[other] for _, other in best[:_NAMED])
+
+
+def _shares(asked: frozenset[str], held: Mapping[str, frozenset[str]]) -> dict[str, float]:
+    """Return the share of some terms that each of some texts holds, by weight."""
     counts = Counter(term for terms in held.values() for term in terms & asked)
     weights = {term: log(1 + (len(held) + 1) / (counts[term] + 1)) for term in asked}
-    least = MAY_OVERLAP * sum(weights.values())
-    shares = {other: sum(weights[term] for term in terms & asked) for other, terms in held.items()}
-    best = sorted((-share, other) for other, share in shares.items() if share >= least and other not in beside)
-    return tuple(found[other] for _, other in best[:_NAMED])
+    whole = sum(weights.values())
+    return {other: sum(weights[term] for term in terms & asked) / whole for other, terms in held.items()}
 
 
 def _is_alive(entry: Entry) -> bool:

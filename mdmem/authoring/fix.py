@@ -8,6 +8,7 @@ from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.fix_choice import FixChoice, RefusedFix, choose
 from mdmem.authoring.proof import brought, unrevealed
 from mdmem.checks.engine import CheckReport
+from mdmem.checks.registry import CHANGE
 from mdmem.checks.run import CheckRequest, check_all, reported
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.errors import UsageError
@@ -75,7 +76,9 @@ class _Mending:
     def _checked(self, tree: OverlaidTree) -> _State:
         report = self._check(tree)
         known = report if self._prove is self._check else self._prove(tree)
-        return _State(tree, report, known.findings)
+        # What a commit of the files would do is told; whoever commits weighs it, and no fix waits for that.
+        counted = (one for one in known.findings if known.base is not None or one.code not in CHANGE)
+        return _State(tree, report, tuple(counted))
 
     def take_round(self) -> bool:
         """Make fixes that can be made together; False where none is left."""

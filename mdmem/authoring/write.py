@@ -8,7 +8,7 @@ from datetime import date
 from typing import TypeVar
 
 from mdmem.authoring.change_set import Change, ChangeSet, apply
-from mdmem.authoring.message import commit_message, subject_of
+from mdmem.authoring.message import Verb, commit_message, subject_of
 from mdmem.catalog import Catalog, load, load_cached
 from mdmem.catalog.edges import EdgeKind, classify
 from mdmem.checks.case import Case
@@ -108,12 +108,16 @@ class WriteOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteResult:
-    """What was written, or would have been; `commit` is the commit that holds it, None where there is none."""
+    """What was written, or would have been; `commit` is the commit that holds it, None where there is none.
+
+    `approved` are the addresses of those that it put in force by name.
+    """
 
     changes: tuple[Change, ...]
     remarks: tuple[str, ...] = ()
     commit: str | None = None
     is_dry: bool = False
+    approved: tuple[str, ...] = ()
 
 
 def write_once(workspace: Root, plan: Callable[[Root], ChangeSet], options: WriteOptions) -> WriteResult:
@@ -146,7 +150,14 @@ def write_once(workspace: Root, plan: Callable[[Root], ChangeSet], options: Writ
     commit = None
     if repository is not None and change_set.changes:
         commit = _commit(workspace, repository, change_set)
-    return WriteResult(changes=change_set.changes, remarks=change_set.remarks, commit=commit, is_dry=options.is_dry)
+    approved = tuple(one.address for one in change_set.actions if one.verb is Verb.APPROVE)
+    return WriteResult(
+        changes=change_set.changes,
+        remarks=change_set.remarks,
+        commit=commit,
+        is_dry=options.is_dry,
+        approved=approved,
+    )
 
 
 class _BrokenError(UsageError):

@@ -21,6 +21,7 @@ from mdmem.git import (
 from mdmem.git.default_branch import find_default_branch, is_ancestor
 from mdmem.git.errors import UNSHALLOW
 from mdmem.git.merge import is_shallow, merge_base, parents_at_hand
+from mdmem.git.status import list_changed_since_commit
 from mdmem.settings import Settings
 from mdmem.tree import SETTINGS_NAME
 from mdmem.workspace.roots import PushTarget
@@ -33,7 +34,8 @@ class ComparedTrees:
     """The trees to compare with; `other_parents` are those of a merge commit that is being made.
 
     `elsewhere` are trees whose findings are old, too, each read when it is asked for: a parent only where the default
-    branch contains it.
+    branch contains it. `last_commit` tells nothing from old: it is what the files at hand, of which it has `apart`
+    otherwise, change.
     """
 
     base: Base | None = None
@@ -41,6 +43,8 @@ class ComparedTrees:
     merge: Merge | None = None
     faults: tuple[Finding, ...] = ()
     elsewhere: tuple[Workspace, ...] = ()
+    last_commit: Base | None = None
+    apart: frozenset[str] = frozenset()
 
     @property
     def has_before(self) -> bool:
@@ -61,13 +65,15 @@ class ComparedTrees:
         yield from map(_as_base, self.elsewhere)
 
 
-def compare(workspace: Workspace, base: str | None, *, pushed: PushTarget | None = None) -> ComparedTrees:
+def compare(
+    workspace: Workspace, base: str | None, *, pushed: PushTarget | None = None, with_uncommitted: bool = False
+) -> ComparedTrees:
     """Return what a tree is compared with.
 
     A stated base counts from where the change left it; a merge is compared with what it goes into, what is staged
     with HEAD, and its findings are old where the default branch has them, too, here or at the remote. A push changes no
-    file: only what is there already, or where a new branch left the remote's, tells what is old. What cannot be had is
-    a fault, not an error: the rest of the checks still runs.
+    file: only what is there already, or where a new branch left the remote's, tells what is old. Files on disk change
+    what HEAD has, if that is asked. What cannot be had is a fault, not an error: the rest of the checks still runs.
     """
     snapshot, refused = workspace.snapshot, workspace.location.git_fault
     if refused is not None and snapshot.is_working_tree:
@@ -81,6 +87,8 @@ def compare(workspace: Workspace, base: str | None, *, pushed: PushTarget | None
             return ComparedTrees(base=_left_from(workspace, base))
         if pushed is not None:
             return ComparedTrees(elsewhere=_at_remote(workspace, pushed))
+        if with_uncommitted and snapshot.is_working_tree:
+            return _uncommitted(workspace)
         return _staged(workspace) if snapshot.staged else ComparedTrees()
     except (UnknownRevisionError, GitError) as error:
         return ComparedTrees(faults=(_fault_of(error, workspace.location.repository),))
@@ -120,6 +128,20 @@ def _staged(workspace: Workspace) -> ComparedTrees:
     others = {one: workspace.at(Snapshot(revision=one)) for one in parents}
     elsewhere = [others.get(one) or workspace.at(Snapshot(revision=one)) for one in _agreed(repository, head, parents)]
     return ComparedTrees(base=base, other_parents=tuple(map(_as_base, others.values())), elsewhere=tuple(elsewhere))
+
+
+def _uncommitted(workspace: Workspace) -> ComparedTrees:
+    """Return what a commit of the files at hand would change, as git sees it; nothing before the first one."""
+    repository, under = workspace.location.repository, workspace.location.under
+    if repository is None:
+        return ComparedTrees()
+    head, changed = list_changed_since_commit(repository, under)
+    if head is None or not changed:
+        return ComparedTrees()
+    others = tuple(_as_base(workspace.at(Snapshot(revision=one))) for one in parents_at_hand(repository))
+    base = _as_base(workspace.at(Snapshot(revision=head)), f"HEAD ({head[:10]})")
+    apart = frozenset(path.removeprefix(f"{under}/") if under else path for path in changed)
+    return ComparedTrees(other_parents=others, last_commit=base, apart=apart)
 
 
 def _agreed(repository: Repository, head: str, parents: Sequence[str]) -> list[str]:

@@ -70,7 +70,8 @@ class CheckRequest:
     goes into, and what is `pushed` with what is there already. `baseline` is a file of known findings, counted from the
     root; without one the settings' own, unless `is_bare`. With `strict` warnings fail, too. Without `with_info`
     findings of severity info are left out; with `shows_old` those that what it is compared with has, too, are told one
-    by one. `progress` is told how far the run is.
+    by one. `with_uncommitted` tells what a commit of the files on disk would change, too, as its hook does. `progress`
+    is told how far the run is.
     """
 
     select: tuple[str, ...] = ()
@@ -83,6 +84,7 @@ class CheckRequest:
     strict: bool = False
     with_info: bool = True
     shows_old: bool = False
+    with_uncommitted: bool = False
     in_ci: bool = False
     is_debugging: bool = False
     progress: Callable[[int, int], None] | None = None
@@ -106,7 +108,7 @@ def reported(report: CheckReport, request: CheckRequest) -> CheckReport:
 
 def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
     """Return what the checks find whatever its severity, new or old, narrowed to paths where some are given."""
-    compared = compare(workspace, request.base, pushed=request.pushed)
+    compared = compare(workspace, request.base, pushed=request.pushed, with_uncommitted=request.with_uncommitted)
     if compared.faults and workspace.snapshot.merge_into is not None:
         # The merge cannot be told; what goes into it can.
         workspace = workspace.at(Snapshot(revision=workspace.snapshot.revision or "HEAD"))
@@ -161,7 +163,8 @@ def _visible(catalog: Catalog, found: list[Finding]) -> list[Finding]:
 def _codes(workspace: Workspace, compared: ComparedTrees, request: CheckRequest) -> tuple[str, ...]:
     codes = chosen_codes(workspace.settings, request.select, request.ignore)
     guard = settings_loosened.CODE
-    if compared.base is None or request.select or guard in (*request.ignore, *compared.base.settings.ignore):
+    base = compared.base or compared.last_commit
+    if base is None or request.select or guard in (*request.ignore, *base.settings.ignore):
         return codes
     # A change that switches this check off does so for later ones, not for itself.
     return tuple(code for code in CODES if code == guard or code in codes)
@@ -182,6 +185,11 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
 
     # What else is wrong with a file that git could not merge is its conflict's doing.
     found = [one for one in found_in(case, codes) if one.code in MERGE or one.place.path not in case.unmerged]
+    if compared.last_commit is not None:
+        changing = [code for code in codes if code in (*CHANGE, settings_loosened.CODE)]
+        uncommitted = found_in(replace(case, base=compared.last_commit), changing)
+        found += [one for one in uncommitted if one.place.path in compared.apart]
+        found.sort(key=lambda finding: finding.sort_key)
     for parent in compared.other_parents:
         # A merge commit did only what differs from every parent.
         changing = [code for code in codes if code in CHANGE]

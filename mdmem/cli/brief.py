@@ -19,13 +19,14 @@ from mdmem.cli.options import option
 @option("--fresh", is_flag=True, help="Forget what the session was told, as after a context was compacted.")
 @global_options
 def command(given: Globals, paths: tuple[str, ...], more: tuple[str, ...], session: str | None, *, fresh: bool) -> int:
-    """Say what binds the files at PATH, in at most 1,200 characters; nothing where nothing does.
+    """Say which rules are about the files at PATH, in at most 1,200 characters; nothing where none is.
 
-    Of the rules in force, those whose `applies_to` meets a path: invariants first, then decisions, a line each.
+    Of the rules in force, those whose `applies_to` meets a path: invariants first, then decisions, a line each. What
+    binds whatever the files are, `retrieve` says.
     """
     from mdmem.errors import MdmemError, RootNotFoundError
     from mdmem.render.characters import one_line
-    from mdmem.retrieval.brief import brief, unreadable
+    from mdmem.retrieval.brief import brief, unreadable, unsaid
     from mdmem.retrieval.code_paths import remark_on
     from mdmem.state.sessions import Sessions, briefed
 
@@ -36,8 +37,11 @@ def command(given: Globals, paths: tuple[str, ...], more: tuple[str, ...], sessi
     now, name = datetime.now(UTC), briefed(session) if session is not None else None
     kept = Sessions(workspace.state_folder)
     before = kept.given(name, now) if name is not None and not fresh else {}
+    always = None
     try:
         answer = brief(workspace, paths, given=before)
+        # A session was told at its start.
+        always = unsaid(workspace, paths) if session is None else None
     except RootNotFoundError:
         raise
     except (MdmemError, OSError) as error:
@@ -46,9 +50,12 @@ def command(given: Globals, paths: tuple[str, ...], more: tuple[str, ...], sessi
     read = remark_on(workspace, paths)
     if read is not None:
         given.remark(one_line(read))
-    # A program is told nothing where nothing applies; a person wonders.
-    if not answer.text and session is None and sys.stdout.isatty():
-        given.remark(f"no `applies_to` of a rule in force meets it; `mdmem retrieve --path {paths[0]}` looks further")
+    none = "" if answer.text else "no `applies_to` of a rule in force meets it; "
+    if always is not None:
+        given.remark(f"{none}{always}")
+    # A program is told nothing where nothing binds; a person wonders.
+    elif none and session is None and sys.stdout.isatty():
+        given.remark(f"{none}`mdmem retrieve --path {paths[0]}` looks further")
     # What could not be printed was not told.
     if name is not None:
         if fresh:

@@ -102,8 +102,16 @@ def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: s
         for step in filter(None, map(left_to_stage, workspaces)):
             given.remark(f"decided on disk, not staged: `{step}`")
     if code and staged and _is_hook():
-        given.remark("`git commit` was refused: mend this and `git add` it, or type `git commit --no-verify`")
+        # Who made the fault mends it; another's may have to wait.
+        skip = ", or type `git commit --no-verify`" if any(map(_is_not_theirs, runs)) else ""
+        given.remark(f"`git commit` was refused: mend this and `git add` it{skip}")
     return code
+
+
+def _is_not_theirs(checked: CheckedRoot) -> bool:
+    """Say whether a commit fails by what it did not bring: what cannot be read, or stood there before."""
+    report = checked.report
+    return bool(report.incomplete) or any(report.is_old(one) and report.fails(one) for one in report.findings)
 
 
 def _is_hook() -> bool:
@@ -135,6 +143,7 @@ def _request(paths: tuple[str, ...], options: dict[str, Any], progress: StepProg
         strict=options["strict"],
         with_info=options["verbose"],
         shows_old=options["verbose"],
+        with_uncommitted=True,
         pushed=push_target(os.environ) if options["staged"] else None,
         in_ci=bool(os.environ.get("CI") or os.environ.get("GITHUB_ACTIONS")),
         is_debugging=bool(os.environ.get("MDMEM_DEBUG")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -152,12 +152,12 @@ def write_options_from(options: dict[str, Any]) -> WriteOptions:
     return WriteOptions(is_dry=bool(options.pop("dry_run")), commit=options.pop("commit"))
 
 
-def open_workspace(given: Globals, *, revision: str | None = None) -> Workspace:
-    """Return the workspace of the root that the options and the working folder mean, at a revision or a date."""
+def open_workspace(given: Globals, *, revision: str | None = None, files: Sequence[str] = ()) -> Workspace:
+    """Return the workspace of the root that the options, the working folder or files mean, at a revision or a date."""
     from mdmem.workspace.location import locate
     from mdmem.workspace.snapshot import Snapshot
 
-    workspace = workspace_at(locate(given.root, os.environ, Path.cwd()), given, Snapshot()).as_of(revision)
+    workspace = workspace_at(locate(given.root, os.environ, Path.cwd(), files), given, Snapshot()).as_of(revision)
     _opened[:] = [workspace]
     for remark in workspace.snapshot.remarks:
         given.remark(remark)
@@ -334,22 +334,6 @@ def print_written(given: Globals, workspace: Workspace, written: WriteResult, fo
     if not written.changes:
         given.remark("nothing to change: the files say so already")
     return 0
-
-
-def remark_if_proposed(given: Globals, written: WriteResult, form: str) -> None:
-    """Say it where the entry that a write put in force, the first of its changes, waits for the default branch."""
-    if written.changes and not written.is_dry and form != "json":
-        address = written.changes[0].to.removesuffix(".md")
-        if is_proposed(given, address):
-            given.remark(f"{address} is only proposed until a commit of the default branch has it")
-
-
-def is_proposed(given: Globals, address: str) -> bool:
-    """Say whether an entry, as it was just written, waits for the default branch before it binds."""
-    from mdmem.workspace.proposals import view_of
-
-    stance = view_of(open_workspace(given)).checkout.catalog.stance(address)
-    return stance is not None and stance.standing.is_proposal
 
 
 def text_of_written(given: Globals, workspace: Workspace, written: WriteResult) -> str:

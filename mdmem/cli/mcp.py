@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem.cli.common import Globals, global_options, today
+from mdmem.cli.common import Globals, global_options, say, today
 from mdmem.cli.completion import complete_wing
 from mdmem.cli.filters import split_values
 from mdmem.cli.options import option
@@ -121,7 +121,7 @@ def _serve_http(
     provider = Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
     bearers = BearerTokens(provider.workspace().state_folder)
     server = build_server(provider, profile=profile, access=caller, is_warming=True, hub=_hub(provider, dsn))
-    serve_http(server, bearers, listening, open_access=_access(wings))
+    serve_http(server, bearers, listening, say=say, open_access=_access(wings))
     return 0
 
 

@@ -10,7 +10,6 @@ from mdmem.cli.common import (
     Globals,
     applies_to_option,
     global_options,
-    is_proposed,
     new_wing_from,
     new_wing_options,
     open_workspace,
@@ -23,6 +22,7 @@ from mdmem.cli.common import (
 from mdmem.cli.completion import complete_place
 from mdmem.cli.editor import edited, piped_text
 from mdmem.cli.options import option
+from mdmem.cli.proposal import is_proposed
 from mdmem.cli.short_help import ShortHelp
 from mdmem.dataclass import dataclass
 

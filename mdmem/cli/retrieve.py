@@ -64,7 +64,7 @@ def command(
     work = Question(words=" ".join(words).strip(), filters=filters, syntax=syntax)
     questions = [Question(words=one, filters=filters, syntax=syntax) for one in asked]
     try:
-        workspace = read_ahead(open_workspace(given, revision=revision))
+        workspace = read_ahead(open_workspace(given, revision=revision, files=paths))
     except RootNotFoundError as error:
         if given.root:
             raise

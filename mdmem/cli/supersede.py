@@ -14,12 +14,12 @@ from mdmem.cli.common import (
     new_wing_options,
     open_workspace,
     print_written,
-    remark_if_proposed,
     write_options,
     write_options_from,
 )
 from mdmem.cli.completion import complete_address, complete_in_force, complete_place
 from mdmem.cli.options import option
+from mdmem.cli.proposal import remark_if_proposed
 
 if TYPE_CHECKING:
     from mdmem.authoring.write import WriteOptions, WriteResult

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mdmem.context.pack import ContextPack
+from mdmem.context.pack import ContextPack, named_in
 from mdmem.context.request import Layer
 from mdmem.entry.model import EntryType, visible
 from mdmem.entry.text import quoted
@@ -100,7 +100,7 @@ def _verdict(pack: ContextPack) -> str:
     if basis.coverage is Coverage.FULL:
         return ""
     if basis.coverage is Coverage.PARTIAL:
-        lacks = f"; nothing binding holds {', '.join(map(visible, basis.uncovered_terms[:12]))}"
+        lacks = f"; no invariant or decision holds {', '.join(map(visible, basis.uncovered_terms[:12]))}"
         return f"This goal is covered in part{lacks if basis.uncovered_terms else ''}."
     unmatched = f" No entry searched holds {', '.join(visible(word) for word in basis.unmatched_terms[:12])}."
     # A file that cannot be read may be what covers the goal.
@@ -113,7 +113,9 @@ def _uncovered(pack: ContextPack) -> str:
     bind = f"{always} invariants always bind" if always > 1 else "1 invariant always binds"
     if always:
         return f"{bind}; nothing else covers this goal."
-    return "Nothing binding covers this goal" + ("; what follows only touches it." if pack.items else ".")
+    is_pattern = any(item.type == EntryType.PATTERN for item in pack.items)
+    nothing = "No invariant or decision" if is_pattern else "Nothing binding"
+    return f"{nothing} covers this goal" + ("; what follows only touches it." if pack.items else ".")
 
 
 def _advice(pack: ContextPack) -> Iterator[str]:
@@ -146,8 +148,10 @@ def _item(item: Facts) -> str:
         f"- {near['relationship']} ({near['direction']}): `{near['id']}`, {near['type']}: {_cut(near['name'])}"
         + ("" if near.get("status", _ACTIVE) == _ACTIVE else f" ({near['status']})")
         for near in item.get("related", ())
+        if near["id"] not in named_in(item.get("bearings", ()))
     )
-    return "\n\n".join(part for part in (head, standing, quoted(item.get("content", "")), related) if part)
+    beneath = "\n".join(part for part in (*_bearings(item), related) if part)
+    return "\n\n".join(part for part in (head, standing, quoted(item.get("content", "")), beneath) if part)
 
 
 def _line_item(item: Facts) -> str:
@@ -155,7 +159,12 @@ def _line_item(item: Facts) -> str:
     content, rules = item.get("content", ""), item.get("type") == EntryType.INVARIANT
     called = visible(content) if rules and content else _cut(item.get("name", ""))
     head = f"- {item.get('type')} `{item.get('id')}`{_marks(item, scope=False)}: {called}"
-    return "\n".join(part for part in (head, "" if rules else quoted(content)) if part)
+    said = (f"  {line}" for line in _bearings(item))
+    return "\n".join(part for part in (head, "" if rules else quoted(content), *said) if part)
+
+
+def _bearings(item: Facts) -> Iterator[str]:
+    yield from (f"- {_cut(line)}" for line in item.get("bearings", ()))
 
 
 def _marks(item: Facts, *, scope: bool = True) -> str:

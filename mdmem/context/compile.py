@@ -18,13 +18,14 @@ from mdmem.context.describe import METADATA, Describer, Room, contents_of, gists
 from mdmem.context.facets import TITLES, Facet, facet_of
 from mdmem.context.gather import Candidate, Memory, MemoryCandidates, gather, is_far
 from mdmem.context.pack import ContextPack, Item, PackSection
-from mdmem.context.request import ContextRequest, Intent
+from mdmem.context.request import ContextRequest, Intent, Layer
 from mdmem.context.shape import REACHES, FacetReach, facets_for, weight_of
 from mdmem.dataclass import asdict, dataclass, field, replace
 from mdmem.entry.model import EntryType, visible
 from mdmem.errors import GoneError, MdmemError
 from mdmem.finding import Finding
 from mdmem.index.analysis import ask
+from mdmem.retrieval.bearings import claimants_first
 from mdmem.retrieval.fallback import NO_SCOPE, basis_without_root
 from mdmem.retrieval.question import AnswerBasis, Coverage, Omission, OmittedCount
 from mdmem.retrieval.retrieve import Reading, read_steadily, reading_of, with_fallback, with_outside
@@ -176,11 +177,15 @@ def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Con
         request,
         narrows=any(part.domain_is_known for part in gathered),
     )
-    items = _described(sorted(choice.chosen, key=lambda one: one.authority), request, settings.budget)
+    chosen = sorted(choice.chosen, key=attrgetter("authority"))
+    ordered = claimants_first(chosen, attrgetter("item.described.claimed_by"))
+    items = _described(ordered, request, settings.budget)
     basis = _basis(gathered, choice, items)
     if basis.problems and not workspace.catalog.entries:
         basis = with_fallback(basis, workspace, request.query, why="no entry of the memory can be read")
-    basis = with_outside(basis, workspace, request.query)
+    # A session begins with little, and not with lines that a word of its goal happens to find.
+    if request.layer is not Layer.WAKE or not items:
+        basis = with_outside(basis, workspace, request.query)
     return ContextPack(
         request=request,
         sections=tuple(_sections(items, request)),

@@ -19,6 +19,7 @@ from mdmem.entry.sections import ruling, shortened
 from mdmem.entry.text import content_of, tokens_of
 from mdmem.index.finder import finder
 from mdmem.retrieval.pack import Form
+from mdmem.retrieval.question import BEARINGS
 
 PRIVATE = "private:"
 METADATA = "x-metadata"
@@ -150,6 +151,7 @@ class Describer:
             related=tuple(self._related(entry, body)),
             is_unconditional=one.is_unconditional,
             stance=one.item.described.stance,
+            bearings=tuple(_bearings(one)),
         )
 
     def _id(self, entry: Entry) -> str:
@@ -217,6 +219,14 @@ def _reasons(one: Candidate) -> Iterator[str]:
     # Retrieval asked for everything says of what came unasked only that it is in scope.
     if one.item.described.reason != "in scope" or not (one.unasked or one.in_domain):
         yield one.item.described.reason
+
+
+def _bearings(one: Candidate) -> Iterator[str]:
+    described = one.item.described
+    for name, addresses in described.bearings.items():
+        for address in addresses:
+            title = described.titles.get(address, "")
+            yield f"{BEARINGS[name]} {address}{f': {title}' if title else ''}"
 
 
 def _stated(metadata: object) -> dict[str, Any]:

@@ -60,6 +60,11 @@ class Candidate(NamedTuple):
     is_far: bool = False
 
     @property
+    def entry(self) -> Entry:
+        """Return the entry."""
+        return self.item.entry
+
+    @property
     def key(self) -> tuple[bool, str]:
         """Return what tells it from every other candidate."""
         return (self.is_private, self.item.entry.address)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mdmem.context.facets import Facet
@@ -44,7 +44,8 @@ class Related:
 class Item:
     """One entry of a pack; `is_unconditional` says that no limit could have left it out.
 
-    `stance` is how it stands to the default branch, None where that is not known.
+    `stance` is how it stands to the default branch, None where that is not known; `bearings` are claims and amendments
+    both ways, in words.
     """
 
     id: str
@@ -60,6 +61,7 @@ class Item:
     related: tuple[Related, ...] = ()
     is_unconditional: bool = False
     stance: Stance | None = None
+    bearings: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the item as JSON values."""
@@ -75,8 +77,14 @@ class Item:
             "quality": asdict(self.quality),
             "metadata": dict(self.metadata),
             "related": [asdict(one) for one in self.related],
+            **({"bearings": list(self.bearings)} if self.bearings else {}),
             **standing_json(self.stance, in_force=self.metadata.get("status") in IN_FORCE),
         }
+
+
+def named_in(bearings: Iterable[str]) -> frozenset[str]:
+    """Return the addresses of the entries that some bearings name: no text need list them again."""
+    return frozenset(line.partition(": ")[0].rpartition(" ")[2] for line in bearings)
 
 
 @dataclass(frozen=True, slots=True)

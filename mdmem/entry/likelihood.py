@@ -36,7 +36,9 @@ def likely(text: str) -> float:
 @lru_cache(maxsize=64)
 def stated_in(body: str) -> Sequence[tuple[float, Sequence[int]]]:
     """Return where a body states what is likely to answer, of each kind what it weighs and where it stands."""
-    return tuple((weight, sorted(places)) for weight, places in _stated(body))
+    # As a passage is told: in one line.
+    line = body.replace("\n", " ")
+    return tuple((weight, sorted(places)) for weight, places in _stated(line))
 
 
 def _stated(text: str) -> Iterator[tuple[float, Iterator[int]]]:

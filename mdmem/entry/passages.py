@@ -16,7 +16,18 @@ from mdmem.dataclass import dataclass
 from mdmem.entry.headings import Section, told
 from mdmem.entry.likelihood import SHOWING, likely, stated_in
 from mdmem.entry.names import places_of
-from mdmem.entry.sentences import Paragraph, Sentence, blocks_in, cut_at_word, fitting, said, size_of
+from mdmem.entry.sentences import (
+    Paragraph,
+    Sentence,
+    announces,
+    blocks_in,
+    cut_at_word,
+    fitting,
+    is_unkept,
+    reach_in,
+    said,
+    size_of,
+)
 from mdmem.regex import regex
 
 Hit = tuple[int, int, frozenset[str]]
@@ -36,9 +47,10 @@ _AGAIN, _LEAST = 0.5, 0.75
 _NAMING = 0.6
 # The same of what stands below a heading of what was decided, or is made; of tests, upgrades and the like.
 _MAIN, _BESIDE = 1.05, -1.05
+# A place to begin is looked into no more often: a body of 64 KiB has a thousand, and each takes a tenth of a ms.
+_MOST_BEGUN = 4000
 # So many items make a list, and a run that counts on is so many times as long.
 _SEVERAL = 2
-_FOLLOWING = regex(r"\b(?:the following|as follows)\b")
 # What counts in sentences: whoever reads of the first asks for the second.
 _FIRST = regex(r"\bthe first\b|\bfirst(?:ly)?,", re.IGNORECASE)
 _NEXT = regex(r"\bthe (?:second|third|fourth|last|other)\b|\b(?:second|third)(?:ly)?,|\bfinally,", re.IGNORECASE)
@@ -131,8 +143,9 @@ class Passages:
             return (new and not one.terms & ~known) or one.text in said or one.overlaps(taken)
 
         least = _SMALLEST if enough is None else max(_SMALLEST, room - enough)
+        budget = iter(range(_MOST_BEGUN))
         while room >= least:
-            run = self._next(heap, covered, is_out)
+            run = self._next(heap, covered, is_out, budget)
             if run is None:
                 break
             if run.shorter is not None and size_of(f"\n\n… {run.text}") > room:
@@ -145,11 +158,14 @@ class Passages:
                 covered, room = covered | run.terms, room - cost
         return "\n\n".join(f"… {run.text}" for run in sorted(chosen, key=lambda run: run.start))
 
-    def _next(self, heap: list[_Weighed], covered: int, is_out: Callable[[_Run], bool]) -> _Run | None:
+    def _next(
+        self, heap: list[_Weighed], covered: int, is_out: Callable[[_Run], bool], budget: Iterator[int]
+    ) -> _Run | None:
         """Return the run that adds most, the first of equal ones; None where none adds enough.
 
-        A place that can lead to no better one is not looked into: most of a body is never taken apart. The more is
-        covered the less each adds, so that only what comes first is weighed again.
+        A place that can lead to no better one is not looked into, nor, in a body of thousands, one behind the `budget`:
+        most of a body is never taken apart. The more is covered the less each adds, so that only what comes first is
+        weighed again.
         """
         least = -_LEAST * self._mean
         while heap and heap[0][0] <= least:
@@ -161,7 +177,7 @@ class Passages:
                 heappush(heap, now)
             elif isinstance(one, _Run):
                 return one
-            else:
+            elif next(budget, None) is not None:
                 for other in one.begun():
                     heappush(heap, self._weighed(other, covered))
         return None
@@ -223,16 +239,21 @@ class Passages:
             return [one.bare for one in blocks[at].sentences() if one.start not in shown]
 
         def following(at: int, first: int) -> Iterator[Sentence]:
-            return chain(prose(at)[first:], chain.from_iterable(map(prose, range(at + 1, len(blocks)))))
+            own = prose(at)
+            here = (own[number] for number in range(first, len(own)))
+            return chain(here, chain.from_iterable(map(prose, range(at + 1, len(blocks)))))
 
         def runs(at: int) -> Iterator[_Start]:
-            for first, one in enumerate(prose(at)):
+            own = prose(at)
+            reach = reach_in(own, limit, listed=_MOST_LISTED, counted=(_SEVERAL + 1) * limit)
+            for first, one in enumerate(own):
                 if self._may_begin(one, place, is_first=one.start == blocks[at].start):
                     begun = partial(self._runs_from, partial(following, at, first), place, limit)
-                    yield start_at(one.start, begun)
+                    yield start_at(one.start, begun, reach(first))
 
-        def start_at(start: int, begun: Callable[[], Iterator[_Run | _Start]]) -> _Start:
-            return _Start(start, terms_from(start), most + self._stated(start, end), begun)
+        def start_at(start: int, begun: Callable[[], Iterator[_Run | _Start]], stop: int | None = None) -> _Start:
+            held = terms_from(start) if stop is None else self._terms_in(start, stop)
+            return _Start(start, held, most + self._stated(start, stop or end), begun)
 
         for at, block in enumerate(blocks):
             if self._may_begin(block, place, is_first=block.start not in shown):
@@ -267,7 +288,7 @@ class Passages:
         last = max((at for at, terms in enumerate(held) if terms), default=0)
         run = [one for at, one in enumerate(fit[: last + 2]) if at <= last or one.block == fit[last].block]
         listed: list[Sentence] = []
-        announcing = (at for at, one in enumerate(run) if _announces(one.text))
+        announcing = (at for at, one in enumerate(run) if announces(one.text))
         for at in islice(announcing, _SEVERAL):
             if listed := self._list_below(islice(following(), at + 1, at + 1 + _MOST_LISTED)):
                 run = run[: at + 1]
@@ -304,7 +325,7 @@ class Passages:
 
     def _told(self, run: Sequence[Sentence], listed: Sequence[Sentence], limit: int) -> str:
         """Return a run as text; what it announces stands below it, or the announcement is left out."""
-        run = [one for one, after in zip(run, (*run[1:], None), strict=True) if not _is_unkept(one, after)]
+        run = [one for one, after in zip(run, (*run[1:], None), strict=True) if not is_unkept(one, after)]
         if listed:
             return f"{cut_at_word(said(run), limit)}\n{said(listed)}"
         if not run or not run[-1].text.endswith(":"):
@@ -335,17 +356,6 @@ class Passages:
 
 def _shown_in(section: Section) -> float:
     return SHOWING if ":\n" in section.text else 0.0
-
-
-def _announces(text: str) -> bool:
-    """Say whether a sentence says that something follows."""
-    # Of a hundred none has the word, and to look for it at each letter takes twenty times as long.
-    return text.endswith(":") or (" follow" in text and _FOLLOWING.search(text) is not None)
-
-
-def _is_unkept(one: Sentence, after: Sentence | None) -> bool:
-    """Say whether a sentence announces what the next one of its run is not."""
-    return after is not None and one.text.endswith(":") and one.block != after.block and not after.is_item
 
 
 def _longest_run(room: int) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from mdmem.regex import regex
@@ -49,6 +50,7 @@ _BOLD_LINE = regex(r"(\*\*|__)[^*_\n]*\1:?\Z")
 # So many words beside a link say no more than where it leads.
 _FEW = 3
 _CODE_INDENT = 4
+_FOLLOWING = regex(r"\b(?:the following|as follows)\b")
 
 
 # Thousands are made for an answer, in a third of the time of a data class.
@@ -169,6 +171,39 @@ def fitting(sentences: Iterable[Sentence], limit: int) -> list[Sentence]:
             break
         fit.append(one)
     return fit
+
+
+def announces(text: str) -> bool:
+    """Say whether a sentence says that something follows."""
+    # Of a hundred none has the word, and to look for it at each letter takes twenty times as long.
+    return text.endswith(":") or (" follow" in text and _FOLLOWING.search(text) is not None)
+
+
+def is_unkept(one: Sentence, after: Sentence | None) -> bool:
+    """Say whether a sentence announces what the next one of its run is not."""
+    return after is not None and one.text.endswith(":") and one.block != after.block and not after.is_item
+
+
+def reach_in(sentences: Sequence[Sentence], limit: int, *, listed: int, counted: int) -> Callable[[int], int | None]:
+    """Return what says where a run from a sentence of a paragraph ends at most; None where it may leave the paragraph.
+
+    A run has so many bytes at the `limit`; with what it counts on to it has those `counted`, and it may have so many
+    sentences more that are `listed` below one that announces them.
+    """
+    if len(sentences) <= listed:
+        # Of few there is little to spare.
+        return lambda _: None
+    sizes = [*accumulate((one.size for one in sentences), initial=0)]
+    leading = [at for at, one in enumerate(sentences) if announces(one.text) or "first" in one.text.lower()]
+
+    def reach(first: int) -> int | None:
+        last = max(first + 1, bisect_right(sizes, sizes[first] + limit + 1) - 1)
+        if bisect_left(leading, first) < bisect_left(leading, last):
+            # It counts on, or what it announces stands below it.
+            last = max(last + listed, bisect_right(sizes, sizes[first] + counted))
+        return sentences[last - 1].end if last < len(sentences) else None
+
+    return reach
 
 
 def cut_at_word(text: str, limit: int) -> str:

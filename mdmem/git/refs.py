@@ -36,6 +36,19 @@ def read_refs(repository: Repository, names: Iterable[str]) -> dict[str, BranchR
         return None
 
 
+def has_replacements(repository: Repository) -> bool:
+    """Say whether git may give another object in the place of one (`git replace`); where only git can tell, it may."""
+    common = repository.common_dir
+    try:
+        if os.path.lexists(common / "reftable") or any((common / "refs/replace").glob("*")):
+            return True
+        return b" refs/replace/" in (common / "packed-refs").read_bytes()
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+
+
 class _RefFiles:
     """The files of one repository; refs that are packed are read once."""
 

@@ -197,17 +197,18 @@ def _duplicates(held: Iterable[Entry], text: Mapping[str, str]) -> Groups:
 
 
 def _near(held: Iterable[Entry], text: Mapping[str, str], duplicates: Groups) -> tuple[NearPair, ...]:
-    """Return the pairs of decisions of a wing that saving would hold to be alike, of which neither names the other.
+    """Return the pairs of rules of one wing and type that saving would hold to be alike, none of which names the other.
 
-    What they share has to be their own: entries made from one template are not alike for that.
+    What they share has to be their own: entries made from one template are not alike for that. Two that contradict each
+    other and say so nowhere are mostly alike.
     """
-    by_wing: dict[str, dict[str, Entry]] = {}
+    by_kind: dict[tuple[str, EntryType], dict[str, Entry]] = {}
     for entry in held:
-        if entry.type is EntryType.DECISION:
-            by_wing.setdefault(entry.wing, {})[entry.address] = entry
+        if entry.type.is_rule:
+            by_kind.setdefault((entry.wing, entry.type), {})[entry.address] = entry
     told = {pair for group in duplicates for pair in combinations(group, 2)}
     found = []
-    for entries in by_wing.values():
+    for entries in by_kind.values():
         subjects = {name: subject_of(one, text.get(name, "")) for name, one in entries.items()}
         own = without_template({name: one.text for name, one in subjects.items()})
         pairs = near_pairs(numbered((name, words_once(one)) for name, one in own.items()), share=REVIEW_FROM)

@@ -30,7 +30,7 @@ class StaleItem:
 class HygieneFindings:
     """What needs maintenance, by address.
 
-    `duplicates` are groups of entries that say nearly the same, `near` pairs of decisions that may, `drifted` groups of
+    `duplicates` are groups of entries that say nearly the same, `near` pairs of rules that may, `drifted` groups of
     entities of one name. `unresolved` are the writes that did not complete, `blocked` those that a similar entry
     stopped. `findings` is what the contract does not ask for; `titles` names the addresses.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -13,7 +14,7 @@ import anyio
 import anyio.to_thread
 
 from mdmem.access import Access
-from mdmem.dataclass import dataclass, replace
+from mdmem.dataclass import asdict, dataclass, replace
 from mdmem.errors import EnvironmentFaultError, MdmemError, RootNotFoundError, SettingsError, shown_message
 from mdmem.mcp.answers import plain, spare, written_out
 from mdmem.mcp.arguments import read_arguments
@@ -77,9 +78,21 @@ class ToolCall:
         """Return the arguments that the tool itself takes: not those that say which files are meant."""
         return {name: value for name, value in self.arguments.items() if name not in (AT.name, REPOSITORY.name)}
 
+    @property
+    def words(self) -> list[str]:
+        """Return what is asked in words."""
+        said = (self.arguments.get(name) for name in self.tool.asks)
+        return [word for one in said for word in ([one] if isinstance(one, str) else one or ())]
+
+    @property
+    def standing(self) -> dict[str, Any]:
+        """Return what the tool takes beside its arguments: what was given before, the form in which it answers."""
+        known = {"given": (self.tool.remembers, self.given), "form": (self.tool.has_budget, self.form)}
+        return {name: value for name, (is_taken, value) in known.items() if is_taken}
+
     def carried_out(self, workspace: Workspace) -> Facts | Told:
         """Return what the tool answers of a workspace."""
-        return self.tool.call(workspace, **self.of_tool, **({"given": self.given} if self.tool.remembers else {}))
+        return self.tool.call(workspace, **self.of_tool, **self.standing)
 
     def page(self, answer: Facts | Told) -> Page:
         """Return the page that is asked for of an answer; with the last one all of it is given."""
@@ -176,7 +189,22 @@ class Calls:
                 if page is not None:
                     return page
         said = f"no answer within {limits.seconds:g} s, tried {_TRIES} times; go on without the memory, or call again"
-        return asked.page(tool.fall_back(TIMED_OUT, said, asked.arguments))
+        beside = await self.in_thread(partial(self._outside, asked))
+        said += "; what stands under `fallback` is from outside the memory and binds nobody" if beside else ""
+        return asked.page({**tool.fall_back(TIMED_OUT, said, asked.arguments), **beside})
+
+    def _outside(self, asked: ToolCall) -> Facts:
+        """Return a few lines from outside the memory, for whoever has to go on without it."""
+        from mdmem.retrieval.fallback import outside
+
+        words = " ".join(asked.words)
+        if words:
+            with suppress(MdmemError, OSError):
+                workspace = self._provider.workspace(asked.access)
+                # To tell the wings from other folders of a repository's top, the memory would have to be read.
+                found = outside(workspace, words) if workspace.location.under else ()
+                return {"fallback": [asdict(one) for one in found]} if found else {}
+        return {}
 
     def _or_fallen_back(self, asked: ToolCall) -> Page | None:
         """Return what a tool answers, or that its files cannot be read: an agent goes on without its memory then.

@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import anyio
 import uvicorn
@@ -102,18 +102,20 @@ def serve_http(
     bearers: BearerTokens,
     listening: ListenAddress,
     *,
+    say: Callable[[str], None],
     limits: HttpLimits | None = None,
     open_access: Access = EVERYTHING,
 ) -> None:
     """Serve until a signal ends it, and then end the process: threads that nobody waits for would hold it up.
 
+    `say` is told, once, where it listens.
     Raises UsageError for an address that would let anybody in, and EnvironmentFaultError where it cannot be had.
     """
     limits = limits or HttpLimits()
     authenticator = authenticator_for(bearers, listening, open_access=open_access)
     with _bound(listening) as bound:
         app = build_app(server, authenticator, listening=listening, limits=limits, open_access=open_access)
-        print(f"mdmem: serving {_url(bound)}", file=sys.stderr, flush=True)  # noqa: T201  # no result, and no log either
+        say(f"mdmem: serving {_url(bound)}")
         anyio.run(_serve, app, bound, limits)
     sys.stderr.flush()
     os._exit(0)

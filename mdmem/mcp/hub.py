@@ -77,9 +77,9 @@ class HubAnswers:
                 return self._who(reader, asked, named, clone)
             asked, named = _in_repository(reader, asked, named, clone)
             if named == EVERYWHERE:
-                given = {"given": asked.given} if asked.tool.remembers else {}
+                answer = ACROSS[asked.tool.name](reader, self._provider.today(), **asked.of_tool, **asked.standing)
                 # What is told is read from the hub on the way to the page.
-                return asked.page(ACROSS[asked.tool.name](reader, self._provider.today(), **asked.of_tool, **given))
+                return asked.page(answer)
             repository = _named(reader, named) if named is not None else _own(reader, clone)
             if repository is None or (named is None and _is_ahead(reader, repository, clone)):
                 return None

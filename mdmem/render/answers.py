@@ -25,6 +25,7 @@ from mdmem.render.retrieval import (
 )
 from mdmem.render.words import count, unheld
 from mdmem.retrieval.question import AnswerBasis, Coverage
+from mdmem.retrieval.ranks import is_fitting
 
 if TYPE_CHECKING:
     from mdmem.render.retrieval import Rendered
@@ -122,7 +123,8 @@ def _lacks(pack: Pack) -> Iterator[str]:
         yield "There is no memory to ask here."
     elif basis.coverage is Coverage.NONE:
         near = "; below is what comes near" if any(item.item.score > 0 for item in pack.items) else ""
-        yield f"Nothing {'that could be read' if basis.problems else 'binding'} covers this{near}."
+        nothing = "No invariant or decision" if any(is_fitting(item.item) for item in pack.items) else "Nothing binding"
+        yield f"{'Nothing that could be read' if basis.problems else nothing} covers this{near}."
     yield from unread_text(pack)
     if basis.unmatched_terms:
         yield unheld(basis.unmatched_terms, pack.scope.wings)

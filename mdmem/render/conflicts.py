@@ -15,31 +15,56 @@ _SHOWN = 60
 
 
 def conflicts_text(conflicts: MergeConflicts, ink: Ink) -> str:
-    """Return one block for each thing to be decided, and what to type when all are."""
-    blocks = ["\n".join(_lines(one, ink)) for one in conflicts.found]
+    """Return one block for each thing to be decided, of several without the choices, and what to type when all are."""
+    is_one = len(conflicts.found) == 1
+    blocks = ["\n".join([*_sides(one, ink), *(_choices if is_one else _next)(one, ink)]) for one in conflicts.found]
     if conflicts.then:
         blocks.append("\n".join(["when all is decided:", *(f"  {one}" for one in conflicts.then)]))
     return "\n\n".join(blocks)
 
 
-def _lines(conflict: MergeConflict, ink: Ink) -> Iterator[str]:
+def _sides(conflict: MergeConflict, ink: Ink) -> Iterator[str]:
     yield f"{ink.bold(visible(conflict.address))}: {conflict.kind}"
-    if conflict.fields:
-        ours, theirs = conflict.labels
-        width = max(len(ours), len(theirs))
-        for one in conflict.fields:
+    ours, theirs = conflict.labels
+    width = max(len(ours), len(theirs))
+    # Whose a successor is, stands beside it.
+    is_told = conflict.successors and all(one.side for one in conflict.successors)
+    for one in conflict.fields:
+        if not (is_told and one.name == "superseded_by"):
             yield f"  {one.name}"
             for label, value in zip((ours, theirs), _pair(one), strict=True):
                 yield f"    {visible(label):<{width}}  {value}"
     for successor in conflict.successors:
         yield f"  {_successor(successor)}"
+
+
+def _choices(conflict: MergeConflict, ink: Ink) -> Iterator[str]:
     if conflict.choices:
         yield "  choices"
     for choice in conflict.choices:
-        yield f"    {choice.does}"
+        yield f"    {_shortened(choice.does, conflict)}"
         yield f"      {ink.added(choice.command)}"
     if conflict.fields:
         yield f"    or edit {visible(conflict.path)} by hand, and take the marks out"
+
+
+def _next(conflict: MergeConflict, ink: Ink) -> Iterator[str]:
+    """Yield the one choice there is, or what shows all of them."""
+    if len(conflict.choices) == 1:
+        yield f"  {ink.added(conflict.choices[0].command)}"
+    elif conflict.choices:
+        shown = ink.added(f"mdmem resolve {conflict.address}")
+        yield f"  {shown} shows the {len(conflict.choices)} choices"
+
+
+def _shortened(does: str, conflict: MergeConflict) -> str:
+    """Return what a choice does, with the ids of successors that have different ones."""
+    ids = {one.address: one.address.rpartition("/")[2] for one in conflict.successors}
+    if len(set(ids.values())) < len(ids):
+        return does
+    for address in sorted(ids, key=len, reverse=True):
+        does = does.replace(address, ids[address])
+    return does
 
 
 def _pair(one: FieldSides) -> tuple[str, str]:

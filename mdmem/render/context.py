@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from mdmem.context.answer import pack_answer, usage_hint
+from mdmem.context.pack import named_in
 from mdmem.context.request import Layer
 from mdmem.entry.model import EntryType
 from mdmem.render.basis import contradictions_text, fallback_text, problems_text
@@ -47,8 +48,13 @@ def _item(item: Item, ink: Ink) -> str:
     near = [
         f"{one.relationship} {one.id}" if one.direction == "outgoing" else f"{one.id} {one.relationship} this"
         for one in item.related
+        if one.id not in named_in(item.bearings)
     ]
-    return "\n".join([*lines, *([ink.dim(f"  linked: {'; '.join(near)}")] if near else [])])
+    return "\n".join([*lines, *_bearings(item, ink), *([ink.dim(f"  linked: {'; '.join(near)}")] if near else [])])
+
+
+def _bearings(item: Item, ink: Ink) -> Iterator[str]:
+    yield from (ink.warn(f"  {one_line(line)}") for line in item.bearings)
 
 
 def _line_item(item: Item, ink: Ink) -> str:
@@ -58,7 +64,8 @@ def _line_item(item: Item, ink: Ink) -> str:
     marked_as = f" ({', '.join(marks)})" if marks else ""
     rules = item.content if item.type == EntryType.INVARIANT else ""
     head = f"{ink.bold(f'[{item.type}] {item.id}')}: {one_line(rules or item.name)}{marked_as}"
-    return "\n".join([head, indent(item.content)] if item.content and not rules else [head])
+    said = [indent(item.content)] if item.content and not rules else []
+    return "\n".join([head, *said, *_bearings(item, ink)])
 
 
 def _foot(pack: ContextPack) -> Iterator[str]:

@@ -95,7 +95,7 @@ def _sections(hygiene: HygieneFindings) -> Iterator[_Section]:
         ("saves that a similar entry stopped", map(_stopped, hygiene.blocked), RESOLVING),
         ("not verified since the code they apply to changed", told.get("unverified-since-change", ()), _READING),
         ("entries that say nearly the same", _grouped(hygiene, hygiene.duplicates), _ONE_OF_THEM),
-        ("decisions that may say the same", map(_alike, hygiene.near), _LINKING),
+        ("rules that may say the same, or contradict each other", map(_alike, hygiene.near), _LINKING),
         ("entities of one name", _grouped(hygiene, hygiene.drifted), _ONE_OF_THEM),
         ("repeating a shared rule", told.get("copy-of-shared", ()), _COPIED),
         ("citing what is superseded", told.get("link-to-superseded", ()), _RELINKING),

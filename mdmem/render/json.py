@@ -80,6 +80,7 @@ def pack_json(pack: Pack) -> dict[str, Any]:
         "budget": pack.budget,
         "over_budget": pack.over_budget,
         **basis.as_json("coverage", "covered", "uncovered_terms", "unmatched_terms", "elsewhere", "unread"),
+        **(basis.as_json("absent") if basis.absent else {}),
         "searched": list(pack.searched or ()),
         "likely_room": pack.likely_room,
         **basis.as_json("degraded", "source"),
@@ -147,6 +148,10 @@ class PrintedJson:
         begun = sum(map(bool, (pack.items, pack.proposed)))
         said = (*lists, list(pack.basis.unmatched_terms))
         return begun * _LIST + sum(_nested(one) for one in said if one)
+
+    def problems(self, basis: AnswerBasis) -> int:  # noqa: ARG002  # they are no part of an answer's size
+        """Return 0: whoever reads a document looks for what is wanted."""
+        return 0
 
     def omission(self, omission: Omission) -> int:
         """Return the bytes of one entry that is left out."""

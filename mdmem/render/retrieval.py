@@ -19,6 +19,8 @@ from mdmem.retrieval.ranks import uncovered
 from mdmem.standing import marked
 
 NO_INK = Ink()
+# Of paths at which nothing is so many are named, each by so much of its end.
+_ABSENT, _LONGEST_NAME = 3, 120
 Rendered = Callable[[PackedEntry], str]
 
 
@@ -35,7 +37,7 @@ def pack_text(pack: Pack, *, ink: Ink, rendered: Rendered | None = None) -> str:
     if pack.proposed:
         blocks += [ink.bold("Proposed (not binding):"), *blocks_of(pack.proposed, rendered)]
     blocks += [ink.warn(block) for block in contradictions_text(pack.basis, entries_of(pack))]
-    blocks += [*fallback_text(pack.basis), ink.dim(_counts(pack)), *elsewhere_text(pack)]
+    blocks += [*fallback_text(pack.basis), ink.dim(_counts(pack)), *absent_text(pack), *elsewhere_text(pack)]
     return "\n\n".join(blocks)
 
 
@@ -50,6 +52,7 @@ def pack_markdown(pack: Pack, rendered: Rendered | None = None) -> str:
         *contradictions_text(pack.basis, entries_of(pack)),
         *fallback_text(pack.basis),
         f"_{_counts(pack)}_",
+        *absent_text(pack),
         *elsewhere_text(pack),
     ]
     return "\n\n".join(blocks)
@@ -81,6 +84,10 @@ class PrintedText:
         whole = bytes_of(self.whole(said, blank)) - 2 * len(parted)
         known = [one for one in (*pack.items, *pack.proposed) if id(one) not in parted]
         return whole - sum(map(self.entry, known)) - (bytes_of(_counts(said)) if self.counts else 0)
+
+    def problems(self, basis: AnswerBasis) -> int:
+        """Return the bytes of what could not be read, and the blank line behind it."""
+        return sum(bytes_of(block) + 2 for block in problems_text(basis))
 
     def omission(self, omission: Omission) -> int:  # noqa: ARG002  # a text names none
         """Return 0: what is left out is counted in the one line."""
@@ -166,7 +173,7 @@ def _verdict(pack: Pack) -> str:
     if basis.coverage is Coverage.FULL:
         return f"{entries(len(pack.items))}{where}{_likely(pack)}.{unmatched}"
     if basis.coverage is Coverage.PARTIAL:
-        lacks = f"; nothing binding holds {', '.join(basis.uncovered_terms)}" if basis.uncovered_terms else ""
+        lacks = f"; no invariant or decision holds {', '.join(basis.uncovered_terms)}" if basis.uncovered_terms else ""
         return f"{entries(len(pack.items))}{where}{_likely(pack)}. Covered in part{lacks}."
     if basis.problems:
         # A file that cannot be read may be what covers the question.
@@ -189,6 +196,19 @@ def elsewhere_text(pack: Pack) -> Iterator[str]:
     for one in pack.basis.elsewhere:
         apply = "1 rule applies" if one.count == 1 else f"{one.count} rules apply"
         yield f"In {one.wing} {apply} to this path: --wing {one.wing}"
+
+
+def absent_text(pack: Pack) -> Iterator[str]:
+    """Yield one line for the given paths at which nothing is: a slip, or a file that is about to be made."""
+    absent = pack.basis.absent
+    if absent:
+        named = ", ".join(f"`{_cut(one_line(path))}`" for path in absent[:_ABSENT])
+        more = f" and {len(absent) - _ABSENT} more" if len(absent) > _ABSENT else ""
+        yield f"Not in this repository now: {named}{more}"
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"…{name[1 - _LONGEST_NAME :]}"
 
 
 def unread_text(pack: Pack) -> Iterator[str]:

@@ -41,8 +41,12 @@ def _index(report: StatusReport) -> str:
         return f"not built yet; the first question builds it in {index.folder}"
     if not index.usable:
         return f"unusable ({index.why}); the next question rebuilds it"
-    newer = f"; {count(index.stale, 'newer one')} read beside it" if index.stale else ""
-    return f"up to date: {entries(index.documents)}, {index.bytes / 1024:.0f} KiB{newer}"
+    total, size = sum(wing.total for wing in report.wings), f"{index.bytes / 1024:.0f} KiB"
+    if not index.stale:
+        return f"complete: {entries(total)}, {size}"
+    # Small numbers of changed files are not worth a write.
+    held, rest = max(total - index.stale, 0), "the other" if index.stale == 1 else f"the other {index.stale}"
+    return f"{held} of {entries(total)}, {size}; a question reads {rest} from the files"
 
 
 def _findings(report: StatusReport) -> str:

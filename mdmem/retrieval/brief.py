@@ -13,7 +13,7 @@ from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status, instant_of
 from mdmem.errors import GoneError, SettingsError
 from mdmem.finding import Finding
-from mdmem.retrieval.code_paths import code_path
+from mdmem.retrieval.code_paths import code_path, lies_inside
 from mdmem.retrieval.neighbours import count_elsewhere
 from mdmem.retrieval.quotation import Quoted, fenced_lines, plain
 from mdmem.settings import Settings
@@ -87,8 +87,26 @@ def _is_always(catalog: Catalog, entry: Entry, scope: Scope, paths: Sequence[str
     return _binds(catalog, entry.address) and (not of_wing or any_match(of_wing, paths) is not None)
 
 
+def unsaid(workspace: Workspace, paths: Sequence[str]) -> str | None:
+    """Return how many invariants bind whatever the files are, and what tells them; None where there are none.
+
+    No brief says them: it may come at each edit, and they belong at the start of a session. Raises what reading raises.
+    """
+    inside = _inside(workspace, paths)
+    number = len(always_for(workspace, inside)) if inside else 0
+    if not number:
+        return None
+    bind, them = ("1 invariant always binds", "it") if number == 1 else (f"{number} invariants always bind", "them")
+    return f"{bind}: `mdmem retrieve {_command(inside)}` tells {them}"
+
+
+def _inside(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the paths that lie in the repository, from its top."""
+    return tuple(dict.fromkeys(path for path in (code_path(workspace, one) for one in paths) if lies_inside(path)))
+
+
 def _brief(workspace: Workspace, paths: Sequence[str], given: Mapping[str, str]) -> Brief:
-    inside = tuple(dict.fromkeys(path for path in (code_path(workspace, one) for one in paths) if _lies_inside(path)))
+    inside = _inside(workspace, paths)
     if not inside:
         return Brief()
     settings, fault = _settings(workspace)
@@ -102,11 +120,6 @@ def _brief(workspace: Workspace, paths: Sequence[str], given: Mapping[str, str])
     told = _lines(view, new, inside, elsewhere, room=LIMIT - len(problem.text) - bool(problem.text))
     text = "\n".join(filter(None, (told.text, problem.text)))
     return Brief(text, {**told.gave, **problem.gave})
-
-
-def _lies_inside(path: str) -> bool:
-    """Say whether a path from the top is one: what lies elsewhere is no file of this repository."""
-    return not path.startswith(("/", "../")) and path != ".." and ":" not in path[:3]
 
 
 def _settings(workspace: Workspace) -> tuple[Settings, Sequence[Finding]]:

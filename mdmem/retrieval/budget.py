@@ -16,6 +16,7 @@ from mdmem.index.finder import finder
 from mdmem.retrieval.beneath import claims_on, fewer
 from mdmem.retrieval.given import NAMED, WHOLE, given_of, is_given
 from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Plan, Printed, Texts
+from mdmem.retrieval.portions import DRAFTS, HEAD, Portions
 from mdmem.retrieval.question import Omission, count_reasons, summed
 from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
 from mdmem.retrieval.relevance import Relevance, always_stands
@@ -27,25 +28,11 @@ OMITTED_LISTED = 50
 _PRESSURE = 1000
 # In bytes: what is longer is given with the section that decides alone.
 _WHOLE = 2048
-_SHORTER = 380
-# The best match that only words ask for: what it decided in short, and the passages that hold what was asked.
-_BEST_MATCH = 1700
-# Where the second is nearly as good, or newer and speaks of it; and where the third is, too: which governs is open.
-_BESIDE_ANOTHER, _AMONG_OTHERS = 1300, 900
-# Of little room, what the best match may take, its heading and what stands beneath it among that.
-_MOST, _HEAD = 0.8, 400
-# In a short answer it has all but the titles of a few others, and these have a line, unless one is nearly as good.
-_TITLES, _TITLED, _BESIDE_BRIEF = 3, 300, 560
 # Newer entries that cite one and stand under it: under a long one, and under one that is shortened.
 _MUCH, _FEWER, _FEWEST = 1000, 2, 1
-# Of the budget, for what only words ask for: twenty lookups over PEPs and KEPs are then 4 KB at most each.
-_UNASKED_SHARE = 0.48
 _TRIES = 4
-# Ten at the default budget.
-_TOKENS_A_LINE = 150
 # In bytes: where less is left, no entry is read for it.
 _SMALLEST, _GIVE_UP_AFTER = 100, 3
-_DRAFTS = 20
 
 
 def pack(
@@ -85,13 +72,16 @@ class _Packing:
     given: Given
     _shapes: dict[tuple[int, Form], tuple[PackedEntry, int]] = field(default_factory=dict)
     _sizes: dict[int, int] = field(default_factory=dict)  # of shapes, as they are printed, by identity
+    _part: int = 0
+    _left: int = 0  # of the part that words alone may take
 
     def plan(self, room: int) -> Plan:
         """Return what is given where so many bytes may stand beside the invariants.
 
         What no path asks for takes a part of the room alone: as small as it can govern.
         """
-        plan, part = Plan(room=room), int(room * self._unasked_share)
+        plan, part = Plan(room=room), self._portions.unasked(room)
+        self._part = self._left = part
         # Who cites the best match is asked before all others: of few it is asked, and that nobody does is said of it.
         for item in self._relevance.best[:1]:
             self.texts[False].beneath(item.described)
@@ -101,17 +91,23 @@ class _Packing:
             plan.beside += self._sizes[id(plan.taken[item.entry.address])]
         self._fill(plan, self._relevance.applying, room // 2, Form.FULL)
         self._fill(plan, self._relevance.on_path, room)
-        self._fill(plan, self._relevance.shaping[:1], int(room * self._shaping_share), Form.FULL)
+        self._fill(plan, self._portions.second, part, Form.SUMMARY)
+        self._fill(plan, self._relevance.shaping[:1], self._portions.shaping(room), Form.FULL)
         self._fill(plan, self._relevance.nearest, room, Form.SUMMARY)
         self._fill(plan, self._relevance.shaping[1:], room // 2, Form.FULL)
         self._fill(plan, self._disputed(plan), room)
         if self.found.is_brief:
             self._fill_drafts(plan, room, part)
-        if not self._is_pressed:
+        if not self._relevance.is_pressed:
             self._fill(plan, self._relevance.next_best, part, Form.SUMMARY)
             self._fill(plan, self._disputed(plan), part)
+            if self._portions.is_plain:
+                # Titles have room of their own, and what has content needs none.
+                self._fill(
+                    plan, self._relevance.with_opponents(filter(self._relevance.counts, self._relevance.best)), part
+                )
             self._fill(plan, (*self._relevance.on_path, *self._relevance.near), room, Form.LINE)
-        others = self._relevance.others_while(lambda: plan.lines < self._most_lines(), self.given)
+        others = self._relevance.others_while(lambda: plan.lines < self._portions.most_lines(), self.given)
         self._fill(plan, self._relevance.with_opponents(chain(self._relevance.best, others)), part)
         self._fill(plan, self._disputed(plan), room, Form.SUMMARY)
         self._fill_drafts(plan, room, part)
@@ -132,10 +128,10 @@ class _Packing:
 
     def _fill_drafts(self, plan: Plan, room: int, part: int) -> None:
         # One that holds enough of the question has room of its own; more would swell the answer.
-        beyond = min(room, part + SHORT) if self.found.terms else room
-        for item in filter(self._is_worth, self.found.proposed_ranks[:_DRAFTS]):
+        beyond = min(room, part + self._portions.beyond) if self.found.terms else room
+        for item in filter(self._is_worth, self.found.proposed_ranks[:DRAFTS]):
             form = Form.FULL if self.texts[True].size(item.entry.address) <= SHORT else Form.SUMMARY
-            place = beyond if self._relevance.counts(item) and self._relevance.rivals(item) else part
+            place = beyond if self._portions.is_draft_told(item) else part
             if not self._give(plan, item, form, place, is_draft=True) and self.found.is_brief:
                 self._give(plan, item, Form.LINE, place, is_draft=True)
 
@@ -157,7 +153,7 @@ class _Packing:
 
     def _is_worth(self, draft: Ranked) -> bool:
         """Say whether a draft stands apart: one of what is written but touched, and each that changes what binds."""
-        return (draft.entry.status is not Status.DRAFT and not self.found.is_brief) or self._relevance.counts(draft)
+        return (draft.entry.status is not Status.DRAFT and not self.found.is_brief) or self._relevance.rises(draft)
 
     def _give(self, plan: Plan, item: Ranked, form: Form, room: int, *, is_draft: bool = False) -> bool:
         """Give an item in a form if it fits, in place of a mere line that it has; say whether it is given."""
@@ -165,45 +161,32 @@ class _Packing:
         had = into.get(address)
         if had is not None and not had.may_grow:
             return True
+        self._left = (room if is_draft else self._part) - plan.used
         if form is Form.SUMMARY and had is None and self._is_beyond(item, room - plan.used, self.texts[is_draft]):
             return False
         packed, cost = self._shape(item, form, is_draft=is_draft)
         before = self._shape(item, Form.LINE, is_draft=is_draft)[1] if had is not None else 0
-        if plan.used + cost - before > room or (packed.is_name and plan.lines >= self._most_lines(item)):
+        if plan.used + cost - before > room or (packed.is_name and plan.lines >= self._portions.most_lines(item)):
             return False
         into[address] = packed
         plan.lines += packed.is_name - (had is not None and had.is_name)
         plan.used += cost - before
         return True
 
-    def _most_lines(self, item: Ranked | None = None) -> int:
-        if self.found.is_brief:
-            return 0 if item is not None and self._relevance.is_far(item) else _TITLES
-        return 0 if self._is_pressed else self.budget // _TOKENS_A_LINE
-
-    @property
-    def _shaping_share(self) -> float:
-        """Return what share may be whole: of little room the best match has most, where nothing but words asks."""
-        if self.found.is_brief:
-            return 1.0
-        return _MOST if self._is_pressed and not self._relevance.on_path else 0.5
-
-    @property
-    def _unasked_share(self) -> float:
-        """Return what share words alone may take: the more files are at hand, the more of it shapes the work."""
-        return 1.0 if self._is_pressed else min(1.0, _UNASKED_SHARE * max(1, self.found.files))
-
     @cached_property
-    def _left(self) -> Remainder:
+    def _remainder(self) -> Remainder:
         return Remainder(self.found, self._relevance, self.texts)
 
     @cached_property
     def _relevance(self) -> Relevance:
-        return Relevance(self.found, self._is_pressed, self.texts[False].beneath)
+        return Relevance(self.found, self.budget <= _PRESSURE, self.texts[False].beneath)
 
     @cached_property
-    def _is_pressed(self) -> bool:
-        return self.budget <= _PRESSURE
+    def _portions(self) -> Portions:
+        return Portions(self.found, self._relevance, self.budget, self.printed, self._line)
+
+    def _line(self, item: Ranked) -> int:
+        return self._shape(item, Form.LINE)[1]
 
     @cached_property
     def _find(self) -> Find | None:
@@ -225,13 +208,13 @@ class _Packing:
         """Return the bytes that an item would take about, had nothing been given of it."""
         size = texts.size(made.item.entry.address)
         bare = replace(made, content="")
-        longest = self._brief_room(bare) if form is Form.FULL and self.found.is_brief else self._longest(form)
+        longest = self._longest(made.item, form, texts)
         return self.printed.entry(bare) + (size if size <= (_WHOLE if form is Form.FULL else SHORT) else longest)
 
     def _is_beyond(self, item: Ranked, left: int, texts: Texts) -> bool:
         """Say whether an item is too much even when shortened: to find its passages, and what names it, takes long."""
         address = item.entry.address
-        if left > SHORT + _HEAD or (id(item), Form.SUMMARY) in self._shapes:
+        if left > SHORT + HEAD or (id(item), Form.SUMMARY) in self._shapes:
             return False
         # What was given in part may be little this time.
         if (known := self.given.get(address)) and is_given(known):
@@ -241,7 +224,7 @@ class _Packing:
         # Where not even the heading of a long one fits, its file is not read.
         if enough < 0 and texts.size(address) > SHORT:
             return True
-        body, limit = texts.body(address), self._longest(Form.SUMMARY)
+        body, limit = texts.body(address), self._longest(item.described, Form.SUMMARY, texts)
         if size_of(content_of(item.entry, body)) <= SHORT:
             return False
         if least_size(item.entry, body, limit) > enough:
@@ -266,9 +249,7 @@ class _Packing:
             section = deciding_section(entry, body, self._find, self._relevance.weights)
             if section:
                 return self._in_part(item, Form.SECTION, section, texts, before)
-        limit = self._longest(form)
-        if form is Form.FULL and self.found.is_brief:
-            limit = self._brief_room(self._told(item, Form.SUMMARY, "", texts))
+        limit = self._longest(item, form, texts)
         short = shortened(entry, body, self._find, limit, self._relevance.weights)
         part = self._in_part(item, Form.SUMMARY, short, texts, before)
         if part.form is not Form.GIVEN or form is not Form.FULL or self._find is None:
@@ -282,32 +263,28 @@ class _Packing:
         told = self._told(item, form, content, texts).after(before)
         return told if told.content else texts.known(item, before)
 
-    def _longest(self, form: Form) -> int:
+    def _longest(self, item: Retrieved, form: Form, texts: Texts) -> int:
         """Return how many bytes a shortened entry may take."""
-        if form is not Form.FULL:
-            return _SHORTER if self.found.is_brief else SHORT
-        if self._is_pressed:
-            return max(SHORT, int(self.budget * BYTES_A_TOKEN * _MOST) - _HEAD)
-        if self._relevance.is_open:
-            return _AMONG_OTHERS
-        return _BESIDE_ANOTHER if self._relevance.is_contested or self._relevance.succeeding else _BEST_MATCH
 
-    def _brief_room(self, bare: PackedEntry) -> int:
-        """Return the bytes of a short answer that its best match may take, its heading and what is beneath it aside."""
-        taken = self.printed.entry(bare) + (_BESIDE_BRIEF if self._relevance.is_contested else _TITLED)
-        return max(_SHORTER, self.budget * BYTES_A_TOKEN - taken)
+        def bare() -> int:
+            told = self._told(item, Form.SUMMARY, "", texts, size=_MUCH + 1 if form is Form.FULL else 0)
+            return self.printed.entry(told)
 
-    def _told(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
-        beneath = texts.beneath(item)
-        if len(content) > _MUCH or form is Form.SUMMARY:
+        return self._portions.longest(item, form, bare, self._left)
+
+    def _told(self, item: Retrieved, form: Form, content: str, texts: Texts, size: int = 0) -> PackedEntry:
+        beneath, size = texts.beneath(item), size or len(content)
+        if size > _MUCH or form is Form.SUMMARY:
             is_best = self._relevance.is_best(item.entry) and self.found.is_indexed
-            beneath = fewer(beneath, most=self._most_cited(len(content)), is_best=is_best, is_brief=self.found.is_brief)
+            beneath = fewer(beneath, most=self._most_cited(size), is_best=is_best, is_brief=self.found.is_brief)
         beneath = tuple(one for one in beneath if one.how != CITED or one.said)
         return PackedEntry(item, form, content, beneath=beneath, digest=texts.digest(item.entry.address))
 
     def _most_cited(self, size: int) -> int:
         """Return how many entries that cite one may stand under so many bytes of it."""
-        return _FEWER if self.found.is_brief else 0 if self._is_pressed else _FEWER if size > _MUCH else _FEWEST
+        return (
+            _FEWER if self.found.is_brief else 0 if self._relevance.is_pressed else _FEWER if size > _MUCH else _FEWEST
+        )
 
     def answer(self, plan: Plan) -> Pack:
         """Return the pack of a plan, with the contradictions that touch what it gives."""
@@ -334,8 +311,8 @@ class _Packing:
 
     def with_omissions(self, answer: Pack, plan: Plan, limit: int) -> Pack:
         """Return the pack with the names of what it leaves out, as many as find room, and the counts of the rest."""
-        covering = frozenset(item.entry.address for item in self._left.covering(plan))
-        left = self._left.first(plan, covering, most=OMITTED_LISTED)
+        covering = frozenset(item.entry.address for item in self._remainder.covering(plan))
+        left = self._remainder.first(plan, covering, most=OMITTED_LISTED)
         # What was given before has its room, and is not printed.
         printed = sum(self._sizes[id(one)] for one in (*plan.taken.values(), *plan.drafts.values())) - plan.beside
         used = printed + self.printed.rest(answer)
@@ -347,7 +324,7 @@ class _Packing:
             if cost and used > limit:
                 break
             omitted.append(one)
-        rest = self._left.reasons(plan)
+        rest = self._remainder.reasons(plan)
         rest.subtract((kind, why) for _, kind, why in left[: len(omitted)])
         counts = [*self.found.basis.omitted_counts, *count_reasons(+rest)]
         return replace(
@@ -358,5 +335,5 @@ class _Packing:
 
     def naming(self, plan: Plan) -> int:
         """Return the bytes that naming what covers a given path and is not given takes."""
-        left = ((one.entry, self._left.why(one, plan)) for one in self._left.covering(plan))
+        left = ((one.entry, self._remainder.why(one, plan)) for one in self._remainder.covering(plan))
         return sum(self.printed.omission(Omission(one.address, one.type, why)) for one, why in left)

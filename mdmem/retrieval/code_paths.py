@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
+from mdmem.workspace.location import Location
 from mdmem.workspace.workspace import Workspace
 
 
@@ -49,3 +51,32 @@ def remark_on(workspace: Workspace, paths: Iterable[str]) -> str | None:
             return f"`{path}` is read from the working folder, as `{read}`; there is one at the top, too"
         return f"`{path}` is not there yet; it is read as `{read}`"
     return None
+
+
+def absent_paths(workspace: Workspace, paths: Iterable[str]) -> tuple[str, ...]:
+    """Return those of some paths from the top at which no file of the repository is; one may be about to be made.
+
+    Nothing is known of another repository's files, nor of a commit's, and who may not see all is told nothing; what
+    lies outside is not looked at. A memory with no folder beside it has its code elsewhere.
+    """
+    location = workspace.location
+    is_told = workspace.snapshot.is_working_tree and not workspace.access.is_narrow
+    if not (is_told and location.repository is not None and location.under):
+        return ()
+    places = (location.base, workspace.cwd)
+    absent = tuple(
+        path for path in paths if not (lies_inside(path) and any(os.path.lexists(one / path) for one in places))
+    )
+    return absent if absent and _has_folders_beside(location) else ()
+
+
+def lies_inside(path: str) -> bool:
+    """Say whether a path from the top is one: what lies elsewhere is no file of this repository."""
+    return not path.startswith(("/", "../")) and path != ".." and ":" not in path[:3]
+
+
+def _has_folders_beside(location: Location) -> bool:
+    memory = location.under.partition("/")[0]
+    with suppress(OSError), os.scandir(location.base) as listed:
+        return any(one.is_dir() and one.name != memory and not one.name.startswith(".") for one in listed)
+    return False

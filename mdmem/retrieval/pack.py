@@ -187,6 +187,10 @@ class Printed(Protocol):
         """Return the bytes of what is neither entry nor problem nor the line of counts."""
         ...
 
+    def problems(self, basis: AnswerBasis) -> int:
+        """Return the bytes of what could not be read."""
+        ...
+
     def omission(self, omission: Omission) -> int:
         """Return the bytes that naming one entry that is left out takes; 0 where none is named."""
         ...
@@ -203,6 +207,9 @@ class _Plain:
         return len(text.encode("utf-8", "surrogateescape"))
 
     def rest(self, pack: Pack) -> int:  # noqa: ARG002  # nothing else is counted
+        return 0
+
+    def problems(self, basis: AnswerBasis) -> int:  # noqa: ARG002
         return 0
 
     def omission(self, omission: Omission) -> int:  # noqa: ARG002

@@ -235,9 +235,10 @@ class AnswerBasis:
     `problems` are files of the scope that cannot be read: each may be an invariant. `omitted` may be a part of what is
     left out; `omitted_counts` says of what. `uncovered_terms` are the words that nothing binding holds, where it covers
     a part. `settled` is the number of files at hand where the words add nothing that binds on them: what does is given
-    or counted. `ended` is the best match by words, where it ended. `fallback` are lines outside the memory, where that
-    cannot be read or covers nothing. `covering` are those of `omitted` whose `applies_to` meets a given path,
-    `unshared` decisions that share nothing with the question and apply to any file.
+    or counted. `absent` are the given paths at which no file is now. `ended` is the best match by words, where it
+    ended. `fallback` are lines outside the memory, where that cannot be read or covers nothing. `covering` are those of
+    `omitted` whose `applies_to` meets a given path, `unshared` decisions that share nothing with the question and apply
+    to any file.
     """
 
     problems: tuple[Finding, ...] = ()
@@ -257,6 +258,7 @@ class AnswerBasis:
     covering: frozenset[str] = frozenset()
     unshared: tuple[str, ...] = ()
     settled: int = 0
+    absent: tuple[str, ...] = ()
 
     @property
     def covered(self) -> bool:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from mdmem.dataclass import dataclass, field
-from mdmem.entry.model import Entry, instant_of
+from mdmem.entry.model import Entry, EntryType, instant_of
 from mdmem.retrieval.kinds import Force, Ranks
 from mdmem.retrieval.question import AnswerBasis, AnsweredEntry, Described, Tier, likeness_key
 from mdmem.workspace.scope import Scope
@@ -143,28 +143,42 @@ def _ranks_of(items: Sequence[Retrieved]) -> Sequence[Ranked]:
 
 
 def uncovered(items: Sequence[Retrieved]) -> str:
-    """Return the sentence over an answer that nothing covers: what stands below always binds, applies or is only near.
+    """Return the sentence over an answer that no rule covers: what stands below always binds, applies or is only near.
 
-    What applies to a given path and is here is no rule, or only proposed: it is called as it is marked below.
+    What applies to a given path and is here is no rule, or only proposed: it is called as it is marked below. A pattern
+    in force binds: with one that applies or matches, the sentence denies rules alone.
     """
     unasked = [item for item in items if item.is_unconditional and item.score <= 0]
     always = [item for item in unasked if not item.is_proposal]
     applying = [item for item in items if (item.on_path or item in unasked) and item not in always]
-    near = len(items) - len(always) - len(applying)
-    kinds = Counter(" ".join((*_proposing(item), item.entry.type)) for item in applying)
+    fitting = [item for item in items if is_fitting(item) and item not in applying]
+    near = len(items) - len(always) - len(applying) - len(fitting)
     said = [f"{len(always)} invariants always bind" if len(always) > 1 else "1 invariant always binds"] * bool(always)
+    kinds = Counter(" ".join((*_proposing(item), item.entry.type)) for item in applying)
     said += [f"{of} {kind}s apply to this" if of > 1 else f"1 {kind} applies to this" for kind, of in kinds.items()]
-    touched = "it" if kinds else "this"
+    said += [f"{len(fitting)} patterns match this" if len(fitting) > 1 else "1 pattern matches this"] * bool(fitting)
+    touched = "it" if kinds or fitting else "this"
     said += [f"{near} entries only touch {touched}" if near > 1 else f"1 entry only touches {touched}"] * bool(near)
     if not said:
         return "Nothing binding covers this."
     most, last = ", ".join(said[:-1]), said[-1]
     these = f"{most} and {last}" if most else last
+    if fitting or any(map(_is_pattern, applying)):
+        return f"{these}; no {'other ' * bool(always)}invariant or decision covers it."
     if not always:
         return f"{these}; nothing binding covers it."
     if kinds:
         return f"{these}; nothing else binding covers it."
     return f"{these}; nothing covers it." if near else f"{these}; nothing else covers this."
+
+
+def is_fitting(item: Retrieved) -> bool:
+    """Say whether an item of an answer is a pattern in force that holds at least half of the question's words."""
+    return _is_pattern(item) and item.matches and item.score > 0 and not item.lies_aside
+
+
+def _is_pattern(item: Retrieved) -> bool:
+    return item.entry.type is EntryType.PATTERN and item.current and not item.is_proposal
 
 
 def _proposing(item: Retrieved) -> list[str]:

@@ -246,6 +246,11 @@ class Relevance:
             return False
         return self._holds_enough(item)
 
+    def rises(self, draft: Ranked) -> bool:
+        """Say whether a draft counts, or, in a short answer, one of other files does as the best in force would."""
+        is_near = self.found.is_brief and draft.lies_aside and not self.is_elsewhere and len(draft.terms) > 1
+        return self.counts(draft) or (is_near and self.rivals(draft) and self._holds_enough(draft))
+
     def _holds_enough(self, item: Ranked | RankKind) -> bool:
         """Say whether an item holds a third of the question.
 

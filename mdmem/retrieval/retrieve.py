@@ -14,7 +14,7 @@ from mdmem.errors import GoneError, SettingsError
 from mdmem.finding import Finding, Place
 from mdmem.index.protocol import NO_BAR, Bar, TextAnswer
 from mdmem.retrieval.bearings import ended_match
-from mdmem.retrieval.code_paths import code_path
+from mdmem.retrieval.code_paths import absent_paths, code_path
 from mdmem.retrieval.contradictions import contradictions_among
 from mdmem.retrieval.full_text import find_text, names_one
 from mdmem.retrieval.neighbours import rules_elsewhere
@@ -339,7 +339,7 @@ def retrieve_from(
         found,
         is_brief=is_brief,
         names_bystanders=bool(unread) or (is_brief and question.is_plain),
-        basis=replace(found.basis, unread=unread),
+        basis=replace(found.basis, unread=unread, absent=absent_paths(workspace, question.paths)),
     )
     limit = reading.settings.budget if budget is None else budget
     texts = texts_of(view.effective, found)

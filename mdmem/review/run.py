@@ -115,20 +115,18 @@ def _span(workspace: Workspace, request: ReviewRequest) -> _Span:
     first, second = first or "HEAD", second or "HEAD"
     if dots == "...":
         return _since(workspace, first, second, Snapshot(second))
-    return _Span(Snapshot(first), Snapshot(second), "", into=first, remarks=_moved_on(workspace, first, second))
+    remarks = _moved_on(workspace, first, second, f"{first}...{second} compares from where {second} left")
+    return _Span(Snapshot(first), Snapshot(second), "", into=first, remarks=remarks)
 
 
-def _moved_on(workspace: Workspace, first: str, second: str) -> tuple[str, ...]:
+def _moved_on(workspace: Workspace, first: str, second: str, instead: str) -> tuple[str, ...]:
     """Say where a revision did something that the other one has not: it shows as undone."""
     repository = workspace.location.get_repository()
     try:
         is_behind = merge_base(repository, first, second) not in (resolve(repository, name) for name in (first, second))
     except (NoCommonAncestorError, ShallowHistoryError):
         return ()
-    if not is_behind:
-        return ()
-    instead = f"{first}...{second} compares from where {second} left"
-    return (f"{first} has moved on, and what it did there shows here as undone; {instead}",)
+    return (f"{first} has moved on, and what it did there shows here as undone; {instead}",) if is_behind else ()
 
 
 def _parted(span: str) -> tuple[str, str, str]:
@@ -156,7 +154,8 @@ def _against_files(workspace: Workspace, revision: str, request: ReviewRequest) 
         if request.span is not None:
             raise
         return _Span(None, after, "nothing: there is no commit yet")
-    return _Span(Snapshot(revision), after, "")
+    instead = f"--base {revision} compares from where HEAD left"
+    return _Span(Snapshot(revision), after, "", remarks=_moved_on(workspace, revision, "HEAD", instead))
 
 
 def _read(workspace: Workspace, snapshot: Snapshot | None, name: str) -> _ReviewedTrees:

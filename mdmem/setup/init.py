@@ -60,7 +60,7 @@ def init(
     if not is_open:
         founding.append(_write(root, f"{name}/README.md", manifest_text(name, repository), base))
     if is_joining:
-        yield f"the memory in {_shown(root, base)} stays as it is"
+        yield f"the memory in `{_shown(root, base)}` stays as it is"
     yield from _worth_saying(founding, is_joining=is_joining)
     if clients:
         yield from _join(clients, root, base, command, has_hooks=client_hooks)

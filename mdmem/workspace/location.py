@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from stat import S_ISREG
 
@@ -85,22 +85,31 @@ class Location:
         return self.repository.top if self.repository is not None else self.root.parent
 
 
-def locate(given: str | None, environment: Mapping[str, str], cwd: Path) -> Location:
-    """Return the root that is meant: of several in a repository the one that lies nearest.
+def locate(given: str | None, environment: Mapping[str, str], cwd: Path, files: Iterable[str] = ()) -> Location:
+    """Return the root that is meant: of several in a repository the one that lies nearest, else nearest to all files.
 
-    Nearest is the one whose parent is the working folder or the first above it. Raises RootNotFoundError, and
-    SeveralRootsError where none is nearest.
+    Nearest is the one whose parent is the working folder, or a file's, or the first above it. Files count from the
+    working folder. Raises RootNotFoundError, and SeveralRootsError where none is nearest.
     """
     found = locate_each(given, environment, cwd)
     if len(found) == 1:
         return found[0]
-    for folder in (cwd.resolve(), *cwd.resolve().parents):
+    near, to = _nearest(found, cwd), ""
+    if near is None:
+        meant = [_nearest(found, cwd / file) for file in files]
+        near, to = next(iter(meant), None), " to the files"
+        near = near if all(one is near for one in meant) else None
+    if near is None:
+        raise SeveralRootsError([location.under or "." for location in found])
+    return replace(near, why=f"nearest of the {len(found)} memories of the repository{to}")
+
+
+def _nearest(found: Sequence[Location], path: Path) -> Location | None:
+    for folder in (path.resolve(), *path.resolve().parents):
         beside = [location for location in found if location.root.parent == folder]
-        if len(beside) == 1:
-            return replace(beside[0], why=f"nearest of the {len(found)} memories of the repository")
         if beside:
-            break
-    raise SeveralRootsError([location.under or "." for location in found])
+            return beside[0] if len(beside) == 1 else None
+    return None
 
 
 def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) -> tuple[Location, ...]:

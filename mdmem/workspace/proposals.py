@@ -17,6 +17,7 @@ from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import SettingsError
 from mdmem.git import Repository, read_blobs
+from mdmem.git.refs import has_replacements
 from mdmem.settings import OneSided, Proposals, Settings, parse_settings
 from mdmem.standing import BINDING, Stance, Standing
 from mdmem.state import read_packed, write_packed
@@ -26,8 +27,8 @@ from mdmem.workspace.workspace import Workspace
 
 _VERSION = "displaced 1"
 _Kept = dict[str, bytes]
-# More are those of another branch, not of an edit.
-_FEW = 16
+# More are those of another branch, not of an edit; so many bytes git reads again as fast as we do.
+_FEW, _MOST_BYTES = 16, 1 << 20
 # What people state of an entry that it does not say itself.
 _STANDING = ("status", "approved_by", "verified_at")
 # What one entry does to another, by the field that says so.
@@ -167,14 +168,16 @@ class _Composition:
     def _contents(self, repository: Repository, digests: Set[str]) -> Mapping[str, bytes | None]:
         """Return what the default branch holds under some digests: that of a few is kept, and git asked for it once."""
         file = self.checkout.index_folder / "displaced"
-        kept = read_packed(file, _VERSION, _Kept) or {}
+        # What takes the place of an object may come later than what is kept of it.
+        is_kept = not has_replacements(repository)
+        kept = (read_packed(file, _VERSION, _Kept) or {}) if is_kept else {}
         if kept.keys() >= digests and all(digest_of(kept[digest]) == digest for digest in digests):
             return {**kept}
         found = dict(read_blobs(repository, sorted(digests)))
-        # git knows other kinds of digests, and objects in the place of others: those are asked for again.
+        # git knows other kinds of digests: those are asked for again.
         read = ((digest, content) for digest, content in found.items() if content is not None)
         whole = {digest: content for digest, content in read if digest_of(content) == digest}
-        if 0 < len(whole) <= _FEW:
+        if is_kept and 0 < len(whole) <= _FEW and sum(map(len, whole.values())) <= _MOST_BYTES:
             write_packed(file, _VERSION, whole)
         return found
 

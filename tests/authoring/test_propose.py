@@ -50,6 +50,12 @@ def test_proposal_is_told_what_speaks_of_its_subject(root: Path) -> None:
     assert proposed(root)["on_subject"] == ["nav/rules/slow"]
 
 
+def test_paraphrase_under_another_title_is_told_what_it_repeats(root: Path) -> None:
+    write_entry(root, "nav/rules/slow", "Slow sensors are polled by a thread of their own.\n", title="Slow ones")
+    said = "A slow sensor is polled by its own thread.\n\nRationale: the bus blocks while it waits for an answer."
+    assert proposed(root, "No waiting for sensors", body=said)["on_subject"] == ["nav/rules/slow"]
+
+
 def test_proposal_says_where_the_memory_is_gone(root: Path) -> None:
     found = open_root(root)
     shutil.rmtree(root)

@@ -163,3 +163,38 @@ def test_approve_of_a_template_that_waits_is_refused(tmp_path: Path, capsys: Cap
     write_entry(root, NEW, "<State what was decided in one sentence.>\n", status="draft")
     ran = run_here(capsys, "approve", NEW, cwd=root)
     assert (ran.code, f"{NEW} cannot be in force yet: the template's" in ran.err) == (2, True)
+
+
+def test_several_are_approved_together_or_none_is(tmp_path: Path, capsys: Capture) -> None:
+    root = with_draft(tmp_path)
+    write_entry(root, "nav/rules/one", title="One", status="draft")
+    write_entry(root, "nav/rules/late", title="Late", status="draft", supersedes=OLD, reason="mine")
+    before = snapshot(root)
+    ran = run_here(capsys, "approve", NEW, "late", "nav/rules/one", "nowhere", cwd=root)
+    first, second, last = ran.err.splitlines()
+    assert (ran.out, snapshot(root)) == ("", before)
+    assert first.startswith("mdmem: there is no entry `nowhere`")
+    assert second.startswith(f"{OLD} is superseded by {NEW} already; nav/rules/late stays a draft: ")
+    assert last == "none of them is approved"
+    ran = run_here(capsys, "approve", "one", NEW, "nav/rules/one", "--commit", cwd=root)
+    assert (ran.code, ran.err) == (
+        0,
+        f"nav/rules/late would supersede {OLD}, too, and cannot be approved as it stands\n",
+    )
+    assert ran.out.count("status: draft → active") == 2
+    assert git(root, "log", "-1", "--format=%s").strip() == "Approve 2 entries"
+
+
+def test_folder_stands_for_the_drafts_in_it_each_planned_on_what_the_last_left(tmp_path: Path, capsys: Capture) -> None:
+    root = with_draft(tmp_path)
+    write_entry(root, "nav/rules/next", title="Next", status="draft", supersedes=NEW, reason="better still")
+    ran = run_here(capsys, "approve", "nav/architecture/", "nav/rules/", cwd=root)
+    proposed = f"{NEW} and nav/rules/next are only proposed until a commit of the default branch has them\n"
+    assert (ran.code, ran.err) == (0, proposed)
+    assert [(root / f"{one}.md").read_text().count("status: deprecated") for one in (OLD, NEW, "nav/rules/next")] == [
+        1,
+        1,
+        0,
+    ]
+    ran = run_here(capsys, "approve", "nav/rules/", cwd=root)
+    assert (ran.code, ran.err) == (2, "mdmem: no draft waits in nav/rules/\n")

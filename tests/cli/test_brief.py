@@ -43,6 +43,19 @@ def test_a_person_is_told_that_nothing_applies(top: Path, capsys: Capture, monke
     assert (ran.out, ran.err.count("`mdmem retrieve --path docs/pay.md` looks further")) == ("", 1)
 
 
+def test_what_always_binds_is_counted_with_the_question_that_tells_it(top: Path, capsys: Capture) -> None:
+    write(top, "docs/pay.md", "")
+    write_entry(top / "memory", "shop/contracts/utc", "Only UTC.\n", type="invariant", title="Times are UTC")
+
+    def remarked(*arguments: str) -> str:
+        return run_here(capsys, "brief", *arguments, cwd=top / "src").err
+
+    there = "1 invariant always binds: `mdmem retrieve --path docs/pay.md` tells it\n"
+    assert remarked("../docs/pay.md") == f"no `applies_to` of a rule in force meets it; {there}"
+    assert remarked("pay.py") == there.replace("docs/pay.md", "src/pay.py")
+    assert remarked("pay.py", "--session", "s") == remarked("/elsewhere/x.py") == ""
+
+
 def test_a_file_that_cannot_be_read_is_one_line_and_no_memory_an_error(top: Path, capsys: Capture) -> None:
     write(top, "memory/shop/contracts/amounts.md", b"\xff\xfe\x00")
     ran = run_here(capsys, "brief", "docs/x.md", cwd=top)

@@ -165,8 +165,43 @@ def test_text_of_a_commit_is_amended_beside_old_errors(
     monkeypatch.setenv("GIT_INDEX_FILE", ".git/index")
     assert staged(folder, capsys)[0] == 0
     write_entry(folder / "memory", "app/rules/fresh", see="app/rules/nowhere")
-    refused = "`git commit` was refused: mend this and `git add` it, or type `git commit --no-verify`"
+    refused = "`git commit` was refused: mend this and `git add` it"
     assert staged(folder, capsys)[2].splitlines()[-1] == refused
+    write(folder, "memory/mdmem.toml", '[check]\nold = "fail"\n')
+    git(folder, "add", "memory/mdmem.toml")
+    others = f"{refused}, or type `git commit --no-verify`"
+    assert staged(folder, capsys)[2].splitlines()[-1] == others, "who commits did not bring all of it"
+
+
+def test_files_on_disk_are_told_what_the_hook_will_refuse(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    root = make_root(folder / "memory")
+    for name in ("mine", "theirs"):
+        write_entry(root, f"app/rules/{name}", "It must hold. Why: so.\n", type="invariant", title=name.title())
+    commit_all(folder)
+    git(folder, "switch", "-q", "-c", "side")
+    write_entry(root, "app/rules/theirs", "It must not. Why: so.\n", type="invariant", title="Theirs", version=2)
+    commit_all(folder)
+
+    def told(*options: str) -> list[str]:
+        ran = run_here(capsys, "check", *options, "--format", "concise", cwd=folder)
+        return re.findall(r"^(\S+?):.* (frozen-text-changed|deleted-in-force) ", ran.out, re.MULTILINE)
+
+    git(folder, "switch", "-q", "main")
+    (root / "app/rules/theirs.md").unlink()
+    git(folder, "update-index", "--skip-worktree", "memory/app/rules/theirs.md")
+    assert told() == [], "git does not see it as gone"
+    git(folder, "update-index", "--no-skip-worktree", "memory/app/rules/theirs.md")
+    assert told() == [("memory/app/rules/theirs.md", "deleted-in-force")]
+    git(folder, "checkout", "-q", "--", "memory")
+    git(folder, "merge", "-q", "--no-commit", "--no-ff", "side")
+    write_entry(root, "app/rules/mine", "It must hold here. Why: so.\n", type="invariant", title="Mine")
+    mine = [("memory/app/rules/mine.md", "frozen-text-changed")]
+    assert told() == told("--fix") == mine, "what a merge brings is the other side's"
+    git(folder, "add", "memory")
+    assert told("--staged") == mine
+    git(folder, "commit", "-q", "-m", "all the same")
+    assert told() == []
 
 
 @pytest.mark.parametrize(

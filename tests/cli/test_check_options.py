@@ -224,6 +224,7 @@ def test_github_actions_get_annotations_and_a_summary_by_themselves(
 def test_nothing_to_check_fails_in_ci_only(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = memory(tmp_path)
     shutil.rmtree(folder / "memory/nav")
+    commit_all(folder)
     assert run_here(capsys, "check", cwd=folder).code == 0
     monkeypatch.setenv("CI", "true")
     assert run_here(capsys, "check", cwd=folder).code == 1

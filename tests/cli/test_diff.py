@@ -318,7 +318,7 @@ def test_markdown_can_be_found_again(top: Path, run: Run) -> None:
     assert "\n\n[The page of this change](https://pages.example/diff.html)\n\n" in shown
 
 
-def test_two_dots_say_where_the_first_has_moved_on(top: Path, run: Run) -> None:
+def test_without_three_dots_it_says_where_the_first_has_moved_on(top: Path, run: Run) -> None:
     edit(top, RULE, "must not", "may not")
     commit_all(top)
     assert "moved on" not in run("diff", "main..work", "--no-check").out
@@ -328,6 +328,9 @@ def test_two_dots_say_where_the_first_has_moved_on(top: Path, run: Run) -> None:
     said = "main has moved on, and what it did there shows here as undone; main...work compares from where work left\n"
     assert said in run("diff", "main..work", "--no-check").out
     assert "moved on" not in run("diff", "main...work", "--no-check").out
+    git(top, "checkout", "-q", "work")
+    said = "main has moved on, and what it did there shows here as undone; --base main compares from where HEAD left\n"
+    assert said in run("diff", "main", "--no-check").out
 
 
 def test_nothing_changed_is_all_that_is_said(run: Run) -> None:

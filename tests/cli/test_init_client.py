@@ -129,7 +129,7 @@ def test_memory_that_is_there_gets_the_client_and_no_second_one_is_made(tmp_path
     commit_all(folder)
     ran = run_here(capsys, "init", "--client", "generic", cwd=folder)
     assert ran.out.splitlines()[:3] == [
-        "the memory in docs/rules stays as it is",
+        "the memory in `docs/rules` stays as it is",
         "wrote .mcp.json",
         "AGENTS.md names the tools of the server, in the place of the lines about the command",
     ]

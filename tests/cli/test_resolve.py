@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from builders import commit_all, git, made_once, memory, merge_conflict, run_here, snapshot, write, write_entry
 from hooked import run, said
-from lives import NEW, OLD, two_entries
+from lives import NEW, OLD, RULE, two_entries
 from processes import python
 
 Capture = pytest.CaptureFixture[str]
@@ -74,19 +74,16 @@ def test_two_successors_are_shown_with_what_to_type(tmp_path: Path, capsys: Capt
     assert (ran.code, ran.err) == (1, "")
     assert ran.out.splitlines() == [
         f"{OLD}: two entries replaced it",
-        "  superseded_by",
-        f"    HEAD    {FOUR}",
-        f"    theirs  {EXECUTOR}",
         f"  replaced by {EXECUTOR} (active, says theirs), Use an executor: Use an executor was measured",
         f"  replaced by {FOUR} (active, says ours), Use four threads: Use four threads was measured",
         "  choices",
-        f"    {EXECUTOR} replaced it; {FOUR} is given up",
+        "    executor replaced it; four is given up",
         f"      mdmem resolve {OLD} --take {EXECUTOR} --reason TEXT",
-        f"    {FOUR} replaced it; {EXECUTOR} is given up",
+        "    four replaced it; executor is given up",
         f"      mdmem resolve {OLD} --take {FOUR} --reason TEXT",
-        f"    {EXECUTOR} replaced it, and {FOUR} replaces that: {FOUR} holds",
+        "    executor replaced it, and four replaces that: four holds",
         f"      mdmem resolve {OLD} --behind {EXECUTOR}",
-        f"    {FOUR} replaced it, and {EXECUTOR} replaces that: {EXECUTOR} holds",
+        "    four replaced it, and executor replaces that: executor holds",
         f"      mdmem resolve {OLD} --behind {FOUR}",
         "    each of them holds, for a part of it",
         f"      mdmem resolve {OLD} --split --reason TEXT",
@@ -100,6 +97,15 @@ def test_two_successors_are_shown_with_what_to_type(tmp_path: Path, capsys: Capt
     shown = json.loads(run_here(capsys, "resolve", "threads", "--format", "json", cwd=root).out)
     assert (shown["operation"], shown["then"][-1]) == ("merge", "git merge --continue")
     assert [one["side"] for one in shown["conflicts"][0]["successors"]] == ["theirs", "ours"]
+
+
+def test_of_several_the_choices_are_shown_when_one_is_named(tmp_path: Path, capsys: Capture) -> None:
+    root = forked(tmp_path)
+    write(root, f"{RULE}.md", "---\ntitle: x\n---\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> theirs\n")
+    lines = run_here(capsys, "resolve", cwd=root).out.splitlines()
+    assert all(f"  mdmem resolve {one} shows the {number} choices" in lines for one, number in ((OLD, 5), (RULE, 2)))
+    assert not any("--take" in line for line in lines)
+    assert run_here(capsys, "resolve", OLD, cwd=root).out.count("--take") == 2
 
 
 @pytest.mark.parametrize(("choice", "stays", "goes"), [("ours", FOUR, EXECUTOR), (EXECUTOR, EXECUTOR, FOUR)])

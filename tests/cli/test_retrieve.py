@@ -195,6 +195,32 @@ def test_folder_as_code_path_meets_what_applies_below_it(path: str, tmp_path: Pa
     assert CHOICE in [one["address"] for one in retrieved(capsys, "--path", path, cwd=folder)["items"]]
 
 
+def test_path_at_which_nothing_is_now_is_told_in_one_line(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path / "repository")
+    paths = ["src/pay.py", "src", "src/later.py", "no/such\nfile.py", "/nowhere/x", "a.py\r"]
+    write(folder, "src/pay.py", "")
+
+    def told(*options: str, cwd: Path = folder) -> list[str]:
+        ran = run_here(capsys, "retrieve", *(f"--path={path}" for path in paths), *options, cwd=cwd)
+        return [line for line in ran.out.splitlines() if line.startswith("Not in this repository now")]
+
+    (line,) = told()
+    assert line.startswith("Not in this repository now: `src/later.py`, `no/such")
+    assert line.endswith("`, `/nowhere/x` and 1 more")
+    assert told("--format", "markdown") == [line]
+    assert "absent" not in retrieved(capsys, "--path", "src/pay.py", cwd=folder)
+    assert retrieved(capsys, "--path", "src/new.py", cwd=folder)["absent"] == ["src/new.py"]
+    commit_all(folder)
+    assert told("--at", "HEAD") == [], "files on disk say nothing of a commit"
+    other = make_repository(tmp_path / "other")
+    write(other, "web/page.py", "")
+    root = ("--root", str(folder / "memory"))
+    assert "absent" not in retrieved(capsys, "--path", "web/page.py", *root, cwd=other), "it is another repository's"
+    (folder / "src/pay.py").unlink()
+    (folder / "src").rmdir()
+    assert told() == [], "the memory's repository holds no code"
+
+
 def test_path_that_is_no_file_gets_the_near_name(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     write(folder, "src/payment.py", "")
@@ -206,7 +232,7 @@ def test_path_that_is_no_file_gets_the_near_name(tmp_path: Path, capsys: Capture
     assert remarked("src/payment.py") == remarked("src/new.py") == remarked("lib/x.py") == remarked("src/") == ""
 
 
-@pytest.mark.parametrize("command", [("retrieve", "--path"), ("brief",)])
+@pytest.mark.parametrize("command", [("retrieve", "--path"), ("brief", "--session", "s")])
 def test_path_that_may_mean_two_files_is_told_as_it_was_read(
     command: tuple[str, ...], tmp_path: Path, capsys: Capture
 ) -> None:
@@ -232,6 +258,19 @@ def test_code_path_elsewhere_leaves_out_what_applies_elsewhere(tmp_path: Path, c
     said = retrieved(capsys, "--path", "src/arm/node.py", cwd=folder)
     assert [item["address"] for item in said["items"]] == [RULE]
     assert said["omitted"] == [{"address": "nav/rules/nodes", "type": "invariant", "why": "applies elsewhere"}]
+
+
+def test_draft_of_other_files_is_found_by_its_words_beside_those_at_hand(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    about = {"title": "Retry with jitter", "status": "draft", "applies_to": ["src/net/**"]}
+    write_entry(folder / "memory", "nav/rules/retry", "Retry a failed call with jitter.\n", type="pattern", **about)
+
+    def told(question: str) -> str:
+        arguments = ("retrieve", "--path", "src/pay.py", "--ask", question)
+        return run_here(capsys, *arguments, cwd=folder).out.partition("\n1. ")[2]
+
+    assert "[pattern] nav/rules/retry: Retry with jitter (of other files; a draft: " in told("retry jitter")
+    assert "nav/rules/retry" not in told("retry of zebras, squirrels and bees")
 
 
 def test_draft_stands_apart(tmp_path: Path, capsys: Capture) -> None:

@@ -78,6 +78,16 @@ def test_nearest_of_several_roots_is_the_one_beside_or_above(tmp_path: Path, cap
     assert run_here(capsys, "list", cwd=folder / "apps/b").code == 2
 
 
+def test_where_none_is_nearest_the_files_asked_about_say_which(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    for name in ("apps/a", "apps/b"):
+        write_entry(make_root(folder / name / "memory"), "wing/room/entry", title=f"Rule of {name}")
+    commit_all(folder)
+    asked = ("retrieve", "--path", "apps/b/src/new.py")
+    assert "Rule of apps/b" in run_here(capsys, *asked, "rule", cwd=folder).out
+    assert run_here(capsys, *asked, "--path", "apps/a/x.py", cwd=folder).code == 2
+
+
 def test_of_many_roots_five_are_named(tmp_path: Path, capsys: Capture) -> None:
     folder = make_repository(tmp_path)
     for number in range(7):

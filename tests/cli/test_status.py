@@ -74,9 +74,11 @@ def test_what_agents_were_told_is_counted_and_what_they_never_were_is_named(tmp_
 def test_index_is_up_to_date_after_a_question(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     run_here(capsys, "search", "threads", cwd=folder)
-    assert run_here(capsys, "status", cwd=folder).out.splitlines()[3].startswith("index    up to date: 2 entries, ")
+    assert run_here(capsys, "status", cwd=folder).out.splitlines()[3].startswith("index    complete: 2 entries, ")
     write_entry(folder / "memory", "nav/rules/new", title="New")
-    assert run_here(capsys, "status", cwd=folder).out.splitlines()[3].endswith(" KiB; 1 newer one read beside it")
+    held = run_here(capsys, "status", cwd=folder).out.splitlines()[3]
+    assert held.startswith("index    2 of 3 entries, ")
+    assert held.endswith(" KiB; a question reads the other from the files")
 
 
 def test_status_and_check_name_what_decides_a_merge(tmp_path: Path, capsys: Capture) -> None:
@@ -103,7 +105,7 @@ def test_findings_and_broken_files_are_counted(tmp_path: Path, capsys: Capture) 
     assert "findings 1 error; `mdmem check` shows them" in ran.out
     write_entry(folder / "memory", "nav/rules/timed", title="Timed", verified_at="2026-04-10T10:00:00")
     (told,) = (line for line in run_here(capsys, "status", cwd=folder).out.splitlines() if line.startswith("findings"))
-    assert told == "findings 1 error, 1 info; `mdmem check --verbose` shows them"
+    assert told == "findings 1 error, 1 warning, 1 info; `mdmem check --verbose` shows them"
 
 
 def test_wing_is_not_active_where_several_could_be(tmp_path: Path, capsys: Capture) -> None:

@@ -319,7 +319,7 @@ def test_domain_that_nothing_has_is_said(tmp_path: Path) -> None:
 
 def test_goal_that_is_covered_in_part_names_what_nothing_binding_holds(tmp_path: Path) -> None:
     pack = context(make_memory(tmp_path), "explain general pool behavior")
-    hint = "This goal is covered in part; nothing binding holds explain, general, behavior."
+    hint = "This goal is covered in part; no invariant or decision holds explain, general, behavior."
     assert (pack.basis.coverage, usage_hint(pack).startswith(hint)) == ("partial", True)
 
 
@@ -442,3 +442,25 @@ def test_of_what_is_left_out_that_is_named_which_fits_best(tmp_path: Path) -> No
     assert [one.address for one in pack.basis.omitted] == [
         f"app/architecture/bird-{20 - more:02}" for more in range(1, 13)
     ]
+
+
+@pytest.mark.parametrize("layer", ["wake", "recall"])
+def test_claims_and_amendments_are_said_beneath_an_item(tmp_path: Path, layer: str) -> None:
+    root = make_memory(tmp_path)
+    put(root, "app/architecture/pool-by-load", "Threads follow the load", supersedes=["app/architecture/pool-size"])
+    put(root, "app/architecture/pool-names", "Its threads have names", amends=["app/architecture/pool-size"])
+    pack = context(root, "how many threads has the pool", layer=layer)
+    said = {item.id.rpartition("/")[2]: item.bearings for item in pack.items if item.type == "decision"}
+    assert list(said)[:2] == ["pool-by-load", "pool-size"]
+    claim = "claimed by app/architecture/pool-by-load: Threads follow the load"
+    assert said["pool-size"] == (claim, "amended by app/architecture/pool-names: Its threads have names")
+    assert f"- {claim}" in pack_markdown(pack)
+    assert f"\n  {claim}" in context_text(pack, ink=Ink())
+
+
+def test_session_begins_without_lines_from_outside_where_the_memory_has_any(tmp_path: Path) -> None:
+    root = make_memory(tmp_path)
+    write(tmp_path, "docs/architecture.md", "Who mends the kettle?\n")
+    packs = [context(root, "mend the kettle", layer=layer) for layer in ("wake", "recall")]
+    assert [bool(pack.items) for pack in packs] == [True, True]
+    assert [len(pack.basis.fallback) for pack in packs] == [0, 1]

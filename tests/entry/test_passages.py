@@ -1,6 +1,6 @@
 """The passages of a body that say most of what is asked for: found best first, without taking all of it apart."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from random import Random
 
@@ -13,14 +13,18 @@ from mdmem.entry.sentences import sentences_in, size_of
 from mdmem.index.finder import finder
 
 WORDS = ("lock", "hub", "key", "door")
-OTHERS = ("the second", "the first", "default", "words", "2.5", "of", "`maxSkew`")
+OTHERS = ("the second", "the first", "default", "words", "2.5", "of", "`maxSkew`", "the following:", "a new")
 BODIES = 24
 
 
 class Plain(Passages):
     """Takes the whole body apart, and then looks for the best run of all."""
 
-    def _next(self, heap: list[_Weighed], covered: int, is_out: Callable[[_Run], bool]) -> _Run | None:
+    def _next(
+        self, heap: list[_Weighed], covered: int, is_out: Callable[[_Run], bool], budget: Iterator[int]
+    ) -> _Run | None:
+        del budget
+
         def runs(some: Iterable[_Run | _Start]) -> Iterable[_Run]:
             for one in some:
                 yield from [one] if isinstance(one, _Run) else runs(one.begun())
@@ -44,7 +48,8 @@ def bodies(seed: int) -> str:
     def block() -> str:
         if random.random() < 0.2:
             return "\n".join(f"- {sentence()}" for _ in range(random.randint(1, 4)))
-        return " ".join(sentence() for _ in range(random.randint(1, 4)))
+        # Of a long one a run is a small part.
+        return random.choice(" \n").join(sentence() for _ in range(random.choice((1, 2, 3, 4, 40))))
 
     def section() -> str:
         level, heading = "#" * random.randint(1, 3), random.choice(("Decision", "Context", "Tests", "Door and key"))
@@ -92,3 +97,22 @@ def test_words_of_a_section_of_many_paragraphs_are_joined_once(monkeypatch: pyte
     body = "A key of brass.\n\n" * 200
     assert "A key of brass." in Passages(body, sections_of(body), finder(("key",)), {}).best((), 400)
     assert len(joined) < 10 * 200
+
+
+def test_of_thousands_of_places_to_begin_some_are_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[int] = []
+    whole = Passages._run
+    monkeypatch.setattr(passages, "_MOST_BEGUN", 50)
+    monkeypatch.setattr(Passages, "_run", lambda *given: begun.append(1) or whole(*given))
+    body = " ".join(f"The {WORDS[at % 4]} {at} is new." for at in range(400))
+    assert "The lock 0 is new." in Passages(body, sections_of(body), finder(WORDS), {}).best((), 400)
+    assert len(begun) <= 50
+
+
+def test_of_a_long_paragraph_what_holds_less_is_not_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[int] = []
+    whole = Passages._run
+    monkeypatch.setattr(Passages, "_run", lambda *given: begun.append(1) or whole(*given))
+    body = " ".join([*(f"The lock {at} is of the hub." for at in range(400)), "A key has a door."])
+    assert "A key has a door." in Passages(body, sections_of(body), finder(WORDS), {}).best((), 200)
+    assert len(begun) < 40

@@ -124,6 +124,12 @@ def test_decisions_that_saving_would_hold_to_be_alike_come_with_their_pair(
     assert [one["similarity"] for one in hygiene_fields(examined(root)).get("near_duplicates", ())] == [0.5] * is_near
 
 
+def test_invariants_that_deny_each_other_are_alike(root: Path) -> None:
+    for name, said, kind in (("a", "be", "invariant"), ("b", "never be", "invariant"), ("c", "be", "decision")):
+        write_entry(root, f"app/rules/{name}", f"Amounts must {said} floats.\n", type=kind, title="Amounts are floats")
+    assert [(one.a, one.b) for one in examined(root).near] == [("app/rules/a", "app/rules/b")]
+
+
 def test_what_many_share_of_a_template_makes_none_alike(root: Path) -> None:
     template = "\n".join(f"What of step {number} in the way of release?" for number in range(20))
     for number in range(12):

@@ -12,7 +12,7 @@ from typing import Any
 
 import anyio
 import pytest
-from builders import make_root, memory, open_root, write, write_entry
+from builders import commit_all, make_repository, make_root, memory, open_root, write, write_entry
 from clients import (
     ERAS,
     OpenedProvider,
@@ -98,6 +98,15 @@ def test_a_budget_is_what_is_printed_beside_invariants_and_one_line(tmp_path: Pa
     sections = said.rpartition("\n\n_")[0].split("\n\n### ")
     beside = [section for section in sections if not section.startswith("invariant")]
     assert len("\n\n### ".join(beside).encode()) <= 4 * budget
+
+
+@pytest.mark.parametrize("budget", [200, 500])
+def test_a_budget_counts_json_where_json_is_sent(tmp_path: Path, budget: int) -> None:
+    server = server_over(shutil.copytree(EXAMPLE_WINGS, tmp_path / "memory"))
+    asked = {"query": "retry order submission", "wing": "myapp", "budget": budget, "format": "json"}
+    told = json.loads(text(call(server, "retrieve", **asked)))
+    beside = [*(one for one in told.get("items", ()) if one["type"] != "invariant"), *told.get("omitted", ())]
+    assert len(json.dumps(beside, ensure_ascii=False).encode()) <= 4 * budget
 
 
 def test_format_json_gives_the_structure_instead_and_no_noise(root: Path) -> None:
@@ -442,6 +451,18 @@ def test_what_is_told_of_a_find_takes_of_its_time(root: Path, monkeypatch: pytes
     monkeypatch.setattr("mdmem.retrieval.search.snippets", lambda *_: lambda _hit: time.sleep(0.02))
     said = text(call(server_over(root), "search", query="threads"))
     assert said.startswith("retrieval_status: timed_out; message: ")
+
+
+def test_where_the_time_is_over_a_few_lines_come_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository = make_repository(tmp_path / "app")
+    root = make_root(repository / "memory")
+    write(repository, "README.md", "The gateway closes at night.\n")
+    commit_all(repository)
+    monkeypatch.setattr(Calls, "_limits", lambda _: Limits(0.01))
+    monkeypatch.setattr("mdmem.retrieval.answers.answer_each", lambda *_, **__: time.sleep(0.1))
+    told = facts(call(server_over(root), "retrieve", query="night gateway", format="json"))
+    assert told["retrieval_status"] == "timed_out"
+    assert told["fallback"] == [{"path": "README.md", "line": 1, "text": "The gateway closes at night."}]
 
 
 class _Failing(OpenedProvider):

@@ -277,6 +277,21 @@ def test_three_have_content_where_each_may_govern_and_a_line_says_nothing_of_wha
     assert len(alone.items[0].content) > 1.5 * len(answer.items[0].content)
 
 
+@pytest.mark.parametrize("scores", [(9, 3), (9, 8.9, 3), (9, 8.9, 8.8, 8.7, 8.6, 8.5, 8.4, 8.3)])
+@pytest.mark.parametrize("has_draft", [False, True])
+def test_answer_to_words_is_4096_bytes_at_most_and_the_best_takes_what_the_others_leave(
+    scores: tuple[float, ...], has_draft: bool
+) -> None:
+    items = [item(f"n{number}", DECISION, score=score) for number, score in enumerate(scores)]
+    draft = [item("idea", DECISION, score=9)] if has_draft else []
+    bodies = {
+        one.entry.title: "\n\n".join(f"Use word `w.{at}` by default." for at in range(400)) for one in (*items, *draft)
+    }
+    answer = packed(items, bodies, 1500, proposed=draft, printed=markdown_size)
+    assert len(answer.proposed) == has_draft
+    assert 2900 <= len(pack_markdown(answer).encode()) <= 4096
+
+
 def test_what_is_newer_and_cites_the_best_match_has_room_before_what_matches_better() -> None:
     scores = {"best": 1.0, "b": 0.7, "c": 0.68, "newer": 0.6}
     items = [item(name, DECISION, score=score) for name, score in scores.items()]

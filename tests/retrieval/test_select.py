@@ -86,10 +86,10 @@ def test_order_of_equals_is_score_then_newest_then_address(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("entries", "sentence"),
     [
-        ({"x": {"type": "pattern"}}, "1 pattern applies to this; nothing binding covers it."),
+        ({"x": {"type": "pattern"}}, "1 pattern applies to this; no invariant or decision covers it."),
         (
             {"x": {"type": "pattern"}, "y": {"type": "pattern"}, "z": {"type": "note", "applies_to": []}},
-            "2 patterns apply to this and 1 entry only touches it; nothing binding covers it.",
+            "2 patterns apply to this and 1 entry only touches it; no invariant or decision covers it.",
         ),
         (
             {"x": {"type": "note"}, "y": {"type": "invariant", "applies_to": []}},
@@ -112,6 +112,14 @@ def test_what_applies_to_a_path_and_does_not_bind_is_called_what_it_is(
     assert uncovered(items) == sentence
     here = uncovered([replace(one, stance=Stance(Standing.UNCOMMITTED)) for one in items])
     assert ("always binds" in here, "1 uncommitted " in here or "2 uncommitted patterns" in here) == (False, True)
+
+
+def test_pattern_that_matches_is_not_denied(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/retry", "Retry with jitter", type="pattern")
+    put(root, "app/a/loop", "A loop with jitter", type="note")
+    sentence = "1 pattern matches this and 1 entry only touches it; no invariant or decision covers it."
+    assert uncovered(found(root, "retry jitter").items) == sentence
 
 
 # --- paths in prose ---

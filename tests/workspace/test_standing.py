@@ -125,6 +125,18 @@ def test_new_words_of_a_changed_entry_are_found_and_git_is_asked_for_the_old_one
         [(OLD, "binding", "Navigation uses two threads. Rationale: it was measured.")]
     ] * 2
     assert asked == [old, old]
+    # Another object in its place counts from the next question on.
+    other = write(tmp_path, "other.md", (folder / f"memory/{RULE}.md").read_bytes())
+    new = git(folder, "hash-object", "-w", str(other)).strip()
+    git(folder, "replace", old, new)
+    assert said(capsys, "search", "threads", cwd=folder)["hits"] == []
+    git(folder, "pack-refs", "--all")
+    assert said(capsys, "search", "threads", cwd=folder)["hits"] == []
+    git(folder, "replace", "-d", old)
+    kept.unlink()
+    monkeypatch.setattr(proposals, "_MOST_BYTES", 9)
+    assert said(capsys, "search", "threads", cwd=folder)["hits"] == answers[0]
+    assert not kept.exists()
 
 
 def test_other_versions_stand_at_their_places_among_the_hits(tmp_path: Path, capsys: Capture) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mdmem.errors import UsageError
 from mdmem.mcp.session import Given
 from mdmem.mcp.texts import hits_text
-from mdmem.mcp.tools.core import question_of
+from mdmem.mcp.tools.core import question_of, sizes_of
 from mdmem.mcp.tools.hub import told_of
 from mdmem.mcp.tools.shape import REPOSITORY, Told
 
@@ -56,13 +56,13 @@ def _retrieve(
     paths: Sequence[str] | None,
     budget: int | None,
     given: Given,  # noqa: ARG001  # what was given before was of this memory
+    form: str | None,
     **filters: Any,
 ) -> Told:
     from mdmem.hub.union_answers import answer_each_across
-    from mdmem.render.answers import answers_markdown, short_markdown_size
+    from mdmem.render.answers import answers_markdown
     from mdmem.render.hub_answers import across_answers_json, answers_with_ages, narrated
     from mdmem.render.ink import Ink
-    from mdmem.render.retrieval import markdown_size
 
     if paths:
         raise UsageError(f"`paths` are files of one repository; name it in `{REPOSITORY.name}`")
@@ -70,9 +70,8 @@ def _retrieve(
     main = question_of(query, filters) if query else None
     if main is None and not asked:
         raise UsageError("say in `query` what all repositories are asked for")
-    several = answer_each_across(
-        reader, main, asked, today=today, budget=budget, printed=markdown_size, printed_short=short_markdown_size
-    )
+    printed, short = sizes_of(form)
+    several = answer_each_across(reader, main, asked, today=today, budget=budget, printed=printed, printed_short=short)
     status = {"retrieval_status": "succeeded" if any(one.items for one in several.answers.packs) else "empty"}
 
     def text() -> str:

@@ -117,6 +117,7 @@ _CONTEXT = Tool(
     call=_context,
     tell=_as_markdown,
     fall_back=_no_context,
+    asks=("goal",),
     rootless=_context_elsewhere,
     binds=is_invariant,
     reads_own=True,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from mdmem.errors import UsageError
 from mdmem.mcp.session import Given
 from mdmem.mcp.texts import entries_text, hits_text
-from mdmem.mcp.tools.shape import AT, PATHS, Facts, Parameter, ParameterKind, Told, Tool
+from mdmem.mcp.tools.shape import AT, JSON_FORM, PATHS, Facts, Parameter, ParameterKind, Told, Tool
 
 if TYPE_CHECKING:
     from mdmem.retrieval.answers import Answers
-    from mdmem.retrieval.pack import Pack
+    from mdmem.retrieval.pack import Pack, Printed
     from mdmem.retrieval.question import Question
     from mdmem.workspace.workspace import Workspace
 
@@ -117,10 +117,9 @@ def _retrieve(
     paths: Sequence[str] | None,
     budget: int | None,
     given: Given,
+    form: str | None,
     **filters: Any,
 ) -> Told:
-    from mdmem.render.answers import short_markdown_size
-    from mdmem.render.retrieval import markdown_size
     from mdmem.retrieval.answers import answer_each
     from mdmem.retrieval.retrieve import with_code_paths
 
@@ -128,9 +127,21 @@ def _retrieve(
     main = None
     if query or paths or not asked:
         main = with_code_paths(workspace, question_of(query, filters), from_top(workspace, paths))
-    sizes = {"printed": markdown_size, "printed_short": short_markdown_size}
-    answers = answer_each(workspace, main, asked, budget=budget, given=given, **sizes)
+    printed, short = sizes_of(form)
+    answers = answer_each(workspace, main, asked, budget=budget, printed=printed, printed_short=short, given=given)
     return _told_of(answers, retrieval_status="succeeded" if any(map(_says, answers.packs)) else "empty")
+
+
+def sizes_of(form: str | None) -> tuple[Printed, Printed]:
+    """Return what the parts of an answer take in the form that is sent, and those of a short one."""
+    if form == JSON_FORM:
+        from mdmem.render.json import PrintedJson, agents_json
+
+        return PrintedJson(agents_json), PrintedJson(agents_json)
+    from mdmem.render.answers import short_markdown_size
+    from mdmem.render.retrieval import markdown_size
+
+    return markdown_size, short_markdown_size
 
 
 def _says(pack: Pack) -> bool:
@@ -197,6 +208,8 @@ _RETRIEVE = Tool(
     binds=is_invariant,
     is_first=True,
     remembers=True,
+    has_budget=True,
+    asks=("query", "queries"),
 )
 
 

@@ -49,7 +49,8 @@ def _check(
     from mdmem.render.findings.json import findings_json
     from mdmem.render.findings.report import CheckedRoot
 
-    asked = CheckRequest(paths=tuple(paths or ()), base=base, select=tuple(select or ()), ignore=tuple(ignore or ()))
+    codes, left_out = tuple(select or ()), tuple(ignore or ())
+    asked = CheckRequest(paths=tuple(paths or ()), base=base, select=codes, ignore=left_out, with_uncommitted=True)
     checked = CheckedRoot(
         report=check(workspace, asked),
         under="",

@@ -114,8 +114,10 @@ class Tool:
     says of a member of the answer that it comes on the first pages. `keeps_time` says that the verb itself keeps the
     time limit, with its retry. `points` are sentences on other tools, said where these are listed,
     too. `is_first` asks clients that load tools on demand to have it from the start.
-    `remembers` says that `call` takes what the session was given before, as `given`. `reads_own` says that it
-    reads what no hub has, so that the root's own files answer where no repository is named.
+    `remembers` says that `call` takes what the session was given before, as `given`, `has_budget` that it takes the
+    `form` in which the answer is sent, which a budget counts. `reads_own` says that it reads what no hub has, so that
+    the root's own files answer where no repository is named. What `asks` are the parameters whose words are looked for
+    outside the memory where that was not read in time.
     """
 
     name: str
@@ -138,6 +140,8 @@ class Tool:
     points: Mapping[str, str] = field(default_factory=dict)
     is_first: bool = False
     remembers: bool = False
+    has_budget: bool = False
+    asks: tuple[str, ...] = ()
     reads_own: bool = False
 
     def description(self, listed: Collection[str]) -> str:
