@@ -111,7 +111,8 @@ def with_entries(before: Mapping[str, Entry], new: Mapping[str, Entry], *, gone:
     if not (gone or new):
         # The very same: of a memory that did not change few entries are read.
         return before
-    entries = dict(before.items())
+    # What is a table already is copied as one.
+    entries = dict(before if isinstance(before, dict) else before.items())
     for address in gone - new.keys():
         entries.pop(address, None)
     is_longer = not new.keys() <= entries.keys()

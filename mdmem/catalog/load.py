@@ -116,9 +116,7 @@ class _Loading:
         self.reading = reading
         self.access = access_to(tree)
         self.table = _table_of(tree)
-        self.entry_files, self.others = parsed.placed(tree.files())
-        plain = FileKind.FILE
-        self.readable = [file for file in self.entry_files if file.kind is plain]
+        self.entry_files, self.readable, self.others = parsed.placed(tree.files())
         self.manifests = [file for file in self.others if is_manifest(file)]
         self.documents: dict[str, Document] = {}
         self.stated_wings: dict[str, Wing] = {}
