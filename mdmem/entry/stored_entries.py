@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
+from functools import cached_property
 from itertools import chain, compress
 from operator import attrgetter
 from pathlib import Path
@@ -55,14 +56,11 @@ class PackedEntries(StoredRecord, frozen=True):
 
     def read(self) -> StoredEntries:
         """Return the entries; raises ValueError where columns do not fit."""
-        rows = unpack_one(self.entries, list[Raw])
-        lengths = {len(self.addresses), len(self.types), len(self.statuses)}
-        is_whole = self.having.keys() == set(_RARE) and len(self.citing) == _PARTS
-        if rows is None or lengths != {len(rows)} or not (is_whole and set(self.dated) <= set(DATE_FIELDS)):
-            raise ValueError
-        found = dict(zip(self.addresses, rows, strict=True))
-        fits = len(found) == len(rows) and all(map(found.__contains__, chain.from_iterable(self.having.values())))
-        if not fits:
+        found = dict.fromkeys(self.addresses)
+        lengths = {len(found), len(self.addresses), len(self.types), len(self.statuses)}
+        fits = len(lengths) == 1 and self.having.keys() == set(_RARE) and len(self.citing) == _PARTS
+        fits = fits and set(self.dated) <= set(DATE_FIELDS)
+        if not (fits and all(map(found.__contains__, chain.from_iterable(self.having.values())))):
             raise ValueError
         return StoredEntries(self, found)
 
@@ -75,10 +73,9 @@ class StoredEntries(Mapping[str, Entry]):
 
     file: Path | None = None
 
-    def __init__(self, packed: PackedEntries, rows: dict[str, Raw]) -> None:
-        """Take what is kept, and of it the entries by address."""
-        self._packed = packed
-        self._rows: Mapping[str, Raw | Entry] = rows
+    def __init__(self, packed: PackedEntries, addresses: dict[str, None]) -> None:
+        """Take what is kept, and of it the addresses."""
+        self._packed, self._addresses = packed, addresses
         self._read: dict[str, Entry] = {}
         self._whole: dict[str, Entry] | None = None
 
@@ -87,9 +84,15 @@ class StoredEntries(Mapping[str, Entry]):
         try:
             return self._read[address]
         except KeyError:
-            row = self._rows[address]
-            entry = row if isinstance(row, Entry) else unpack_one(row, Entry)
+            if address not in self._addresses:
+                raise
+        row = self._rows.get(address)
+        entry = unpack_one(row, Entry) if row is not None else None
         return self._read.setdefault(address, self._dated([entry] if entry is not None else [], [address])[0])
+
+    @cached_property
+    def _rows(self) -> Mapping[str, Raw]:
+        return dict(zip(self._addresses, unpack_one(self._packed.entries, list[Raw]) or (), strict=False))
 
     def _dated(self, entries: list[Entry], addresses: list[str]) -> list[Entry]:
         try:
@@ -105,27 +108,28 @@ class StoredEntries(Mapping[str, Entry]):
     def whole(self) -> dict[str, Entry]:
         """Return all entries, those that were read already among them."""
         if self._whole is None:
-            addresses = list(self._rows)
+            addresses = list(self._addresses)
             entries = self._dated(unpack_one(self._packed.entries, list[Entry]) or [], addresses)
             self._whole = dict(zip(addresses, map(self._read.setdefault, addresses, entries), strict=True))
-            self._rows = self._read = self._whole
+            self._read = self._whole
+            vars(self).pop("_rows", None)
         return self._whole
 
     def __iter__(self) -> Iterator[str]:
         """Yield the addresses."""
-        return iter(self._rows)
+        return iter(self._addresses)
 
     def __len__(self) -> int:
         """Return how many there are."""
-        return len(self._rows)
+        return len(self._addresses)
 
     def __contains__(self, address: object) -> bool:
         """Say whether there is an entry at an address."""
-        return address in self._rows
+        return address in self._addresses
 
     def keys(self) -> KeysView[str]:
         """Return the addresses."""
-        return self._rows.keys()
+        return self._addresses.keys()
 
     def values(self) -> ValuesView[Entry]:
         """Return all entries."""
@@ -138,7 +142,7 @@ class StoredEntries(Mapping[str, Entry]):
     def of(self, kind: EntryType | Status) -> Iterator[str]:
         """Return the addresses of the entries of a type or a status; no step is Python's."""
         column = self._packed.types if isinstance(kind, EntryType) else self._packed.statuses
-        return compress(self._rows, column.translate(_ONLY[_CODES[kind]]))
+        return compress(self._addresses, column.translate(_ONLY[_CODES[kind]]))
 
     def having(self, name: str) -> list[Entry]:
         """Return the entries that have something in a field."""
