@@ -11,6 +11,7 @@ from mdmem.catalog.interpret import LoadedFile, unreadable
 from mdmem.dataclass import dataclass
 from mdmem.digests import unlike
 from mdmem.entry.model import Entry
+from mdmem.entry.stored_entries import StoredEntries
 from mdmem.finding import Finding
 from mdmem.lineage import Lineage, is_same_on_chains
 from mdmem.tree import TreeFile, path_of
@@ -111,6 +112,8 @@ def with_entries(before: Mapping[str, Entry], new: Mapping[str, Entry], *, gone:
     if not (gone or new):
         # The very same: of a memory that did not change few entries are read.
         return before
+    if isinstance(before, StoredEntries) and gone <= new.keys() and (others := before.with_others(new)) is not None:
+        return others
     # What is a table already is copied as one.
     entries = dict(before if isinstance(before, dict) else before.items())
     for address in gone - new.keys():

@@ -12,6 +12,7 @@ from mdmem.catalog.by_address import ByAddress
 from mdmem.catalog.traits import Traits
 from mdmem.digests import unlike
 from mdmem.entry.model import Entry, EntryType, Status
+from mdmem.entry.stored_entries import StoredEntries
 
 if TYPE_CHECKING:
     from mdmem.catalog.model import Catalog
@@ -55,10 +56,7 @@ def take_over(new: Catalog, before: Catalog) -> None:
     has_order = list(new.entries) == list(before.entries)
     if not has_order and new.entries.keys() != before.entries.keys():
         return
-    changed = list[str]()
-    if new.entries is not before.entries:
-        then = before.entries.values() if has_order else map(before.entries.__getitem__, new.entries)
-        changed = list(compress(new.entries, map(is_not, then, new.entries.values())))
+    changed = _unlike(before.entries, new.entries, has_order=has_order)
     if len(changed) > _FEW:
         return
     pairs = [(before.entries[one], new.entries[one]) for one in changed]
@@ -79,6 +77,17 @@ def take_over(new: Catalog, before: Catalog) -> None:
             # Copied: another thread may still answer of the catalog before, and keep more there.
             kept = dict(known["traits"].kept)
             traits.kept.update({key: one.heir(new, changed) for key, one in kept.items() if isinstance(one, ByAddress)})
+
+
+def _unlike(before: Mapping[str, Entry], after: Mapping[str, Entry], *, has_order: bool) -> list[str]:
+    if after is before:
+        return []
+    if isinstance(before, StoredEntries) and isinstance(after, StoredEntries):
+        found = after.unlike(before)
+        if found is not None:
+            return found
+    then = before.values() if has_order else map(before.__getitem__, after)
+    return list(compress(after, map(is_not, then, after.values())))
 
 
 def _digests_like(known: Mapping[str, str], before: Mapping[str, str], after: Mapping[str, str]) -> Mapping[str, str]:

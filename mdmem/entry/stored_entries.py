@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
 from functools import cached_property
 from itertools import chain, compress
 from operator import attrgetter
@@ -78,6 +78,7 @@ class StoredEntries(Mapping[str, Entry]):
         self._packed, self._addresses = packed, addresses
         self._read: dict[str, Entry] = {}
         self._whole: dict[str, Entry] | None = None
+        self._others: Set[str] = frozenset()
 
     def __getitem__(self, address: str) -> Entry:
         """Return one entry."""
@@ -114,6 +115,34 @@ class StoredEntries(Mapping[str, Entry]):
             self._read = self._whole
             vars(self).pop("_rows", None)
         return self._whole
+
+    def with_others(self, new: Mapping[str, Entry]) -> StoredEntries | None:
+        """Return these with other entries at some of their addresses; None where that makes other links in."""
+        is_alike = self._whole is None and new.keys() <= self._addresses.keys()
+        if not (is_alike and all(self[address].see == entry.see for address, entry in new.items())):
+            return None
+        types, statuses = bytearray(self._packed.types), bytearray(self._packed.statuses)
+        for place, address in enumerate(self._addresses):
+            if address in new:
+                types[place], statuses[place] = _CODES[new[address].type], _CODES[new[address].status]
+        having = {name: self._having_with(new, name) for name in _RARE}
+        packed = self._packed.with_changes(types=bytes(types), statuses=bytes(statuses), having=having)
+        found = StoredEntries(packed, self._addresses)
+        found.file, found._read, found._others = self.file, {**self._read, **new}, self._others | new.keys()
+        vars(found)["_rows"] = self._rows
+        return found
+
+    def unlike(self, before: StoredEntries) -> list[str] | None:
+        """Return the addresses at which others stand than in these before; None where both were not kept as one."""
+        if self._packed.entries is not before._packed.entries:
+            return None
+        return sorted(one for one in self._others | before._others if self[one] is not before[one])
+
+    def _having_with(self, new: Mapping[str, Entry], name: str) -> list[str]:
+        before = self._packed.having[name]
+        after = {one for one in before if one not in new}
+        after.update(address for address, entry in new.items() if getattr(entry, name) not in _NOTHING)
+        return before if after == set(before) else list(filter(after.__contains__, self._addresses))
 
     def __iter__(self) -> Iterator[str]:
         """Yield the addresses."""

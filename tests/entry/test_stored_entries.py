@@ -53,6 +53,34 @@ def test_entries_and_what_is_told_of_all_are_as_before(entries: dict[str, Entry]
     assert (list(found.items()), len(found)) == (list(entries.items()), len(entries))
 
 
+@given(ENTRIES, ENTRIES, st.sets(st.sampled_from(ADDRESSES)))
+def test_others_at_their_addresses_are_told_as_if_they_had_been_kept(
+    entries: dict[str, Entry], others: dict[str, Entry], first: set[str]
+) -> None:
+    before = stored(entries)
+    assert all(before[one] == entries[one] for one in first & entries.keys())
+    new = {one: other.with_changes(see=entries[one].see) for one, other in others.items() if one in entries}
+    found, changed = before.with_others(new), {**entries, **new}
+    assert found is not None
+    assert [found[one] for one in changed] == list(changed.values())
+    lineages = Lineage(changed), Lineage(found)
+    before_and_after = (Traits(lineage.entries, lineage) for lineage in lineages)
+    told, tells = ({name: getattr(one, name) for name in TRAITS} for one in before_and_after)
+    assert tells == told
+    assert dict(Adjacency(found).citing) == Adjacency(changed).citing
+    assert found.unlike(before) == before.unlike(found) == sorted(new)
+    assert found.unlike(stored(entries)) is None
+    assert list(found.items()) == list(changed.items())
+    assert dict(before.items()) == entries
+
+
+def test_others_with_other_links_are_not_told_by_columns() -> None:
+    entries = {one: Entry(address=one, title=one, type=EntryType.NOTE, status=Status.ACTIVE) for one in ADDRESSES}
+    before = stored(entries)
+    assert before.with_others({ADDRESSES[0]: entries[ADDRESSES[0]].with_changes(see=(ADDRESSES[1],))}) is None
+    assert before.with_others({"w/r/z": entries[ADDRESSES[0]]}) is None
+
+
 @given(ENTRIES, st.sets(st.sampled_from(ADDRESSES)))
 def test_entry_is_the_same_however_it_is_asked_for(entries: dict[str, Entry], first: set[str]) -> None:
     found = stored(entries)
