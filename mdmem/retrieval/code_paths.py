@@ -7,8 +7,12 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from mdmem.regex import regex
 from mdmem.workspace.location import Location
 from mdmem.workspace.workspace import Workspace
+
+# What Windows calls another disk; a file may have a colon in its name.
+_DRIVE = regex(r"[A-Za-z]:(?:[/\\]|\Z)")
 
 
 def code_path(workspace: Workspace, path: str) -> str:
@@ -72,7 +76,7 @@ def absent_paths(workspace: Workspace, paths: Iterable[str]) -> tuple[str, ...]:
 
 def lies_inside(path: str) -> bool:
     """Say whether a path from the top is one: what lies elsewhere is no file of this repository."""
-    return not path.startswith(("/", "../")) and path != ".." and ":" not in path[:3]
+    return not path.startswith(("/", "../")) and path != ".." and not _DRIVE.match(path)
 
 
 def _has_folders_beside(location: Location) -> bool:
