@@ -271,6 +271,14 @@ def test_project_that_the_caller_may_not_read_is_refused(tmp_path: Path) -> None
     assert ids(context(root, "the pool", project="app", access=access))
 
 
+def test_what_a_draft_says_of_an_entry_in_force_is_marked(tmp_path: Path) -> None:
+    root = make_memory(tmp_path)
+    put(root, "app/architecture/kept", "The pool of walruses")
+    put(root, "app/architecture/hoped", "Seals", status="draft", supersedes=["app/architecture/kept"], reason="room")
+    said = context_text(context(root, "the pool of walruses"), ink=Ink())
+    assert "  linked: app/architecture/hoped (draft) supersedes this\n" in f"{said}\n"
+
+
 def test_narrow_caller_sees_nothing_of_other_wings(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
     put(root, "app/architecture/linked", "The pool of zebras", see=["web/rules/pool"])
