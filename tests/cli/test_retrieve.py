@@ -208,6 +208,7 @@ def test_path_at_which_nothing_is_now_is_told_in_one_line(tmp_path: Path, capsys
     assert line.startswith("Not in this working tree now: `src/later.py`, `no/such")
     assert line.endswith("`, `/nowhere/x` and 1 more")
     assert told("--format", "markdown") == [line]
+    assert retrieved(capsys, "--path", "a" * 300, cwd=folder)["absent"] == ["a" * 300]
     write(folder, "a:b.py", "")
     for here in ("src/pay.py", "a:b.py"):
         assert "absent" not in retrieved(capsys, "--path", here, cwd=folder)
