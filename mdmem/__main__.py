@@ -9,7 +9,7 @@ import sys
 import threading
 from typing import NoReturn
 
-from mdmem.late import Late, late
+from mdmem.late import Late, late, own_process
 
 # What click, `dataclasses`, `subprocess`, `urllib` and msgspec import at once and use late: a tenth of what a search
 # takes.
@@ -32,6 +32,7 @@ def main() -> NoReturn:
     """Run mdmem with the arguments of the process and exit with its code."""
     # What is loaded lives until the process ends; looking for garbage in it took a third of loading 10,000 entries.
     gc.disable()
+    own_process.set()
     for module in _LATE:
         module.stand_in()
     with late(*_LATE_AT_START):

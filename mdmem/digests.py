@@ -13,10 +13,11 @@ except ImportError:
     from hashlib import blake2b
     from hashlib import sha1 as _sha1
 
-__all__ = ["blake2b", "sha1", "unlike"]
+__all__ = ["blake2b", "identity_of", "sha1", "unlike"]
 
 # In bytes: OpenSSL loads in 4 ms and digests ten megabytes in a sixth of the 80 ms that Python's own takes.
 _FEW = 1 << 20
+_AT_ONCE = 512
 _digested: Counter[str] = Counter()
 
 
@@ -31,11 +32,25 @@ def sha1(content: bytes) -> str:
     return digest
 
 
+def identity_of(digests: Mapping[str, str]) -> str:
+    """Return what is the same for the same paths with the same digests in the same order alone."""
+    # No path holds the sign between them.
+    found = blake2b("\0".join(digests).encode("utf-8", "surrogatepass"), digest_size=32)
+    found.update(b"\0\0")
+    found.update("\0".join(digests.values()).encode("utf-8", "surrogatepass"))
+    return found.hexdigest()
+
+
 def unlike(known: Mapping[str, str], digests: Mapping[str, str]) -> Iterator[str]:
     """Yield the paths that have another digest, or one of the two alone; of thousands no step is Python's."""
     if list(known) == list(digests):
-        # Of one listing after another the paths are the same in order, and nothing is looked up.
-        yield from compress(digests, map(ne, known.values(), digests.values()))
+        # Of one listing after another the paths are the same in order, and nothing is looked up: lists that hold the
+        # same texts are alike at a tenth of what it takes to compare these one by one.
+        paths, before, now = list(digests), list(known.values()), list(digests.values())
+        for start in range(0, len(paths), _AT_ONCE) if before != now else ():
+            some = slice(start, start + _AT_ONCE)
+            if before[some] != now[some]:
+                yield from compress(paths[some], map(ne, before[some], now[some]))
         return
     found = list(map(known.get, digests))
     yield from compress(digests, map(ne, found, digests.values()))

@@ -11,6 +11,8 @@ from types import ModuleType
 from typing import Any
 
 _turn = threading.Lock()
+own_process = threading.Event()
+"""Set where nothing runs but mdmem: then a library may be imported without what mdmem never asks of it."""
 
 
 class Late(ModuleType):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
+from itertools import chain
 
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import IN_FORCE, Entry, Status
+from mdmem.entry.stored_entries import StoredEntries
 from mdmem.record import StoredRecord
 
 
@@ -172,8 +174,10 @@ class Lineage:
     @cached_property
     def alone(self) -> frozenset[str]:
         """Return every entry in force that superseded none and is superseded by none."""
-        chained, entries = self._heads, self.entries.items()
-        return frozenset(one for one, entry in entries if entry.status in IN_FORCE and one not in chained)
+        chained, entries = self._heads, self.entries
+        if isinstance(entries, StoredEntries):
+            return frozenset(chain.from_iterable(map(entries.of, IN_FORCE))).difference(chained)
+        return frozenset(one for one, entry in entries.items() if entry.status in IN_FORCE and one not in chained)
 
     @property
     def chained(self) -> Set[str]:
@@ -199,6 +203,8 @@ class Lineage:
         known = self._heads.get(address)
         if known is not None:
             return known
+        if isinstance(self.entries, StoredEntries):
+            return (address,) if address in self.alone else ()
         entry = self.entries.get(address)
         return (address,) if entry is not None and entry.is_in_force else ()
 

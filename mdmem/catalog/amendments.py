@@ -7,6 +7,7 @@ from functools import cached_property
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, Status, Wing
+from mdmem.entry.stored_entries import having
 from mdmem.lineage import Lineage
 
 
@@ -50,7 +51,7 @@ class Amendments:
     @cached_property
     def _pairs(self) -> frozenset[tuple[str, str]]:
         entries, heads = self.entries, self.lineage.heads
-        said = (entry for entry in entries.values() if entry.amends and entry.status is not Status.DRAFT)
+        said = (entry for entry in having(entries, "amends") if entry.status is not Status.DRAFT)
         links = ((entry.address, old) for entry in said for old in entry.amends if old in entries)
         # What replaced the amended entry as well amends it no more.
         pairs = ((entries[old], entries[new]) for one, old in links for new in heads(one) if new not in heads(old))

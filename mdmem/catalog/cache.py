@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mdmem.catalog.addresses import by_place
 from mdmem.catalog.interpret import LoadedFile, interpret
 from mdmem.catalog.table import Table
-from mdmem.tree import Tree, TreeFile, Unreadable
+from mdmem.tree import FileKind, Tree, TreeFile, Unreadable
 
 if TYPE_CHECKING:
     from mdmem.catalog.model import Catalog
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # Path and digest: the same bytes at another address have another title and other places of their findings.
 _Key = tuple[str, str]
+_Placed = tuple[tuple[TreeFile, ...], tuple[TreeFile, ...], tuple[TreeFile, ...]]
 
 
 class ParsedFiles:
@@ -37,13 +38,18 @@ class ParsedFiles:
         self.listed: tuple[tuple[Path, str], Mapping[str, str]] | None = None
         self.differing: tuple[Mapping[str, str], Mapping[str, str], tuple[str, ...], Set[str]] | None = None
         self._before: dict[str, Catalog] = {}
-        self._placed: tuple[tuple[TreeFile, ...], tuple[tuple[TreeFile, ...], tuple[TreeFile, ...]]] | None = None
+        self._placed: tuple[tuple[TreeFile, ...], _Placed] | None = None
 
-    def placed(self, files: tuple[TreeFile, ...]) -> tuple[tuple[TreeFile, ...], tuple[TreeFile, ...]]:
-        """Return what is in an entry's place, and the others: as told before where these very files were asked of."""
+    def placed(self, files: tuple[TreeFile, ...]) -> _Placed:
+        """Return what is in an entry's place, and those of them that can be read, and the others.
+
+        It is as told before where these very files were asked of.
+        """
         found = self._placed
         if found is None or found[0] is not files:
-            found = self._placed = (files, by_place(files))
+            entry_files, others = by_place(files)
+            readable = tuple(file for file in entry_files if file.kind is FileKind.FILE)
+            found = self._placed = (files, (entry_files, readable, others))
         return found[1]
 
     def follow(self, role: str, catalog: Catalog) -> None:

@@ -29,7 +29,10 @@ def with_edits(catalog: Catalog, tree: Tree, changed: Mapping[str, bytes]) -> Ca
     files = [file for file in catalog.files if file.path in changed]
     meant = entries_like(catalog, files, loaded, changed=changed.keys())
     known = catalog.addresses
-    entries = meant.entries | {address: with_full_links(entry, known) for address, entry in meant.open.items()}
+    entries = {
+        **meant.entries,
+        **{address: with_full_links(entry, known) for address, entry in meant.open.items()},
+    }
     lineage = meant.lineage_of(entries)
     others = [one for one in catalog.findings if not is_entry_place(one.place.path)]
     return replace(

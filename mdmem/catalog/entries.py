@@ -32,7 +32,7 @@ class Entries:
     whose links are yet to be told. `changed` are the addresses at which entries may not be those `before`.
     """
 
-    entries: dict[str, Entry]
+    entries: Mapping[str, Entry]
     sizes: dict[str, int]
     broken: dict[str, LoadedFile]
     findings: list[Finding]
@@ -70,7 +70,12 @@ def differing(before: Before, files: Sequence[TreeFile], digests: Mapping[str, s
     # Of the very same files what was not opened is broken below, or has a digest now.
     for listed, read in ((files, digests), (before.files, known)) if before.files is not files else ():
         found.update(filterfalse(read.__contains__, map(path_of, listed)))
-    return frozenset(found.union(path for path, one in before.broken.items() if one.is_closed))
+    return closed_of(before).union(found)
+
+
+def closed_of(before: Before) -> frozenset[str]:
+    """Return the paths of the files of a catalog that were listed, and could not be opened."""
+    return frozenset(path for path, one in before.broken.items() if one.is_closed)
 
 
 def entries_like(
@@ -101,9 +106,13 @@ def entries_like(
     )
 
 
-def with_entries(before: Mapping[str, Entry], new: Mapping[str, Entry], *, gone: Set[str]) -> dict[str, Entry]:
+def with_entries(before: Mapping[str, Entry], new: Mapping[str, Entry], *, gone: Set[str]) -> Mapping[str, Entry]:
     """Return entries in the order of their files, with those that are `gone` left out and others put in."""
-    entries = dict(before)
+    if not (gone or new):
+        # The very same: of a memory that did not change few entries are read.
+        return before
+    # What is a table already is copied as one.
+    entries = dict(before if isinstance(before, dict) else before.items())
     for address in gone - new.keys():
         entries.pop(address, None)
     is_longer = not new.keys() <= entries.keys()

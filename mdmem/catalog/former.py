@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from mdmem.catalog.addresses import is_entry_place
 from mdmem.catalog.content import CACHE_VERSION, read_dates
 from mdmem.catalog.interpret import LoadedFile
-from mdmem.entry.model import DATE_FIELDS, Entry, Wing
+from mdmem.digests import identity_of
+from mdmem.entry.model import Entry, Wing
+from mdmem.entry.stored_entries import PackedEntries, StoredEntries
 from mdmem.finding import Finding
 from mdmem.lineage import KnownChains, Lineage
-from mdmem.record import StoredRecord
+from mdmem.record import UNPACKABLE, Raw, StoredRecord, as_raw, unpack_one
 from mdmem.state import read_packed, write_packed
 from mdmem.tree import TreeFile
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 NAME = "former"
 # The number is raised whenever chains are told otherwise.
-_VERSION = f"{CACHE_VERSION} former 2"
+_VERSION = f"{CACHE_VERSION} former 4"
 
 
 class _Faults(StoredRecord, frozen=True):
@@ -35,26 +37,32 @@ class _Faults(StoredRecord, frozen=True):
 class Former(StoredRecord, frozen=True, gc=True, dict=True):
     """The entries in the order of their files, with the sizes of their bodies, and what a catalog is made of beside.
 
-    `as_written` are the entries of which a link may depend on which other files are there; `file_digests` those of all
-    files that were read, `closed` the paths of the others; `wings` are stated in manifests, by path, None by prose;
-    `dated` are the fields of dates that any of the entries has.
+    `as_written` are the entries of which a link may depend on which other files are there; `digests` those of all files
+    that were read, of which `identity` tells, `closed` the paths of the others; `wings` are stated in manifests, by
+    path, None by prose, each with its digest in `manifests`.
     """
 
-    listed: list[Entry]
+    packed: PackedEntries
     body_sizes: list[int]
     as_written: list[Entry]
-    file_digests: dict[str, str]
+    digests: Raw
+    identity: str
     closed: list[str]
     wings: dict[str, Wing | None]
+    manifests: dict[str, str]
     chains: KnownChains
-    dated: list[str]
     faults: _Faults | None = None
     one_end_suffices: bool | frozenset[str] = False
 
     @cached_property
-    def entries(self) -> Mapping[str, Entry]:
-        """Return the entries by address."""
-        return {entry.address: entry for entry in self.listed}
+    def entries(self) -> StoredEntries:
+        """Return the entries by address; raises ValueError where their columns do not fit."""
+        return self.packed.read()
+
+    @cached_property
+    def file_digests(self) -> Mapping[str, str]:
+        """Return the digests of the files by path; of those that are as `identity` says nobody asks."""
+        return unpack_one(self.digests, dict[str, str]) or {}
 
     @cached_property
     def sizes(self) -> Mapping[str, int]:
@@ -90,28 +98,40 @@ class Former(StoredRecord, frozen=True, gc=True, dict=True):
 def read_former(path: Path) -> dict[str, Former] | None:
     """Return what a file of the cache keeps, by `NAME`; empty where it could not be kept, None where it is not read."""
     found = read_packed(path, _VERSION, dict[str, Former])
-    return found if found is not None and all(map(_is_sound, found.values())) else None
+    if found is None or not all(map(_is_sound, found.values())):
+        return None
+    for former in found.values():
+        former.entries.file = path
+    return found
 
 
 def _is_sound(former: Former) -> bool:
-    fits = len(former.listed) == len(former.body_sizes) == len(former.entries)
-    return fits and read_dates([*former.listed, *former.as_written], former.wings.values(), names=former.dated)
+    try:
+        fits = len(former.body_sizes) == len(former.entries)
+    except ValueError:
+        return False
+    return fits and read_dates(former.as_written, former.wings.values())
 
 
 def write_former(path: Path, catalog: Catalog, wings: Mapping[str, Wing | None]) -> None:
     """Keep what a catalog of all files holds, and what its manifests state; nothing where a text has no UTF-8."""
     digests = catalog.file_digests
-    entries, short = list(catalog.entries.values()), list(catalog.short.values())
     faults = _Faults(dict(catalog.broken), [one for one in catalog.findings if is_entry_place(one.place.path)])
+    try:
+        packed, stated = PackedEntries.of(catalog.entries, catalog.adjacency.citing), as_raw(digests)
+    except UNPACKABLE:
+        write_packed(path, _VERSION, {})
+        return
     former = Former(
-        entries,
+        packed,
         list(map(catalog.sizes.__getitem__, catalog.entries)),
-        short,
-        digests,
+        list(catalog.short.values()),
+        stated,
+        identity_of(digests),
         [file.path for file in catalog.files if file.path not in digests],
         dict(wings),
+        {path: digests[path] for path in wings if path in digests},
         catalog.lineage.chains,
-        [name for name in DATE_FIELDS if any(getattr(one, name) for one in (*entries, *short))],
         faults if faults.broken or faults.findings else None,
         catalog.one_end_suffices is True,
     )

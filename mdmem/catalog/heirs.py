@@ -55,8 +55,10 @@ def take_over(new: Catalog, before: Catalog) -> None:
     has_order = list(new.entries) == list(before.entries)
     if not has_order and new.entries.keys() != before.entries.keys():
         return
-    then = before.entries.values() if has_order else map(before.entries.__getitem__, new.entries)
-    changed = list(compress(new.entries, map(is_not, then, new.entries.values())))
+    changed = list[str]()
+    if new.entries is not before.entries:
+        then = before.entries.values() if has_order else map(before.entries.__getitem__, new.entries)
+        changed = list(compress(new.entries, map(is_not, then, new.entries.values())))
     if len(changed) > _FEW:
         return
     pairs = [(before.entries[one], new.entries[one]) for one in changed]

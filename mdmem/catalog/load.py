@@ -9,13 +9,24 @@ from typing import TYPE_CHECKING
 from mdmem.catalog.addresses import is_manifest, with_full_links
 from mdmem.catalog.cache import ParsedFiles
 from mdmem.catalog.content import ContentCache, as_kept
-from mdmem.catalog.entries import Entries, differing, entries_like, entries_of, lineage_for, with_entries, without
+from mdmem.catalog.entries import (
+    Entries,
+    closed_of,
+    differing,
+    entries_like,
+    entries_of,
+    lineage_for,
+    with_entries,
+    without,
+)
+from mdmem.catalog.former import Former
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, not_fetched, read_manifest, unreadable
 from mdmem.catalog.model import Catalog
 from mdmem.catalog.redaction import Redaction, known_addresses, without_hidden_wings
 from mdmem.catalog.remote_wings import settings_of
 from mdmem.catalog.table import Table
 from mdmem.dataclass import replace
+from mdmem.digests import identity_of
 from mdmem.entry.model import Wing
 from mdmem.finding import Finding
 from mdmem.settings.model import OneSided
@@ -105,9 +116,7 @@ class _Loading:
         self.reading = reading
         self.access = access_to(tree)
         self.table = _table_of(tree)
-        self.entry_files, self.others = parsed.placed(tree.files())
-        plain = FileKind.FILE
-        self.readable = [file for file in self.entry_files if file.kind is plain]
+        self.entry_files, self.readable, self.others = parsed.placed(tree.files())
         self.manifests = [file for file in self.others if is_manifest(file)]
         self.documents: dict[str, Document] = {}
         self.stated_wings: dict[str, Wing] = {}
@@ -126,7 +135,13 @@ class _Loading:
     def through(self, cache: ContentCache) -> Catalog:
         parsed, digests = self.parsed, self.tree.digests([*self.readable, *self.manifests])
         table, before = self.table, self._before()
-        changed = differing(before, self.entry_files, digests) if before is not None else None
+        told = identity_of(digests) if isinstance(before, Former) else None
+        are_same = isinstance(before, Former) and before.identity == told
+        changed = None
+        if before is not None:
+            # Where all have a digest, then as now, none of them is looked up.
+            are_all = are_same and not before.files and len(digests) == len(self.entry_files) + len(self.manifests)
+            changed = closed_of(before) if are_all else differing(before, self.entry_files, digests)
         wanted = digests if changed is None else {path: digests[path] for path in changed & digests.keys()}
         loaded = table.loaded(wanted) if table is not None else parsed.known(wanted)
         there = self.entry_files if changed is None else self._at(changed)
@@ -153,12 +168,15 @@ class _Loading:
         elif unknown:
             parsed.learn(loaded | fresh, digests)
         loaded.update((path, one) for path, (one, _) in seen.items())
+        is_told = told is not None and not (fresh or wings)
         # What is held twice of a hundred thousand files is felt.
         del seen, met, fresh
         if before is None or changed is None:
             catalog = self._catalog(entries_of(self.entry_files, loaded), digests, shows_hidden=False)
         else:
             catalog = self._catalog(entries_like(before, there, loaded, changed=changed), digests)
+        if is_told:
+            vars(catalog)["identity"] = told
         if not is_part:
             parsed.last = replace(catalog, _documents={})
         if table is not None and not is_part and not missing_wings(self.tree):
@@ -216,7 +234,7 @@ class _Loading:
 
     def _former(self, paths: Collection[str], before: Before | None, cache: ContentCache) -> dict[str, LoadedFile]:
         """Return what some files meant when they had another content, by path, where that is known."""
-        then = before.file_digests if before is not None else {}
+        then = before.file_digests if before is not None and paths else {}
         digests = {path: then[path] for path in paths if path in then}
         known = self.table.before(paths) if self.table is not None else self.parsed.known(digests)
         return known | cache.files({path: digest for path, digest in digests.items() if path not in known})
@@ -227,7 +245,8 @@ class _Loading:
         if meant.open or self.access.is_narrow:
             known = frozenset(file.path.removesuffix(".md") for file in self.entry_files)
             addresses = known_addresses(known, self.access, frozenset(wing.name for wing in missing_wings(self.tree)))
-            entries |= {address: with_full_links(entry, addresses) for address, entry in meant.open.items()}
+            told = {address: with_full_links(entry, addresses) for address, entry in meant.open.items()}
+            entries = {**entries, **told} if told else entries
             if self.access.is_narrow and not shows_hidden:
                 redaction = Redaction(self.access, addresses)
                 entries = {address: redaction.entry(entry) for address, entry in entries.items()}

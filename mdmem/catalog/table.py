@@ -60,6 +60,8 @@ class Table:
         self._written_ns = 0
         # Of what the files beside the table were made, as far as they were read.
         self._kept: Mapping[str, str] | None = None
+        # What tells it, until it is asked for.
+        self._unread: Former | None = None
         self._stored_looks = Looks()
 
     @cached_property
@@ -119,14 +121,15 @@ class Table:
         former = self._former
         if former is None:
             return {}
-        stated = ((path, former.file_digests.get(path), wing) for path, wing in former.wings.items())
+        stated = ((path, former.manifests.get(path), wing) for path, wing in former.wings.items())
         return {path: FileRow(digest, wing=wing, is_parsed=True) for path, digest, wing in stated if digest is not None}
 
     @cached_property
     def _former(self) -> Former | None:
         kept = read_former(self._beside("former"))
         found = (kept or {}).get(NAME)
-        self._kept = found.file_digests or None if found is not None else {} if kept is not None else None
+        self._unread = found
+        self._kept = {} if found is None and kept is not None else None
         return found
 
     def _beside(self, name: str) -> Path:
@@ -216,8 +219,11 @@ class Table:
 
     def save_whole(self, catalog: Catalog, wings: Mapping[str, Wing | None]) -> None:
         """Write what all files mean together, and the looks at the folders, where either is far from what is kept."""
-        digests = catalog.file_digests
-        apart = _apart(self._kept, digests)
+        digests, unread = catalog.file_digests, self._unread
+        if unread is not None:
+            are_same = vars(catalog).get("identity") == unread.identity
+            self._kept, self._unread = (digests if are_same else unread.file_digests) or None, None
+        apart = _apart(self._kept, digests) if self._kept is not digests else 0
         if 100 * apart > _FEW * len(self._kept or ()):
             write_former(self._beside("former"), catalog, wings)
             self._kept = digests or None

@@ -8,6 +8,7 @@ from typing import Any
 
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, EntryType, Status
+from mdmem.entry.stored_entries import StoredEntries, having
 from mdmem.lineage import Lineage
 
 
@@ -22,6 +23,8 @@ class Traits:
     @cached_property
     def of_type(self) -> Mapping[EntryType, frozenset[str]]:
         """Return the addresses of the entries of each type."""
+        if isinstance(self.entries, StoredEntries):
+            return {kind: frozenset(self.entries.of(kind)) for kind in EntryType}
         found: dict[EntryType, list[str]] = {kind: [] for kind in EntryType}
         for address, entry in self.entries.items():
             found[entry.type].append(address)
@@ -30,18 +33,20 @@ class Traits:
     @cached_property
     def overriding(self) -> Sequence[Entry]:
         """Return the entries that override another."""
-        return [entry for entry in self.entries.values() if entry.overrides]
+        return having(self.entries, "overrides")
 
     @cached_property
     def contested(self) -> Sequence[Entry]:
         """Return the entries that are said to contradict another."""
-        return [entry for entry in self.entries.values() if entry.conflicts_with]
+        return having(self.entries, "conflicts_with")
 
     @cached_property
     def splits(self) -> Sequence[tuple[str, Sequence[str]]]:
         """Return what several entries in force replaced, and does not say why, each with those."""
         lineage, found = self.lineage, list[tuple[str, Sequence[str]]]()
         for old, successors in (*lineage.successors.items(), *lineage.claimants.items()):
+            if len(successors) < 2:
+                continue
             binding = [new for new in successors if lineage.is_current(new)]
             entry = self.entries[old]
             declared = entry.reason is not None and set(successors) <= set(entry.superseded_by)
@@ -52,23 +57,32 @@ class Traits:
     @cached_property
     def drafts(self) -> Sequence[Entry]:
         """Return the drafts."""
+        if isinstance(self.entries, StoredEntries):
+            return list(map(self.entries.__getitem__, self.entries.of(Status.DRAFT)))
         return [entry for entry in self.entries.values() if entry.status is Status.DRAFT]
 
     @cached_property
     def draft(self) -> frozenset[str]:
         """Return the addresses of the drafts."""
+        if isinstance(self.entries, StoredEntries):
+            return frozenset(self.entries.of(Status.DRAFT))
         return frozenset(entry.address for entry in self.drafts)
 
     @cached_property
     def bound(self) -> frozenset[str]:
         """Return the addresses of the entries that apply to some files alone."""
-        return frozenset(address for address, entry in self.entries.items() if entry.applies_to)
+        return frozenset(entry.address for entry in having(self.entries, "applies_to"))
 
     @cached_property
     def doubtful(self) -> frozenset[str]:
         """Return the addresses of the entries that may not be active on some day."""
-        entries, active = self.entries.items(), Status.ACTIVE
-        return frozenset(one for one, entry in entries if entry.status is not active or entry.expires_at is not None)
+        entries, active = self.entries, Status.ACTIVE
+        if isinstance(entries, StoredEntries):
+            apart = frozenset(entries.keys()).difference(entries.of(active))
+            return apart.union(entry.address for entry in entries.having("expires_at"))
+        return frozenset(
+            one for one, entry in entries.items() if entry.status is not active or entry.expires_at is not None
+        )
 
     @cached_property
     def plain(self) -> frozenset[str]:
@@ -85,5 +99,8 @@ class Traits:
     @cached_property
     def rated(self) -> frozenset[str]:
         """Return the addresses of the notes whose writers said how relevant they are."""
+        if isinstance(self.entries, StoredEntries):
+            rated = self.entries.having("relevance_score")
+            return self.of_type[EntryType.NOTE].intersection(entry.address for entry in rated)
         notes = self.of_type[EntryType.NOTE]
         return frozenset(address for address in notes if self.entries[address].relevance_score is not None)

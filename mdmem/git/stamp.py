@@ -13,7 +13,7 @@ Stamp = tuple[object, ...]
 # What tells which commits there are, and how git compares the disk with them.
 _OWN = ("index", "reftable/tables.list")
 _SHARED = ("packed-refs", "shallow", "info/attributes", "reftable/tables.list")
-_REFS = ("refs/heads", "refs/remotes")
+_REFS = ("refs/heads", "refs/remotes", "refs/replace")
 _REF, _INCLUDE = b"ref: ", b"[include"
 # What changed in the tick of the clock in which it was looked at may have changed once more.
 RACY_NS = 2_000_000_000

@@ -31,10 +31,11 @@ from mdmem.errors import EnvironmentFaultError, MdmemError, RootNotFoundError, S
 from mdmem.errors import NotFoundError as NothingFoundError
 from mdmem.guide import topics
 from mdmem.mcp.arguments import nearest, read_arguments, shown
-from mdmem.mcp.dispatch import Calls, Limits
+from mdmem.mcp.dispatch import Calls
 from mdmem.mcp.listings import rooms_of
 from mdmem.mcp.prompts import PROMPTS, find_prompt, present_of, text_of
 from mdmem.mcp.resources import TEMPLATES, find_kind, fixed, of_memory, read_kind
+from mdmem.mcp.tool_call import Limits
 from mdmem.mcp.workspaces import Provider
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
 """What a client asks first, answered before the SDK is imported: that takes a second where much else runs.
 
-The SDK is handed these lines, too, so that it knows the client, and its own answers to them are left out. Whatever is
-not plainly one of them, and all that comes after such a line, it answers alone.
+The SDK is handed these lines, too, so that it knows the client, and its own answers to them are left out; but not
+calls of tools that are answered. Whatever is not plainly one of them, and all that comes after such a line, it answers
+alone.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
 from queue import Queue
-from typing import Any, NamedTuple, TextIO
+from typing import Any, BinaryIO, NamedTuple, TextIO, TypeGuard
 
 from mdmem import __version__
 
@@ -44,8 +45,9 @@ _CAPABILITIES = {
     "resources": {"listChanged": False, "subscribe": False},
     "tools": {"listChanged": False},
 }
+Facts = dict[str, Any]
 # A known name has such a value, `*` is every name, an unknown name has any value; what `None` takes, the SDK knows.
-_ANY: dict[str, Any] = {}
+_ANY: Facts = {}
 _UNKNOWN = object()
 _CLIENT = {"name": str, "version": str, "title": str, "description": str, "websiteUrl": str, "icons": None}
 _OFFERS = {
@@ -64,17 +66,22 @@ _ENVELOPE = {
     "progressToken": int,
 }
 _LONGEST_LINE, _LONGEST_ID, _MOST_OBJECTS = 20_000, 100, 100
-# Lines that wait for the SDK to read them.
-_WAITING = 64
+# Lines that wait for the SDK to read them, and calls that are worked on here at once.
+_WAITING, _AT_ONCE = 64, 4
 
 # Some clients keep the tools from the model until they have the others, too.
 _LISTS = ("tools/list", "prompts/list", "resources/list")
+_CALL = "tools/call"
+_CALLED = {"name": str, "arguments": _ANY, "_meta": _ANY}
+_COMPLETE: Facts = {"resultType": "complete"}
+_CANCELLED = "notifications/cancelled"
 # What is in these stands in files, and may be long in coming.
 _OF_FILES = ("resources",)
 
-Facts = dict[str, Any]
 Lists = Mapping[str, Callable[[], Sequence[Facts] | None]]
 """What gives each list, by its name; None leaves it to the SDK."""
+Call = Callable[[str, Facts], tuple[Facts, Callable[[], None]] | None]
+"""What gives the result of a tool by its name and arguments, and what is done once that is sent; None as with lists."""
 
 
 class Era(Enum):
@@ -106,8 +113,11 @@ class Request(NamedTuple):
 class Opening:
     """Standard input, line by line; as long as nobody else answers, the first requests on it are answered here.
 
-    `answered` are those of which the SDK's own answer is to be left out.
+    `answered` are those of which the SDK's own answer is to be left out, `output` is where answers go, and `is_idle`
+    says that no call is worked on.
     """
+
+    output: BinaryIO
 
     def __init__(self) -> None:
         """Start with nothing read."""
@@ -116,13 +126,23 @@ class Opening:
         self._turn, self._is_open = threading.Lock(), True
         self._era: Era | None = None
         self._lists: Lists = {}
-        self._has_lists = threading.Event()
+        self._call: Call | None = None
+        self._has_lists, self._has_call, self.is_idle = threading.Event(), threading.Event(), threading.Event()
+        self.is_idle.set()
+        # Calls that are worked on here, and the lines of those that were answered.
+        self._called: set[int | str] = set()
+        self._spent: list[str] = []
 
     def start(self) -> None:
-        """Read from now on: whoever else reads standard input finds it empty. A signal ends the process at once."""
+        """Read from now on: whoever else reads standard input finds it empty, and what else is printed is an error's.
+
+        A signal ends the process at once.
+        """
         for number, code in ((signal.SIGTERM, 0), (signal.SIGINT, INTERRUPTED)):
             signal.signal(number, lambda *_, code=code: os._exit(code))
-        lines = io.TextIOWrapper(io.FileIO(_taken(sys.stdin)), encoding="utf-8", errors="replace")
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        self.output = os.fdopen(_taken(sys.stdout, nowhere if sys.stderr is None else sys.stderr.fileno()), "wb")
+        lines = io.TextIOWrapper(io.FileIO(_taken(sys.stdin, nowhere)), encoding="utf-8", errors="replace")
         threading.Thread(target=self._read, args=(lines,), daemon=True).start()
 
     def offer(self, lists: Lists) -> None:
@@ -130,15 +150,24 @@ class Opening:
         self._lists = lists
         self._has_lists.set()
 
+    def offer_calls(self, call: Call) -> None:
+        """Say what calls tools; a client that does so before that waits."""
+        self._call = call
+        self._has_call.set()
+
     def close(self) -> None:
         """Leave to the SDK what is read from now on."""
         self._has_lists.set()
+        self._has_call.set()
         with self._turn:
             self._is_open = False
+            self._called.clear()
 
     def readline(self) -> str:
-        """Return the next line, those that were answered, too; empty at the end."""
-        return self._lines.get()
+        """Return the next line, those that were answered, too, but for calls; empty at the end."""
+        while (line := self._lines.get()) in self._spent:
+            self._spent.remove(line)
+        return line
 
     def answer_to(self, line: str) -> bytes | None:
         """Return the answer to the next line; None for one that is left to the SDK.
@@ -146,19 +175,24 @@ class Opening:
         Where that is the first one, all that follows is, too: it decides how the SDK takes the rest.
         """
         request = request_of(line)
-        if self._era is None:
-            self._is_open = self._is_open and request is not None and request.opens
-        if not self._is_open or request is None:
+        if not self._is_ours(request) or request.method == _CALL:
             return None
-        if self._era is not None and (request.era is not self._era or request.method == "initialize"):
-            return None
-        self._era = request.era
         result = self._listed(request) if request.list else told_of(request)
         if result is None:
             return None
         self.answered.add(request.id)
-        answer = {"jsonrpc": "2.0", "id": request.id, "result": result}
-        return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        return _line_of(request, result)
+
+    def _is_ours(self, request: Request | None) -> TypeGuard[Request]:
+        """Say whether the next request may be answered here."""
+        if self._era is None:
+            self._is_open = self._is_open and request is not None and request.opens
+        if not self._is_open or request is None:
+            return False
+        if self._era is not None and (request.era is not self._era or request.method == "initialize"):
+            return False
+        self._era = request.era
+        return True
 
     def _listed(self, request: Request) -> Facts | None:
         self._has_lists.wait()
@@ -172,8 +206,12 @@ class Opening:
                 request = request_of(line)
                 if self._era is not None and request is not None and request.list in _OF_FILES:
                     threading.Thread(target=self._answer_beside, args=(request, line), daemon=True).start()
+                elif request is not None and request.method == _CALL:
+                    self._take(request, line)
                 else:
                     self._answer(line)
+                if _CANCELLED in line:
+                    self._leave(cancelled_by(line))
                 self._lines.put(line)
         self._lines.put("")
 
@@ -181,6 +219,36 @@ class Opening:
         """Read the files while other requests are answered; then the list costs little."""
         if self._listed(request) is not None:
             self._answer(line)
+
+    def _take(self, request: Request, line: str) -> None:
+        """Let a call be worked on beside what is read, if it may be answered here and not too many are."""
+        with self._turn:
+            if not self._is_ours(request) or request.id in self._called or len(self._called) >= _AT_ONCE:
+                return
+            self._called.add(request.id)
+            self.is_idle.clear()
+        threading.Thread(target=self._work_on, args=(request, line), daemon=True).start()
+
+    def _work_on(self, request: Request, line: str) -> None:
+        self._has_call.wait()
+        found = None if self._call is None else self._call(request.params["name"], request.params.get("arguments", {}))
+        if found is not None:
+            result, then = found
+            answer = _line_of(request, told_of(request, result))
+            with self._turn:
+                # Whoever was too late, or is not waited for any more, answers nothing.
+                if request.id in self._called:
+                    self._spent.append(line)
+                    self._send(answer)
+                    then()
+        self._leave(request.id)
+
+    def _leave(self, number: int | str | None) -> None:
+        """Leave a call to the SDK, or to nobody where it is answered."""
+        with self._turn:
+            self._called -= {number}
+            if not self._called:
+                self.is_idle.set()
 
     def _answer(self, line: str) -> None:
         with self._turn:
@@ -190,8 +258,8 @@ class Opening:
 
     def _send(self, answer: bytes) -> None:
         try:
-            sys.stdout.buffer.write(answer)
-            sys.stdout.buffer.flush()
+            self.output.write(answer)
+            self.output.flush()
         except OSError:
             # That the client has gone is the SDK's to find out, by its own answer.
             self.answered.clear()
@@ -215,8 +283,17 @@ def request_of(line: str) -> Request | None:
     return None if era is None else Request(number, message["method"], params, era)
 
 
-def told_of(request: Request, listed: Sequence[Facts] = ()) -> Facts:
-    """Return the result of a request, in the order in which the SDK writes it; `listed` is what a list holds."""
+def cancelled_by(line: str) -> int | str | None:
+    """Return the number of the request that a client says it no longer waits for, None where it says nothing such."""
+    try:
+        number = json.loads(line)["params"]["requestId"]
+    except (ValueError, RecursionError, LookupError, TypeError):
+        return None
+    return number if isinstance(number, (int, str)) else None
+
+
+def told_of(request: Request, found: Sequence[Facts] | Facts = ()) -> Facts:
+    """Return the result of a request, in the order in which the SDK writes it; `found` is a list's or a tool's."""
     if request.method == "initialize":
         return {
             "capabilities": _CAPABILITIES,
@@ -224,14 +301,20 @@ def told_of(request: Request, listed: Sequence[Facts] = ()) -> Facts:
             "protocolVersion": request.params["protocolVersion"],
             "serverInfo": IDENTITY,
         }
-    if request.list:
-        told: Facts = {request.list: listed}
+    if isinstance(found, dict):
+        told, complete = found, _COMPLETE
     else:
         told = {"capabilities": _CAPABILITIES, "instructions": INSTRUCTIONS, "supportedVersions": [ENVELOPED]}
+        told = {request.list: found} if request.list else told
+        complete = {**_COMPLETE, "cacheScope": "private", "ttlMs": 0}
     if request.era is Era.HANDSHAKE:
         return told
-    complete = {"cacheScope": "private", "resultType": "complete", "ttlMs": 0}
     return {**dict(sorted({**told, **complete}.items())), "_meta": {f"{_RESERVED}serverInfo": IDENTITY}}
+
+
+def _line_of(request: Request, result: Facts) -> bytes:
+    answer = {"jsonrpc": "2.0", "id": request.id, "result": result}
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def _era_of(method: object, params: Any) -> Era | None:
@@ -239,13 +322,17 @@ def _era_of(method: object, params: Any) -> Era | None:
     if method == "initialize":
         fits = _fits(params, _HANDSHAKE, "protocolVersion", "capabilities", "clientInfo")
         return Era.HANDSHAKE if fits and params["protocolVersion"] in HANDSHAKES else None
-    if method not in ("server/discover", *_LISTS) or not _fits(params, {"_meta": _ANY, "cursor": None}):
+    if method == _CALL:
+        is_known = _fits(params, _CALLED, "name") and {*params} <= {*_CALLED}
+    else:
+        is_known = method in ("server/discover", *_LISTS) and _fits(params, {"_meta": _ANY, "cursor": None})
+    if not is_known:
         return None
     meta = params.get("_meta", {})
     if _VERSION in meta:
         fits = _fits(meta, _ENVELOPE, f"{_RESERVED}clientCapabilities")
         return Era.ENVELOPE if fits and meta[_VERSION] == ENVELOPED else None
-    return Era.HANDSHAKE if method in _LISTS and _fits(meta, {"progressToken": int}) else None
+    return Era.HANDSHAKE if method in (*_LISTS, _CALL) and _fits(meta, {"progressToken": int}) else None
 
 
 def _fits(value: Any, shape: Mapping[str, Any], *needed: str) -> bool:
@@ -268,10 +355,9 @@ def _is_short(value: object) -> bool:
     return isinstance(value, str) and len(value) <= _LONGEST_ID and value.isprintable()
 
 
-def _taken(stream: TextIO) -> int:
-    """Return a descriptor of what a stream reads, whose own number reads nothing from now on."""
+def _taken(stream: TextIO, instead: int) -> int:
+    """Return a descriptor of what a stream reads or writes, whose own number means what another did from now on."""
     number = stream.fileno()
-    taken, nothing = os.dup(number), os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, number)
-    os.close(nothing)
+    taken = os.dup(number)
+    os.dup2(instead, number)
     return taken

@@ -10,8 +10,8 @@ from mdmem.dataclass import dataclass, replace
 from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, RootNotFoundError, UsageError
 from mdmem.git.status import list_changed_since_commit
 from mdmem.mcp.arguments import shown
-from mdmem.mcp.dispatch import remarked
 from mdmem.mcp.page import Page
+from mdmem.mcp.tool_call import remarked
 from mdmem.mcp.tools.across import ACROSS
 from mdmem.mcp.tools.shape import AT, EVERYWHERE, REPOSITORY, Facts, Told
 from mdmem.tree import SETTINGS_NAME
@@ -19,8 +19,8 @@ from mdmem.tree import SETTINGS_NAME
 if TYPE_CHECKING:
     from mdmem.hub.kept_copies import ServedHub
     from mdmem.hub.reader import Reader, SeenRepository
-    from mdmem.mcp.dispatch import ToolCall
     from mdmem.mcp.session import Given
+    from mdmem.mcp.tool_call import ToolCall
     from mdmem.mcp.workspaces import Provider
     from mdmem.workspace.workspace import Workspace
 

@@ -26,12 +26,13 @@ from mcp_types import Tool as ListedTool
 from mdmem.access import EVERYTHING, Access
 from mdmem.errors import MdmemError
 from mdmem.mcp.arguments import nearest, shown
-from mdmem.mcp.dispatch import Calls, OtherMemories, RefusedError
+from mdmem.mcp.dispatch import Calls
 from mdmem.mcp.handlers import Handlers
 from mdmem.mcp.handshake import IDENTITY, INSTRUCTIONS
 from mdmem.mcp.logs import log_to_stderr
 from mdmem.mcp.page import Page
 from mdmem.mcp.session import Session
+from mdmem.mcp.tool_call import OtherMemories, RefusedError
 from mdmem.mcp.tools.shape import Tool
 from mdmem.mcp.tools.table import PROFILES, TOOLS, listed_in, tools_of
 from mdmem.mcp.workspaces import Provider
@@ -40,7 +41,7 @@ from mdmem.reply import Reply, current_reply, replying
 
 log = logging.getLogger("mdmem.mcp")
 
-# Seconds after the first reply: the client's next question, what tools there are, goes first.
+# Seconds after the first reply: the client's next request, what tools there are, goes first.
 _DELAY = 0.1
 # Fewer entries are indexed before anybody asks how far it is.
 _WORTH_SAYING = 500
@@ -52,16 +53,18 @@ class Warmup:
     def __init__(self, provider: Provider) -> None:
         """Take what opens the workspace."""
         self._provider = provider
-        self._started = threading.Lock()
+        self._started, self._is_awaited = threading.Lock(), threading.Event()
         self.done, self.total, self.is_running = 0, 0, False
 
     def start(self) -> None:
         """Start the run, at the first call of this alone."""
         if self._started.acquire(blocking=False):
             self.is_running = True
-            timer = threading.Timer(_DELAY, self._run)
-            timer.daemon = True
-            timer.start()
+            threading.Thread(target=self._run, daemon=True).start()
+
+    def hurry(self) -> None:
+        """Let the run begin, if it has not: a question waits for it."""
+        self._is_awaited.set()
 
     @property
     def said(self) -> str:
@@ -69,6 +72,7 @@ class Warmup:
         return f"the index is being built: {self.done} of {self.total} entries"
 
     def _run(self) -> None:
+        self._is_awaited.wait(_DELAY)
         from mdmem.status import refresh_index
 
         try:
@@ -86,8 +90,9 @@ class Warmup:
 
 # Seconds between two words on how far the index is.
 _BEAT = 0.25
-# Seconds that a question waits for the first bringing up to date, and between two looks at that.
-_PATIENCE, _LOOK = 2.0, 0.02
+# Seconds that a question waits for the first bringing up to date, and between two looks at that: it is told how far it
+# is, and to read every file beside that takes both of them longer.
+_PATIENCE, _LOOK = 10.0, 0.02
 
 Caller = Callable[[], Access]
 """Says, in the task of a call, who calls."""
@@ -185,9 +190,11 @@ class MemoryServer(MCPServer[Any]):
 
     async def _warmed(self) -> None:
         """Wait a moment for the index to be brought up to date, whose lock a question would meet."""
-        with anyio.move_on_after(_PATIENCE):
-            while self._warming is not None and self._warming.is_running:
-                await anyio.sleep(_LOOK)
+        if self._warming is not None:
+            self._warming.hurry()
+            with anyio.move_on_after(_PATIENCE):
+                while self._warming.is_running:
+                    await anyio.sleep(_LOOK)
 
     async def _answer(self, tool: Tool, arguments: dict[str, Any], access: Access) -> Page | RefusedError:
         try:

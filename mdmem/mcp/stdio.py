@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import signal
 import sys
@@ -61,7 +62,8 @@ async def _serve(server: MemoryServer, opening: Opening, ending: _Ending) -> Non
         opening.close()
         # Only ever asked for its next line.
         lines: Any = opening
-        async with stdio_server(stdin=anyio.wrap_file(lines)) as (read, write):
+        sent = io.TextIOWrapper(opening.output, encoding="utf-8", newline="\n")
+        async with stdio_server(stdin=anyio.wrap_file(lines), stdout=anyio.wrap_file(sent)) as (read, write):
             try:
                 with contextlib.redirect_stdout(sys.stderr):
                     output = _Output(write, server, answered=opening.answered)

@@ -87,7 +87,7 @@ def _listed(workspace: Workspace, filters: Filters) -> Iterator[Entry]:
         if (
             scope.holds(entry.address)
             and passes(entry, filters, workspace.today)
-            and is_shown(catalog.lineage, entry, filters)
+            and is_shown(catalog.lineage, entry.address, filters, is_draft=entry.status is Status.DRAFT)
         ):
             yield entry
 

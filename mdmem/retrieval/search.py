@@ -133,12 +133,12 @@ def _lets_all_in(filters: Filters) -> bool:
     return not any(named)
 
 
-def is_shown(lineage: Lineage, entry: Entry, filters: Filters) -> bool:
+def is_shown(lineage: Lineage, address: str, filters: Filters, *, is_draft: bool) -> bool:
     """Say whether an entry is shown under its own name: current, or of a kind that was asked for."""
-    if entry.status is Status.DRAFT:
+    if is_draft:
         return filters.include_drafts or Status.DRAFT in filters.statuses
     wanted = filters.include_deprecated or Status.DEPRECATED in filters.statuses
-    return wanted or lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
+    return wanted or lineage.is_current(address) or lineage.is_unresolved(address)
 
 
 class _Found(NamedTuple):
@@ -218,14 +218,18 @@ class _StandIns(ByAddress[Sequence[str]]):
         super().__init__()
         self._entries, self._lineage, self._filters, self._today = catalog.entries, catalog.lineage, filters, today
         self._of_any_status = replace(filters, statuses=()) if filters.statuses else filters
+        self._lets_all_in, self._drafts = _lets_all_in(filters), catalog.traits.draft
 
     def __missing__(self, address: str) -> Sequence[str]:
-        entry, lineage, filters, today = self._entries[address], self._lineage, self._filters, self._today
-        heads = lineage.heads(address)
-        is_itself = passes(entry, filters, today) and is_shown(lineage, entry, filters)
-        is_replaced = heads and address not in heads and passes(entry, self._of_any_status, today)
+        lineage, filters = self._lineage, self._filters
+        heads, is_draft = lineage.heads(address), address in self._drafts
+        is_itself = is_shown(lineage, address, filters, is_draft=is_draft) and self._passes(address, filters)
+        is_replaced = heads and address not in heads and self._passes(address, self._of_any_status)
         found = self[address] = (*((address,) if is_itself else ()), *(heads if is_replaced else ()))
         return found
+
+    def _passes(self, address: str, filters: Filters) -> bool:
+        return self._lets_all_in or passes(self._entries[address], filters, self._today)
 
     def anew(self, catalog: Catalog) -> _StandIns:
         return _StandIns(catalog, self._filters, self._today)

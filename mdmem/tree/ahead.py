@@ -20,7 +20,12 @@ class Ahead:
         """Start it; raises OSError where the system has none to spare."""
         self._asked, self._holds = asked, holds
         self._end, end = os.pipe()
-        self._process = os.fork()
+        try:
+            self._process = os.fork()
+        except OSError:
+            os.close(self._end)
+            os.close(end)
+            raise
         if self._process:
             os.close(end)
             return

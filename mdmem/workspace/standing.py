@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Set
 from functools import cached_property
 from itertools import compress
 from operator import ne
+from pathlib import Path
 from zlib import crc32
 
 from mdmem.catalog import is_entry_place
-from mdmem.dataclass import dataclass, field
-from mdmem.digests import unlike
+from mdmem.dataclass import dataclass, field, replace
+from mdmem.digests import identity_of, unlike
 from mdmem.errors import MdmemError
 from mdmem.git import Blob, Repository, UnknownRevisionError, resolve
 from mdmem.git.default_branch import DefaultBranch, find_default_branch
@@ -26,6 +27,7 @@ from mdmem.workspace.workspace import Workspace
 
 _VERSION = "standing 3"
 _FilesByCommit = dict[str, dict[str, str]]
+_SameByCommit = dict[str, tuple[str, str | None]]
 _MANIFEST = regex(r"[^/]+/README\.md")
 
 
@@ -79,11 +81,16 @@ class _StandingScan:
             return None
         if self.workspace.snapshot.is_dated or (not self._is_disk and self._base == self._commit):
             return Standings(self.branch, is_agreed=True)
+        is_first = self.workspace.parsed.differing is None
+        if is_first and (same := self._kept_same.get(self._key)) is not None and same[0] == self._identity:
+            return Standings(self.branch, settings=same[1])
         found = dict(self._found())
         binding = self._binding
         # What is read as it binds is not displaced.
         candidates = sorted(self._unlike_binding[1] | (binding.keys() & found.keys()))
         displaced = {path: binding[path] for path in candidates if self._is_displaced(path, found)}
+        if is_first and not self._differing_from_binding and not any(map(_is_read, self._unlike_binding[1])):
+            write_packed(self._file("-same"), _VERSION, {self._key: (self._identity, binding.get(SETTINGS_NAME))})
         is_proposed = Standing.PROPOSED in found.values()
         touches = self._touches() if is_proposed else {}
         return Standings(self.branch, found, displaced, touches, self._binding.get(SETTINGS_NAME))
@@ -115,20 +122,38 @@ class _StandingScan:
     @cached_property
     def _binding(self) -> Mapping[str, str]:
         """The digest of each file of the default branch."""
-        under = self.workspace.location.under
-        # The name parts one folder from another most of the time, and the key always.
-        part = under.encode("utf-8", "surrogateescape")
-        file, commit = self.workspace.cache_folder / f"standing-{crc32(part):08x}", f"{self.branch.commit} {part!r}"
+        under, file, commit = self.workspace.location.under, self._file(), self._key
         known = self.workspace.parsed.listed
         if known is not None and known[0] == (file, commit):
             return known[1]
         kept = read_packed(file, _VERSION, _FilesByCommit) or {}
         if commit not in kept:
-            listed = GitTree(self.repository, under, self.branch.commit, self.branch.ref).files()
+            # Kept by the commit, so by what it holds itself, not what `git replace` shows in its place for a while.
+            literal = replace(self.repository, is_literal=True)
+            listed = GitTree(literal, under, self.branch.commit, self.branch.ref).files()
             kept = {commit: {one.path: one.digest or "" for one in listed if one.kind is FileKind.FILE}}
             write_packed(file, _VERSION, kept)
         self.workspace.parsed.listed = ((file, commit), kept[commit])
         return kept[commit]
+
+    # The name parts one folder from another most of the time, and the key always.
+    def _file(self, what: str = "") -> Path:
+        part = self.workspace.location.under.encode("utf-8", "surrogateescape")
+        return self.workspace.cache_folder / f"standing-{crc32(part):08x}{what}"
+
+    @property
+    def _key(self) -> str:
+        return f"{self.branch.commit} {self.workspace.location.under.encode('utf-8', 'surrogateescape')!r}"
+
+    @property
+    def _kept_same(self) -> _SameByCommit:
+        """The files that were seen to be as the default branch has them, by its commit, with its settings' digest."""
+        return read_packed(self._file("-same"), _VERSION, _SameByCommit) or {}
+
+    @property
+    def _identity(self) -> str:
+        catalog, read = self.workspace.catalog, self._read
+        return catalog.identity if read is catalog.file_digests else identity_of(read)
 
     def _from_root(self, path: str) -> str:
         return path.removeprefix(f"{self.workspace.location.under}/") if self.workspace.location.under else path
@@ -223,7 +248,7 @@ class _StandingScan:
         is_read = path in self._read
         if is_read and (path not in found or not found[path].is_proposal):
             return False
-        if not (is_entry_place(path) or _MANIFEST.fullmatch(path)) or not self.workspace.access.sees(path):
+        if not _is_read(path) or not self.workspace.access.sees(path):
             return False
         if path.startswith(self._unreadable):
             return False
@@ -241,3 +266,8 @@ class _StandingScan:
         since, tip = self._base or self.branch.commit, self._commit or ""
         touched = last_touches(self.repository, since, tip, self.workspace.location.under)
         return {self._from_root(path): touch for path, touch in touched.items()}
+
+
+def _is_read(path: str) -> bool:
+    """Say whether what stands at a path of the default branch may bind."""
+    return is_entry_place(path) or _MANIFEST.fullmatch(path) is not None

@@ -19,6 +19,7 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write(top, "a.md", "one\n")
     commit_all(top)
     git(top, "branch", "other")
+    git(top, "commit", "-q", "--allow-empty", "-m", "second")
     return top
 
 
@@ -39,6 +40,7 @@ _CHANGES: dict[str, Callable[[Path], object]] = {
     "a new branch": lambda top: git(top, "branch", "new"),
     "packed refs": lambda top: git(top, "pack-refs", "--all"),
     "a remote's branch": lambda top: git(top, "update-ref", "refs/remotes/origin/main", "HEAD"),
+    "an object shown in another's place": lambda top: git(top, "replace", "HEAD", "HEAD~1"),
     "a staged file": lambda top: [write(top, "b.md", "x\n"), git(top, "add", "b.md")],
     "a setting": lambda top: git(top, "config", "mdmem.defaultBranch", "other"),
     "a setting of the user": lambda top: write(top.parent, "settings", "[init]\n defaultBranch = other\n"),

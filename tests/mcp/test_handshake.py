@@ -2,6 +2,7 @@
 
 import io
 import json
+from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -14,10 +15,13 @@ from mcp_types import jsonrpc_message_adapter
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from mdmem.access import EVERYTHING
+from mdmem.mcp.early_calls import EarlyCalls
 from mdmem.mcp.handshake import ENVELOPED, HANDSHAKES, Opening
 from mdmem.mcp.lists import early_lists
 from mdmem.mcp.server import MemoryServer
-from mdmem.mcp.tools.table import listed_in
+from mdmem.mcp.session import Session
+from mdmem.mcp.tools.table import listed_in, tools_of
+from mdmem.status import refresh_index
 
 _CLIENT = {"name": "tests", "version": "1"}
 _RESERVED = "io.modelcontextprotocol/"
@@ -50,8 +54,8 @@ def envelope(version: Any = ENVELOPED, **other: Any) -> dict[str, Any]:
     return {"_meta": {f"{_RESERVED}{name}": value for name, value in meta.items() if value is not None}}
 
 
-def by_the_sdk(server: MemoryServer, lines: list[str]) -> dict[Any, str]:
-    """Return what the SDK's server sends on lines, by the number of the request."""
+def by_the_sdk(server: MemoryServer, lines: list[str], awaited: int = 0) -> dict[Any, str]:
+    """Return what the SDK's server sends on lines, by the number of the request; for so many it is waited."""
 
     async def run() -> dict[Any, str]:
         to_server, given = anyio.create_memory_object_stream[Any](len(lines))
@@ -68,6 +72,8 @@ def by_the_sdk(server: MemoryServer, lines: list[str]) -> dict[Any, str]:
                     await to_server.send(message)
                 await anyio.wait_all_tasks_blocked()
                 answers = [from_server.receive_nowait().message for _ in range(from_server.statistics()[0])]
+                while len(answers) < awaited:
+                    answers.append((await from_server.receive()).message)
                 tasks.cancel_scope.cancel()
         return {one.id: one.model_dump_json(by_alias=True, exclude_unset=True) for one in answers}
 
@@ -145,6 +151,100 @@ def test_what_is_answered_before_the_sdk_is_what_the_sdk_answers(server: MemoryS
             assert told == json.loads(later[told["id"]])
         else:
             assert one.decode() == later[told["id"]] + "\n"
+
+
+class Heard(io.BytesIO):
+    """What is sent, line by line."""
+
+    def numbers(self) -> list[Any]:
+        return [json.loads(one)["id"] for one in self.getvalue().splitlines()]
+
+
+def opening_over(root: Path) -> tuple[Opening, Heard]:
+    """Return the opening of a server over a root, and what it sends."""
+    provider, opening, heard = server_over(root).provider, Opening(), Heard()
+    opening.output = heard
+    opening.offer(early_lists(provider, [], EVERYTHING))
+    opening.offer_calls(EarlyCalls(provider, Session(), tools_of("all"), EVERYTHING).result)
+    return opening, heard
+
+
+def read(opening: Opening, *lines: str) -> None:
+    """Let lines be read, each when what was called before is answered or left."""
+    for one in lines:
+        opening._read(io.StringIO(one))  # type: ignore[arg-type]
+        assert opening.is_idle.wait(20)
+
+
+def left_of(opening: Opening) -> list[str]:
+    """Return the lines that are left to the SDK."""
+    opening.close()
+    opening._lines.put("the end")
+    return [one for one in iter(opening.readline, "the end") if one]
+
+
+def called(number: int, name: str, meta: dict[str, Any], **arguments: Any) -> str:
+    """Return the call of a tool as a line."""
+    return line("tools/call", number, name=name, arguments=arguments, **meta)
+
+
+@pytest.mark.parametrize("version", [*HANDSHAKES, ENVELOPED])
+def test_calls_are_answered_before_the_sdk_as_by_it(tmp_path: Path, version: str) -> None:
+    root = memory(tmp_path / "repo")
+    server = server_over(root, session=Session())
+    refresh_index(server.provider.workspace())
+    is_enveloped = version == ENVELOPED
+    meta, opened = (
+        envelope() if is_enveloped else {"_meta": {"progressToken": 3}},
+        [] if is_enveloped else [hello(version)],
+    )
+    answered = [
+        called(2, "retrieve", meta, query="threads"),
+        called(3, "search", meta, query="threads", format="json"),
+        called(4, "search", meta, querry="threads"),
+        called(5, "memory_surface", meta, project_id="nav"),
+    ]
+    left = [called(6, "why", meta, address="threads"), called(7, "serch", meta, query="threads")]
+    later = by_the_sdk(server, [*opened, *answered], awaited=len(opened) + len(answered))
+    opening, heard = opening_over(root)
+    read(opening, *opened, *answered, *left)
+    assert heard.getvalue().decode().splitlines() == [later[number] for number in heard.numbers()]
+    assert heard.numbers()[-4:] == [2, 3, 4, 5]
+    assert left_of(opening) == [*opened, *left]
+
+
+def test_a_question_for_which_the_index_has_to_be_built_is_left_to_the_sdk(tmp_path: Path) -> None:
+    opening, heard = opening_over(memory(tmp_path / "repo"))
+    asked = called(2, "search", {}, query="threads")
+    read(opening, hello(), asked)
+    assert heard.numbers() == [1]
+    assert left_of(opening) == [hello(), asked]
+
+
+@pytest.mark.parametrize("end", ["cancelled", "late"])
+def test_a_call_that_is_cancelled_or_late_is_not_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    (opening, heard), goes_on, is_over = opening_over(memory(tmp_path / "repo")), Event(), Event()
+    asked, cancelled = called(2, "search", {}, query="x"), line("notifications/cancelled", None, requestId=2)
+    given: list[int] = []
+    work_on = opening._work_on
+
+    def worked_on(*call: Any) -> None:
+        work_on(*call)
+        is_over.set()
+
+    monkeypatch.setattr(opening, "_work_on", worked_on)
+    opening.offer_calls(lambda *_: ({"waited": goes_on.wait(20)}, lambda: given.append(1)))
+    opening._read(io.StringIO(hello() + asked))  # type: ignore[arg-type]
+    if end == "cancelled":
+        read(opening, cancelled)
+    else:
+        opening.close()
+    goes_on.set()
+    assert is_over.wait(20)
+    assert (heard.numbers(), given) == ([1], [])
+    assert left_of(opening)[:2] == [hello(), asked]
 
 
 def test_every_version_of_the_sdk_is_known() -> None:

@@ -32,8 +32,9 @@ from mdmem.access import Access
 from mdmem.entry.model import ACTING
 from mdmem.errors import EnvironmentFaultError
 from mdmem.mcp import server as served
-from mdmem.mcp.dispatch import Calls, Limits
+from mdmem.mcp.dispatch import Calls
 from mdmem.mcp.server import build_server
+from mdmem.mcp.tool_call import Limits
 from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.mcp.workspaces import Provider
 from mdmem.profile import Profile

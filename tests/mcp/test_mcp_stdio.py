@@ -251,6 +251,34 @@ def test_a_client_is_told_of_the_tools_before_the_sdk_and_the_memory_are_importe
     assert [json.loads(answer)["id"] for answer in out.splitlines()] == [4]
 
 
+def test_a_question_is_answered_before_the_sdk_is_imported_and_known_after(repository: Path) -> None:
+    subprocess.run([python(), "-m", "mdmem", "index"], cwd=repository, env=environment(), check=True)
+    program = (
+        "import importlib.abc, os, pathlib, sys, time\n"
+        "from mdmem.mcp import workspaces\n"
+        "class Holding(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        while name in {'anyio', 'mcp_types', 'pydantic'} and not pathlib.Path('go').exists():\n"
+        "            time.sleep(0.01)\n"
+        "sys.meta_path.insert(0, Holding())\n"
+        "opened = workspaces.Provider.workspace\n"
+        "def workspace(*given):\n"
+        "    os.write(1, b'written to nobody')\n"
+        "    return opened(*given)\n"
+        "workspaces.Provider.workspace = workspace\n"
+        "from mdmem.cli.main import run\n"
+        "run(['mcp'])\n"
+    )
+    asked = [line("tools/call", number, name="retrieve", arguments={"query": "threads"}) for number in (2, 3)]
+    with running(repository, program=program) as server:
+        hello(server)
+        send(server, asked[0])
+        assert "\n> Navigation uses two threads." in json.loads(received(server))["result"]["content"][0]["text"]
+        (repository / "go").touch()
+        send(server, asked[1])
+        assert "Given before" in json.loads(received(server))["result"]["content"][0]["text"]
+
+
 def test_a_signal_before_the_sdk_is_there_ends_the_process(repository: Path) -> None:
     program = (
         "import sys, time\n"

@@ -14,7 +14,8 @@ from mdmem.access import EVERYTHING, Access
 from mdmem.errors import RootNotFoundError
 from mdmem.git import stamp
 from mdmem.mcp import served_workspace
-from mdmem.mcp.dispatch import Calls, Limits
+from mdmem.mcp.dispatch import Calls
+from mdmem.mcp.tool_call import Limits
 from mdmem.mcp.workspaces import Provider
 from mdmem.tree import look
 from mdmem.workspace.deadline import within

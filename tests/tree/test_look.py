@@ -181,6 +181,22 @@ def test_other_process_says_once_what_is_there(
     assert seen(root, looks) == seen(root, Looks())
 
 
+def test_where_the_system_has_no_process_to_spare_nothing_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fork() -> int:
+        raise BlockingIOError
+
+    before = os.pipe()
+    for one in before:
+        os.close(one)
+    monkeypatch.setattr(os, "fork", fork)
+    with pytest.raises(BlockingIOError):
+        ahead.Ahead([ROOM], lambda _: True)
+    after = os.pipe()
+    for one in after:
+        os.close(one)
+    assert after == before
+
+
 @pytest.mark.parametrize(("inode", "is_stored"), [(7, True), (1 << 63, False)])
 def test_look_gives_the_stats_it_took_and_stores_none_that_no_file_holds(inode: int, is_stored: bool) -> None:
     stats = [(10, 11, 12, 13), (20, 21, 22, inode)]

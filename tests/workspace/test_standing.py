@@ -11,7 +11,7 @@ from builders import commit_all, git, make_root, memory, open_root, run_here, sn
 from mdmem.git import Repository, read_blobs
 from mdmem.retrieval.retrieve_context import retrieve_context
 from mdmem.state import write_packed
-from mdmem.workspace import proposals
+from mdmem.workspace import proposals, standing
 
 from .lines import NEW, OLD, RULE, Capture, on_branch, said, standings, supersede, superseding
 
@@ -33,6 +33,16 @@ def test_new_entry_on_disk_is_uncommitted(command: list[str], tmp_path: Path, ca
 
 
 _ROWS = ("entries", "hits", "items")
+
+
+def test_what_git_shows_in_the_place_of_a_commit_is_not_kept_as_what_it_holds(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/new")
+    commit_all(folder)
+    git(folder, "replace", "HEAD", "HEAD~1")
+    said(capsys, "list", cwd=folder)
+    git(folder, "replace", "-d", "HEAD")
+    assert "uncommitted" not in run_here(capsys, "list", cwd=folder).out
 
 
 def test_staged_entry_is_uncommitted(tmp_path: Path, capsys: Capture) -> None:
@@ -392,3 +402,19 @@ def test_revision_of_the_history_was_binding_and_one_of_a_branch_is_proposed(tmp
     at = said(capsys, "retrieve", "--at", "main~1", cwd=folder)["items"]
     assert standings(at) == [(RULE, "binding"), (OLD, "binding")]
     assert (NEW, "proposed") in standings(said(capsys, "retrieve", "--at", "feature", cwd=folder)["items"])
+
+
+def test_files_that_were_all_as_agreed_are_not_compared_again(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = memory(tmp_path)
+    before = said(capsys, "retrieve", cwd=folder)
+    with monkeypatch.context() as patched:
+        patched.setattr(standing._StandingScan, "_binding", property(lambda _: pytest.fail("it is")))
+        assert said(capsys, "retrieve", cwd=folder) == before
+    path = folder / "memory" / f"{RULE}.md"
+    path.write_text(path.read_text(encoding="utf-8") + "More.\n", encoding="utf-8")
+    assert (RULE, "uncommitted") in standings(said(capsys, "list", cwd=folder)["entries"])
+    git(folder, "checkout", "-q", "-b", "other")
+    commit_all(folder, "more")
+    assert (RULE, "proposed") in standings(said(capsys, "list", cwd=folder)["entries"])
