@@ -23,7 +23,7 @@ from mdmem.entry.model import Entry, Status, Wing
 from mdmem.entry.templates import PLACEHOLDERS
 from mdmem.errors import MdmemError, UsageError
 from mdmem.settings import Settings
-from mdmem.workspace.addresses import resolve_names
+from mdmem.workspace.addresses import refuse_unread_below, resolve_names
 from mdmem.workspace.workspace import Workspace
 
 _PERSON = re.compile(r"[^<>\n]*[^<>\s][^<>\n]*<[^<>\s]+>\Z")
@@ -176,10 +176,14 @@ def _plan_all(workspace: Workspace, names: Sequence[str], *, person: str) -> Cha
 
 
 def _meant(workspace: Workspace, name: str) -> Sequence[str]:
-    """Return the address that a name means, or those of the drafts in a folder; raises UsageError without any."""
+    """Return the address that a name means, or those of the drafts in a folder.
+
+    Raises UsageError without any, and NotFoundError where one of its files cannot be read: it may be a draft.
+    """
     found = resolve_names(workspace, [name])
     if not name.endswith("/"):
         return found
+    refuse_unread_below(workspace, name)
     drafts = [one for one in found if workspace.catalog.entries[one].status is Status.DRAFT]
     if not drafts:
         raise UsageError(f"no draft waits in {name}")
@@ -203,12 +207,12 @@ def _joined(one: ChangeSet, other: ChangeSet) -> ChangeSet:
 
 
 def _together(refused: Sequence[MdmemError], *, is_several: bool) -> MdmemError:
-    first, *others = refused
-    for error in others:
-        first.add_note(str(error))
+    error = refused[0]
+    for said in list(dict.fromkeys(map(str, refused)))[1:]:
+        error.add_note(said)
     if is_several:
-        first.add_note("none of them is approved")
-    return first
+        error.add_note("none of them is approved")
+    return error
 
 
 def in_own_name(workspace: Workspace, address: str, text: str) -> str:

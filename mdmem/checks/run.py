@@ -16,7 +16,7 @@ from mdmem.checks.first_look import FirstLook
 from mdmem.checks.kept_answers import AnswerStore
 from mdmem.checks.kept_findings import ExtractStore, with_extracts
 from mdmem.checks.registry import CHANGE, CODES, INCOMPLETE_CODES, MERGE
-from mdmem.checks.rules import settings_loosened
+from mdmem.checks.rules import merge_marker, settings_loosened
 from mdmem.checks.totals import with_totals
 from mdmem.dataclass import dataclass, replace
 from mdmem.errors import UsageError
@@ -188,7 +188,8 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
     if compared.last_commit is not None:
         changing = [code for code in codes if code in (*CHANGE, settings_loosened.CODE)]
         uncommitted = found_in(replace(case, base=compared.last_commit), changing)
-        found += [one for one in uncommitted if one.place.path in compared.apart]
+        in_conflict = {one.place.path for one in case.catalog.findings if one.code == merge_marker.CODE}
+        found += [one for one in uncommitted if one.place.path in compared.apart - in_conflict]
         found.sort(key=lambda finding: finding.sort_key)
     for parent in compared.other_parents:
         # A merge commit did only what differs from every parent.

@@ -33,7 +33,7 @@ def command(given: Globals, paths: tuple[str, ...], more: tuple[str, ...], sessi
     paths = (*paths, *more)
     if not paths:
         raise click.MissingParameter(param_hint="'PATH…'", param_type="argument")
-    workspace = open_workspace(given)
+    workspace = open_workspace(given, files=paths)
     now, name = datetime.now(UTC), briefed(session) if session is not None else None
     kept = Sessions(workspace.state_folder)
     before = kept.given(name, now) if name is not None and not fresh else {}

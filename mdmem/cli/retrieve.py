@@ -110,15 +110,17 @@ def _answer(
 
 def _misspelt(workspace: Workspace, paths: tuple[str, ...]) -> str | None:
     """Return, for the first path that is no file, what there is of a like name beside it; a file may be yet to come."""
+    from mdmem.retrieval.code_paths import is_there
+
     for path in paths:
         here = workspace.cwd / path
         top = workspace.location.base / path
-        if here.exists() or top.exists():
+        if is_there(here) or is_there(top):
             continue
         # Imported here: most paths are there.
         from difflib import get_close_matches
 
-        place = here if here.parent.is_dir() else top
+        place = here if is_there(here.parent) and here.parent.is_dir() else top
         with suppress(OSError, ValueError):
             near = get_close_matches(place.name, [one.name for one in place.parent.iterdir()], n=1, cutoff=_LIKE)
             if near:

@@ -100,7 +100,9 @@ def _verdict(pack: ContextPack) -> str:
     if basis.coverage is Coverage.FULL:
         return ""
     if basis.coverage is Coverage.PARTIAL:
-        lacks = f"; no invariant or decision holds {', '.join(map(visible, basis.uncovered_terms[:12]))}"
+        lacks = (
+            f"; no invariant or decision that applies here holds {', '.join(map(visible, basis.uncovered_terms[:12]))}"
+        )
         return f"This goal is covered in part{lacks if basis.uncovered_terms else ''}."
     unmatched = f" No entry searched holds {', '.join(visible(word) for word in basis.unmatched_terms[:12])}."
     # A file that cannot be read may be what covers the goal.
@@ -111,9 +113,9 @@ def _verdict(pack: ContextPack) -> str:
 def _uncovered(pack: ContextPack) -> str:
     always = sum(item.type == EntryType.INVARIANT for item in pack.items)
     bind = f"{always} invariants always bind" if always > 1 else "1 invariant always binds"
-    if always:
-        return f"{bind}; nothing else covers this goal."
     is_pattern = any(item.type == EntryType.PATTERN for item in pack.items)
+    if always:
+        return f"{bind}; {'no other invariant or decision' if is_pattern else 'nothing else'} covers this goal."
     nothing = "No invariant or decision" if is_pattern else "Nothing binding"
     return f"{nothing} covers this goal" + ("; what follows only touches it." if pack.items else ".")
 

@@ -24,6 +24,8 @@ _GROUPED = "items"
 # Where what binds is found: an invariant that is only proposed, left out or linked with binds nobody here.
 _BINDING = ("items", "sections")
 _NAMES = ("address", "id", "title", "name", "type", "path", "code", "facet")
+# How an answer came about: the index may be done before the next page is asked for, and it is the same answer.
+_MEANS = ("degraded", "why_degraded", "source", "usage_hint")
 
 Facts = dict[str, Any]
 Show = Callable[[Facts], Page]
@@ -79,7 +81,8 @@ def page_of(
         return size <= limit and show(_with_parts(head, [alone])).size <= limit - _MARKS
 
     parts = list(_parts(facts, fits, binds))
-    seal = seal_of(asked, line)
+    told = json_line({name: value for name, value in facts.items() if name not in _MEANS})
+    seal = seal_of(asked, f"{len(parts)} {told}")
     start = start_of(cursor, seal, len(parts))
     return _filled(head, parts, start, limit=limit, seal=seal if has_more else None, show=show)
 

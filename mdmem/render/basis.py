@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from mdmem.entry.model import Entry, day_of
 from mdmem.finding import Finding
 from mdmem.render.characters import one_line
+from mdmem.render.words import UNREPLACED
 from mdmem.retrieval.question import BEARINGS, AnswerBasis, AnsweredEntry, Contradiction
 
 # The rest of a reason stands in the entry.
@@ -70,7 +71,7 @@ def _weighed(one: Contradiction, entries: Mapping[str, Entry]) -> str:
 def ended_text(basis: AnswerBasis) -> Iterator[str]:
     """Yield what became of the best match, where it does not hold any more."""
     for one in basis.ended:
-        title, after = f" ({one_line(one.title)})", "nothing replaced it"
+        title, after = f" ({one_line(one.title)})", UNREPLACED
         if named := [*one.heads, *(f"{address}, which cannot be read" for address in one.unread)]:
             title, after = "", f"replaced by {', '.join(named)}"
         why = f": {_short(one.reason)}" if one.reason else ""

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from mdmem.entry.model import visible
-from mdmem.merge.conflicts import FieldSides, MergeConflict, MergeConflicts, SuccessorSide
+from mdmem.merge.conflicts import ConflictKind, FieldSides, MergeConflict, MergeConflicts, SuccessorSide
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump
 
 # As much of a text as tells two sides apart.
 _SHOWN = 60
+_OF_TEXT = (ConflictKind.CONTENT, ConflictKind.ADDED)
 
 
 def conflicts_text(conflicts: MergeConflicts, ink: Ink) -> str:
@@ -49,8 +50,10 @@ def _choices(conflict: MergeConflict, ink: Ink) -> Iterator[str]:
 
 
 def _next(conflict: MergeConflict, ink: Ink) -> Iterator[str]:
-    """Yield the one choice there is, or what shows all of them."""
-    if len(conflict.choices) == 1:
+    """Yield the one choice there is, or what shows all of them; of a file without a mark, what takes it as it is."""
+    if conflict.kind in _OF_TEXT and conflict.choices and conflict.choices[0].command.startswith("git "):
+        yield f"  no mark is left in it; {ink.added(conflict.choices[0].command)} takes it as it is"
+    elif len(conflict.choices) == 1:
         yield f"  {ink.added(conflict.choices[0].command)}"
     elif conflict.choices:
         shown = ink.added(f"mdmem resolve {conflict.address}")

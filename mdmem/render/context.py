@@ -17,7 +17,7 @@ from mdmem.render.words import count, indent
 from mdmem.standing import marked
 
 if TYPE_CHECKING:
-    from mdmem.context.pack import ContextPack, Item
+    from mdmem.context.pack import ContextPack, Item, Related
 
 
 def context_json(pack: ContextPack) -> str:
@@ -45,12 +45,14 @@ def _item(item: Item, ink: Ink) -> str:
     head = f"{ink.bold(f'[{item.type}] {item.id}')} ({', '.join(marks)})"
     said = [indent(item.content, 4)] if item.content else []
     lines = [head, f"  {one_line(item.name)}", *said, ink.dim(f"  why: {item.reason}")]
-    near = [
-        f"{one.relationship} {one.id}" if one.direction == "outgoing" else f"{one.id} {one.relationship} this"
-        for one in item.related
-        if one.id not in named_in(item.bearings)
-    ]
+    near = [_linked(one) for one in item.related if one.id not in named_in(item.bearings)]
     return "\n".join([*lines, *_bearings(item, ink), *([ink.dim(f"  linked: {'; '.join(near)}")] if near else [])])
+
+
+def _linked(one: Related) -> str:
+    # What a draft says of others changes nothing yet.
+    name = one.id if one.status == "active" else f"{one.id} ({one.status.replace('_', ' ')})"
+    return f"{one.relationship} {name}" if one.direction == "outgoing" else f"{name} {one.relationship} this"
 
 
 def _bearings(item: Item, ink: Ink) -> Iterator[str]:

@@ -9,7 +9,7 @@ from mdmem.entry.model import Entry, Status
 from mdmem.render.basis import bearings_text, ended_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
-from mdmem.render.words import count, indent
+from mdmem.render.words import UNREPLACED, count, indent
 from mdmem.standing import marked
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _standing(one: ShownEntry) -> str:
         return "current" if one.entry.status is Status.ACTIVE else one.entry.status.replace("_", " ")
     if one.entry.status is Status.DRAFT:
         return "draft, not binding"
-    return f"replaced by {', '.join(one.heads)}" if one.heads else "ended, nothing replaced it"
+    return f"replaced by {', '.join(one.heads)}" if one.heads else f"ended, {UNREPLACED}"
 
 
 def _value(value: object) -> str:

@@ -23,7 +23,10 @@ _COPIED = f"type {_ENDING}, or write `overrides: SHARED` where it differs on pur
 _LATER = f"type {_ENDING}, or write a later `expires_at`"
 _READING = f"read it against the code, then type `mdmem verify ADDRESS`, or {_REPLACING}"
 _ONE_OF_THEM = "type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep"
-_LINKING = "type `mdmem supersede ADDRESS --by KEPT --reason WHY`, or write `see: OTHER` where both are to stand"
+_LINKING = (
+    "type `mdmem supersede ADDRESS --by KEPT --reason WHY`, or write `see: OTHER` where both are to stand, "
+    "`conflicts_with: OTHER` where they contradict each other"
+)
 _RELINKING = "type `mdmem check --select link-to-superseded --fix --unsafe-fixes` to write what holds"
 _SHOWN = 20
 # A longer address pushes only what is said of itself aside.

@@ -173,7 +173,11 @@ def _verdict(pack: Pack) -> str:
     if basis.coverage is Coverage.FULL:
         return f"{entries(len(pack.items))}{where}{_likely(pack)}.{unmatched}"
     if basis.coverage is Coverage.PARTIAL:
-        lacks = f"; no invariant or decision holds {', '.join(basis.uncovered_terms)}" if basis.uncovered_terms else ""
+        lacks = (
+            f"; no invariant or decision that applies here holds {', '.join(basis.uncovered_terms)}"
+            if basis.uncovered_terms
+            else ""
+        )
         return f"{entries(len(pack.items))}{where}{_likely(pack)}. Covered in part{lacks}."
     if basis.problems:
         # A file that cannot be read may be what covers the question.
@@ -204,7 +208,7 @@ def absent_text(pack: Pack) -> Iterator[str]:
     if absent:
         named = ", ".join(f"`{_cut(one_line(path))}`" for path in absent[:_ABSENT])
         more = f" and {len(absent) - _ABSENT} more" if len(absent) > _ABSENT else ""
-        yield f"Not in this repository now: {named}{more}"
+        yield f"Not in this working tree now: {named}{more}"
 
 
 def _cut(name: str) -> str:

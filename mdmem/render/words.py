@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+# A link may lead nowhere, and a successor may have ended: that nothing replaced it is not known.
+UNREPLACED = "no supersession here leads to an entry in force"
+
 
 def count(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun in the right form."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from mdmem.regex import regex
 from mdmem.workspace.location import Location
 from mdmem.workspace.workspace import Workspace
+
+# What Windows calls another disk; a file may have a colon in its name.
+_DRIVE = regex(r"[A-Za-z]:(?:[/\\]|\Z)")
 
 
 def code_path(workspace: Workspace, path: str) -> str:
@@ -19,21 +24,36 @@ def code_path(workspace: Workspace, path: str) -> str:
     top = workspace.location.base.resolve()
     # As written: where a folder is a link, the globs of `applies_to` speak of the link.
     here = Path(os.path.normpath(workspace.cwd.resolve() / path))
-    if "\\" in path and not here.exists() and not (top / path).exists():
+    if "\\" in path and not is_there(here) and not is_there(top / path):
         # As Windows writes it.
         return code_path(workspace, path.replace("\\", "/"))
     if here.is_relative_to(top) and not _is_meant_from(top, path, here):
         found = here.relative_to(top).as_posix()
     else:
         found = Path(path).as_posix().removeprefix("./").rstrip("/")
-    return f"{found}/" if path.endswith("/") or (top / found).is_dir() else found
+    return f"{found}/" if path.endswith("/") or _is_folder(top / found) else found
 
 
 def _is_meant_from(top: Path, path: str, here: Path) -> bool:
     """Say whether a path is meant from the top: it is there alone, or its folder is, where it is yet to be made."""
-    if here.exists() or (top / path).exists():
-        return not here.exists()
-    return (top / path).parent.is_dir() and not here.parent.is_dir()
+    if is_there(here) or is_there(top / path):
+        return not is_there(here)
+    return _is_folder((top / path).parent) and not _is_folder(here.parent)
+
+
+def is_there(path: Path) -> bool:
+    """Say whether anything is at a path; raises OSError where it may not be looked at."""
+    try:
+        return path.exists()
+    except OSError as error:
+        # Nothing can have so long a name.
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        return False
+
+
+def _is_folder(path: Path) -> bool:
+    return is_there(path) and path.is_dir()
 
 
 def remark_on(workspace: Workspace, paths: Iterable[str]) -> str | None:
@@ -45,9 +65,9 @@ def remark_on(workspace: Workspace, paths: Iterable[str]) -> str | None:
     for path in paths:
         here, there = (Path(os.path.normpath(place / path)) for place in (workspace.cwd.resolve(), top))
         read = code_path(workspace, path)
-        if here == there or here.exists() != there.exists() or "\\" in path:
+        if here == there or is_there(here) != is_there(there) or "\\" in path:
             continue
-        if here.exists():
+        if is_there(here):
             return f"`{path}` is read from the working folder, as `{read}`; there is one at the top, too"
         return f"`{path}` is not there yet; it is read as `{read}`"
     return None
@@ -72,7 +92,7 @@ def absent_paths(workspace: Workspace, paths: Iterable[str]) -> tuple[str, ...]:
 
 def lies_inside(path: str) -> bool:
     """Say whether a path from the top is one: what lies elsewhere is no file of this repository."""
-    return not path.startswith(("/", "../")) and path != ".." and ":" not in path[:3]
+    return not path.startswith(("/", "../")) and path != ".." and not _DRIVE.match(path)
 
 
 def _has_folders_beside(location: Location) -> bool:

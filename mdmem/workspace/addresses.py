@@ -78,6 +78,14 @@ def _unread(workspace: Workspace, path: str) -> NotFoundError:
     )
 
 
+def refuse_unread_below(workspace: Workspace, folder: str) -> None:
+    """Raise NotFoundError where an entry in a folder cannot be read: what it is, nobody can say."""
+    start = f"{from_root(workspace, folder)}/"
+    for path in workspace.catalog.broken:
+        if path.startswith(start):
+            raise _unread(workspace, path)
+
+
 def _in_active_wing(workspace: Workspace, addresses: list[str]) -> list[str]:
     """Prefer the active wing where a short name means an entry in several."""
     if len(addresses) < 2:

@@ -176,6 +176,7 @@ def test_several_are_approved_together_or_none_is(tmp_path: Path, capsys: Captur
     assert first.startswith("mdmem: there is no entry `nowhere`")
     assert second.startswith(f"{OLD} is superseded by {NEW} already; nav/rules/late stays a draft: ")
     assert last == "none of them is approved"
+    assert run_here(capsys, "approve", NEW, "one", "--by", "nobody", cwd=root).err.count("`nobody`") == 1
     ran = run_here(capsys, "approve", "one", NEW, "nav/rules/one", "--commit", cwd=root)
     assert (ran.code, ran.err) == (
         0,
@@ -198,3 +199,13 @@ def test_folder_stands_for_the_drafts_in_it_each_planned_on_what_the_last_left(t
     ]
     ran = run_here(capsys, "approve", "nav/rules/", cwd=root)
     assert (ran.code, ran.err) == (2, "mdmem: no draft waits in nav/rules/\n")
+
+
+def test_a_folder_of_which_a_file_cannot_be_read_is_not_approved_without_it(tmp_path: Path, capsys: Capture) -> None:
+    root = with_draft(tmp_path)
+    (root / "nav/architecture/torn.md").write_text("---\ntype: [\n---\n")
+    before = snapshot(root)
+    ran = run_here(capsys, "approve", "nav/", cwd=root)
+    assert (ran.code, snapshot(root)) == (1, before)
+    assert ran.err.startswith("mdmem: nav/architecture/torn is there but cannot be read: line ")
+    assert run_here(capsys, "approve", NEW, cwd=root).code == 0

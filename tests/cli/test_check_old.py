@@ -202,6 +202,12 @@ def test_files_on_disk_are_told_what_the_hook_will_refuse(tmp_path: Path, capsys
     assert told("--staged") == mine
     git(folder, "commit", "-q", "-m", "all the same")
     assert told() == []
+    git(folder, "switch", "-q", "side")
+    write_entry(root, "app/rules/mine", "It must not. Why: so.\n", type="invariant", title="Mine", version=2)
+    commit_all(folder)
+    git(folder, "merge", "main", ends=1)
+    assert "<<<<<<<" in (root / "app/rules/mine.md").read_text()
+    assert told() == [], "what else is wrong with a file in conflict is its conflict's doing"
 
 
 @pytest.mark.parametrize(

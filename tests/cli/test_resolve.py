@@ -108,6 +108,14 @@ def test_of_several_the_choices_are_shown_when_one_is_named(tmp_path: Path, caps
     assert run_here(capsys, "resolve", OLD, cwd=root).out.count("--take") == 2
 
 
+def test_of_several_one_that_is_decided_on_disk_is_said_to_be(tmp_path: Path, capsys: Capture) -> None:
+    root = superseded_twice(tmp_path)
+    write(root, f"{RULE}.md", "---\ntitle: x\n---\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> theirs\n")
+    run_here(capsys, "resolve", OLD, "--take", "ours", "--reason", "four cores", cwd=tmp_path)
+    lines = run_here(capsys, "resolve", cwd=tmp_path).out.splitlines()
+    assert f"  no mark is left in it; git add {FILE} takes it as it is" in lines
+
+
 @pytest.mark.parametrize(("choice", "stays", "goes"), [("ours", FOUR, EXECUTOR), (EXECUTOR, EXECUTOR, FOUR)])
 def test_successor_that_is_taken_stays_and_the_other_is_given_up(
     choice: str, stays: str, goes: str, tmp_path: Path, capsys: Capture

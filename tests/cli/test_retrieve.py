@@ -202,13 +202,16 @@ def test_path_at_which_nothing_is_now_is_told_in_one_line(tmp_path: Path, capsys
 
     def told(*options: str, cwd: Path = folder) -> list[str]:
         ran = run_here(capsys, "retrieve", *(f"--path={path}" for path in paths), *options, cwd=cwd)
-        return [line for line in ran.out.splitlines() if line.startswith("Not in this repository now")]
+        return [line for line in ran.out.splitlines() if line.startswith("Not in this working tree now")]
 
     (line,) = told()
-    assert line.startswith("Not in this repository now: `src/later.py`, `no/such")
+    assert line.startswith("Not in this working tree now: `src/later.py`, `no/such")
     assert line.endswith("`, `/nowhere/x` and 1 more")
     assert told("--format", "markdown") == [line]
-    assert "absent" not in retrieved(capsys, "--path", "src/pay.py", cwd=folder)
+    assert retrieved(capsys, "--path", "a" * 300, cwd=folder)["absent"] == ["a" * 300]
+    write(folder, "a:b.py", "")
+    for here in ("src/pay.py", "a:b.py"):
+        assert "absent" not in retrieved(capsys, "--path", here, cwd=folder)
     assert retrieved(capsys, "--path", "src/new.py", cwd=folder)["absent"] == ["src/new.py"]
     commit_all(folder)
     assert told("--at", "HEAD") == [], "files on disk say nothing of a commit"

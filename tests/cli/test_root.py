@@ -86,6 +86,8 @@ def test_where_none_is_nearest_the_files_asked_about_say_which(tmp_path: Path, c
     asked = ("retrieve", "--path", "apps/b/src/new.py")
     assert "Rule of apps/b" in run_here(capsys, *asked, "rule", cwd=folder).out
     assert run_here(capsys, *asked, "--path", "apps/a/x.py", cwd=folder).code == 2
+    codes = [run_here(capsys, "brief", "apps/b/x.py", *more, cwd=folder).code for more in ((), ("apps/a/x.py",))]
+    assert codes == [0, 2]
 
 
 def test_of_many_roots_five_are_named(tmp_path: Path, capsys: Capture) -> None:

@@ -271,6 +271,14 @@ def test_project_that_the_caller_may_not_read_is_refused(tmp_path: Path) -> None
     assert ids(context(root, "the pool", project="app", access=access))
 
 
+def test_what_a_draft_says_of_an_entry_in_force_is_marked(tmp_path: Path) -> None:
+    root = make_memory(tmp_path)
+    put(root, "app/architecture/kept", "The pool of walruses")
+    put(root, "app/architecture/hoped", "Seals", status="draft", supersedes=["app/architecture/kept"], reason="room")
+    said = context_text(context(root, "the pool of walruses"), ink=Ink())
+    assert "  linked: app/architecture/hoped (draft) supersedes this\n" in f"{said}\n"
+
+
 def test_narrow_caller_sees_nothing_of_other_wings(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
     put(root, "app/architecture/linked", "The pool of zebras", see=["web/rules/pool"])
@@ -301,6 +309,13 @@ def test_nothing_covers_and_says_which_words_are_unknown(tmp_path: Path) -> None
     assert usage_hint(pack).startswith(hint)
 
 
+def test_a_pattern_that_matches_is_not_denied_beside_what_always_binds(tmp_path: Path) -> None:
+    root = make_memory(tmp_path)
+    write_entry(root, "app/rules/walrus", "Feed the walrus at noon.\n", type="pattern", title="Walrus")
+    hint = usage_hint(context(root, "feed the walrus"))
+    assert hint.startswith("2 invariants always bind; no other invariant or decision covers this goal.")
+
+
 def test_learning_starts_at_shared_knowledge_and_no_override_takes_a_rule_away(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
     put(root, "lib/architecture/queue", "A queue has one reader")
@@ -319,7 +334,7 @@ def test_domain_that_nothing_has_is_said(tmp_path: Path) -> None:
 
 def test_goal_that_is_covered_in_part_names_what_nothing_binding_holds(tmp_path: Path) -> None:
     pack = context(make_memory(tmp_path), "explain general pool behavior")
-    hint = "This goal is covered in part; no invariant or decision holds explain, general, behavior."
+    hint = "This goal is covered in part; no invariant or decision that applies here holds explain, general, behavior."
     assert (pack.basis.coverage, usage_hint(pack).startswith(hint)) == ("partial", True)
 
 

@@ -158,6 +158,13 @@ def test_a_cursor_is_refused_when_the_answer_changed() -> None:
         first(changed, limit=2_000, cursor=cursor)
 
 
+def test_a_cursor_holds_when_the_same_answer_comes_from_the_index_by_now() -> None:
+    scanned = {**_ANSWER, "usage_hint": "Degraded: the index is being written.", "degraded": True, "source": "scan"}
+    page = first(scanned, limit=2_000)
+    rest = first({**_ANSWER, "usage_hint": "", "source": "index"}, limit=2_000, cursor=page.facts["cursor"])
+    assert page.facts["hits"] + rest.facts["hits"] == _ANSWER["hits"][: len(page.facts["hits"] + rest.facts["hits"])]
+
+
 def test_a_write_that_is_too_long_is_cut_without_a_cursor() -> None:
     page = first({"decisions": ["x" * 900] * 50}, limit=4_000, has_more=False)
     assert page.facts["truncated"] is True
