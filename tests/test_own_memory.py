@@ -17,7 +17,7 @@ PATH = re.compile(r"[\w<>*-][\w./<>*-]*(?:\.py\b|/\*\*?)|(?<=`)[\w<>*-][\w./<>*-
 
 
 def test_example_wings_have_no_error(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MDMEM_TODAY", "2026-11-21")
+    monkeypatch.setenv("MDMEM_TODAY", "2026-11-23")
     code = run(["check", "--root", str(ROOT), "--format", "concise"])
     printed = capsys.readouterr().out
     assert (code, ": error " in printed) == (0, False), printed
@@ -26,7 +26,7 @@ def test_example_wings_have_no_error(capsys: pytest.CaptureFixture[str], monkeyp
 def test_warnings_of_the_example_wings_are_the_deliberate_conflicts(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MDMEM_TODAY", "2026-11-21")
+    monkeypatch.setenv("MDMEM_TODAY", "2026-11-23")
     run(["check", "--root", str(ROOT), "--format", "concise"])
     codes = [line.split(" ")[2] for line in capsys.readouterr().out.splitlines()]
     assert codes == ["conflict-unresolved"] * 3
