@@ -15,6 +15,7 @@ from mdmem.record import Raw, StoredRecord, as_raw, read_texts, unpack_one
 
 _KINDS: tuple[EntryType | Status, ...] = (*EntryType, *Status)
 _CODES = {one: at for at, one in enumerate(_KINDS)}
+_TYPES, _STATUSES = (bytes(map(_CODES.__getitem__, kinds)) for kinds in (EntryType, Status))
 _TYPE, _STATUS = attrgetter("type"), attrgetter("status")
 # What few entries have, and all are asked for.
 _RARE = ("overrides", "conflicts_with", "amends", "applies_to", "expires_at", "relevance_score")
@@ -60,6 +61,7 @@ class PackedEntries(StoredRecord, frozen=True):
         lengths = {len(found), len(self.addresses), len(self.types), len(self.statuses)}
         fits = len(lengths) == 1 and self.having.keys() == set(_RARE) and len(self.citing) == _PARTS
         fits = fits and set(self.dated) <= set(DATE_FIELDS)
+        fits = fits and not (self.types.translate(None, _TYPES) or self.statuses.translate(None, _STATUSES))
         if not (fits and all(map(found.__contains__, chain.from_iterable(self.having.values())))):
             raise ValueError
         return StoredEntries(self, found)

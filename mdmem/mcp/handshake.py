@@ -187,7 +187,8 @@ class Opening:
         """Say whether the next request may be answered here."""
         if self._era is None:
             self._is_open = self._is_open and request is not None and request.opens
-        if not self._is_open or request is None:
+        # Of two with one number, one answer of the SDK alone is left out.
+        if not self._is_open or request is None or request.id in self.answered:
             return False
         if self._era is not None and (request.era is not self._era or request.method == "initialize"):
             return False

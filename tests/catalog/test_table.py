@@ -370,3 +370,12 @@ def test_one_change_is_kept_beside_many_rows(tmp_path: Path) -> None:
         table.keep(path, (2, 2, 2, 2), "other")
         table.save(list(map(TreeFile, rows)))
     assert (tmp_path / "table").read_bytes() != written
+
+
+@pytest.mark.parametrize("column", ["types", "statuses"])
+def test_a_code_of_no_type_or_status_makes_what_is_kept_none(settled: Path, tmp_path: Path, column: str) -> None:
+    former = Table(tmp_path / "table").take_former()
+    assert former is not None
+    codes = b"\xff" * len(former.entries)
+    with pytest.raises(ValueError):  # noqa: PT011  # as whoever reads it expects
+        former.packed.with_changes(**{column: codes}).read()

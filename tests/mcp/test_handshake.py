@@ -272,5 +272,11 @@ def test_tools_do_not_wait_for_what_is_read_of_files(monkeypatch: pytest.MonkeyP
     assert (sent, opening.answered) == ([1, 3, 2], {1, 2, 3})
 
 
+def test_a_number_that_comes_again_is_answered_once_by_the_sdk() -> None:
+    opening = Opening()
+    opening.offer({"tools": list})
+    assert [opening.answer_to(one) is None for one in (hello(), _LIST, _LIST)] == [False, False, True]
+
+
 def test_a_line_that_nests_too_deep_is_left_to_the_sdk() -> None:
     assert Opening().answer_to('{"jsonrpc":"2.0","id":7,"method":"x","params":' + 15_000 * "[") is None
