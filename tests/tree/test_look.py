@@ -118,6 +118,29 @@ def test_of_a_room_what_changed_is_read_anew_and_what_may_have(
     assert [path for path in learned if path.startswith(ROOM)] == [f"{ROOM}{name}.md" for name in read]
 
 
+def test_what_changed_beside_a_file_that_cannot_be_read_is_read_once(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look, "RACY_NS", 0)
+    looks = Looks()
+    # From the second time on a listing stands.
+    seen(root, looks)
+    seen(root, looks)
+    learned: list[str] = []
+
+    def learn(_: WorkingTree, path: str) -> str | None:
+        learned.append(path)
+        return None if path.endswith("c.md") else digest_of((root / path).read_bytes())
+
+    monkeypatch.setattr(WorkingTree, "_learn", learn)
+    for name in "bc":
+        write(root, f"{ROOM}{name}.md", "other")
+    found = [seen(root, looks)[1] for _ in range(3)]
+    assert [one.get(f"{ROOM}b.md") for one in found] == [digest_of(b"other")] * 3
+    assert learned.count(f"{ROOM}b.md") == 1
+    assert all(f"{ROOM}c.md" not in one for one in found)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a folder's device says nothing of what it is")
 @pytest.mark.parametrize("is_disk", [True, False])
 def test_folder_that_stands_long_as_it_is_on_a_disk_is_not_listed_and_tells_a_new_name(
