@@ -11,6 +11,8 @@ from stat import S_ISDIR, S_ISREG
 # A pipe that nobody writes to keeps a plain `open` waiting for ever; a regular file is read as without it.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINK = _FLAGS | getattr(os, "O_NOFOLLOW", 0)
+RACY_NS = 2_000_000_000
+"""What changed within this time of a look may have changed again in the same tick of the clock, with the same stat."""
 
 
 def read_regular(path: Path | str, *, follow: bool = True) -> bytes:

@@ -167,6 +167,13 @@ def test_what_ended_says_so_and_leads_on(tmp_path: Path) -> None:
     assert json.loads(site["entries.json"])["entries"][0]["address"] == "nav/architecture/later"
 
 
+def test_what_ended_without_a_known_successor_says_why(tmp_path: Path) -> None:
+    ended = {"status": "deprecated", "deprecated_at": "2026-02-01", "reason": "It stalled."}
+    write_entry(memory(tmp_path / "a") / "memory", OLD, title="Use one thread", **ended)
+    page = built(tmp_path / "a", tmp_path / "site")[f"entries/{OLD}.html"]
+    assert "<strong>Ended</strong>, no supersession here leads to an entry in force: It stalled.</p>" in page
+
+
 def test_pages_tell_why_where_from_and_what_is_left_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = decided(tmp_path / "a")
     settings = '[site]\nfiles_url = "https://host.example/o/r/{view}/main/"\n[check]\nreview_after_days = 3650\n'

@@ -12,6 +12,7 @@ from mdmem.catalog.content import CACHE_VERSION, read_moments
 from mdmem.catalog.former import NAME, Former, read_former, write_former
 from mdmem.catalog.interpret import LoadedFile
 from mdmem.digests import unlike
+from mdmem.disk import RACY_NS
 from mdmem.entry.model import Wing
 from mdmem.record import Raw, StoredRecord, unpack_one
 from mdmem.state import read_packed, write_packed
@@ -20,8 +21,6 @@ from mdmem.tree import Looks, Stat, StoredLook, TreeFile
 if TYPE_CHECKING:
     from mdmem.catalog.model import Catalog
 
-# A file that changed in the tick of the clock in which it was hashed, or the table written, may hold other bytes now.
-_RACY_NS = 2_000_000_000
 _UNTRUSTED: Stat = (0, 0, 0, 0)
 # So many changes in a hundred files are kept beside the table before it is written anew.
 _FEW = 1
@@ -137,7 +136,7 @@ class Table:
 
     def known(self, stats: Mapping[str, Stat]) -> dict[str, str]:
         """Return, by path, the digest of each file whose stat is the one remembered, and old enough to be trusted."""
-        rows, limit = self._known_rows(stats), self._written_ns - _RACY_NS
+        rows, limit = self._known_rows(stats), self._written_ns - RACY_NS
         return {
             path: row.digest
             for path, stat in stats.items()
@@ -149,7 +148,7 @@ class Table:
 
         Anybody can set the time of the content back, but not that of the last change.
         """
-        if max(stat[:2]) >= time.time_ns() - _RACY_NS:
+        if max(stat[:2]) >= time.time_ns() - RACY_NS:
             stat = _UNTRUSTED
         row = self.row(path, digest)
         if row is None or row.stat != stat:

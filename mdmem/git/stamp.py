@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from time import time_ns
 
+from mdmem.disk import RACY_NS
 from mdmem.git.process import Repository
 
 Stamp = tuple[object, ...]
@@ -15,8 +16,6 @@ _OWN = ("index", "reftable/tables.list")
 _SHARED = ("packed-refs", "shallow", "info/attributes", "reftable/tables.list")
 _REFS = ("refs/heads", "refs/remotes", "refs/replace")
 _REF, _INCLUDE = b"ref: ", b"[include"
-# What changed in the tick of the clock in which it was looked at may have changed once more.
-RACY_NS = 2_000_000_000
 
 
 def stamp_of(repository: Repository) -> Stamp | None:

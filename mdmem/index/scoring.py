@@ -358,9 +358,9 @@ def rank(
 def _by_name(corpus: Corpus, held: Set[int]) -> Sequence[int]:
     """Return the places of live documents by key."""
     names = corpus.names
-    # Of many it takes less to pass over the others.
     if 8 * len(held) <= len(names):
         return sorted((place for place in held if names[place] is not None), key=lambda place: names[place] or "")
     if len(held) >= len(corpus.in_order) and held >= corpus.alive:
         return corpus.in_order
+    # Of many it takes less to pass over the others.
     return [place for place in corpus.in_order if place in held]

@@ -89,12 +89,6 @@ class Buffer:
             end -= 1
         return self.range_of(start, len(self.text) if end < 0 else max(start, end))
 
-    def place_at(self, position: types.Position) -> Place:
-        """Return the place that a position means, of no width."""
-        offset = self.offset_at(position)
-        line = bisect_right(self._feeds, offset)
-        return Place(self.path or "", line, offset - self._feeds[line - 1] + 1)
-
     @cached_property
     def _feeds(self) -> list[int]:
         """Where lines start that end at a line feed alone, as those of a place do."""

@@ -42,7 +42,7 @@ _Ranked = TypeVar("_Ranked", bound=_Rank)
 Force = tuple[bool, bool, int, int]
 """Whether an entry ended, is only proposed, how far it is, and whether it is in doubt."""
 
-Ahead = tuple[tuple[Any, ...], int, int]
+AheadKey = tuple[tuple[Any, ...], int, int]
 """What sorts an entry before another: the key of that, 0 (1 for that one itself), and its place among those before."""
 
 
@@ -140,7 +140,7 @@ class _Order:
     """How ranks stand: by their places where these are known, else by their keys, but for what is `ahead`."""
 
     places: Mapping[str, int] | None = None
-    ahead: Mapping[str, Ahead] = field(default_factory=dict)
+    ahead: Mapping[str, AheadKey] = field(default_factory=dict)
 
     def of(self, few: Iterable[_Ranked]) -> list[_Ranked]:
         """Return some in their order."""
@@ -149,7 +149,7 @@ class _Order:
             return sorted(few, key=self.key if self.ahead else attrgetter("sort_key"))
         return sorted(few, key=lambda one: places[one.entry.address])
 
-    def key(self, one: _Rank) -> Ahead:
+    def key(self, one: _Rank) -> AheadKey:
         """Return what sorts one."""
         return self.ahead.get(one.entry.address) or (one.sort_key, 1, 0)
 
@@ -200,7 +200,7 @@ class Ranks(Sequence[_Ranked]):
         parts = [group.at(chosen(group)) for group in self.groups]
         return Ranks(parts, self._make, made=self._made, order=self._order)
 
-    def with_ahead(self, ahead: Mapping[str, Ahead]) -> Ranks[_Ranked]:
+    def with_ahead(self, ahead: Mapping[str, AheadKey]) -> Ranks[_Ranked]:
         """Return the same, of which some stand before another one, by address."""
         return Ranks(self.groups, self._make, made=self._made, order=_Order(ahead=ahead), whole=self._whole)
 

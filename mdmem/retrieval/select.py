@@ -15,7 +15,7 @@ from mdmem.index.protocol import MatchColumns
 from mdmem.retrieval.bearings import claims_on, partners_of, runs_by_claims
 from mdmem.retrieval.coverage import Held, HeldGroup, TermWeights, coverage_of, weights_of
 from mdmem.retrieval.grounds import Grounds
-from mdmem.retrieval.kinds import Ahead, RankGroup, RankKind, Ranks
+from mdmem.retrieval.kinds import AheadKey, RankGroup, RankKind, Ranks
 from mdmem.retrieval.question import ELSEWHERE, Coverage, Described, Omission
 from mdmem.retrieval.ranks import Rank, Ranked, Retrieved
 from mdmem.retrieval.reasons import Reasons
@@ -73,12 +73,12 @@ class Selection(Grounds):
         claimed = self.catalog.lineage.claimed & chosen
         return ranks.with_ahead(self._claimants(ranks, claimed)) if claimed else ranks
 
-    def _claimants(self, ranks: Ranks[Ranked], claimed: Iterable[str]) -> dict[str, Ahead]:
+    def _claimants(self, ranks: Ranks[Ranked], claimed: Iterable[str]) -> dict[str, AheadKey]:
         """Return what claims the place of an entry that would stand before it, and where it comes for that."""
         named = {address: claims_on(self.catalog, self.catalog.entries[address], self.scope) for address in claimed}
         found = map(ranks.find, {*named, *chain.from_iterable(named.values())})
         items = ranks.in_order(one for one in found if one is not None)
-        ahead: dict[str, Ahead] = {}
+        ahead: dict[str, AheadKey] = {}
         for run in runs_by_claims(items, lambda rank: named.get(rank.entry.address, ())):
             ahead |= {one.entry.address: (run[-1].sort_key, 0, at) for at, one in enumerate(run[:-1])}
         return ahead

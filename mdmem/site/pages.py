@@ -16,6 +16,7 @@ from mdmem import __version__
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType, Wing, visible
 from mdmem.render.lineage_graph import linked_graph
+from mdmem.render.words import UNREPLACED
 from mdmem.site.attachments import attachments
 from mdmem.site.board import Board, severity_of
 from mdmem.site.code_map import CodeMap, FolderRow
@@ -182,7 +183,7 @@ class SitePages:
     @cached_property
     def _templates(self) -> Environment:
         made = _Templates(loader=PackageLoader("mdmem.site"), autoescape=True, auto_reload=False)
-        made.globals.update(PIECES)
+        made.globals.update(PIECES, unreplaced=UNREPLACED)
         return made
 
     def _start(self) -> dict[str, Any]:

@@ -14,10 +14,9 @@ from threading import Lock
 from typing import Any
 
 from mdmem.dataclass import dataclass, field
+from mdmem.disk import RACY_NS
 from mdmem.tree.model import Stat, stat_of
 
-# A folder that changed within this time of a look may have changed again in the same tick of the clock.
-_RACY_NS = 2_000_000_000
 # A folder on a disk changes when a name in it does; what comes over a network or out of a store may not.
 _IS_LINUX, _NO_DEVICE = sys.platform == "linux", 0
 _SECOND = 1_000_000_000
@@ -48,7 +47,7 @@ class FolderFiles:
         """Say whether a folder that is open holds these names and no others; raises OSError."""
         now, told = time.time_ns(), os.fstat(handle)
         stat = stat_of(told)
-        if self._listed is not None and stat == self._listed[1] and max(stat[:2]) < self._listed[0] - _RACY_NS:
+        if self._listed is not None and stat == self._listed[1] and max(stat[:2]) < self._listed[0] - RACY_NS:
             return True
         # A third faster than by path, and than entry by entry of `os.scandir`.
         if os.listdir(handle) != self._names:

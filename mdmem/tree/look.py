@@ -15,6 +15,7 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING, TypeAlias
 
 from mdmem.dataclass import dataclass, field, replace
+from mdmem.disk import RACY_NS
 from mdmem.record import StoredRecord
 from mdmem.tree.folder_files import FolderFiles, columns_like
 from mdmem.tree.model import Stat, TreeFile, path_of, stat_of
@@ -22,8 +23,6 @@ from mdmem.tree.model import Stat, TreeFile, path_of, stat_of
 if TYPE_CHECKING:
     from mdmem.tree.ahead import Ahead
 
-# What changed within this time of a look may have changed again in the same tick of the clock.
-_RACY_NS = 2_000_000_000
 # To have another process takes as long as to look at a thousand files.
 _MANY = 2_500
 _CAN_LOOK = os.stat in os.supports_dir_fd and os.listdir in os.supports_fd
@@ -114,7 +113,7 @@ class FolderLook:
         """The places of the files that may have changed again in the tick of the clock of their last change."""
         if self._is_settled:
             return ()
-        limit, column = self.at - _RACY_NS, self.column
+        limit, column = self.at - RACY_NS, self.column
         return [place for place, one in enumerate(map(max, column[0::4], column[1::4])) if one >= limit]
 
     @property
@@ -133,7 +132,7 @@ class FolderLook:
     def _is_settled(self) -> bool:
         """Whether each file had its stat for so long that any change since would show."""
         column = self.column
-        return max(max(column[0::4], default=0), max(column[1::4], default=0)) < self.at - _RACY_NS
+        return max(max(column[0::4], default=0), max(column[1::4], default=0)) < self.at - RACY_NS
 
     @property
     def stats(self) -> dict[str, Stat]:
@@ -143,7 +142,7 @@ class FolderLook:
 
     def known(self, stats: Mapping[str, Stat]) -> dict[str, str]:
         """Return, by path, the digest of each file whose stat is still the one that was seen, and was settled then."""
-        limit, seen = self.at - _RACY_NS, self.stats
+        limit, seen = self.at - RACY_NS, self.stats
         return {
             path: digest
             for path, digest in self.digests.items()

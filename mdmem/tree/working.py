@@ -224,10 +224,11 @@ class WorkingTree:
     def _learned(self, files: Sequence[TreeFile]) -> dict[str, str]:
         """Return the digests that are known, with those of some files; one that cannot be read has none."""
         stats, found = self._stats, self._digests
-        # What was asked for before lacks a digest only in a folder that was looked at anew.
+        # What was asked for before lacks a digest in few folders: what changed in them, and what cannot be read.
         is_known = all(file.path in self._listing().digests for file in files)
-        for look in self._looked if is_known else self._told.values():
-            found |= look.digests
+        folders = {file.path[: file.path.rfind("/") + 1] for file in files} if is_known else self._told.keys()
+        for folder in folders & self._told.keys():
+            found |= self._told[folder].digests
         new = list(compress(files, map(not_, map(found.__contains__, map(path_of, files)))))
         found |= self.stats.known({file.path: stats[file.path] for file in new if file.path in stats})
         for file in new:

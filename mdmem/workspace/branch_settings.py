@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from mdmem.dataclass import dataclass, replace
+from mdmem.disk import RACY_NS
 from mdmem.git import Repository
 from mdmem.git.default_branch import INCLUDING, branch_settings
-from mdmem.git.stamp import RACY_NS, settings_files, stats_of
+from mdmem.git.stamp import settings_files, stats_of
 from mdmem.record import StoredRecord
 from mdmem.state import read_packed, write_packed
 

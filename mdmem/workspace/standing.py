@@ -136,8 +136,8 @@ class _StandingScan:
         self.workspace.parsed.listed = ((file, commit), kept[commit])
         return kept[commit]
 
-    # The name parts one folder from another most of the time, and the key always.
     def _file(self, what: str = "") -> Path:
+        # The name parts one folder from another most of the time, and the key always.
         part = self.workspace.location.under.encode("utf-8", "surrogateescape")
         return self.workspace.cache_folder / f"standing-{crc32(part):08x}{what}"
 
@@ -150,7 +150,7 @@ class _StandingScan:
         """The files that were seen to be as the default branch has them, by its commit, with its settings' digest."""
         return read_packed(self._file("-same"), _VERSION, _SameByCommit) or {}
 
-    @property
+    @cached_property
     def _identity(self) -> str:
         catalog, read = self.workspace.catalog, self._read
         return catalog.identity if read is catalog.file_digests else identity_of(read)

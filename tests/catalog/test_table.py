@@ -40,7 +40,7 @@ def hashed(root: Path) -> dict[str, str]:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trust every file at once, as if each change lay long back."""
-    monkeypatch.setattr(table_of_files, "_RACY_NS", -(10**15))
+    monkeypatch.setattr(table_of_files, "RACY_NS", -(10**15))
 
 
 def test_digest_is_the_name_git_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,9 +283,9 @@ EVENTS += [
 def test_load_through_the_table_is_the_load_of_every_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: int
 ) -> None:
-    monkeypatch.setattr(table_of_files, "_RACY_NS", patience)
+    monkeypatch.setattr(table_of_files, "RACY_NS", patience)
     # No tick of the clock is that long.
-    monkeypatch.setattr(look, "_RACY_NS", max(patience, 20_000_000))
+    monkeypatch.setattr(look, "RACY_NS", max(patience, 20_000_000))
     memory = Memory(tmp_path / "top", random.Random(3))
     kept = ParsedFiles()
     for event in (memory.draw.choice(EVENTS) for _ in range(40)):
@@ -308,8 +308,8 @@ def loaded(top: Path, folder: Path) -> Catalog:
 @pytest.fixture
 def settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A memory of which two runs have kept what its files mean together, though they were written just now."""
-    monkeypatch.setattr(table_of_files, "_RACY_NS", -(10**15))
-    monkeypatch.setattr(look, "_RACY_NS", -(10**15))
+    monkeypatch.setattr(table_of_files, "RACY_NS", -(10**15))
+    monkeypatch.setattr(look, "RACY_NS", -(10**15))
     memory = Memory(tmp_path / "top", random.Random(3))
     for _ in range(2):
         loaded(memory.top, tmp_path)

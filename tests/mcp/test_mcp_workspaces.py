@@ -164,7 +164,7 @@ _STEPS: dict[str, Callable[[Path], object]] = {
 def test_after_each_change_a_server_has_what_a_new_one_has(
     root: Path, provider: Provider, patience: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(look, "_RACY_NS", patience)
+    monkeypatch.setattr(look, "RACY_NS", patience)
 
     def seen(server: Provider) -> list[object]:
         view = view_of(server.workspace())

@@ -35,7 +35,7 @@ def seen(root: Path, looks: Looks) -> tuple[object, dict[str, str]]:
 def test_room_whose_files_stand_long_as_they_are_is_not_listed_anew(
     patience: int, is_listed: bool, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(look, "_RACY_NS", patience)
+    monkeypatch.setattr(look, "RACY_NS", patience)
     looks = Looks()
     before, room = seen(root, looks), looks.get(ROOM)
     assert room is not None
@@ -87,7 +87,7 @@ CHANGES: list[Callable[[Path], object]] = [
 def test_change_in_a_room_is_seen(
     change: Callable[[Path], object], root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(look, "_RACY_NS", 0)
+    monkeypatch.setattr(look, "RACY_NS", 0)
     looks = Looks()
     # From the third time on stats are asked for in columns.
     before = [seen(root, looks) for _ in range(3)][-1]
@@ -103,7 +103,7 @@ def test_change_in_a_room_is_seen(
 def test_of_a_room_what_changed_is_read_anew_and_what_may_have(
     patience: int, read: str, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(look, "_RACY_NS", patience)
+    monkeypatch.setattr(look, "RACY_NS", patience)
     looks = Looks()
     seen(root, looks)
     learned: list[str] = []
@@ -118,6 +118,29 @@ def test_of_a_room_what_changed_is_read_anew_and_what_may_have(
     assert [path for path in learned if path.startswith(ROOM)] == [f"{ROOM}{name}.md" for name in read]
 
 
+def test_what_changed_beside_a_file_that_cannot_be_read_is_read_once(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look, "RACY_NS", 0)
+    looks = Looks()
+    # From the second time on a listing stands.
+    seen(root, looks)
+    seen(root, looks)
+    learned: list[str] = []
+
+    def learn(_: WorkingTree, path: str) -> str | None:
+        learned.append(path)
+        return None if path.endswith("c.md") else digest_of((root / path).read_bytes())
+
+    monkeypatch.setattr(WorkingTree, "_learn", learn)
+    for name in "bc":
+        write(root, f"{ROOM}{name}.md", "other")
+    found = [seen(root, looks)[1] for _ in range(3)]
+    assert [one.get(f"{ROOM}b.md") for one in found] == [digest_of(b"other")] * 3
+    assert learned.count(f"{ROOM}b.md") == 1
+    assert all(f"{ROOM}c.md" not in one for one in found)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a folder's device says nothing of what it is")
 @pytest.mark.parametrize("is_disk", [True, False])
 def test_folder_that_stands_long_as_it_is_on_a_disk_is_not_listed_and_tells_a_new_name(
@@ -125,7 +148,7 @@ def test_folder_that_stands_long_as_it_is_on_a_disk_is_not_listed_and_tells_a_ne
 ) -> None:
     room = root / ROOM
     monkeypatch.setattr(folder_files, "_NO_DEVICE", -1 if is_disk else os.major(room.stat().st_dev))
-    monkeypatch.setattr(folder_files, "_RACY_NS", -60_000_000_000)
+    monkeypatch.setattr(folder_files, "RACY_NS", -60_000_000_000)
     handle = os.open(room, os.O_RDONLY)
     try:
         names = FolderFiles([item.name for item in os.scandir(handle)])
@@ -166,7 +189,7 @@ def test_columns_of_a_folder_are_those_of_its_stats(root: Path) -> None:
 def test_other_process_says_once_what_is_there(
     change: Callable[[Path], object], is_harmed: bool, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(look, "_RACY_NS", 0)
+    monkeypatch.setattr(look, "RACY_NS", 0)
     monkeypatch.setattr(look, "_MANY", 1)
     monkeypatch.setattr(ahead, "can_be_ahead", lambda: True)
     looks = Looks()
