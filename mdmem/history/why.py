@@ -49,6 +49,10 @@ def why(workspace: Workspace, name: str) -> WhyReport:
     members = lineage.chain(address)
     commits = _commits(workspace, members)
     entries = catalog.entries
+    claims: dict[str, list[str]] = {}
+    for old in members:
+        for member in lineage.claimants_of(old):
+            claims.setdefault(member, []).append(old)
     return WhyReport(
         address=address,
         chain=tuple(
@@ -56,7 +60,7 @@ def why(workspace: Workspace, name: str) -> WhyReport:
                 entry=entries[member],
                 current=lineage.is_current(member),
                 replaced=lineage.predecessors.get(member, ()),
-                claims=tuple(old for old in members if member in lineage.claimants_of(old)),
+                claims=tuple(claims.get(member, ())),
                 commits=commits.get(member, ()),
             )
             for member in members

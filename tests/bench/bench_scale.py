@@ -30,23 +30,23 @@ from mcp.client.stdio import StdioServerParameters
 
 # Runs the command line in a process that says at its end how much memory it had.
 PROGRAM = """
-import atexit, gc, sys
+import atexit, sys
+note = sys.argv.pop(1)
 def told():
     lines = dict(line.split(":", 1) for line in open("/proc/self/status"))
     kept = [lines[name].split()[0] for name in ("VmHWM", "RssFile")]
-    open(sys.argv[0], "w").write(" ".join(kept))
-sys.argv = sys.argv[1:]
-gc.disable()
-from mdmem.cli.main import run
+    open(note, "w").write(" ".join(kept))
 atexit.register(told)
-sys.exit(run(sys.argv[1:]))
+from mdmem.__main__ import main
+main()
 """
 AUTHOR = ("-c", "user.name=bench", "-c", "user.email=bench@example.com")
 QUESTION = " ".join(WORDS)
+ADDRESS = "app/room-3/entry-3"
 CALLS: dict[str, dict[str, object]] = {
     "search": {"query": QUESTION},
     "retrieve": {"query": QUESTION, "fresh": True},
-    "get_entry": {"addresses": ["app/room-3/entry-3"]},
+    "get_entry": {"addresses": [ADDRESS]},
     "context": {"goal": QUESTION},
 }
 
@@ -67,7 +67,7 @@ def told(scratch: Path, folder: Path, *command: str, repeats: int, before: Calla
         before(turn)
         start = children_seconds()
         asked = (sys.executable, "-c", PROGRAM, str(note), *command)
-        subprocess.run(asked, cwd=folder, capture_output=True, check=False)
+        subprocess.run(asked, cwd=folder, capture_output=True, check=True)
         times.append(1000 * (children_seconds() - start))
         most, mapped = (int(kibibytes) / 1024 for kibibytes in note.read_text().split())
         peaks.append(most - mapped)
@@ -82,7 +82,7 @@ def children_seconds() -> float:
 
 def measured(scratch: Path, folder: Path, count: int, repeats: int) -> Iterator[tuple[str, Cost]]:
     """Yield what each kind of question costs at one size."""
-    changed = folder / "app/room-3/entry-3.md"
+    changed = folder / f"{ADDRESS}.md"
 
     def nothing(turn: int) -> None:
         """Leave all as it is."""
@@ -101,6 +101,7 @@ def measured(scratch: Path, folder: Path, count: int, repeats: int) -> Iterator[
         return told(scratch, folder, *command, repeats=times, before=before)
 
     few = 1 if count > 10_000 else repeats
+    yield "--version", cost("--version")
     yield "check, cold", cost("check", before=forget, times=few)
     yield "check, nothing changed", cost("check")
     yield "check --staged, one file", cost("check", "--staged", before=stage)
@@ -111,14 +112,19 @@ def measured(scratch: Path, folder: Path, count: int, repeats: int) -> Iterator[
     yield "search", cost("search", *WORDS)
     yield "search, one word", cost("search", "measured")
     yield "retrieve", cost("retrieve", *WORDS)
+    yield "context", cost("context", *WORDS)
+    yield "show, one entry", cost("show", ADDRESS)
     yield "edit, then search", cost("search", "zebra0", before=edit)
+    yield "edit, then retrieve", cost("retrieve", *WORDS, before=edit)
+    yield "new, one note", cost("new", "note", "what was learned", "--body", "It was measured.", "--dry-run")
     for tool, arguments in CALLS.items():
         first, warm = anyio.run(served, folder, tool, arguments, nothing, repeats)
         if tool == "search":
             yield "MCP start and first search", first
         yield f"MCP {tool}", warm
-    _, warm = anyio.run(served, folder, "search", CALLS["search"], edit, repeats)
-    yield "MCP edit, then search", warm
+    for tool in ("search", "retrieve"):
+        _, warm = anyio.run(served, folder, tool, CALLS[tool], edit, repeats)
+        yield f"MCP edit, then {tool}", warm
 
 
 async def served(
@@ -128,14 +134,19 @@ async def served(
     command = ["-m", "mdmem", "mcp", "--profile", "all"]
     parameters = StdioServerParameters(command=sys.executable, args=command, cwd=str(folder), env=dict(os.environ))
     async with Client(parameters) as client:
-        await client.call_tool(tool, arguments)
+
+        async def call() -> None:
+            answer = await client.call_tool(tool, arguments)
+            assert not answer.is_error, answer.content[0].text
+
+        await call()
         server = child()
         first, turns = Cost(server_cpu(server), server_peak(server)), 10 * repeats
-        await client.call_tool(tool, arguments)
+        await call()
         start = server_cpu(server)
         for turn in range(turns):
             before(turn)
-            await client.call_tool(tool, arguments)
+            await call()
         return first, Cost((server_cpu(server) - start) / turns, server_peak(server))
 
 

@@ -28,13 +28,14 @@ def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each link from a file in git to one that is only on disk."""
     if case.facts is None or not case.untracked:
         return
+    tracked = TrackedPaths(case.facts)
     for link in case.distinct_links:
         if link.target not in case.untracked or link.entry.address in case.untracked:
             continue
         path = f"{link.target}.md"
         ignored = path in case.facts.ignored
         message = f"`{link.field}` names `{link.target}`, which {'git ignores' if ignored else 'is not in git'}"
-        add = shlex.quote(f"{TrackedPaths(case.facts).prefix}{path}")
+        add = shlex.quote(f"{tracked.prefix}{path}")
         help_ = f"run `git add {'--force ' if ignored else ''}{add}` at the repository's top"
         place = case.catalog.place(link.entry.address, link.field, link.item)
         weight = None if ignored or case.in_ci else Severity.WARNING
