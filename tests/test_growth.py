@@ -7,14 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import entry, entry_text, make_root, open_root, write
+from builders import entry, entry_text, make_root, memory, open_root, write, write_entry
 from review.sides import reviewed, successor, superseded
 
 from mdmem import lineage, similarity
+from mdmem.checks.rules import link_not_tracked
+from mdmem.checks.run import CheckRequest, check
 from mdmem.document import parse
 from mdmem.document.parse import parse_document
 from mdmem.entry.model import Wing, WingKind
 from mdmem.finding import Place
+from mdmem.history.why import why
+from mdmem.hygiene import near_duplicates
+from mdmem.hygiene.near_duplicates import near_pairs, numbered
 from mdmem.review import similar
 from mdmem.similarity import undeclared_overlaps
 
@@ -80,3 +85,35 @@ def test_chain_is_walked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     found = reviewed({}, {**chain, "e30": successor("e29")})
     assert len(found.graph.nodes) == 31
     assert len(calls) == 1
+
+
+def test_who_claims_an_entry_of_a_chain_is_asked_once_for_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = make_root(tmp_path)
+    for number in range(10):
+        ended = {"status": "deprecated", "superseded_by": f"app/rules/e{number + 1}"}
+        write(root, f"app/rules/e{number}.md", entry_text(**ended))
+    write(root, "app/rules/e10.md", entry_text(supersedes=[f"app/rules/e{number}" for number in range(10)]))
+    calls = counted(monkeypatch, lineage.Lineage, "claimants_of")
+    told = why(open_root(root), "app/rules/e10")
+    assert [one.entry.address[-2:] for one in told.chain] == [f"e{number}" for number in range(10)] + ["10"]
+    assert told.chain[-1].claims == tuple(f"app/rules/e{number}" for number in range(9))
+    assert len(calls) == 11
+
+
+def test_links_that_are_not_tracked_ask_git_for_its_paths_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = memory(tmp_path) / "memory"
+    for number in range(5):
+        write_entry(root, f"nav/notes/e{number}", title=f"Number {number}")
+    write_entry(root, "nav/rules/callbacks", title="Callbacks", see=[f"nav/notes/e{number}" for number in range(5)])
+    calls = counted(monkeypatch, link_not_tracked, "TrackedPaths")
+    found = check(open_root(root), CheckRequest(select=("link-not-tracked",))).findings
+    assert [one.help for one in found] == [
+        f"run `git add memory/nav/notes/e{number}.md` at the repository's top" for number in range(5)
+    ]
+    assert len(calls) == 1
+
+
+def test_pairs_of_texts_that_are_all_alike_are_named_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(near_duplicates, "_ENOUGH", 5)
+    texts = numbered((f"e{number:02}", frozenset(("a", "b", "c", f"w{number}"))) for number in range(40))
+    assert len(near_pairs(texts, share=0.5)) == 1 + 2 + 3 + 4 + 5 * 35

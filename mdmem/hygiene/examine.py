@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from itertools import combinations
 
 from mdmem.catalog import Catalog
 from mdmem.dataclass import dataclass
@@ -206,7 +205,7 @@ def _near(held: Iterable[Entry], text: Mapping[str, str], duplicates: Groups) ->
     for entry in held:
         if entry.type.is_rule:
             by_kind.setdefault((entry.wing, entry.type), {})[entry.address] = entry
-    told = {pair for group in duplicates for pair in combinations(group, 2)}
+    told = {address: group for group in duplicates for address in group}
     found = []
     for entries in by_kind.values():
         subjects = {name: subject_of(one, text.get(name, "")) for name, one in entries.items()}
@@ -214,7 +213,8 @@ def _near(held: Iterable[Entry], text: Mapping[str, str], duplicates: Groups) ->
         pairs = near_pairs(numbered((name, words_once(one)) for name, one in own.items()), share=REVIEW_FROM)
         for one in pairs:
             share = jaccard(subjects[one.a].words, subjects[one.b].words)
-            if share >= REVIEW_FROM and (one.a, one.b) not in told and not _are_linked(entries[one.a], entries[one.b]):
+            is_told = one.a in told and told[one.a] is told.get(one.b)
+            if share >= REVIEW_FROM and not is_told and not _are_linked(entries[one.a], entries[one.b]):
                 found.append(NearPair(one.a, one.b, share))
     return tuple(sorted(found, key=lambda pair: (-pair.share, pair.a, pair.b)))
 

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from itertools import count
+from itertools import count, islice
 from math import ceil
 from operator import xor
 
@@ -200,7 +200,7 @@ class NearPair:
 
 
 def near_pairs(texts: Sequence[NumberedText], *, share: float) -> list[NearPair]:
-    """Return the pairs of texts from a share of common words on, the nearest first, then by name.
+    """Return the pairs of texts from a share of common words on, the nearest first, then by name; of many some.
 
     Two that share so much have one of their rarest words in common (prefix filtering, Chaudhuri et al., ICDE 2006).
     Parts, as `alike` cuts, are of a few words each where the share is small, and unrelated texts meet in many.
@@ -210,19 +210,27 @@ def near_pairs(texts: Sequence[NumberedText], *, share: float) -> list[NearPair]
     bits = {word: bit for bit, (word, times) in enumerate(frequency.most_common()) if times > 1}
     masks = [_mask(bits[word] for word in text.words if word in bits) for text in texts]
     held: defaultdict[int, set[int]] = defaultdict(set)
-    found = []
+    found = list[NearPair]()
     for place, text in enumerate(texts):
         rarest = sorted(text.words, key=lambda word: (frequency[word], word))
         rarest = rarest[: len(rarest) - ceil(share * len(rarest) - _NEARLY) + 1]
-        for other in set().union(*(held[word] for word in rarest if word in held)):
-            common, both = (masks[place] & masks[other]).bit_count(), len(text.words) + len(texts[other].words)
-            if common >= share * (both - common) - _NEARLY:
-                a, b = sorted((text.name, texts[other].name))
-                found.append(NearPair(a, b, common / (both - common)))
+        near = _near_before(texts, masks, place, set().union(*(held[word] for word in rarest if word in held)), share)
+        found += islice(near, _ENOUGH)
         for word in rarest:
             if word in bits:
                 held[word].add(place)
     return sorted(found, key=lambda pair: (-pair.share, pair.a, pair.b))
+
+
+def _near_before(
+    texts: Sequence[NumberedText], masks: Sequence[int], place: int, others: Iterable[int], share: float
+) -> Iterator[NearPair]:
+    text, mask = texts[place], masks[place]
+    for other in others:
+        common, both = (mask & masks[other]).bit_count(), len(text.words) + len(texts[other].words)
+        if common >= share * (both - common) - _NEARLY:
+            a, b = sorted((text.name, texts[other].name))
+            yield NearPair(a, b, common / (both - common))
 
 
 def _mask(bits: Iterable[int]) -> int:
