@@ -217,7 +217,7 @@ ANSWERED = frozenset(
     {
         *(code for code in CODES if READS[code] in ("names", "links", "chain") and code != "nothing-checked"),
         *("future-date", "entry-too-long", "stray-file", "missing-field", "dangling-link", "link-not-tracked"),
-        *("body-link-broken", "applies-to-nothing", "deprecated-at-missing"),
+        *("body-link-broken", "applies-to-nothing", "deprecated-at-missing", "override-not-declared"),
     }
 )
 # What these find follows from the paths, the wings, the settings and git, whatever the entries say.

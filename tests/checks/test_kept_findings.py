@@ -424,10 +424,9 @@ def test_first_look_by_two_processes_finds_what_one_finds(
     assert (both.catalog.entries, both.catalog.digests) == (alone.catalog.entries, alone.catalog.digests)
 
 
-def test_first_look_holds_few_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_findings, "_WORTH_A_PROCESS", 0)
+def most_held(monkeypatch: pytest.MonkeyPatch, look: Callable[[], object]) -> int:
+    """Return how many documents there are at most while something looks at files with one process."""
     monkeypatch.setattr(fork, "is_free", lambda: False)
-    monkeypatch.setattr(first_look, "_TOGETHER", 3)
     made: list[ref[Document]] = []
     parsed, most = parse.parse_document, []
 
@@ -440,10 +439,28 @@ def test_first_look_holds_few_documents(tmp_path: Path, monkeypatch: pytest.Monk
     # As in a command, which collects no garbage.
     gc.disable()
     try:
-        looked_at(small(**{f"app/rules/{name}.md": entry_text().encode() for name in "bcdefghijklm"}), tmp_path)
+        look()
     finally:
         gc.enable()
-    assert 3 <= max(most) <= 7
+    return max(most)
+
+
+TWELVE = {f"app/rules/{name}.md": entry_text().encode() for name in "bcdefghijklm"}
+
+
+def test_first_look_holds_few_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_findings, "_WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(first_look, "_TOGETHER", 3)
+    assert 3 <= most_held(monkeypatch, lambda: looked_at(small(**TWELVE), tmp_path)) <= 7
+
+
+def test_check_of_files_that_a_question_read_before_holds_few_documents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_findings, "_TOGETHER", 3)
+    load_cached(small(**TWELVE), tmp_path)
+    assert 3 <= most_held(monkeypatch, lambda: kept_case(small(**TWELVE), tmp_path)) <= 7
+    assert len(stored(tmp_path)) >= len(TWELVE)
 
 
 def test_what_other_sources_found_is_found_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
