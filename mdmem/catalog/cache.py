@@ -26,7 +26,8 @@ class ParsedFiles:
     def __init__(self) -> None:
         """Start with nothing.
 
-        `last` is the catalog of all files that was loaded last, without their documents; `listed` are the digests of
+        `last` is the catalog of all files that was loaded last, without their documents, `beside` the table of a work
+        tree that has nearly the same files as whatever else is loaded; `listed` are the digests of
         the files of a commit that was asked for last, with what says which; `differing` are the paths at which some
         were not these, and those of these that they lacked, after both.
         """
@@ -35,6 +36,7 @@ class ParsedFiles:
         self._known: dict[_Key, LoadedFile] = {}
         self._tables: dict[Path, Table] = {}
         self.last: Catalog | None = None
+        self.beside: Table | None = None
         self.listed: tuple[tuple[Path, str], Mapping[str, str]] | None = None
         self.differing: tuple[Mapping[str, str], Mapping[str, str], tuple[str, ...], Set[str]] | None = None
         self._before: dict[str, Catalog] = {}
@@ -60,6 +62,11 @@ class ParsedFiles:
 
             take_over(catalog, before)
         self._before[role] = catalog
+
+    def stand_beside(self, path: Path) -> None:
+        """Let what is read be told from what a work tree held when somebody looked last: its table is in this file."""
+        if self.beside is None:
+            self.beside = Table(path)
 
     def table(self, path: Path) -> Table:
         """Return the table in a file, read once."""

@@ -193,7 +193,8 @@ class _Loading:
         last = self.parsed.last
         if self.access.is_narrow or missing_wings(self.tree) or (last is not None and last.missing_wings):
             return None
-        return last if last is not None or self.table is None else self.table.take_former()
+        table = self.table or self.parsed.beside
+        return last if last is not None or table is None else table.take_former()
 
     def _learn_manifests(self, cache: ContentCache, digests: dict[str, str]) -> dict[str, Wing | None]:
         """Take what manifests state, and return it, by path, of those without a fault that the table does not know."""

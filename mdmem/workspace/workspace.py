@@ -30,7 +30,6 @@ from mdmem.workspace.snapshot import Snapshot
 if TYPE_CHECKING:
     from mdmem.index.protocol import Bar, Holding
 
-
 _Made = TypeVar("_Made")
 # Files whose lines are kept while findings are shown.
 _SHOWN_FILES = 16
@@ -152,11 +151,12 @@ class Workspace:
         return with_remote_wings(tree, lambda name, stated: find_remote_wing(self.cache_folder, root, name, stated))
 
     def _own_tree(self) -> Tree:
-        location = self.location
+        location, path = self.location, self._places.index / "table"
         if not self.snapshot.is_working_tree:
+            self.parsed.stand_beside(path)
             return self._git_tree()
         is_top = location.repository is not None and location.under == ""
-        table = self.parsed.table(self._places.index / "table")
+        table = self.parsed.table(path)
         return WorkingTree(location.root, is_top, table, repository=location.repository, looks=table.looks)
 
     def _git_tree(self) -> GitTree:
