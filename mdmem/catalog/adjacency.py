@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry
-from mdmem.entry.stored_entries import StoredEntries
+from mdmem.entry.stored_entries import StoredEntries, cited
 
 SUPERSEDES = "supersedes"
 _FIELDS = ("conflicts_with", "overrides", "amends", SUPERSEDES, "produced", "see")
@@ -42,8 +42,7 @@ class Adjacency:
             return self.entries.citing()
         found: dict[str, list[str]] = {}
         for address, entry in self.entries.items():
-            more = [one.to for one in entry.relations if one.type.casefold() == "see"] if entry.relations else ()
-            for target in (*entry.see, *more):
+            for target in cited(entry):
                 found.setdefault(target, []).append(address)
         return found
 

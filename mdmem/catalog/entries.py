@@ -127,8 +127,10 @@ def lineage_for(
     entries: Mapping[str, Entry], lineage: Lineage, before: Mapping[str, Entry], *, changed: Iterable[str]
 ) -> Lineage | None:
     """Return a lineage where it holds for other entries, too, which differ at some addresses alone; else None."""
-    is_same = all(is_same_on_chains(before.get(address), entries.get(address)) for address in changed)
-    return lineage if is_same else None
+    others = [one for one in changed if not is_same_on_chains(before.get(one), entries.get(one))]
+    if others and isinstance(entries, StoredEntries) and all(map(entries.is_apart, others)):
+        return Lineage(entries, lineage.one_end_suffices, lineage.chains)
+    return None if others else lineage
 
 
 def without(found: Mapping[str, _Value], gone: Set[str]) -> dict[str, _Value]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NAME = "former"
 # The number is raised whenever chains are told otherwise.
-_VERSION = f"{CACHE_VERSION} former 4"
+_VERSION = f"{CACHE_VERSION} former 5"
 
 
 class _Faults(StoredRecord, frozen=True):

@@ -106,11 +106,12 @@ def gather(memory: Memory, request: ContextRequest) -> MemoryCandidates:
     """Return what a memory has for a request."""
     retrieval = memory.reading.retrieve(memory.scope, Question(words=request.query))
     gathering = _Gathering(memory, request)
+    # Of a large memory it reads all entries at once, which one by one take four times as long.
+    unasked = gathering.unasked()
     items = {item.entry.address: item for item in retrieval.ranks.in_any_order}
     if not request.query:
         # A goal of stop words alone asks for nothing in particular, and everything would match it.
         items = {address: item for address, item in items.items() if memory.scope.binds(item.entry)}
-    unasked = gathering.unasked()
     for address in (*unasked, *gathering.in_domain):
         if address not in items and (item := gathering.everything.find(address)) is not None:
             items[address] = (

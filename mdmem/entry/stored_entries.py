@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
 from functools import cached_property
 from itertools import chain, compress, repeat
@@ -22,14 +23,13 @@ _RARE = ("overrides", "conflicts_with", "amends", "applies_to", "expires_at", "r
 _NOTHING = (None, ())
 # So many parts are the links in, of which an answer asks for a few.
 _PARTS = 256
-# Who asked for one in so many will ask for most: one by one they take four times as long as all at once.
-_SOME = 8
 
 
 class PackedEntries(StoredRecord, frozen=True):
     """Entries as a file keeps them: by address in columns, those that have something in a rare field, and links in.
 
-    `dated` are the fields of dates that any of them has.
+    `dated` are the fields of dates that any of them has, `awaited` the addresses without an entry that are said to
+    supersede one or to be superseded.
     """
 
     addresses: list[str]
@@ -39,6 +39,7 @@ class PackedEntries(StoredRecord, frozen=True):
     having: dict[str, list[str]]
     citing: list[Raw]
     dated: list[str]
+    awaited: list[str]
 
     @classmethod
     def of(cls, entries: Mapping[str, Entry], citing: Mapping[str, Sequence[str]]) -> PackedEntries:
@@ -55,6 +56,7 @@ class PackedEntries(StoredRecord, frozen=True):
             {name: [one.address for one in every if getattr(one, name) not in _NOTHING] for name in _RARE},
             list(map(as_raw, parts)),
             [name for name in DATE_FIELDS if any(map(attrgetter(name), every))],
+            sorted({link for one in every for link in _on_chains(one) if link not in entries}),
         )
 
     def read(self) -> StoredEntries:
@@ -83,6 +85,7 @@ class StoredEntries(Mapping[str, Entry]):
         self._read: dict[str, Entry] = {}
         self._whole: dict[str, Entry] | None = None
         self._others: Set[str] = frozenset()
+        self._added: Mapping[str, Entry] = {}
 
     def __getitem__(self, address: str) -> Entry:
         """Return one entry."""
@@ -91,15 +94,13 @@ class StoredEntries(Mapping[str, Entry]):
         except KeyError:
             if address not in self._addresses:
                 raise
-        if len(self._read) > len(self._addresses) // _SOME:
-            return self.whole()[address]
         row = self._rows.get(address)
         entry = unpack_one(row, Entry) if row is not None else None
         return self._read.setdefault(address, self._dated([entry] if entry is not None else [], [address])[0])
 
     @cached_property
     def _rows(self) -> Mapping[str, Raw]:
-        return dict(zip(self._addresses, unpack_one(self._packed.entries, list[Raw]) or (), strict=False))
+        return dict(zip(self._packed.addresses, unpack_one(self._packed.entries, list[Raw]) or (), strict=False))
 
     def _dated(self, entries: list[Entry], addresses: list[str]) -> list[Entry]:
         try:
@@ -115,34 +116,53 @@ class StoredEntries(Mapping[str, Entry]):
     def whole(self) -> dict[str, Entry]:
         """Return all entries, those that were read already among them."""
         if self._whole is None:
-            addresses = list(self._addresses)
+            addresses = self._packed.addresses
             entries = self._dated(unpack_one(self._packed.entries, list[Entry]) or [], addresses)
             self._whole = dict(zip(addresses, map(self._read.setdefault, addresses, entries), strict=True))
+            if self._added:
+                self._whole = dict(zip(self._addresses, map(self._read.__getitem__, self._addresses), strict=True))
             self._read = self._whole
             vars(self).pop("_rows", None)
         return self._whole
 
     def with_others(self, new: Mapping[str, Entry]) -> StoredEntries | None:
-        """Return these with other entries at some of their addresses; None where that makes other links in."""
-        is_alike = self._whole is None and new.keys() <= self._addresses.keys()
-        if not (is_alike and all(self[address].see == entry.see for address, entry in new.items())):
+        """Return these with other entries at some addresses, or more; None where that makes others of the links in."""
+        there = new.keys() & self._addresses.keys()
+        if self._whole is not None or not all(cited(self[one]) == cited(new[one]) for one in there):
             return None
+        addresses, added = list(self._addresses), {one: new[one] for one in new if one not in there}
         types, statuses = bytearray(self._packed.types), bytearray(self._packed.statuses)
-        for place, address in enumerate(self._addresses):
+        for one in added:
+            place = bisect_left(addresses, _in_files(one), key=_in_files)
+            addresses.insert(place, one)
+            types.insert(place, 0)
+            statuses.insert(place, 0)
+        for place, address in enumerate(addresses):
             if address in new:
                 types[place], statuses[place] = _CODES[new[address].type], _CODES[new[address].status]
-        having = {name: self._having_with(new, name) for name in _RARE}
-        packed = self._packed.with_changes(types=bytes(types), statuses=bytes(statuses), having=having)
-        found = StoredEntries(packed, self._addresses)
+        found = StoredEntries(self._packed, dict.fromkeys(addresses) if added else self._addresses)
+        found._packed = self._packed.with_changes(
+            types=bytes(types),
+            statuses=bytes(statuses),
+            having={name: found._having_with(new, name) for name in _RARE},
+            awaited=[*self._packed.awaited, *chain.from_iterable(map(_on_chains, new.values()))],
+        )
         found.file, found._read, found._others = self.file, {**self._read, **new}, self._others | new.keys()
+        found._added = {one: found._read[one] for one in (*self._added, *added)}
         vars(found)["_rows"] = self._rows
         return found
+
+    def is_apart(self, address: str) -> bool:
+        """Say whether an entry was added that is on no chain, and completes none."""
+        return (entry := self._added.get(address)) is not None and not (
+            any(_on_chains(entry)) or address in self._packed.awaited
+        )
 
     def unlike(self, before: StoredEntries) -> list[str] | None:
         """Return the addresses at which others stand than in these before; None where both were not kept as one."""
         if self._packed.entries is not before._packed.entries:
             return None
-        return sorted(one for one in self._others | before._others if self[one] is not before[one])
+        return sorted(one for one in self._others | before._others if self.get(one) is not before.get(one))
 
     def _having_with(self, new: Mapping[str, Entry], name: str) -> list[str]:
         before = self._packed.having[name]
@@ -185,12 +205,16 @@ class StoredEntries(Mapping[str, Entry]):
 
     def citing(self) -> Mapping[str, Sequence[str]]:
         """Return what links each address by `see`."""
-        return _Citing(self._packed.citing)
+        more: dict[str, list[str]] = {}
+        for address, entry in self._added.items():
+            for target in cited(entry):
+                more.setdefault(target, []).append(address)
+        return _Citing(self._packed.citing, more)
 
 
 class _Citing(Mapping[str, Sequence[str]]):
-    def __init__(self, packed: list[Raw]) -> None:
-        self._packed = packed
+    def __init__(self, packed: list[Raw], more: Mapping[str, list[str]]) -> None:
+        self._packed, self._more = packed, more
         self._parts: dict[int, dict[str, list[str]]] = {}
 
     def _part(self, number: int) -> dict[str, list[str]]:
@@ -199,14 +223,33 @@ class _Citing(Mapping[str, Sequence[str]]):
         return self._parts[number]
 
     def __getitem__(self, address: str) -> Sequence[str]:
-        return self._part(_part_of(address))[address]
+        known = self._part(_part_of(address))
+        if address not in self._more:
+            return known[address]
+        return sorted((*known.get(address, ()), *self._more[address]), key=_in_files)
 
     def __iter__(self) -> Iterator[str]:
         for number in range(_PARTS):
             yield from self._part(number)
+        yield from (one for one in self._more if one not in self._part(_part_of(one)))
 
     def __len__(self) -> int:
-        return sum(len(self._part(number)) for number in range(_PARTS))
+        return sum(1 for _ in self)
+
+
+def cited(entry: Entry) -> tuple[str, ...]:
+    """Return what an entry links by `see`, as a field or as a relation."""
+    more = [one.to for one in entry.relations if one.type.casefold() == "see"] if entry.relations else ()
+    return (*entry.see, *more)
+
+
+def _on_chains(entry: Entry) -> tuple[str, ...]:
+    return (*entry.supersedes, *entry.superseded_by)
+
+
+def _in_files(address: str) -> str:
+    """Return what an entry stands by among others."""
+    return f"{address}.md"
 
 
 def of_kind(entries: Mapping[str, Entry], kind: EntryType | Status) -> Iterable[str]:

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.catalog.adjacency import Adjacency
+from mdmem.catalog.entries import lineage_for
 from mdmem.catalog.traits import Traits
-from mdmem.entry.model import Entry, EntryType, Status
+from mdmem.entry.model import Entry, EntryType, Relation, Status
 from mdmem.entry.stored_entries import PackedEntries, StoredEntries
 from mdmem.errors import GoneError
 from mdmem.lineage import Lineage
@@ -59,8 +60,8 @@ def test_others_at_their_addresses_are_told_as_if_they_had_been_kept(
 ) -> None:
     before = stored(entries)
     assert all(before[one] == entries[one] for one in first & entries.keys())
-    new = {one: other.with_changes(see=entries[one].see) for one, other in others.items() if one in entries}
-    found, changed = before.with_others(new), {**entries, **new}
+    new = {one: other.with_changes(see=entries.get(one, other).see) for one, other in others.items()}
+    found, changed = before.with_others(new), dict(sorted({**entries, **new}.items()))
     assert found is not None
     assert [found[one] for one in changed] == list(changed.values())
     lineages = Lineage(changed), Lineage(found)
@@ -78,7 +79,42 @@ def test_others_with_other_links_are_not_told_by_columns() -> None:
     entries = {one: Entry(address=one, title=one, type=EntryType.NOTE, status=Status.ACTIVE) for one in ADDRESSES}
     before = stored(entries)
     assert before.with_others({ADDRESSES[0]: entries[ADDRESSES[0]].with_changes(see=(ADDRESSES[1],))}) is None
-    assert before.with_others({"w/r/z": entries[ADDRESSES[0]]}) is None
+    related = (Relation(type="See", to=ADDRESSES[1]),)
+    assert before.with_others({ADDRESSES[0]: entries[ADDRESSES[0]].with_changes(relations=related)}) is None
+
+
+CHAINED = st.tuples(ENTRIES, st.lists(st.tuples(LINKS, LINKS), min_size=len(ADDRESSES), max_size=len(ADDRESSES))).map(
+    lambda made: {
+        one: entry.with_changes(supersedes=old, superseded_by=new)
+        for (one, entry), (old, new) in zip(made[0].items(), made[1], strict=False)
+    }
+)
+
+
+@given(CHAINED, CHAINED, st.sampled_from([True, False]))
+def test_chains_beside_more_entries_are_those_of_all_entries(
+    entries: dict[str, Entry], others: dict[str, Entry], is_off: bool
+) -> None:
+    more = {one: entry for one, entry in others.items() if one not in entries}
+    if is_off:
+        more = {one: entry.with_changes(supersedes=(), superseded_by=()) for one, entry in more.items()}
+    before = stored(entries)
+    first = dict(list(more.items())[:1])
+    once, all_ = before.with_others(first), dict(sorted({**entries, **more}.items()))
+    assert once is not None
+    found = once.with_others({one: entry for one, entry in more.items() if one not in first})
+    assert found is not None
+    lineage = lineage_for(found, Lineage(before, known=Lineage(entries).chains), before, changed=more.keys())
+    anew = Lineage(all_)
+    if lineage is not None:
+        assert lineage.chains == anew.chains
+        assert (lineage.alone, lineage.current) == (anew.alone, anew.current)
+    named = {link for entry in all_.values() for link in (*entry.supersedes, *entry.superseded_by)}
+    assert (lineage is not None) == (not more or (not named & more.keys() and not any(map(on_chains, more.values()))))
+
+
+def on_chains(entry: Entry) -> bool:
+    return bool(entry.supersedes or entry.superseded_by)
 
 
 @given(ENTRIES, st.sets(st.sampled_from(ADDRESSES)))
