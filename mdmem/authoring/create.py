@@ -23,6 +23,7 @@ from mdmem.document.rationale import rationale_of
 from mdmem.document.scalars import compose_entry
 from mdmem.entry.model import Entry, EntryType, Status, title_of, visible
 from mdmem.entry.sentences import without_comments
+from mdmem.entry.stored_entries import of_kind
 from mdmem.entry.templates import BODIES
 from mdmem.errors import LostRaceError, UsageError, taken
 from mdmem.index.analysis import fold, text_terms
@@ -259,7 +260,7 @@ def _candidates(workspace: Workspace, text: str) -> Iterable[Entry]:
     state = workspace.index.state(live=workspace.catalog.digests)
     if not state.usable or state.stale > _FEW:
         return ()
-    alive = frozenset(one.address for one in entries.values() if _is_alive(one))
+    alive = frozenset(entries.keys() - of_kind(entries, Status.DEPRECATED))
     question = " ".join(list(dict.fromkeys(text.split()))[:_ASKED])
     answer = workspace.find_text(question, alive)
     return (entries[match.key] for match in answer.matches[:CANDIDATES])

@@ -37,6 +37,7 @@ from itertools import groupby
 from mdmem.catalog import Catalog
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, Status, day_of
+from mdmem.entry.stored_entries import having
 
 
 class EdgeKind(StrEnum):
@@ -132,8 +133,8 @@ class _Classifying:
         asked = self.entries
         if self.near is not None:
             asked = {one: asked[one] for one in self.near & asked.keys()}
-        forward = {(old, new) for new, entry in asked.items() for old in entry.supersedes}
-        back = {(old, new) for old, entry in asked.items() for new in entry.superseded_by}
+        forward = {(old, one.address) for one in having(asked, "supersedes") for old in one.supersedes}
+        back = {(one.address, new) for one in having(asked, "superseded_by") for new in one.superseded_by}
         pairs = forward | back
         if self.about is not None:
             asked_for = {old for old, new in pairs if old in self.about or new in self.about}

@@ -18,7 +18,7 @@ from mdmem.checks.case import Base, Case, Facts
 from mdmem.checks.engine import Ask, ask
 from mdmem.checks.kept_findings import version
 from mdmem.checks.paths import may_link
-from mdmem.checks.registry import ANSWERED, READS
+from mdmem.checks.registry import ANSWERED, FRONT_ONLY, READS
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.finding import Finding
 from mdmem.git.history import FileDays
@@ -85,7 +85,8 @@ class _Asking:
         """Return what a check finds, as it is known or as it says now."""
         if code not in ANSWERED:
             return ask(code, case)
-        narrow, whole = self.read.narrow(READS[code]), self.read.whole
+        narrow = self.read.said if code in FRONT_ONLY else self.read.narrow(READS[code])
+        whole = self.read.whole
         for known in (self.known.get(digest, {}).get(code) for digest in (narrow, whole)):
             if known is not None and all(self._says(fact, path) == said for fact, path, said in known.asked):
                 return list(known.findings)

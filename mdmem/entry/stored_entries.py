@@ -19,7 +19,16 @@ _CODES = {one: at for at, one in enumerate(_KINDS)}
 _TYPES, _STATUSES = (bytes(map(_CODES.__getitem__, kinds)) for kinds in (EntryType, Status))
 _TYPE, _STATUS = attrgetter("type"), attrgetter("status")
 # What few entries have, and all are asked for.
-_RARE = ("overrides", "conflicts_with", "amends", "applies_to", "expires_at", "relevance_score")
+_RARE = (
+    "supersedes",
+    "superseded_by",
+    "overrides",
+    "conflicts_with",
+    "amends",
+    "applies_to",
+    "expires_at",
+    "relevance_score",
+)
 _NOTHING = (None, ())
 # So many parts are the links in, of which an answer asks for a few.
 _PARTS = 256

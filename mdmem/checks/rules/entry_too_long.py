@@ -39,7 +39,11 @@ _SHOWN = ("repeatable_steps", "exclusions", "actions_taken", "decisions_made", "
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each entry over the budget that the settings, else this check, give its type."""
     budgets = {**_TOKENS, **case.settings.entry_tokens}
-    for entry in case.near_entries:
+    entries = case.catalog.entries
+    addresses = entries if case.near is None else sorted(case.near & entries.keys())
+    # Most are within the smallest budget, and none of those is asked for.
+    least = min(budgets.values()) * _BYTES_PER_TOKEN
+    for entry in [entries[one] for one in addresses if case.extract(f"{one}.md").length > least]:
         budget = budgets[entry.type]
         extract = case.extract(entry.path)
         if extract.length <= budget * _BYTES_PER_TOKEN:
