@@ -34,7 +34,7 @@ class Entries:
     """
 
     entries: Mapping[str, Entry]
-    sizes: dict[str, int]
+    sizes: Mapping[str, int]
     broken: dict[str, LoadedFile]
     findings: list[Finding]
     short: dict[str, Entry]
@@ -97,7 +97,7 @@ def entries_like(
     findings = [one for one in before.findings if is_entry_place(one.place.path) and one.place.path not in changed]
     return Entries(
         entries,
-        {**without(before.sizes, gone), **new.sizes},
+        {**without(before.sizes, gone), **new.sizes} if gone or new.sizes else before.sizes,
         dict(sorted({**without(before.broken, changed), **new.broken}.items())),
         findings + new.findings,
         short,

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence, Set
 from itertools import compress, repeat
-from operator import is_, not_
+from operator import attrgetter, is_, not_
 from pathlib import Path
 from stat import S_ISREG
 from typing import cast
@@ -15,6 +15,7 @@ from mdmem import SETTINGS_NAME
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.disk import read_regular, read_with_stat
 from mdmem.git import Repository, has_sparse_checkout, list_ignored
+from mdmem.tree.folder_files import listed_at
 from mdmem.tree.git import GitTree, left_out_of
 from mdmem.tree.look import FolderLook, Listing, Looks, column_of
 from mdmem.tree.model import (
@@ -98,8 +99,10 @@ class WorkingTree:
             return
         now = time.time_ns()
         try:
+            listed = listed_at(now, os.stat(folder))  # noqa: PTH116  # of a path's text
             with os.scandir(folder) as listing:
-                items = list(listing)
+                # In order, so that nobody who looks again puts them in order.
+                items = sorted(listing, key=attrgetter("name"))
         except OSError as error:
             reason = error.strerror or str(error)
             found.append(TreeFile(prefix.rstrip("/") or ".", FileKind.UNREADABLE, reason=reason))
@@ -123,9 +126,9 @@ class WorkingTree:
         known = look.known(stats) if look is not None else {}
         is_whole = len(stats) == sum(item.name[0] != "." for item in items)
         if look is None or len(known) < max(len(stats), len(look.paths)) or is_whole:
-            files = sorted(found[len(found) - len(stats) :], key=path_of) if is_whole else ()
+            files = found[len(found) - len(stats) :] if is_whole else ()
             names = [item.name for item in items] if is_whole else [path.removeprefix(prefix) for path in stats]
-            look = FolderLook(now, names, files, list(stats), column_of(stats.values()), known, is_whole)
+            look = FolderLook(now, names, files, list(stats), column_of(stats.values()), known, is_whole, listed)
         self.looks[prefix] = look
         self._told[prefix] = look
         self._looked.append(look)
@@ -205,10 +208,11 @@ class WorkingTree:
         else:
             # Of one listing several things are asked in turns, and all of it first.
             paths = list(map(path_of, files))
-            told = map(listing.digests.get, paths) if listing.digests else repeat(None, len(paths))
-            known = dict(zip(paths, told, strict=True))
+            known = dict(zip(paths, map((listing.digests or self._seen()).get, paths), strict=True))
         # Whether a text is None takes three times as long to tell as whether there is one.
         if all(known.values()):
+            if not listing.digests:
+                self._listed = self.looks.listing = replace(listing, asked=tuple(files), digests=dict(known))
             return cast("dict[str, str]", known)
         new = list(compress(files, map(is_, known.values(), repeat(None))))
         found = self._learned(new)
@@ -220,6 +224,13 @@ class WorkingTree:
         # The looks and the listing have them.
         self._digests = {} if len(found) <= len(known) else found
         return cast("dict[str, str]", known)
+
+    def _seen(self) -> dict[str, str]:
+        """Return the digests that the looks know."""
+        found: dict[str, str] = {}
+        for look in self._told.values():
+            found |= look.digests
+        return found
 
     def _learned(self, files: Sequence[TreeFile]) -> dict[str, str]:
         """Return the digests that are known, with those of some files; one that cannot be read has none."""

@@ -72,16 +72,18 @@ def view_of(workspace: Workspace) -> View:
 
 def _view_of(workspace: Workspace) -> View:
     view = _made_of(workspace)
-    for role, one in (("files", view.checkout), ("answers", view.effective)):
-        workspace.parsed.follow(role, one.catalog)
+    workspace.parsed.follow("answers", view.effective.catalog)
     return view
 
 
 def _made_of(workspace: Workspace) -> View:
-    standings = find_standings(workspace)
+    standings, checkout = find_standings(workspace), workspace
+    if standings is not None:
+        checkout = workspace.with_catalog(replace(workspace.catalog, stances=dict(_stances(standings))))
+    # Before the other version is made: that asks what is known of this one.
+    workspace.parsed.follow("files", checkout.catalog)
     if standings is None:
-        return View(workspace, workspace)
-    checkout = workspace.with_catalog(replace(workspace.catalog, stances=dict(_stances(standings))))
+        return View(checkout, checkout)
     has_claims_as_facts = checkout.catalog.one_end_suffices and not standings.is_agreed
     if not standings.found and not standings.displaced and not has_claims_as_facts:
         return View(checkout, checkout)
