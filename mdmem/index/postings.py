@@ -10,6 +10,9 @@ from mdmem.index.fields import Terms
 from mdmem.index.manifest import reading
 from mdmem.index.segments import Segment
 
+# Postings, which are held in the weights of their terms as well.
+_KEPT, _LEAST = 50_000, 64
+
 Columns = tuple[Sequence[int], Sequence[float]]
 """Numbers of documents, in order, and how often the field of each holds a term.
 
@@ -55,9 +58,26 @@ class StoredPostings:
                 opened.callback(segment.close)
                 self._segments.append((base, segment))
             self.close = opened.pop_all().close
+        self._known: dict[tuple[str, str], list[Columns]] = {}
+        self._held = 0
 
     def postings(self, field: str, term: str) -> list[Columns]:
-        """Return the postings of one term, segment by segment."""
+        """Return the postings of one term, segment by segment: those of a few questions are read once.
+
+        After an edit the same words are counted in another corpus of the same postings.
+        """
+        found = self._known.get((field, term))
+        if found is None:
+            found = self._read(field, term)
+            # A term that nothing holds takes as much as some numbers.
+            size = _LEAST + sum(len(numbers) for numbers, _ in found)
+            self._held += size
+            if self._held > _KEPT:
+                self._known, self._held = {}, size
+            self._known[field, term] = found
+        return list(found)
+
+    def _read(self, field: str, term: str) -> list[Columns]:
         found: list[Columns] = []
         with reading():
             for base, segment in self._segments:

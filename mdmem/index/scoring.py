@@ -334,6 +334,9 @@ def rank(
             for place in places:
                 masks[place] |= mask
     held: set[int] = scored.held
+    if not held and query.accept is None:
+        # As of most names that another entry might call this one by.
+        return MatchColumns(bar=scored.bar)
     if query.accept is not None:
         held = {corpus.places[number] for number in query.accept(corpus, read)}
     if few is not None:
