@@ -107,7 +107,9 @@ def entries_like(
     )
 
 
-def with_entries(before: Mapping[str, Entry], new: Mapping[str, Entry], *, gone: Set[str]) -> Mapping[str, Entry]:
+def with_entries(
+    before: Mapping[str, Entry], new: Mapping[str, Entry], *, gone: Set[str] = frozenset()
+) -> Mapping[str, Entry]:
     """Return entries in the order of their files, with those that are `gone` left out and others put in."""
     if not (gone or new):
         # The very same: of a memory that did not change few entries are read.
