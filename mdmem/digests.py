@@ -43,10 +43,11 @@ def identity_of(digests: Mapping[str, str]) -> str:
 
 def unlike(known: Mapping[str, str], digests: Mapping[str, str]) -> Iterator[str]:
     """Yield the paths that have another digest, or one of the two alone; of thousands no step is Python's."""
-    if list(known) == list(digests):
+    paths = list(digests)
+    if paths == list(known):
         # Of one listing after another the paths are the same in order, and nothing is looked up: lists that hold the
         # same texts are alike at a tenth of what it takes to compare these one by one.
-        paths, before, now = list(digests), list(known.values()), list(digests.values())
+        before, now = list(known.values()), list(digests.values())
         for start in range(0, len(paths), _AT_ONCE) if before != now else ():
             some = slice(start, start + _AT_ONCE)
             if before[some] != now[some]:
