@@ -43,11 +43,11 @@ def _end_of_folder(paths: Sequence[str], start: int) -> int:
 
 
 def _are_entry_places(paths: Sequence[str]) -> bool:
-    """Say whether all paths in a room are entries' places: of thousands none is looked at by itself."""
-    text = "".join(map(add, paths, repeat("\n")))
-    counts = {len(paths), text.count("\n"), text.count(".md\n")}
+    """Say whether all paths lie in the room of the first, as entries do: of thousands none is looked at by itself."""
+    room, text = paths[0].rpartition("/")[0], "".join(map(add, repeat("\n"), paths)) + "\n"
+    counts = {len(paths), text.count("\n") - 1, text.count(f"\n{room}/"), text.count(".md\n")}
     # Each has the slashes of the room, so that none has more where all have these together.
-    is_flat = text.count("/") == _DEPTH * len(paths)
+    is_flat = room.count("/") == _DEPTH - 1 and text.count("/") == _DEPTH * len(paths)
     return is_flat and len(counts) == 1 and f"{_MANIFEST_BELOW}\n" not in text
 
 
