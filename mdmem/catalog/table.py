@@ -69,6 +69,11 @@ class Table:
         self._written_ns = _changed_ns(self._path)
         return read_packed(self._path, CACHE_VERSION, _Packed) or {}
 
+    @property
+    def is_new(self) -> bool:
+        """Say whether nothing was ever written of these files."""
+        return not self._packed and not self._learned
+
     @cached_property
     def _rows(self) -> _Rows:
         """The rows that were asked for."""
