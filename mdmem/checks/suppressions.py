@@ -12,10 +12,12 @@ from mdmem.checks.registry import CODES, EXCUSABLE
 from mdmem.dataclass import dataclass
 from mdmem.document.parse import Document
 from mdmem.finding import Finding, Place
+from mdmem.hint import Hint
 from mdmem.regex import regex
 
 # A comment that nothing closes reaches to the end, as it does for whoever renders it.
 _COMMENT = regex(r"<!--\s*mdmem:(.*?)(-->|\Z)", re.DOTALL)
+_ANY_COMMENT = Hint("mdmem:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ def _in_front_matter(document: Document) -> dict[str, object]:
 
 
 def _in_comments(document: Document, prose: Callable[[], str], address: str | None) -> Iterator[Suppression]:
-    if "mdmem:" not in document.body:
+    if not _ANY_COMMENT.may_be_in(document.body):
         return
     for comment in _COMMENT.finditer(prose()):
         # Code is blank in the prose, and a reason may hold some.
