@@ -44,6 +44,7 @@ PIECES = (
         "[one](one.md)",
         "[one]: one.md\n",
         "<!-- you must -->",
+        "<!-- AIs: -->",
         "<!-- mdmem: ignore body-empty why -->",
         "[//]: # (all)",
     ),

@@ -86,7 +86,9 @@ class Table:
         if not unread or self._is_spared(len(unread)):
             return rows
         packed = self._packed
-        new = {path: packed[path] for path in unread if path in packed}
+        new = {path: packed[path] for path in unread if path in packed} if packed else {}
+        if not new:
+            return rows
         read = {path: row for path, one in new.items() if (row := unpack_one(one, FileRow)) is not None}
         if read_moments((row.loaded for row in read.values()), (row.wing for row in read.values())):
             rows.update(read)

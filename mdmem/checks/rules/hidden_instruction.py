@@ -52,6 +52,11 @@ _ADDRESSED = tuple(
         r"(?:do\s+not|don't|never)\s+(?:tell|mention|reveal|inform|disclose)\b",
     )
 )
+# A word of each: to compile them all takes longer than to look at what comments most memories have.
+_ADDRESSING = Hint(
+    r"ignore|disregard|forget|override|bypass|you\W|system|agent|language model|llm|assistant"
+    r"|(?:^|[^a-z0-9_])ai|claude|chatgpt|copilot|codex|gemini|tell|mention|reveal|inform|disclose"
+)
 
 
 def find(case: Case) -> Iterator[Finding]:
@@ -76,5 +81,7 @@ def _said_to_an_agent(comment: str) -> str | None:
     if comment.lstrip().startswith("mdmem:"):
         return None
     lowered = comment.lower()
+    if not _ADDRESSING.may_be_in(lowered):
+        return None
     found = next((found for expression in _ADDRESSED if (found := expression.search(lowered))), None)
     return " ".join(found.group().split()) if found else None
