@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
-from pathlib import Path
 
 from mdmem.catalog import LoadedFile, interpret, part_of
 from mdmem.catalog.content import read_moments
@@ -39,7 +38,7 @@ _Contents = Mapping[str, bytes | Unreadable]
 class FirstLook:
     """Reads the files of a large memory for its catalog, and keeps the extracts that it takes from them."""
 
-    cache: Path
+    store: ExtractStore
 
     def __call__(
         self, tree: Tree, paths: Sequence[str], former: Mapping[str, LoadedFile]
@@ -51,7 +50,7 @@ class FirstLook:
         seen = _looked_at(looking, paths)
         digests = {path: one.digest for path, one in seen.items()}
         made = {path: one.extract for path, one in seen.items() if one.extract is not None}
-        ExtractStore(self.cache).load().keep(made, digests)
+        self.store.keep(made, digests)
         return {path: (one.loaded, one.digest) for path, one in seen.items()}
 
 
