@@ -187,11 +187,12 @@ class _Loading:
 
     def _seen_first(self, cache: ContentCache) -> Mapping[str, tuple[LoadedFile, str]] | None:
         """Return what files mean of which nothing was ever kept: each is read once, and not for its digest before."""
-        tree, table = self.tree, self.table
-        is_first = table is not None and table.is_new and cache.is_new and self.parsed.last is None
-        if self.reading is None or not is_first or not isinstance(tree, WorkingTree):
+        tree, table, reading = self.tree, self.table, self.reading
+        if reading is None or not isinstance(tree, WorkingTree) or self.parsed.last is not None:
             return None
-        seen = self.reading(tree, list(map(path_of, self.readable)), {})
+        if table is None or not (table.is_new and cache.is_new):
+            return None
+        seen = reading(tree, list(map(path_of, self.readable)), {})
         if seen is not None:
             tree.learn({path: digest for path, (one, digest) in seen.items() if not one.is_closed})
         return seen

@@ -72,7 +72,7 @@ class Table:
     @property
     def is_new(self) -> bool:
         """Say whether nothing was ever written of these files."""
-        return not self._packed and not self._learned
+        return not self._learned and not self._path.exists()
 
     @cached_property
     def _rows(self) -> _Rows:

@@ -16,7 +16,7 @@ from mdmem.checks.kept_findings import ExtractStore, extracts_of, is_large, vers
 from mdmem.dataclass import dataclass, field
 from mdmem.record import Raw, StoredRecord, as_raw, pack, unpack, unpack_one
 from mdmem.settings import Settings
-from mdmem.tree import Tree, Unreadable
+from mdmem.tree import Tree, Unreadable, WorkingTree
 
 # So many documents are held at once, and so many looked at before there are two processes.
 _TOGETHER, _FIRST = 250, 16
@@ -89,6 +89,9 @@ class _Looking:
 
     def is_worth_it(self, paths: Sequence[str]) -> bool:
         """Say whether files are so many, or so long, that a second process pays."""
+        listed = self.tree.unread_size(paths) if isinstance(self.tree, WorkingTree) else None
+        if listed is not None:
+            return is_large(len(paths), listed)
         size = 0
         for contents in self._read(paths):
             self.held.update(contents)

@@ -36,6 +36,8 @@ def suppressions_in(document: Document, prose: Callable[[], str]) -> Iterator[Su
 
     `prose` gives the body with its code blanked out.
     """
+    if "ignore" not in (document.fields or ()) and not _ANY_COMMENT.may_be_in(document.body):
+        return
     is_entry = is_entry_place(document.path)
     is_prose = not is_entry and any(one.code == "front-matter-missing" for one in document.findings)
     if document.fields is None and not is_prose:
@@ -55,8 +57,6 @@ def _in_front_matter(document: Document) -> dict[str, object]:
 
 
 def _in_comments(document: Document, prose: Callable[[], str], address: str | None) -> Iterator[Suppression]:
-    if not _ANY_COMMENT.may_be_in(document.body):
-        return
     for comment in _COMMENT.finditer(prose()):
         # Code is blank in the prose, and a reason may hold some.
         words = document.body[comment.start(1) : comment.end(1)].split(maxsplit=2)

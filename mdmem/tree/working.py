@@ -196,6 +196,11 @@ class WorkingTree:
         self.stats.keep(path, stat_of(stat), digest)
         return digest
 
+    def unread_size(self, paths: Sequence[str]) -> int | None:
+        """Return how many bytes files hold of which no digest was asked for; None where one of them is none such."""
+        stats = [self._stats[path] for path in paths if path in self._stats]
+        return sum(stat[2] for stat in stats) if len(stats) == len(paths) else None
+
     def learn(self, digests: Mapping[str, str]) -> None:
         """Take the digests of files that were read elsewhere after they were listed."""
         limit = self._listed_at - RACY_NS
