@@ -19,6 +19,7 @@ from mdmem.checks.engine import run_checks
 from mdmem.checks.registry import CODES
 from mdmem.checks.rules import hidden_instruction, local_path, template_leftover
 from mdmem.document import links, parse
+from mdmem.hint import Hint, load_engine
 from mdmem.settings import Settings
 from mdmem.tree import WorkingTree
 
@@ -84,6 +85,7 @@ def test_without_hints_the_same_is_found(tmp_path: Path, monkeypatch: pytest.Mon
         body = "".join(chosen.choices(PIECES, k=chosen.randint(1, 12)))
         text = f"---\ntype: decision\nstatus: active\ncreated_at: 2026-01-05\n---\n\n{body}\n"
         (tmp_path / "app" / "rules" / f"n{number}.md").write_text(text, encoding="utf-8")
+    load_engine()
     hinted = findings(tmp_path)
     always = SimpleNamespace(may_be_in=lambda _: True)
     for module, names in HINTS.items():
@@ -94,13 +96,14 @@ def test_without_hints_the_same_is_found(tmp_path: Path, monkeypatch: pytest.Mon
     assert {one.code for one in hinted[0]} >= {"secret-like-text", "local-path", "template-leftover", "merge-marker"}
 
 
-def test_without_the_engine_everything_may_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hint, "_core", lambda: None)
-    assert hint.Hint("a").may_be_in("b")
+def test_without_the_engine_a_word_is_looked_for_and_all_else_may_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, hint._CORE, raising=False)
+    assert [Hint("a").may_be_in("b"), Hint("a").may_be_in("ba"), Hint("a|c").may_be_in("b")] == [False, True, True]
 
 
 def test_pydantic_can_be_imported_after_its_engine() -> None:
-    asked = "from mdmem.hint import Hint; print(Hint('a|b').may_be_in('xb'), Hint('a').may_be_in('x'))"
+    asked = "from mdmem.hint import Hint, load_engine; one = Hint('a|b'); print(one.may_be_in('x'))"
+    asked += "; load_engine(); print(one.may_be_in('xb'), one.may_be_in('x'))"
     later = "import sys; print('pydantic' in sys.modules); from mdmem.entry import front_matter"
     done = subprocess.run([sys.executable, "-c", f"{asked}\n{later}"], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["True", "False", "False"]
+    assert done.stdout.split() == ["True", "True", "False", "False"]

@@ -12,7 +12,7 @@ from mdmem.record import StoredRecord
 from mdmem.regex import regex
 
 # The verbs but for their first letters, which may be capitals: a text without any is searched at the speed of memory.
-_STEMS = {stem: Hint(stem) for stem in ("mend", "evise", "pdate", "odif", "elax", "upplement", "artially ")}
+_STEMS = {stem: Hint(f"(?:{stem})") for stem in ("mend", "evise", "pdate", "odif", "elax", "upplement", "artially ")}
 # Looked for first, since a subject may stand anywhere.
 _VERB = regex(
     r"\b(?:[Aa]mend|[Rr]evise|[Uu]pdate|[Mm]odif(?:ie|y)|[Rr]elaxe?|[Ss]upplement"

@@ -14,6 +14,7 @@ from mdmem.checks.case import Case
 from mdmem.checks.extract import KeptExtract
 from mdmem.checks.kept_findings import ExtractStore, extracts_of, is_large, version
 from mdmem.dataclass import dataclass, field
+from mdmem.hint import load_engine
 from mdmem.record import Raw, StoredRecord, as_raw, pack, unpack, unpack_one
 from mdmem.settings import Settings
 from mdmem.tree import Tree, Unreadable, WorkingTree
@@ -59,6 +60,7 @@ def _looked_at(looking: _Looking, paths: Sequence[str]) -> _Seen:
     # Imported here: few runs need it.
     from mdmem.index import fork
 
+    load_engine()
     # What a look imports is then imported in both processes.
     seen = dict(looking.at(paths[:_FIRST]))
     rest = paths[_FIRST:]
