@@ -28,9 +28,10 @@ class Hint:
     @cached_property
     def may_be_in(self) -> Callable[[str], bool]:
         """Return what says whether a text may hold a match; False is certain."""
-        core, pattern = sys.modules.get(_CORE), self._pattern
-        if core is not None:
-            found: Callable[[str], bool] = core.SchemaValidator({"type": "str", "pattern": pattern}).isinstance_python
+        # Another thread may be about to load it.
+        engine, pattern = getattr(sys.modules.get(_CORE), "SchemaValidator", None), self._pattern
+        if engine is not None:
+            found: Callable[[str], bool] = engine({"type": "str", "pattern": pattern}).isinstance_python
             return found
         return (lambda text: pattern in text) if _SPECIAL.isdisjoint(pattern) else (lambda _: True)
 
