@@ -1,5 +1,6 @@
 """Digests of few bytes without OpenSSL, which loads for longer than it digests some files, and what has another one."""
 
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import compress
@@ -22,8 +23,8 @@ _digested: Counter[str] = Counter()
 
 
 def sha1(content: bytes) -> str:
-    """Return the SHA-1 of bytes in hexadecimal digits, by OpenSSL once a process has digested many."""
-    if _digested["sha1"] > _FEW:
+    """Return the SHA-1 of bytes in hexadecimal digits, by OpenSSL where it is loaded, or there is much to digest."""
+    if _digested["sha1"] > _FEW or "_hashlib" in sys.modules:
         import hashlib
 
         return hashlib.sha1(content, usedforsecurity=False).hexdigest()

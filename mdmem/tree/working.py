@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import compress, repeat
 from operator import attrgetter, is_, not_
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import cast
 
 from mdmem import SETTINGS_NAME
 from mdmem.dataclass import dataclass, field, replace
-from mdmem.disk import read_regular, read_with_stat
+from mdmem.disk import RACY_NS, read_regular, read_with_stat
 from mdmem.git import Repository, has_sparse_checkout, list_ignored
 from mdmem.tree.folder_files import listed_at
 from mdmem.tree.git import GitTree, left_out_of
@@ -54,6 +54,7 @@ class WorkingTree:
     _left_out: GitTree | None = None
     _in_index: dict[str, TreeFile] = field(default_factory=dict)
     _stood: Set[str] = frozenset()
+    _listed_at: int = 0
 
     def files(self) -> tuple[TreeFile, ...]:
         """Return everything below the root, listed once; a folder that cannot be listed is one unreadable file."""
@@ -61,6 +62,7 @@ class WorkingTree:
 
     def _listing(self) -> Listing:
         if self._listed is None:
+            self._listed_at = time.time_ns()
             self._list_left_out()
             self._stood = self.looks.stood_ahead()
             found: list[TreeFile] = []
@@ -196,6 +198,22 @@ class WorkingTree:
         digest = digest_of(content)
         self.stats.keep(path, stat_of(stat), digest)
         return digest
+
+    def unread_size(self, paths: Sequence[str]) -> int | None:
+        """Return how many bytes files hold of which no digest was asked for; None where one of them is none such."""
+        stats = [self._stats[path] for path in paths if path in self._stats]
+        return sum(stat[2] for stat in stats) if len(stats) == len(paths) else None
+
+    def learn(self, digests: Mapping[str, str]) -> None:
+        """Take the digests of files that were read elsewhere after they were listed."""
+        limit = self._listed_at - RACY_NS
+        for path in digests.keys() & self._stats.keys():
+            stat = self._stats.pop(path)
+            # Long ago when they were listed: the time at which they were read is not known.
+            if max(stat[:2]) < limit:
+                self.stats.keep(path, stat, digests[path])
+        for look in self._looked:
+            look.digests.update((path, digests[path]) for path in look.paths if path in digests)
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
         """Return each file's digest, reading only those whose stat changed since they were last read.
