@@ -32,8 +32,17 @@ class Hint:
         engine, pattern = getattr(sys.modules.get(_CORE), "SchemaValidator", None), self._pattern
         if engine is not None:
             found: Callable[[str], bool] = engine({"type": "str", "pattern": pattern}).isinstance_python
-            return found
+            # In half a pair of surrogates that engine finds nothing at all.
+            return lambda text: found(text) or not (text.isascii() or _is_unicode(text))
         return (lambda text: pattern in text) if _SPECIAL.isdisjoint(pattern) else (lambda _: True)
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def load_engine() -> None:

@@ -107,3 +107,9 @@ def test_pydantic_can_be_imported_after_its_engine() -> None:
     later = "import sys; print('pydantic' in sys.modules); from mdmem.entry import front_matter"
     done = subprocess.run([sys.executable, "-c", f"{asked}\n{later}"], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "True", "False", "False"]
+
+
+def test_a_text_with_half_a_pair_of_surrogates_may_hold_anything() -> None:
+    load_engine()
+    one = Hint("a|b")
+    assert [one.may_be_in(text) for text in ("\ud800 a", "\ud800", "é", "é a")] == [True, True, False, True]
