@@ -162,10 +162,10 @@ class _Packing:
         if had is not None and not had.may_grow:
             return True
         self._left = (room if is_draft else self._part) - plan.used
-        if form is Form.SUMMARY and had is None and self._is_beyond(item, room - plan.used, self.texts[is_draft]):
+        before = self._shape(item, Form.LINE, is_draft=is_draft)[1] if had is not None else 0
+        if form is Form.SUMMARY and self._is_beyond(item, room - plan.used + before, self.texts[is_draft]):
             return False
         packed, cost = self._shape(item, form, is_draft=is_draft)
-        before = self._shape(item, Form.LINE, is_draft=is_draft)[1] if had is not None else 0
         if plan.used + cost - before > room or (packed.is_name and plan.lines >= self._portions.most_lines(item)):
             return False
         into[address] = packed
@@ -266,7 +266,12 @@ class _Packing:
     def _longest(self, item: Retrieved, form: Form, texts: Texts) -> int:
         """Return how many bytes a shortened entry may take."""
 
-        def bare() -> int:
+        def bare(most: int) -> int:
+            least = self.printed.entry(PackedEntry(item, Form.SUMMARY, ""))
+            if least >= most:
+                # What stands beneath it takes long to find, and can only take more.
+                texts.passed(item)
+                return least
             told = self._told(item, Form.SUMMARY, "", texts, size=_MUCH + 1 if form is Form.FULL else 0)
             return self.printed.entry(told)
 
