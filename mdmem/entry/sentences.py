@@ -190,9 +190,6 @@ def reach_in(sentences: Sequence[Sentence], limit: int, *, listed: int, counted:
     A run has so many bytes at the `limit`; with what it counts on to it has those `counted`, and it may have so many
     sentences more that are `listed` below one that announces them.
     """
-    if len(sentences) <= listed:
-        # Of few there is little to spare.
-        return lambda _: None
     sizes = [*accumulate((one.size for one in sentences), initial=0)]
     leading = [at for at, one in enumerate(sentences) if announces(one.text) or "first" in one.text.lower()]
 

@@ -49,8 +49,7 @@ class HeldGroup(NamedTuple):
     held: Sequence[Held]
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class Hold(NamedTuple):
     """Which terms of a question one section of an entry holds, with those of its heading and of the entry's title."""
 
     terms: frozenset[str] = frozenset()
@@ -114,21 +113,21 @@ def coverage_of(weights: TermWeights, texts: Sequence[HeldGroup], body: Callable
     best = Coverage.NONE
 
     @cache
-    def most(terms: frozenset[str]) -> Coverage:
-        return coverage_by(Hold(terms, terms, terms), weights)
+    def covered_by(hold: Hold) -> Coverage:
+        return coverage_by(hold, weights)
 
-    def may_tell(terms: frozenset[str]) -> bool:
-        """Say whether a text of these terms may cover more than is known to be covered."""
-        return most(terms) is Coverage.FULL or (best is Coverage.NONE and most(terms) is Coverage.PARTIAL)
+    def may_tell(most: Hold) -> bool:
+        """Say whether a text that holds so much at most may cover more than is known to be covered."""
+        covered = covered_by(most)
+        return covered is Coverage.FULL or (best is Coverage.NONE and covered is Coverage.PARTIAL)
 
-    told = set[tuple[frozenset[str], ...]]()
+    told = set[Hold]()
     # Of all terms, as whoever looks for passages in the same bodies: what one found, the other need not look for.
     for hold in holds(texts, body, finder(weights.of), may_tell=may_tell):
         # Most sections of a text hold none of the words, or the same few.
-        said = hold.terms, hold.heading, hold.title
-        if said in told:
+        if hold in told:
             continue
-        told.add(said)
+        told.add(hold)
         found = coverage_by(hold, weights)
         if found is Coverage.FULL:
             return found
@@ -141,24 +140,25 @@ def holds(
     body: Callable[[str], str],
     find: Find | None = None,
     *,
-    may_tell: Callable[[frozenset[str]], bool] = bool,
+    may_tell: Callable[[Hold], object] = lambda most: most.terms,
 ) -> Iterator[Hold]:
     """Yield what the title of each text holds, then, with it, each section of the best scored ones that holds more.
 
-    Nothing is looked at for terms that cannot tell anything.
+    Nothing is looked at that cannot tell anything by the most that it may hold.
     """
     find = find or finder(frozenset().union(*(group.terms for group in texts)))
     for group in texts:
         for text in group.held:
             # What cannot tell anything cannot later, and thousands of texts share a few sets.
-            if not may_tell(group.terms):
+            if not may_tell(Hold(group.terms, group.terms, group.terms)):
                 break
             title = group.terms & _terms_in(text.title, find)
             yield Hold(title, title=title)
     best = (text for group in texts for text in group.held[:_READ])
     for text in nsmallest(_READ, best, key=lambda one: (-one.score, one.entry.address)):
-        if may_tell(text.terms):
-            yield from _sections_held(text, text.terms & _terms_in(text.title, find), body(text.entry.address), find)
+        title = text.terms & _terms_in(text.title, find)
+        if may_tell(Hold(text.terms, text.terms, title)):
+            yield from _sections_held(text, title, body(text.entry.address), find)
 
 
 def _terms_in(text: str, find: Find) -> frozenset[str]:
