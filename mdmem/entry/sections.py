@@ -11,7 +11,7 @@ from mdmem.entry.headings import Section, deciding, sections_of, told
 from mdmem.entry.model import Entry
 from mdmem.entry.names import own_names
 from mdmem.entry.passages import Find, Passages
-from mdmem.entry.relations import relation_of
+from mdmem.entry.relations import may_relate, relation_of
 from mdmem.entry.sentences import (
     Sentence,
     cut_at_paragraph,
@@ -179,9 +179,9 @@ def citing_sentences(body: str, names: tuple[str, ...]) -> tuple[Citing, ...]:
             cited and pattern.search(body, *section.span)
         ):
             for one, named in cited:
-                # Few sentences say what they do, and for all others no heading but their own is read.
-                does = relation_of(without_targets(one.text), pattern)
-                does = does if does and section.span in telling() else ""
+                text = without_targets(one.text)
+                # Few sentences may say what they do: for the others no heading is judged but their own.
+                does = relation_of(text, pattern) if may_relate(text) and section.span in telling() else ""
                 citing = Citing(_around(one.text, named), does)
                 found.append((not does, not _CHANGING.search(one.text), section.is_aside, citing))
     return tuple(dict.fromkeys(citing for *_, citing in sorted(found, key=lambda one: one[:3])))
