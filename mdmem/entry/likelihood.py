@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from math import fsum
 
 from mdmem.regex import regex
-
-Span = tuple[int, int]
-
-Stated = Sequence[tuple[float, Sequence[int]]]
-"""Of each kind that is likely to answer what it weighs, and where it stands."""
 
 # Of the mean weight of a word of the question, by logistic regression over the passages of 174 questions about PEPs and
 # KEPs, half of them kept back: a default, a version or a time; a name in code of several parts; that something is new;
@@ -34,35 +29,31 @@ _CODE = regex(r"\n(?:[ \t]{2}|```|~~~)")
 def likely(text: str) -> float:
     """Return how likely a passage is to answer by what it states and shows."""
     shown = SHOWING if "\n" in text and _CODE.search(text) else 0.0
-    stated = _stated(text, (0, len(text)))
-    return shown + fsum(weight for weight, places in stated if next(places, None) is not None)
+    return shown + fsum(weight for weight, places in _stated(text) if next(places, None) is not None)
 
 
-def stated_in(line: str, span: Span) -> Stated:
-    """Return where a part of a body, which is told in one line as a passage is, states what is likely to answer."""
-    return tuple((weight, sorted(places)) for weight, places in _stated(line, span))
+# A few bodies are shortened to several lengths.
+@lru_cache(maxsize=64)
+def stated_in(body: str) -> Sequence[tuple[float, Sequence[int]]]:
+    """Return where a body states what is likely to answer, of each kind what it weighs and where it stands."""
+    # As a passage is told: in one line.
+    line = body.replace("\n", " ")
+    return tuple((weight, sorted(places)) for weight, places in _stated(line))
 
 
-def most_stated(stated: Stated, start: int, end: int) -> float:
-    """Return the most that a passage may have by what it states, which begins at a place or later, and ends so."""
-    return fsum(weight for weight, places in stated if bisect_left(places, start) < bisect_left(places, end))
+def _stated(text: str) -> Iterator[tuple[float, Iterator[int]]]:
+    yield _VALUED, chain(_found(text, _DEFAULTS), (one.start() for one in _NUMBER.finditer(text)), _counted(text))
+    yield _NAMED, (one.start() for one in _NAME.finditer(text))
+    yield _ADDED, _found(text, _NEWS)
 
 
-def _stated(text: str, span: Span) -> Iterator[tuple[float, Iterator[int]]]:
-    numbers = (one.start() for one in _NUMBER.finditer(text, *span))
-    yield _VALUED, chain(_found(text, _DEFAULTS, span), numbers, _counted(text, span))
-    yield _NAMED, (one.start() for one in _NAME.finditer(text, *span))
-    yield _ADDED, _found(text, _NEWS, span)
+def _counted(text: str) -> Iterator[int]:
+    return (at for word in _COUNTS for at in _found(text, (word,)) if _UNIT.match(text, at + len(word)))
 
 
-def _counted(text: str, span: Span) -> Iterator[int]:
-    return (at for word in _COUNTS for at in _found(text, (word,), span) if _UNIT.match(text, at + len(word)))
-
-
-def _found(text: str, words: Iterable[str], span: Span) -> Iterator[int]:
-    start, end = span
+def _found(text: str, words: Iterable[str]) -> Iterator[int]:
     for word in words:
-        at = text.find(word, start, end)
+        at = text.find(word)
         while at >= 0:
             yield at
-            at = text.find(word, at + 1, end)
+            at = text.find(word, at + 1)

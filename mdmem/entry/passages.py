@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.headings import Section, told
-from mdmem.entry.likelihood import SHOWING, Stated, likely, most_stated, stated_in
+from mdmem.entry.likelihood import SHOWING, likely, stated_in
 from mdmem.entry.names import places_of
 from mdmem.entry.sentences import (
     Paragraph,
@@ -226,14 +226,13 @@ class Passages:
             if section.span in telling and (terms or is_main):
                 place = _MAIN * is_main + _BESIDE * any(one.is_beside for one in path)
                 begun = partial(self._starts_in, section, place, shown, limit)
-                stated = most_stated(self._stated(section.span), *section.span)
-                yield _Start(section.start, terms, place + stated + _shown_in(section), begun)
+                yield _Start(section.start, terms, place + self._stated(*section.span) + _shown_in(section), begun)
 
     def _starts_in(self, section: Section, place: float, shown: set[int], limit: int) -> Iterator[_Start]:
         """Yield the paragraphs of a section that a passage may begin in; one is taken apart only where that counts."""
         blocks = list(blocks_in(self.body, section.start, section.span[1]))
         most, end = place + _shown_in(section), section.span[1]
-        terms_from, stated = self._terms_to(section.start, end), self._stated(section.span)
+        terms_from = self._terms_to(section.start, end)
 
         @cache
         def prose(at: int) -> list[Sentence]:
@@ -254,7 +253,7 @@ class Passages:
 
         def start_at(start: int, begun: Callable[[], Iterator[_Run | _Start]], stop: int | None = None) -> _Start:
             held = terms_from(start) if stop is None else self._terms_in(start, stop)
-            return _Start(start, held, most + most_stated(stated, start, stop or end), begun)
+            return _Start(start, held, most + self._stated(start, stop or end), begun)
 
         for at, block in enumerate(blocks):
             if self._may_begin(block, place, is_first=block.start not in shown):
@@ -299,10 +298,10 @@ class Passages:
         whole = tuple(dict.fromkeys((*run, *listed)))
         return _Run(whole, terms, text, place + likely(text))
 
-    @cached_property
-    def _stated(self) -> Callable[[tuple[int, int]], Stated]:
-        """Return what says of a section where it states what: many tell nothing that holds, and are not asked for."""
-        return cache(partial(stated_in, self.body.replace("\n", " ")))
+    def _stated(self, start: int, end: int) -> float:
+        """Return the most that a run may have by what it states, that begins at a place of a section or later."""
+        kinds = stated_in(self.body)
+        return fsum(weight for weight, places in kinds if bisect_left(places, start) < bisect_left(places, end))
 
     def _list_below(self, sentences: Iterator[Sentence]) -> list[Sentence]:
         """Return the items of the list that some sentences begin with, of a long one the first sentence of each."""

@@ -27,5 +27,5 @@ def test_value_name_news_and_code_are_likelier_to_answer_than_plain_words(told: 
 @pytest.mark.parametrize("sign", ["1", "`", "`a", "`a.", "default", "\n", "a1."])
 def test_what_is_stated_is_found_in_linear_time(sign: str) -> None:
     body = sign * 60_000
-    assert all(list(places) == sorted(places) for _, places in stated_in(body, (0, len(body))))
+    assert all(list(places) == sorted(places) for _, places in stated_in(body))
     assert likely(body) >= 0
