@@ -5,6 +5,8 @@ An identifier (`MultiThreadedExecutor`, `snake_case`, `kebab-case`, `a/b.py`, `.
 Scripts written without spaces give pairs of neighbouring characters, and in documents single ones too.
 """
 
+from __future__ import annotations
+
 import re
 import unicodedata
 from collections import Counter
@@ -137,7 +139,7 @@ def _without_marks(text: str) -> str:
 
 
 def _may_be_mark(letter: str) -> bool:
-    return letter == "\u00ad" or "\u0370" <= letter <= "\u200d" or "\u20d0" <= letter <= "\u20f0" or letter >= "\ufe00"
+    return letter == "\u00ad" or "\u0483" <= letter <= "\u200d" or "\u20d0" <= letter <= "\u20f0" or letter >= "\ufe00"
 
 
 def _bare(chunk: str) -> str:

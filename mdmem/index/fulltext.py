@@ -4,6 +4,8 @@ Segments hold the postings; documents that changed since are analysed and scored
 Statistics come from live documents only, so that the three ways give the same matches with the same scores.
 """
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Collection, Mapping, Sequence, Set
 from pathlib import Path

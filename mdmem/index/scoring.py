@@ -1,5 +1,7 @@
 """How search ranks: `WEIGHTS`, `K1` and the corpus's `LENGTH_SHARE` are the knobs, `rank` orders documents by BM25F."""
 
+from __future__ import annotations
+
 import math
 from array import array
 from bisect import bisect_left
