@@ -28,7 +28,6 @@ from mdmem.index.protocol import (
     RefreshResult,
     TextAnswer,
 )
-from mdmem.index.refresh import RefreshRequest, refresh, withdraw
 from mdmem.index.scoring import Query, plain, rank
 from mdmem.index.store import OpenIndex, bytes_in, open_index
 
@@ -104,6 +103,9 @@ class FullTextIndex:
         """Bring the index on disk up to date, or raise `IndexBusyError` or `IndexWriteError`."""
         if self._folder is None or not self._writes:
             raise IndexWriteError("this index is not kept on disk")
+        # Most questions find it as they need it.
+        from mdmem.index.refresh import RefreshRequest, refresh
+
         with self._turn:
             return refresh(self._folder, RefreshRequest(live, read, progress), rebuild=rebuild)
 
@@ -212,6 +214,8 @@ class FullTextIndex:
 
     def _withdraw(self, stamp: Stamp | None) -> None:
         if self._folder is not None and self._writes:
+            from mdmem.index.refresh import withdraw
+
             withdraw(self._folder, stamp)
 
 
