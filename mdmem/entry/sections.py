@@ -230,15 +230,14 @@ def naming(names: Iterable[str]) -> re.Pattern[str] | None:
 # Of one entry all that may cite it are asked.
 @lru_cache(maxsize=64)
 def _naming(names: tuple[str, ...]) -> re.Pattern[str] | None:
-    ways: dict[str, None] = {}
+    ways, roles = dict[str, None](), dict[str, None]()
     for name in filter(None, names):
-        ways[rf"(?<![\w-]){re.escape(name)}(?![\w-])"] = None
+        ways[rf"{re.escape(name)}(?![\w-])"] = None
         if numbered := _NUMBERED.fullmatch(name.rsplit("/", 1)[-1]):
             kind, number = numbered.groups()
-            ways[
-                rf"(?<![\w-]){kind}s?[\s_-]*#?0*{number}(?!\d|\.\d)|:{kind}:`(?:[^`<]*<)?0*{number}(?:#[^`>]*)?>?`"
-            ] = None
-    return re.compile("|".join(ways), re.IGNORECASE) if ways else None
+            ways[rf"{kind}s?[\s_-]*#?0*{number}(?!\.?\d)"] = None
+            roles[rf":{kind}:`(?:[^`<]*<)?0*{number}(?:#[^`>]*)?>?`"] = None
+    return regex("|".join((*roles, rf"(?<![\w-])(?:{'|'.join(ways)})")), re.IGNORECASE) if ways else None
 
 
 @lru_cache(maxsize=64)
