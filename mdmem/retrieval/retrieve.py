@@ -14,7 +14,6 @@ from mdmem.errors import GoneError, SettingsError
 from mdmem.finding import Finding, Place
 from mdmem.index.protocol import NO_BAR, Bar, TextAnswer
 from mdmem.retrieval.bearings import ended_match
-from mdmem.retrieval.code_paths import absent_paths, code_path
 from mdmem.retrieval.contradictions import contradictions_among
 from mdmem.retrieval.full_text import find_text, names_one
 from mdmem.retrieval.neighbours import rules_elsewhere
@@ -290,6 +289,8 @@ def with_code_paths(workspace: Workspace, question: Question, paths: Sequence[st
 
     That of a folder ends in a slash.
     """
+    from mdmem.retrieval.code_paths import code_path
+
     return replace(question, paths=tuple(dict.fromkeys(code_path(workspace, path) for path in paths)))
 
 
@@ -339,7 +340,7 @@ def retrieve_from(
         found,
         is_brief=is_brief,
         names_bystanders=bool(unread) or (is_brief and question.is_plain),
-        basis=replace(found.basis, unread=unread, absent=absent_paths(workspace, question.paths)),
+        basis=replace(found.basis, unread=unread, absent=_absent(workspace, question.paths)),
     )
     limit = reading.settings.budget if budget is None else budget
     texts = texts_of(view.effective, found)
@@ -352,3 +353,12 @@ def retrieve_from(
         return replace(packed, basis=with_outside(packed.basis, workspace, question.words))
     why = "no entry of the memory can be read"
     return replace(packed, basis=with_fallback(packed.basis, workspace, question.words, why=why))
+
+
+def _absent(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
+    if not paths:
+        return ()
+    # Most questions name no file.
+    from mdmem.retrieval.code_paths import absent_paths
+
+    return absent_paths(workspace, paths)
