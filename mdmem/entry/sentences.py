@@ -6,8 +6,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
-from typing import NamedTuple
 
+from mdmem.record import StoredRecord
 from mdmem.regex import regex
 
 # To the end where nothing closes it: a search from each of thousands that are open would take hours.
@@ -56,7 +56,7 @@ _FOLLOWING = regex(r"\b(?:the following|as follows)\b")
 
 
 # Thousands are made for an answer, in a third of the time of a data class.
-class Sentence(NamedTuple):
+class Sentence(StoredRecord, frozen=True):
     """A sentence and its place in the body; `block` is its paragraph; `is_item`: it begins an item of a list."""
 
     start: int
@@ -69,7 +69,7 @@ class Sentence(NamedTuple):
     def bare(self) -> Sentence:
         """Return it without where its links lead."""
         text = without_targets(self.text)
-        return self if text == self.text else self._replace(text=text)
+        return self if text == self.text else self.with_changes(text=text)
 
     @property
     def size(self) -> int:
@@ -106,7 +106,7 @@ def is_links(text: str) -> bool:
     return False
 
 
-class Paragraph(NamedTuple):
+class Paragraph(StoredRecord, frozen=True):
     """One of prose, and its place in a body; `number` counts those of its part, the others among them."""
 
     start: int
