@@ -8,7 +8,7 @@ from itertools import chain
 
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import IN_FORCE, Entry, Status
-from mdmem.entry.stored_entries import StoredEntries
+from mdmem.entry.stored_entries import of_kind
 from mdmem.record import StoredRecord
 
 
@@ -174,10 +174,8 @@ class Lineage:
     @cached_property
     def alone(self) -> frozenset[str]:
         """Return every entry in force that superseded none and is superseded by none."""
-        chained, entries = self._heads, self.entries
-        if isinstance(entries, StoredEntries):
-            return frozenset(chain.from_iterable(map(entries.of, IN_FORCE))).difference(chained)
-        return frozenset(one for one, entry in entries.items() if entry.status in IN_FORCE and one not in chained)
+        in_force = chain.from_iterable(of_kind(self.entries, status) for status in IN_FORCE)
+        return frozenset(in_force).difference(self._heads)
 
     @property
     def chained(self) -> Set[str]:
@@ -203,10 +201,7 @@ class Lineage:
         known = self._heads.get(address)
         if known is not None:
             return known
-        if isinstance(self.entries, StoredEntries):
-            return (address,) if address in self.alone else ()
-        entry = self.entries.get(address)
-        return (address,) if entry is not None and entry.is_in_force else ()
+        return (address,) if address in self.alone else ()
 
     @cached_property
     def _heads(self) -> dict[str, tuple[str, ...]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, EntryType, Status
-from mdmem.entry.stored_entries import StoredEntries, having
+from mdmem.entry.stored_entries import having, of_kind
 from mdmem.lineage import Lineage
 
 
@@ -23,12 +23,7 @@ class Traits:
     @cached_property
     def of_type(self) -> Mapping[EntryType, frozenset[str]]:
         """Return the addresses of the entries of each type."""
-        if isinstance(self.entries, StoredEntries):
-            return {kind: frozenset(self.entries.of(kind)) for kind in EntryType}
-        found: dict[EntryType, list[str]] = {kind: [] for kind in EntryType}
-        for address, entry in self.entries.items():
-            found[entry.type].append(address)
-        return {kind: frozenset(addresses) for kind, addresses in found.items()}
+        return {kind: frozenset(of_kind(self.entries, kind)) for kind in EntryType}
 
     @cached_property
     def overriding(self) -> Sequence[Entry]:
@@ -57,16 +52,12 @@ class Traits:
     @cached_property
     def drafts(self) -> Sequence[Entry]:
         """Return the drafts."""
-        if isinstance(self.entries, StoredEntries):
-            return list(map(self.entries.__getitem__, self.entries.of(Status.DRAFT)))
-        return [entry for entry in self.entries.values() if entry.status is Status.DRAFT]
+        return list(map(self.entries.__getitem__, of_kind(self.entries, Status.DRAFT)))
 
     @cached_property
     def draft(self) -> frozenset[str]:
         """Return the addresses of the drafts."""
-        if isinstance(self.entries, StoredEntries):
-            return frozenset(self.entries.of(Status.DRAFT))
-        return frozenset(entry.address for entry in self.drafts)
+        return frozenset(of_kind(self.entries, Status.DRAFT))
 
     @cached_property
     def bound(self) -> frozenset[str]:
@@ -76,13 +67,8 @@ class Traits:
     @cached_property
     def doubtful(self) -> frozenset[str]:
         """Return the addresses of the entries that may not be active on some day."""
-        entries, active = self.entries, Status.ACTIVE
-        if isinstance(entries, StoredEntries):
-            apart = frozenset(entries.keys()).difference(entries.of(active))
-            return apart.union(entry.address for entry in entries.having("expires_at"))
-        return frozenset(
-            one for one, entry in entries.items() if entry.status is not active or entry.expires_at is not None
-        )
+        apart = frozenset(self.entries).difference(of_kind(self.entries, Status.ACTIVE))
+        return apart.union(entry.address for entry in having(self.entries, "expires_at"))
 
     @cached_property
     def plain(self) -> frozenset[str]:
@@ -99,8 +85,5 @@ class Traits:
     @cached_property
     def rated(self) -> frozenset[str]:
         """Return the addresses of the notes whose writers said how relevant they are."""
-        if isinstance(self.entries, StoredEntries):
-            rated = self.entries.having("relevance_score")
-            return self.of_type[EntryType.NOTE].intersection(entry.address for entry in rated)
-        notes = self.of_type[EntryType.NOTE]
-        return frozenset(address for address in notes if self.entries[address].relevance_score is not None)
+        rated = having(self.entries, "relevance_score")
+        return self.of_type[EntryType.NOTE].intersection(entry.address for entry in rated)

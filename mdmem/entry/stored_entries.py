@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
 from functools import cached_property
-from itertools import chain, compress
-from operator import attrgetter
+from itertools import chain, compress, repeat
+from operator import attrgetter, is_
 from pathlib import Path
 from zlib import crc32
 
@@ -205,11 +205,20 @@ class _Citing(Mapping[str, Sequence[str]]):
         return sum(len(self._part(number)) for number in range(_PARTS))
 
 
+def of_kind(entries: Mapping[str, Entry], kind: EntryType | Status) -> Iterable[str]:
+    """Return the addresses of the entries of a type or a status, in their order."""
+    if isinstance(entries, StoredEntries):
+        return entries.of(kind)
+    get = _TYPE if isinstance(kind, EntryType) else _STATUS
+    return compress(entries, map(is_, map(get, entries.values()), repeat(kind)))
+
+
 def having(entries: Mapping[str, Entry], name: str) -> list[Entry]:
-    """Return the entries that have something in a field that few have, but for the number 0."""
+    """Return the entries that have something in a field that few have, in their order."""
     if isinstance(entries, StoredEntries):
         return entries.having(name)
-    return list(compress(entries.values(), map(attrgetter(name), entries.values())))
+    every = entries.values()
+    return [entry for entry, value in zip(every, map(attrgetter(name), every), strict=True) if value not in _NOTHING]
 
 
 def _part_of(address: str) -> int:

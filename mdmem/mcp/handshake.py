@@ -290,7 +290,7 @@ def cancelled_by(line: str) -> int | str | None:
         number = json.loads(line)["params"]["requestId"]
     except (ValueError, RecursionError, LookupError, TypeError):
         return None
-    return number if isinstance(number, (int, str)) else None
+    return number if type(number) in (int, str) else None
 
 
 def told_of(request: Request, found: Sequence[Facts] | Facts = ()) -> Facts:

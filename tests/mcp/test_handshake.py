@@ -16,7 +16,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 
 from mdmem.access import EVERYTHING
 from mdmem.mcp.early_calls import EarlyCalls
-from mdmem.mcp.handshake import ENVELOPED, HANDSHAKES, Opening
+from mdmem.mcp.handshake import ENVELOPED, HANDSHAKES, Opening, cancelled_by
 from mdmem.mcp.lists import early_lists
 from mdmem.mcp.server import MemoryServer
 from mdmem.mcp.session import Session
@@ -245,6 +245,11 @@ def test_a_call_that_is_cancelled_or_late_is_not_answered(
     assert is_over.wait(20)
     assert (heard.numbers(), given) == ([1], [])
     assert left_of(opening)[:2] == [hello(), asked]
+
+
+def test_what_is_no_number_of_a_request_cancels_none() -> None:
+    assert cancelled_by(line("notifications/cancelled", None, requestId=1)) == 1
+    assert cancelled_by(line("notifications/cancelled", None, requestId=True)) is None
 
 
 def test_every_version_of_the_sdk_is_known() -> None:
