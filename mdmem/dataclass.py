@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(cls: type | None = None, /, **options: Any) -> Any:
-        """Make a class a data class as `dataclasses.dataclass` does, once it is asked for its fields or compared.
+        """Make a class a data class as `dataclasses.dataclass` does, once it is asked for its fields.
 
         That one compiles six methods for each, which costs a thousandth of a second, and a question to a memory of ten
         entries imports a hundred. There are no `slots`, for which the class would have to be another one. A class with
