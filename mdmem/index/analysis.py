@@ -132,10 +132,12 @@ def fold(text: str) -> str:
 
 
 def _without_marks(text: str) -> str:
-    text = _ACCENT.sub("", text)
-    # To compile the class of all takes as long as to analyse a body, and few texts hold any other.
-    has_none = len(text) <= _LONGEST and not any(map(_may_be_mark, text))
-    return text if has_none else _DROPPED.sub("", text)
+    if len(text) <= _LONGEST:
+        text = _ACCENT.sub("", text)
+        # To compile the class of all takes as long as to analyse a body, and few words hold any other.
+        if not any(map(_may_be_mark, text)):
+            return text
+    return _DROPPED.sub("", text)
 
 
 def _may_be_mark(letter: str) -> bool:
