@@ -1,5 +1,6 @@
 """Digests of few bytes without OpenSSL, which loads for longer than it digests some files, and what has another one."""
 
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import compress
@@ -22,8 +23,8 @@ _digested: Counter[str] = Counter()
 
 
 def sha1(content: bytes) -> str:
-    """Return the SHA-1 of bytes in hexadecimal digits, by OpenSSL once a process has digested many."""
-    if _digested["sha1"] > _FEW:
+    """Return the SHA-1 of bytes in hexadecimal digits, by OpenSSL where it is loaded, or there is much to digest."""
+    if _digested["sha1"] > _FEW or "_hashlib" in sys.modules:
         import hashlib
 
         return hashlib.sha1(content, usedforsecurity=False).hexdigest()
@@ -48,10 +49,11 @@ def identity_of(digests: Mapping[str, str]) -> str:
 
 def unlike(known: Mapping[str, str], digests: Mapping[str, str]) -> Iterator[str]:
     """Yield the paths that have another digest, or one of the two alone; of thousands no step is Python's."""
-    if list(known) == list(digests):
+    paths = list(digests)
+    if paths == list(known):
         # Of one listing after another the paths are the same in order, and nothing is looked up: lists that hold the
         # same texts are alike at a tenth of what it takes to compare these one by one.
-        paths, before, now = list(digests), list(known.values()), list(digests.values())
+        before, now = list(known.values()), list(digests.values())
         for start in range(0, len(paths), _AT_ONCE) if before != now else ():
             some = slice(start, start + _AT_ONCE)
             if before[some] != now[some]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
-from itertools import chain
+from itertools import chain, filterfalse
 
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import IN_FORCE, Entry, Status
@@ -169,13 +169,10 @@ class Lineage:
     @cached_property
     def current(self) -> frozenset[str]:
         """Return every entry that is."""
-        return self.alone.union(address for address, heads in self._heads.items() if address in heads)
-
-    @cached_property
-    def alone(self) -> frozenset[str]:
-        """Return every entry in force that superseded none and is superseded by none."""
         in_force = chain.from_iterable(of_kind(self.entries, status) for status in IN_FORCE)
-        return frozenset(in_force).difference(self._heads)
+        ends = (address for address, heads in self._heads.items() if address in heads)
+        # A set of thousands of texts takes half a megabyte.
+        return frozenset(chain(filterfalse(self._heads.__contains__, in_force), ends))
 
     @property
     def chained(self) -> Set[str]:
@@ -201,7 +198,7 @@ class Lineage:
         known = self._heads.get(address)
         if known is not None:
             return known
-        return (address,) if address in self.alone else ()
+        return (address,) if address in self.current else ()
 
     @cached_property
     def _heads(self) -> dict[str, tuple[str, ...]]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import posixpath
+from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from itertools import compress, repeat
-from operator import not_
+from operator import add, not_
 from typing import Any
 
 from mdmem.entry.model import LINK_FIELDS, Entry
@@ -26,13 +27,28 @@ def is_entry_place(path: str) -> bool:
 
 def by_place(files: Sequence[TreeFile]) -> tuple[tuple[TreeFile, ...], tuple[TreeFile, ...]]:
     """Return the files that are in an entry's place, and the others, in their order."""
-    # Of ten thousand no step is Python's.
     paths = list(map(path_of, files))
-    depths, ends = map(str.count, paths, repeat("/")), map(str.endswith, paths, repeat(".md"))
-    manifests = map(str.endswith, paths, repeat(_MANIFEST_BELOW))
-    told = zip(depths, ends, manifests, strict=True)
-    found = [depth == _DEPTH and is_text and not is_manifest for depth, is_text, is_manifest in told]
+    found: list[bool] = []
+    while len(found) < len(paths):
+        some = paths[len(found) : _end_of_folder(paths, len(found))]
+        found += [True] * len(some) if _are_entry_places(some) else map(is_entry_place, some)
     return tuple(compress(files, found)), tuple(compress(files, map(not_, found)))
+
+
+def _end_of_folder(paths: Sequence[str], start: int) -> int:
+    """Return where, of sorted paths, those end that lie in the room of one of them, or below it; else it is alone."""
+    room, _, _ = paths[start].rpartition("/")
+    # The sign after `/` comes before all that does not lie in that folder.
+    return bisect_left(paths, f"{room}0", start + 1) if room.count("/") == _DEPTH - 1 else start + 1
+
+
+def _are_entry_places(paths: Sequence[str]) -> bool:
+    """Say whether all paths lie in the room of the first, as entries do: of thousands none is looked at by itself."""
+    room, text = paths[0].rpartition("/")[0], "".join(map(add, repeat("\n"), paths)) + "\n"
+    counts = {len(paths), text.count("\n") - 1, text.count(f"\n{room}/"), text.count(".md\n")}
+    # Each has the slashes of the room, so that none has more where all have these together.
+    is_flat = room.count("/") == _DEPTH - 1 and text.count("/") == _DEPTH * len(paths)
+    return is_flat and len(counts) == 1 and f"{_MANIFEST_BELOW}\n" not in text
 
 
 def is_manifest(file: TreeFile) -> bool:

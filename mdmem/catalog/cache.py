@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,10 @@ class ParsedFiles:
         found = self._placed
         if found is None or found[0] is not files:
             entry_files, others = by_place(files)
-            readable = tuple(file for file in entry_files if file.kind is FileKind.FILE)
+            kinds = list(map(attrgetter("kind"), entry_files))
+            # Nearly always all are.
+            are_all = kinds.count(FileKind.FILE) == len(kinds)
+            readable = entry_files if are_all else tuple(file for file in entry_files if file.kind is FileKind.FILE)
             found = self._placed = (files, (entry_files, readable, others))
         return found[1]
 

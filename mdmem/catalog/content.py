@@ -61,6 +61,11 @@ class ContentCache:
         self._parts: dict[str, dict[str, Raw | LoadedFile]] = {}
         self._wings: _Wings | None = None
 
+    @property
+    def is_new(self) -> bool:
+        """Say whether nothing was ever kept."""
+        return not self._folder.exists()
+
     def files(self, digests: Mapping[str, str | None]) -> dict[str, LoadedFile]:
         """Return what contents mean in an entry's place, by path, so far as they were ever parsed."""
         kept = {digest: self._part(digest[-1]).get(digest) for digest in digests.values() if digest}

@@ -34,7 +34,7 @@ class Entries:
     """
 
     entries: Mapping[str, Entry]
-    sizes: dict[str, int]
+    sizes: Mapping[str, int]
     broken: dict[str, LoadedFile]
     findings: list[Finding]
     short: dict[str, Entry]
@@ -97,7 +97,7 @@ def entries_like(
     findings = [one for one in before.findings if is_entry_place(one.place.path) and one.place.path not in changed]
     return Entries(
         entries,
-        {**without(before.sizes, gone), **new.sizes},
+        {**without(before.sizes, gone), **new.sizes} if gone or new.sizes else before.sizes,
         dict(sorted({**without(before.broken, changed), **new.broken}.items())),
         findings + new.findings,
         short,
@@ -107,7 +107,9 @@ def entries_like(
     )
 
 
-def with_entries(before: Mapping[str, Entry], new: Mapping[str, Entry], *, gone: Set[str]) -> Mapping[str, Entry]:
+def with_entries(
+    before: Mapping[str, Entry], new: Mapping[str, Entry], *, gone: Set[str] = frozenset()
+) -> Mapping[str, Entry]:
     """Return entries in the order of their files, with those that are `gone` left out and others put in."""
     if not (gone or new):
         # The very same: of a memory that did not change few entries are read.

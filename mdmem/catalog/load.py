@@ -132,6 +132,7 @@ class _Loading:
         return self._catalog(entries_of(self.entry_files, loaded))
 
     def through(self, cache: ContentCache) -> Catalog:
+        seen = self._seen_first(cache)
         parsed, digests = self.parsed, self.tree.digests([*self.readable, *self.manifests])
         table, before = self.table, self._before()
         told = identity_of(digests) if isinstance(before, Former) else None
@@ -148,7 +149,8 @@ class _Loading:
         met = cache.files({path: digests.get(path) for path in unknown})
         unread = [path for path in unknown if path not in met]
         former = self._former(unread, before, cache)
-        seen = self.reading(self.tree, unread, former) if self.reading is not None else None
+        if seen is None and self.reading is not None:
+            seen = self.reading(self.tree, unread, former)
         if seen is None:
             seen = self._interpreted(unread, former)
         fresh = {path: one for path, (one, _) in seen.items() if not one.is_closed}
@@ -181,6 +183,18 @@ class _Loading:
         if table is not None and not is_part and not missing_wings(self.tree):
             table.save_whole(catalog, self.wings_of_manifests)
         return catalog
+
+    def _seen_first(self, cache: ContentCache) -> Mapping[str, tuple[LoadedFile, str]] | None:
+        """Return what files mean of which nothing was ever kept: each is read once, and not for its digest before."""
+        tree, table, reading = self.tree, self.table, self.reading
+        if reading is None or not isinstance(tree, WorkingTree) or self.parsed.last is not None:
+            return None
+        if table is None or not (table.is_new and cache.is_new):
+            return None
+        seen = reading(tree, list(map(path_of, self.readable)), {})
+        if seen is not None:
+            tree.learn({path: digest for path, (one, digest) in seen.items() if not one.is_closed})
+        return seen
 
     def _at(self, paths: Iterable[str]) -> list[TreeFile]:
         """Return the files at some entries' places, in their order."""

@@ -69,6 +69,11 @@ class Table:
         self._written_ns = _changed_ns(self._path)
         return read_packed(self._path, CACHE_VERSION, _Packed) or {}
 
+    @property
+    def is_new(self) -> bool:
+        """Say whether nothing was ever written of these files."""
+        return not self._learned and not self._path.exists()
+
     @cached_property
     def _rows(self) -> _Rows:
         """The rows that were asked for."""
@@ -81,7 +86,9 @@ class Table:
         if not unread or self._is_spared(len(unread)):
             return rows
         packed = self._packed
-        new = {path: packed[path] for path in unread if path in packed}
+        new = {path: packed[path] for path in unread if path in packed} if packed else {}
+        if not new:
+            return rows
         read = {path: row for path, one in new.items() if (row := unpack_one(one, FileRow)) is not None}
         if read_moments((row.loaded for row in read.values()), (row.wing for row in read.values())):
             rows.update(read)

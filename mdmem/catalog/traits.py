@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import chain, filterfalse
 from typing import Any
 
 from mdmem.dataclass import dataclass, field
@@ -67,8 +68,8 @@ class Traits:
     @cached_property
     def doubtful(self) -> frozenset[str]:
         """Return the addresses of the entries that may not be active on some day."""
-        apart = frozenset(self.entries).difference(of_kind(self.entries, Status.ACTIVE))
-        return apart.union(entry.address for entry in having(self.entries, "expires_at"))
+        apart = chain.from_iterable(of_kind(self.entries, one) for one in Status if one is not Status.ACTIVE)
+        return frozenset(chain(apart, (entry.address for entry in having(self.entries, "expires_at"))))
 
     @cached_property
     def plain(self) -> frozenset[str]:
@@ -79,8 +80,9 @@ class Traits:
     @cached_property
     def hidden(self) -> frozenset[str]:
         """Return the addresses of those that are not in force, where something tells so."""
-        ended = self.entries.keys() - self.lineage.current
-        return frozenset(address for address in ended if not self.lineage.is_unresolved(address))
+        lineage = self.lineage
+        ended = frozenset(filterfalse(lineage.current.__contains__, self.entries))
+        return ended.difference(one for one in lineage.contradictory if lineage.is_unresolved(one))
 
     @cached_property
     def rated(self) -> frozenset[str]:

@@ -7,15 +7,21 @@ from collections.abc import Callable, Iterator, Sequence
 
 from mdmem.document.links import BodyLink
 from mdmem.document.parse import without_code
+from mdmem.hint import Hint
 from mdmem.record import StoredRecord
 from mdmem.regex import regex
 
 # The verbs but for their first letters, which may be capitals: a text without any is searched at the speed of memory.
-_STEMS = ("mend", "evise", "pdate", "odif", "elax", "upplement", "artially ")
+_STEMS = {stem: Hint(f"(?:{stem})") for stem in ("mend", "evise", "pdate", "odif", "elax", "upplement", "artially ")}
 # Looked for first, since a subject may stand anywhere.
 _VERB = regex(
     r"\b(?:[Aa]mend|[Rr]evise|[Uu]pdate|[Mm]odif(?:ie|y)|[Rr]elaxe?|[Ss]upplement"
     r"|[Pp]artially (?:supersede|replace))(s?)\b"
+)
+# A verb, and in reach of it what stands in each name: a number, or the slash of an address.
+_NAMING = Hint(
+    "(?:[Aa]mend|[Rr]evise|[Uu]pdate|[Mm]odif(?:ie|y)|[Rr]elaxe?|[Ss]upplement|[Pp]artially (?:supersede|replace))s?"
+    r"[^A-Za-z0-9_](?s:.){0,75}?[a-z0-9_]*[\d/]"
 )
 _SUBJECT = regex(
     r"\b(?:(?:this|the present)(?: \w+){0,2}|we|it)\s+(?:(?:also|only|partially)\s+)?(?:\w+\s+and\s+)?\Z", re.IGNORECASE
@@ -27,6 +33,8 @@ _BEFORE = 40
 # Up to the end of the sentence, and no further: a name far from the verb is of something else.
 _OBJECT = regex(r"(?:[^.!?;\n]|\.(?=\w)|\n(?!\s)){0,60}")
 _LONGEST = 200
+# What is read behind where a verb begins: the verb, the part behind it, and a name that ends there.
+_AFTER = _LONGEST + 100
 _NAMES = regex(
     r"(?<![\w-])(?P<kind>[A-Za-z]{2,10})(?:[ \-_]|:`|\s#)0*(?P<number>\d{1,6})(?![\w-])"
     r"|(?<![\w/-])(?P<address>[a-z0-9_]+/[a-z0-9-]+/[\w-]+)"
@@ -61,28 +69,41 @@ def amendment_sentences(
 
     `prose` gives the body with its code blanked out, `references` are the links in it.
     """
-    starts = _verb_starts(body)
-    if starts and "```" not in body and "~~~" not in body:
-        # To blank out two lines takes less than the body.
-        starts = list(_speaking(body, starts))
-    if not starts:
-        return
-    text = prose()
-    for start in starts:
-        verb = _VERB.match(text, start)
-        said = _OBJECT.match(text, verb.end()) if verb is not None and _speaks_for_itself(text, verb) else None
-        if verb is None or said is None:
+    starts = _verb_starts(body) if references or _NAMING.may_be_in(body) else ()
+    for start, first, text in _prose_at(body, starts, prose):
+        verb = _speaks_at(text, start - first)
+        said = _OBJECT.match(text, verb.end()) if verb is not None else None
+        if said is None:
             continue
-        names = tuple(_names(body, text, said))
-        if names or any(said.start() <= one.offset < said.end() for one in references):
-            yield AmendmentSentence(verb.start(), said.start(), said.end(), names)
+        begin, end = first + said.start(), first + said.end()
+        names = tuple(_names(body, text, first, range(begin, end)))
+        if names or any(begin <= one.offset < end for one in references):
+            yield AmendmentSentence(start, begin, end, names)
+
+
+def _prose_at(body: str, starts: Sequence[int], prose: Callable[[], str]) -> Iterator[tuple[int, int, str]]:
+    """Yield each of some offsets, in order, with prose around it and the offset of that."""
+    is_fenced = bool(starts) and ("```" in body or "~~~" in body)
+    first, end, lines, has_fence = 0, -1, "", False
+    for start in starts:
+        # To blank out some lines takes less than the body; a long one is blanked out once, however many verbs it holds.
+        if start + _AFTER > end:
+            first, end = body.rfind("\n", 0, max(0, start - _BEFORE)) + 1, body.find("\n", start + 2 * _AFTER)
+            end = end if end >= 0 else len(body) + _AFTER
+            lines = without_code(body[first:end])
+            has_fence = is_fenced and any(fence in body[first:end] for fence in ("```", "~~~"))
+        if not is_fenced:
+            yield start, first, lines
+        elif has_fence or _speaks_at(lines, start - first):
+            # In the midst of a fence nothing speaks.
+            yield start, 0, prose()
 
 
 def _verb_starts(body: str) -> list[int]:
     """Return where one of the verbs may have its subject, in order, be it in code or not."""
     found = []
-    for stem in _STEMS:
-        at = body.find(stem)
+    for stem, hint in _STEMS.items():
+        at = body.find(stem) if hint.may_be_in(body) else -1
         while at >= 0:
             verb = _VERB.match(body, at - 1) if at else None
             if verb is not None and _may_speak(body, verb):
@@ -91,39 +112,28 @@ def _verb_starts(body: str) -> list[int]:
     return sorted(found)
 
 
-def _speaking(body: str, starts: Sequence[int]) -> Iterator[int]:
-    """Yield those of the verbs, in order, that have their subject, in a body without fenced code."""
-    first, end, lines = 0, -1, ""
-    for start in starts:
-        # A line is blanked out once, however many verbs it holds.
-        if start > end:
-            first, end = body.rfind("\n", 0, max(0, start - _BEFORE)) + 1, body.find("\n", start)
-            end = end if end >= 0 else len(body)
-            lines = without_code(body[first:end])
-        verb = _VERB.match(lines, start - first)
-        if verb is not None and _speaks_for_itself(lines, verb):
-            yield start
-
-
 def _may_speak(body: str, verb: re.Match[str]) -> bool:
     if verb[1] and verb[0][0].isupper():
         return True
     return _MAYBE_SUBJECT.search(body, max(0, verb.start() - _BEFORE), verb.start()) is not None
 
 
-def _speaks_for_itself(text: str, verb: re.Match[str]) -> bool:
-    before = text[max(0, verb.start() - _BEFORE) : verb.start()]
-    if _SUBJECT.search(before):
-        return True
-    return bool(verb[1]) and verb[0][0].isupper() and _START.search(before) is not None
+def _speaks_at(text: str, offset: int) -> re.Match[str] | None:
+    """Return the verb at an offset whose subject is the entry itself."""
+    verb = _VERB.match(text, offset)
+    before = text[max(0, offset - _BEFORE) : offset]
+    if verb is None or _SUBJECT.search(before):
+        return verb
+    begins = bool(verb[1]) and verb[0][0].isupper() and _START.search(before) is not None
+    return verb if begins else None
 
 
-def _names(body: str, text: str, said: re.Match[str]) -> Iterator[EntryName]:
+def _names(body: str, text: str, first: int, said: range) -> Iterator[EntryName]:
     # A name may end behind the part, where a number that is cut off would be another.
-    for found in _NAMES.finditer(body, said.start(), said.end() + _LONGEST):
-        if found.start() >= said.end():
+    for found in _NAMES.finditer(body, said.start, said.stop + _LONGEST):
+        if found.start() not in said:
             return
         kind, number, address = found.group("kind", "number", "address")
         # Of a role such as :pep:`376` the number looks like code.
-        if text.startswith(kind or address, found.start()):
+        if text.startswith(kind or address, found.start() - first):
             yield EntryName(found.start(), (kind or "").casefold(), int(number or 0), address or "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from types import MappingProxyType
 from typing import Protocol, cast
@@ -90,6 +90,7 @@ class CheckReport:
         return tuple(one for one in self.findings if not (self.shows_old or self.fails(one)) and self.is_old(one))
 
 
+@cache
 def get_check(code: str) -> Check:
     """Return the check of a code; raises UsageError naming the nearest code."""
     if code not in CODES:

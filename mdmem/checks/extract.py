@@ -161,8 +161,8 @@ def kept_extract(extract: Extract, findings: tuple[Finding, ...], said: str) -> 
 
 def _written_links(document: Document) -> Iterator[WrittenLink]:
     fields = document.fields if document.fields is not None else {}
-    for name in LINK_FIELDS:
-        value = fields.get(name)
+    for name in filter(fields.__contains__, LINK_FIELDS):
+        value = fields[name]
         for item, written in enumerate(value if isinstance(value, list) else [value]):
             if written is not None:
                 yield WrittenLink(name, item, str(written))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
-from pathlib import Path
 
 from mdmem.catalog import LoadedFile, interpret, part_of
 from mdmem.catalog.content import read_moments
@@ -15,9 +14,10 @@ from mdmem.checks.case import Case
 from mdmem.checks.extract import KeptExtract
 from mdmem.checks.kept_findings import ExtractStore, extracts_of, is_large, version
 from mdmem.dataclass import dataclass, field
+from mdmem.hint import load_engine
 from mdmem.record import Raw, StoredRecord, as_raw, pack, unpack, unpack_one
 from mdmem.settings import Settings
-from mdmem.tree import Tree, Unreadable
+from mdmem.tree import Tree, Unreadable, WorkingTree
 
 # So many documents are held at once, and so many looked at before there are two processes.
 _TOGETHER, _FIRST = 250, 16
@@ -39,7 +39,7 @@ _Contents = Mapping[str, bytes | Unreadable]
 class FirstLook:
     """Reads the files of a large memory for its catalog, and keeps the extracts that it takes from them."""
 
-    cache: Path
+    store: ExtractStore
 
     def __call__(
         self, tree: Tree, paths: Sequence[str], former: Mapping[str, LoadedFile]
@@ -51,7 +51,7 @@ class FirstLook:
         seen = _looked_at(looking, paths)
         digests = {path: one.digest for path, one in seen.items()}
         made = {path: one.extract for path, one in seen.items() if one.extract is not None}
-        ExtractStore(self.cache).load().keep(made, digests)
+        self.store.keep(made, digests)
         return {path: (one.loaded, one.digest) for path, one in seen.items()}
 
 
@@ -60,6 +60,7 @@ def _looked_at(looking: _Looking, paths: Sequence[str]) -> _Seen:
     # Imported here: few runs need it.
     from mdmem.index import fork
 
+    load_engine()
     # What a look imports is then imported in both processes.
     seen = dict(looking.at(paths[:_FIRST]))
     rest = paths[_FIRST:]
@@ -90,6 +91,9 @@ class _Looking:
 
     def is_worth_it(self, paths: Sequence[str]) -> bool:
         """Say whether files are so many, or so long, that a second process pays."""
+        listed = self.tree.unread_size(paths) if isinstance(self.tree, WorkingTree) else None
+        if listed is not None:
+            return is_large(len(paths), listed)
         size = 0
         for contents in self._read(paths):
             self.held.update(contents)

@@ -24,6 +24,7 @@ from mdmem.checks.extract import KeptExtract, kept_extract, replaces
 from mdmem.checks.registry import KEPT
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.finding import Finding
+from mdmem.hint import load_engine
 from mdmem.record import pack, unpack
 from mdmem.state import read_packed, write_packed
 
@@ -130,6 +131,7 @@ def _made_of_all(case: Case, fresh: Mapping[str, str]) -> _Known | None:
     """Return what `extracts_of` does, half of it from a second process where that pays and a core is free."""
     if not is_large(len(fresh), sum(case.catalog.sizes.values())):
         return extracts_of(case, fresh)
+    load_engine()
     # Imported here: few runs need it.
     from mdmem.index.fork import beside, is_free
 

@@ -116,11 +116,12 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
     if request.progress is not None:
         # To read the files is a quarter of it.
         request.progress(0, len(workspace.tree.files()))
+    store = ExtractStore(workspace.cache_folder).load()
     if workspace.snapshot.is_working_tree and not workspace.access.is_narrow:
-        workspace = workspace.read_by(FirstLook(workspace.cache_folder))
+        workspace = workspace.read_by(FirstLook(store))
     catalog = checked_catalog(workspace)
     require_known_wings(workspace.settings, catalog.wings)
-    found = find(workspace, compared, codes, request)
+    found = find(workspace, compared, codes, request, store)
     # Which checks were chosen does not change what could not be read.
     unread = (*catalog.findings, *catalog.closed, *compared.faults, *found)
     incomplete = sorted({finding.place.path for finding in unread if finding.code in INCOMPLETE_CODES})
@@ -170,10 +171,11 @@ def _codes(workspace: Workspace, compared: ComparedTrees, request: CheckRequest)
     return tuple(code for code in CODES if code == guard or code in codes)
 
 
-def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], request: CheckRequest) -> list[Finding]:
+def find(
+    workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], request: CheckRequest, store: ExtractStore
+) -> list[Finding]:
     """Return every finding of the tree, those marked new that what it is compared with has not."""
     case = _case(workspace, compared, in_ci=request.in_ci)
-    store = ExtractStore(workspace.cache_folder).load()
     answers = AnswerStore(workspace.cache_folder).load()
 
     def found_in(one: Case, some: Sequence[str]) -> list[Finding]:
@@ -249,7 +251,8 @@ def update_baseline(workspace: Workspace, request: CheckRequest) -> BaselineResu
     codes = chosen_codes(workspace.settings, request.select, request.ignore)
     from mdmem.checks.baseline import write_baseline
 
-    found = find(workspace, compare(workspace, request.base), codes, request)
+    store = ExtractStore(workspace.cache_folder).load()
+    found = find(workspace, compare(workspace, request.base), codes, request, store)
     return write_baseline(workspace, found, codes, request.baseline)
 
 

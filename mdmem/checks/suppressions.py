@@ -12,10 +12,12 @@ from mdmem.checks.registry import CODES, EXCUSABLE
 from mdmem.dataclass import dataclass
 from mdmem.document.parse import Document
 from mdmem.finding import Finding, Place
+from mdmem.hint import Hint
 from mdmem.regex import regex
 
 # A comment that nothing closes reaches to the end, as it does for whoever renders it.
 _COMMENT = regex(r"<!--\s*mdmem:(.*?)(-->|\Z)", re.DOTALL)
+_ANY_COMMENT = Hint("mdmem:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ def suppressions_in(document: Document, prose: Callable[[], str]) -> Iterator[Su
 
     `prose` gives the body with its code blanked out.
     """
+    if "ignore" not in (document.fields or ()) and not _ANY_COMMENT.may_be_in(document.body):
+        return
     is_entry = is_entry_place(document.path)
     is_prose = not is_entry and any(one.code == "front-matter-missing" for one in document.findings)
     if document.fields is None and not is_prose:
@@ -53,8 +57,6 @@ def _in_front_matter(document: Document) -> dict[str, object]:
 
 
 def _in_comments(document: Document, prose: Callable[[], str], address: str | None) -> Iterator[Suppression]:
-    if "mdmem:" not in document.body:
-        return
     for comment in _COMMENT.finditer(prose()):
         # Code is blank in the prose, and a reason may hold some.
         words = document.body[comment.start(1) : comment.end(1)].split(maxsplit=2)

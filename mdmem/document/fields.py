@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from mdmem.dataclass import dataclass
@@ -101,22 +101,33 @@ def plain_values(text: str) -> dict[str, Any] | None:
     values: dict[str, Any] = {}
     key, dash = "", ""
     for line in text.removesuffix("\n").split("\n"):
-        found = _LINE.fullmatch(line)
+        found = _line(line)
         if found is None:
             return None
-        kind = found.lastgroup
+        kind, name, value = found
         if kind == "item":
-            if not key or dash not in ("", found["dash"]):
+            if not key or dash not in ("", name):
                 return None
-            dash = found["dash"]
-            values[key] = [*(values[key] or ()), _value(found["item"])]
+            dash = name
+            values[key] = [*(values[key] or ()), value]
             continue
-        name = found["key"]
         if name in values:
             return None
         key, dash = (name, "") if kind == "key" else ("", "")
-        values[name] = None if kind == "key" else _value(found["text"]) if kind == "text" else _items(found["items"])
+        values[name] = list(value) if kind == "items" else value
     return values
+
+
+# The same few lines stand in many files.
+@lru_cache(maxsize=1000)
+def _line(written: str) -> tuple[str, str, Any] | None:
+    """Return of which kind a line is, its key or its dash, and its value; None where it is not plain."""
+    found = _LINE.fullmatch(written)
+    if found is None:
+        return None
+    kind = found.lastgroup or ""
+    value = tuple(_items(found["items"])) if kind == "items" else None if kind == "key" else _value(found[kind])
+    return kind, found["dash"] or found["key"], value
 
 
 def _value(text: str) -> str | None:

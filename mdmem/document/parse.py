@@ -12,6 +12,7 @@ from mdmem.dataclass import dataclass
 from mdmem.document.fields import Fields, plain_nodes, plain_values
 from mdmem.document.split import FenceError, split_text
 from mdmem.finding import Finding, Place
+from mdmem.hint import Hint
 from mdmem.regex import regex
 
 if TYPE_CHECKING:
@@ -40,8 +41,10 @@ _LATER_HEADING = regex(rf"\n{_HEADING.pattern}")
 _CODE_FENCE = regex(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(.*)$", re.MULTILINE)
 _BACKTICKS = regex("`+")
 # All three lines of a conflict, in order: a row of `=` alone is a heading's underline.
+_MARKER = Hint("<<<<<<<")
 _CONFLICT = tuple(regex(rf"^{mark}\r?$", re.MULTILINE) for mark in ("<{7}(?: .*)?", "={7}", ">{7}(?: .*)?"))
 _TELLING = frozenset({"type", "status", "created_at", "title", "tags", "applies_to", "supersedes", "superseded_by"})
+_RULE = regex(r"\s*---")
 _SECOND = regex(r"\s*^---\r?\n([A-Za-z_-]+:.*\n(?:(?:[A-Za-z_-]+:|[ \t#]|-[ \t]).*\n|\r?\n)*)---\r?$", re.MULTILINE)
 
 
@@ -245,7 +248,7 @@ def _finding(path: str, trouble: Trouble) -> Finding:
 
 
 def _merge_marker(path: str, text: str) -> tuple[Finding, ...]:
-    if "<<<<<<<" not in text:
+    if not _MARKER.may_be_in(text):
         return ()
     start, place = 0, 0
     for number, mark in enumerate(_CONFLICT):
@@ -259,9 +262,7 @@ def _merge_marker(path: str, text: str) -> tuple[Finding, ...]:
 
 
 def _second_front_matter(path: str, body: str, body_line: int) -> tuple[Finding, ...]:
-    if not body.lstrip().startswith("---"):
-        return ()
-    found = _SECOND.match(body)
+    found = _SECOND.match(body) if _RULE.match(body) else None
     # Two rules with `Note: …` between them are Markdown; a front matter has at least one of these keys.
     if found is None or not any(line.split(":")[0] in _TELLING for line in found[1].splitlines()):
         return ()

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from array import array
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from heapq import nlargest
 from itertools import chain, starmap
 from operator import add
+from typing import cast
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.fields import Searched, searched_as
 from mdmem.index.analysis import ask
 from mdmem.index.corpus import Corpus, Gains, Weights
 from mdmem.index.fields import PASSAGE_FIELDS, SCORED
-from mdmem.index.postings import Columns
+from mdmem.index.postings import Columns, Weighed, held_by, table_of
 from mdmem.index.protocol import NO_BAR, Bar, Holding, MatchColumns, Read, holds_one
 
 # Round figures from a coarse grid, so as not to fit the corpora. K1 is of the field's range: at 2.0 Cranfield (titles
@@ -42,8 +42,6 @@ LOOKED_INTO = 100
 MOST_TIMES = 25
 # Postings, of a hundred bytes each.
 _KEPT, _KEPT_TERMS = 50_000, 64
-# So many times as many numbers are gone through faster than those that are wanted are looked up.
-_MANY = 16
 
 Frequencies = Callable[[Corpus, str], Sequence[Columns]]
 """How often a field of each live document holds what is asked for."""
@@ -81,8 +79,8 @@ def _weigh(
     corpus: Corpus, frequencies: Frequencies, fields: Sequence[str], few: frozenset[int] | None = None
 ) -> Weights:
     passages = corpus.passages_of(few) if few is not None else frozenset[int]()
-    stated: dict[int, float] = {}
-    wholes: dict[int, float] = {}
+    stated: Mapping[int, float] = {}
+    wholes: Mapping[int, float] = {}
     postings: list[tuple[str, Sequence[Columns]]] = []
     for field in fields:
         columns = frequencies(corpus, field)
@@ -90,23 +88,22 @@ def _weigh(
             continue
         postings.append((field, columns))
         is_part = field in PASSAGE_FIELDS
-        held: Iterable[tuple[int, float]]
-        if few is None:
-            held = chain.from_iterable(starmap(zip, columns))
+        weight, (flat, slope, lengths) = WEIGHTS[field], corpus.norm(field)
+        weighed: Mapping[int, float]
+        if few is None and (corpus.is_flat or not is_part):
+            weighed = _weighed(columns, weight, flat, slope, lengths)
         else:
-            held = _held_by(passages if is_part else few, columns)
-        if is_part and not corpus.is_flat:
-            held = _summed(held, corpus.firsts)
-        weight = WEIGHTS[field]
-        flat, slope, lengths = corpus.norm(field)
-        weighed = {number: weight * frequency / (flat + slope * lengths[number]) for number, frequency in held}
+            held: Iterable[tuple[int, float]] = chain.from_iterable(starmap(zip, columns))
+            held = held if few is None else held_by(passages if is_part else few, columns)
+            held = _summed(held, corpus.firsts) if is_part and not corpus.is_flat else held
+            weighed = {number: weight * frequency / (flat + slope * lengths[number]) for number, frequency in held}
         if is_part:
             wholes = _sum(wholes, weighed)
         else:
             stated = _sum(stated, weighed)
     # Whole numbers: their sum is the same in any order of the documents.
     times = sum(sum(counts) for _, columns in postings for _, counts in columns)
-    count = len(stated.keys() | wholes.keys()) if few is None else _count(corpus, postings)
+    count = len({*stated, *wholes}) if few is None else _count(corpus, postings)
     return Weights(stated, wholes, postings, count, times)
 
 
@@ -119,9 +116,21 @@ def _count(corpus: Corpus, postings: Sequence[tuple[str, Sequence[Columns]]]) ->
     return len(set[int]().union(*(one if corpus.is_flat else map(corpus.firsts.__getitem__, one) for one in columns)))
 
 
-def _sum(one: dict[int, float], other: dict[int, float]) -> dict[int, float]:
-    """Return what two hold together, in one of them; thousands of numbers are in both, so that no step is Python's."""
-    few, many = (one, other) if len(one) < len(other) else (other, one)
+def _weighed(
+    columns: Sequence[Columns], weight: float, flat: float, slope: float, lengths: Mapping[int, int] | Sequence[int]
+) -> Weighed:
+    """Return how much documents weigh by how often each holds a term and how long it is: most are alike in both."""
+    numbers, often = ([*chain.from_iterable(column)] for column in zip(*columns, strict=True))
+    pairs = list(zip(often, map(lengths.__getitem__, numbers), strict=True))
+    known = {(times, length): weight * times / (flat + slope * length) for times, length in set(pairs)}
+    return Weighed(numbers, list(map(known.__getitem__, pairs)))
+
+
+def _sum(one: Mapping[int, float], other: Mapping[int, float]) -> Mapping[int, float]:
+    """Return what two hold together; thousands of numbers are in both, so that no step is Python's."""
+    if not (one and other):
+        return one or other
+    few, many = sorted(map(table_of, (one, other)), key=len)
     both = few.keys() & many.keys()
     joined = list(map(add, map(few.__getitem__, both), map(many.__getitem__, both)))
     many.update(few)
@@ -133,10 +142,10 @@ def _columns(
     held: Mapping[int, float], places: Mapping[int, int] | Sequence[int], rarity: float
 ) -> tuple[Sequence[int], Sequence[float]]:
     """Return the places of documents in order, and what a term of such rarity adds to each for what it weighs there."""
-    numbers = sorted(held)
-    gains = [rarity * weight / (K1 + weight) for weight in map(held.__getitem__, numbers)]
+    ordered = held if isinstance(held, Weighed) else Weighed.of(held)
+    gains = [rarity * weight / (K1 + weight) for weight in ordered.weights]
     # A number takes eight bytes here, and thirty in a list.
-    found = numbers if isinstance(places, range) else map(places.__getitem__, numbers)
+    found = ordered.numbers if isinstance(places, range) else map(places.__getitem__, ordered.numbers)
     return array("L", found), array("d", gains)
 
 
@@ -156,16 +165,6 @@ def _summed(held: Iterable[tuple[int, float]], firsts: Sequence[int]) -> Iterabl
         first = firsts[number]
         counts[first] = counts.get(first, 0.0) + frequency
     return counts.items()
-
-
-def _held_by(among: frozenset[int], columns: Iterable[Columns]) -> Iterator[tuple[int, float]]:
-    """Yield those of some numbers that columns hold, with how often."""
-    for numbers, frequencies in columns:
-        # To look a few up among thousands takes less than to go through those.
-        for number in among.intersection(numbers) if len(numbers) < _MANY * len(among) else among:
-            at = bisect_left(numbers, number)
-            if at < len(numbers) and numbers[at] == number:
-                yield number, frequencies[at]
 
 
 class Scores:
@@ -205,7 +204,7 @@ class Scores:
             stated, wholes, places = weights.stated, weights.wholes, self._corpus.places
             of_stated = _columns(stated, places, rarity)
             # What only fields of the whole document hold weighs the same in both.
-            of_both = _columns(_sum(dict(wholes), dict(stated)), places, rarity) if wholes else of_stated
+            of_both = _columns(_sum(wholes, stated), places, rarity) if wholes else of_stated
             found = weights.columns[rarity] = Gains(*of_both, *of_stated)
         return found
 
@@ -235,7 +234,8 @@ class Scores:
 
     def _best_passages(self, among: frozenset[int]) -> dict[int, float]:
         """Return what the best passage of each of these documents adds to its title."""
-        firsts, parts, near = self._corpus.firsts, dict[int, float](), self._corpus.passages_of(among)
+        firsts, near = self._corpus.firsts, self._corpus.passages_of(among)
+        parts: Mapping[int, float] = {}
         for rarity, postings in self._terms:
             stated, weighed = self._weighed(postings, among, near)
             gains = {number: rarity * (weight / (K1 + weight)) for number, weight in weighed.items()}
@@ -251,18 +251,19 @@ class Scores:
 
     def _weighed(
         self, postings: Iterable[tuple[str, Sequence[Columns]]], documents: frozenset[int], passages: frozenset[int]
-    ) -> tuple[dict[int, float], dict[int, float]]:
+    ) -> tuple[Mapping[int, float], Mapping[int, float]]:
         """Return how much a term weighs in what is said of all of some documents, and in some passages."""
-        stated, weighed = dict[int, float](), dict[int, float]()
+        stated: Mapping[int, float] = {}
+        weighed: Mapping[int, float] = {}
         for field, columns in postings:
             weight = WEIGHTS[field]
             if field in PASSAGE_FIELDS:
                 flat, slope, lengths = self._corpus.part_norm(field)
-                held = _held_by(passages, columns)
+                held = held_by(passages, columns)
                 weighed = _sum(weighed, {n: weight * often / (flat + slope * lengths[n]) for n, often in held})
             else:
                 flat, slope, lengths = self._corpus.norm(field)
-                held = _held_by(documents, columns)
+                held = held_by(documents, columns)
                 stated = _sum(stated, {n: weight * often / (flat + slope * lengths[n]) for n, often in held})
         return stated, weighed
 
@@ -336,6 +337,9 @@ def rank(
             for place in places:
                 masks[place] |= mask
     held: set[int] = scored.held
+    if not held and query.accept is None:
+        # As of most names that another entry might call this one by.
+        return MatchColumns(bar=scored.bar)
     if query.accept is not None:
         held = {corpus.places[number] for number in query.accept(corpus, read)}
     if few is not None:
@@ -352,7 +356,7 @@ def rank(
     # Equal scores stay by key.
     order = sorted(range(len(found)), key=scores.__getitem__, reverse=True)
     places = list(map(found.__getitem__, order))
-    keys = [key for key in map(names.__getitem__, places) if key is not None]
+    keys = cast("list[str]", list(map(names.__getitem__, places)))
     terms = map(texts.__getitem__, map(masks.__getitem__, places))
     return MatchColumns(keys, list(map(scores.__getitem__, order)), list(terms), bar=scored.bar)
 

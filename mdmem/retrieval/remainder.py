@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from itertools import compress, islice
-from operator import not_
+from itertools import compress, count, filterfalse, islice
 
 from mdmem.dataclass import dataclass
 from mdmem.retrieval.kinds import RankGroup
@@ -61,9 +60,9 @@ class Remainder:
         """Count types and reasons of what is not given; of thousands of items most are alike."""
         counted = Counter[tuple[str, str]]((one.type, one.why) for one in self.found.basis.omitted)
         for group in self.found.ranks.groups:
+            given = set(compress(count(), map(plan.taken.__contains__, group.addresses)))
             for places in self.relevance.alike(group):
-                given = map(plan.taken.__contains__, map(group.addresses.__getitem__, places))
-                left = list(compress(places, map(not_, given)))
+                left = list(filterfalse(given.__contains__, places)) if given else places
                 for part in self._by_size(group, left, plan):
                     item = self.found.ranks.at(group, part[0])
                     counted[item.entry.type, self.why(item, plan)] += len(part)

@@ -29,13 +29,25 @@ _NO_FOLLOW, _BASIC_STATS = 0x100, 0x7FF
 _AT_ONCE = 512
 
 
+Listed = tuple[int, Stat]
+"""When the names in a folder were listed, in nanoseconds, and the stat that it had then."""
+
+
+def listed_at(now: int, told: os.stat_result) -> Listed | None:
+    """Return what tells later that a folder still holds the names which are listed next; None where nothing does."""
+    return (now, stat_of(told)) if _tells_its_names(told) else None
+
+
+def _tells_its_names(told: os.stat_result) -> bool:
+    return _IS_LINUX and os.major(told.st_dev) != _NO_DEVICE
+
+
 class FolderFiles:
     """Names in a folder, hidden ones among them, and the stats of the files that are read."""
 
-    def __init__(self, names: Sequence[str]) -> None:
-        """Take the names in the order of the system; nothing is prepared for who asks only once."""
-        self._names = names
-        self._listed: tuple[int, Stat] | None = None
+    def __init__(self, names: Sequence[str], listed: Listed | None = None) -> None:
+        """Take the names, and when they were; nothing is prepared for who asks only once."""
+        self._names, self.listed = names, listed
         self._is_asked_again = False
 
     @cached_property
@@ -46,14 +58,13 @@ class FolderFiles:
     def are_all(self, handle: int) -> bool:
         """Say whether a folder that is open holds these names and no others; raises OSError."""
         now, told = time.time_ns(), os.fstat(handle)
-        stat = stat_of(told)
-        if self._listed is not None and stat == self._listed[1] and max(stat[:2]) < self._listed[0] - RACY_NS:
+        stat, is_kept = stat_of(told), _tells_its_names(told)
+        if is_kept and self.listed is not None and self.listed[1] == stat and max(stat[:2]) < self.listed[0] - RACY_NS:
             return True
         # A third faster than by path, and than entry by entry of `os.scandir`.
-        if os.listdir(handle) != self._names:
+        if sorted(os.listdir(handle)) != sorted(self._names):
             return False
-        if _IS_LINUX and os.major(told.st_dev) != _NO_DEVICE:
-            self._listed = now, stat
+        self.listed = listed_at(now, told)
         return True
 
     def columns(self, handle: int) -> list[array[int]] | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.disk import RACY_NS
 from mdmem.record import StoredRecord
-from mdmem.tree.folder_files import FolderFiles, columns_like
+from mdmem.tree.folder_files import FolderFiles, Listed, columns_like
 from mdmem.tree.model import Stat, TreeFile, path_of, stat_of
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class FolderLook:
 
     `at` is when it was looked at, in nanoseconds; `column` holds the stats of the `paths`, number after number;
     `digests` are those that were asked for since. One that `is_whole` holds nothing but files, so that the look may
-    stand in for another one.
+    stand in for another one. `listed` is what tells that the names are still these, where something does.
     """
 
     at: int
@@ -48,6 +48,7 @@ class FolderLook:
     column: Column
     digests: dict[str, str] = field(default_factory=dict)
     is_whole: bool = True
+    listed: Listed | None = None
 
     def renewed(self, folder: Path | str) -> FolderLook | None:
         """Return what a folder is now that still holds files of these names and no others; None of any other folder.
@@ -102,7 +103,7 @@ class FolderLook:
 
     @cached_property
     def _all(self) -> FolderFiles:
-        return FolderFiles(self.names)
+        return FolderFiles(self.names, self.listed)
 
     @cached_property
     def _expected(self) -> list[array[int]] | None:
@@ -163,7 +164,8 @@ class FolderLook:
         digests = [self.digests.get(path, "") for path in self.paths]
         if self.is_whole and "" in digests:
             return None
-        return StoredLook(self.at, list(self.names), column.tobytes(), digests, self.is_whole)
+        names = list(self.names)
+        return StoredLook(self.at, names, column.tobytes(), digests, self.is_whole, self._all.listed)
 
 
 class StoredLook(StoredRecord, frozen=True):
@@ -174,6 +176,7 @@ class StoredLook(StoredRecord, frozen=True):
     stats: bytes
     digests: list[str]
     is_whole: bool = True
+    listed: Listed | None = None
 
     def look(self, prefix: str, *, at: int) -> FolderLook | None:
         """Return the look at the folder of a prefix, no later than at a moment; None where columns do not fit."""
@@ -183,8 +186,9 @@ class StoredLook(StoredRecord, frozen=True):
         digests = dict(zip(paths, self.digests, strict=True))
         if not self.is_whole:
             digests = {path: digest for path, digest in digests.items() if digest}
-        files = sorted(map(TreeFile, paths), key=path_of)
-        return FolderLook(min(self.at, at), self.names, files, paths, array("q", self.stats), digests, self.is_whole)
+        files, column = list(map(TreeFile, paths)), array("q", self.stats)
+        listed = (min(self.listed[0], at), self.listed[1]) if self.listed is not None else None
+        return FolderLook(min(self.at, at), self.names, files, paths, column, digests, self.is_whole, listed)
 
 
 def column_of(stats: Iterable[Stat]) -> Column:

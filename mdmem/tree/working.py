@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import compress, repeat
-from operator import is_, not_
+from operator import attrgetter, is_, not_
 from pathlib import Path
 from stat import S_ISREG
 from typing import cast
 
 from mdmem import SETTINGS_NAME
 from mdmem.dataclass import dataclass, field, replace
-from mdmem.disk import read_regular, read_with_stat
+from mdmem.disk import RACY_NS, read_regular, read_with_stat
 from mdmem.git import Repository, has_sparse_checkout, list_ignored
+from mdmem.tree.folder_files import listed_at
 from mdmem.tree.git import GitTree, left_out_of
 from mdmem.tree.look import FolderLook, Listing, Looks, column_of
 from mdmem.tree.model import (
@@ -53,6 +54,7 @@ class WorkingTree:
     _left_out: GitTree | None = None
     _in_index: dict[str, TreeFile] = field(default_factory=dict)
     _stood: Set[str] = frozenset()
+    _listed_at: int = 0
 
     def files(self) -> tuple[TreeFile, ...]:
         """Return everything below the root, listed once; a folder that cannot be listed is one unreadable file."""
@@ -60,6 +62,7 @@ class WorkingTree:
 
     def _listing(self) -> Listing:
         if self._listed is None:
+            self._listed_at = time.time_ns()
             self._list_left_out()
             self._stood = self.looks.stood_ahead()
             found: list[TreeFile] = []
@@ -98,8 +101,10 @@ class WorkingTree:
             return
         now = time.time_ns()
         try:
+            listed = listed_at(now, os.stat(folder))  # noqa: PTH116  # of a path's text
             with os.scandir(folder) as listing:
-                items = list(listing)
+                # In order, so that nobody who looks again puts them in order.
+                items = sorted(listing, key=attrgetter("name"))
         except OSError as error:
             reason = error.strerror or str(error)
             found.append(TreeFile(prefix.rstrip("/") or ".", FileKind.UNREADABLE, reason=reason))
@@ -123,9 +128,9 @@ class WorkingTree:
         known = look.known(stats) if look is not None else {}
         is_whole = len(stats) == sum(item.name[0] != "." for item in items)
         if look is None or len(known) < max(len(stats), len(look.paths)) or is_whole:
-            files = sorted(found[len(found) - len(stats) :], key=path_of) if is_whole else ()
+            files = found[len(found) - len(stats) :] if is_whole else ()
             names = [item.name for item in items] if is_whole else [path.removeprefix(prefix) for path in stats]
-            look = FolderLook(now, names, files, list(stats), column_of(stats.values()), known, is_whole)
+            look = FolderLook(now, names, files, list(stats), column_of(stats.values()), known, is_whole, listed)
         self.looks[prefix] = look
         self._told[prefix] = look
         self._looked.append(look)
@@ -194,6 +199,22 @@ class WorkingTree:
         self.stats.keep(path, stat_of(stat), digest)
         return digest
 
+    def unread_size(self, paths: Sequence[str]) -> int | None:
+        """Return how many bytes files hold of which no digest was asked for; None where one of them is none such."""
+        stats = [self._stats[path] for path in paths if path in self._stats]
+        return sum(stat[2] for stat in stats) if len(stats) == len(paths) else None
+
+    def learn(self, digests: Mapping[str, str]) -> None:
+        """Take the digests of files that were read elsewhere after they were listed."""
+        limit = self._listed_at - RACY_NS
+        for path in digests.keys() & self._stats.keys():
+            stat = self._stats.pop(path)
+            # Long ago when they were listed: the time at which they were read is not known.
+            if max(stat[:2]) < limit:
+                self.stats.keep(path, stat, digests[path])
+        for look in self._looked:
+            look.digests.update((path, digests[path]) for path in look.paths if path in digests)
+
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
         """Return each file's digest, reading only those whose stat changed since they were last read.
 
@@ -205,10 +226,11 @@ class WorkingTree:
         else:
             # Of one listing several things are asked in turns, and all of it first.
             paths = list(map(path_of, files))
-            told = map(listing.digests.get, paths) if listing.digests else repeat(None, len(paths))
-            known = dict(zip(paths, told, strict=True))
+            known = dict(zip(paths, map((listing.digests or self._seen()).get, paths), strict=True))
         # Whether a text is None takes three times as long to tell as whether there is one.
         if all(known.values()):
+            if not listing.digests:
+                self._listed = self.looks.listing = replace(listing, asked=tuple(files), digests=dict(known))
             return cast("dict[str, str]", known)
         new = list(compress(files, map(is_, known.values(), repeat(None))))
         found = self._learned(new)
@@ -220,6 +242,13 @@ class WorkingTree:
         # The looks and the listing have them.
         self._digests = {} if len(found) <= len(known) else found
         return cast("dict[str, str]", known)
+
+    def _seen(self) -> dict[str, str]:
+        """Return the digests that the looks know."""
+        found: dict[str, str] = {}
+        for look in self._told.values():
+            found |= look.digests
+        return found
 
     def _learned(self, files: Sequence[TreeFile]) -> dict[str, str]:
         """Return the digests that are known, with those of some files; one that cannot be read has none."""

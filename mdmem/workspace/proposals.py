@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 from mdmem.catalog import Catalog, interpret, is_entry_place, settings_bytes, with_other_entries
+from mdmem.catalog.entries import with_entries
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import SettingsError
@@ -72,16 +73,18 @@ def view_of(workspace: Workspace) -> View:
 
 def _view_of(workspace: Workspace) -> View:
     view = _made_of(workspace)
-    for role, one in (("files", view.checkout), ("answers", view.effective)):
-        workspace.parsed.follow(role, one.catalog)
+    workspace.parsed.follow("answers", view.effective.catalog)
     return view
 
 
 def _made_of(workspace: Workspace) -> View:
-    standings = find_standings(workspace)
+    standings, checkout = find_standings(workspace), workspace
+    if standings is not None:
+        checkout = workspace.with_catalog(replace(workspace.catalog, stances=dict(_stances(standings))))
+    # Before the other version is made: that asks what is known of this one.
+    workspace.parsed.follow("files", checkout.catalog)
     if standings is None:
-        return View(workspace, workspace)
-    checkout = workspace.with_catalog(replace(workspace.catalog, stances=dict(_stances(standings))))
+        return View(checkout, checkout)
     has_claims_as_facts = checkout.catalog.one_end_suffices and not standings.is_agreed
     if not standings.found and not standings.displaced and not has_claims_as_facts:
         return View(checkout, checkout)
@@ -204,12 +207,11 @@ class _Composition:
             stances[address] = Stance(Standing.BINDING, note=self._proposal_for(address))
         entries = catalog.entries
         proposed = {address for address, stance in stances.items() if stance.standing.is_proposal} & entries.keys()
-        binding = entries.keys() - proposed if proposed else frozenset()
-        without = {address: _without_effect(entries[address], binding) for address in proposed}
+        without = {address: _without_effect(entries[address], entries.keys(), proposed) for address in proposed}
         for address, changed in without.items():
             stances[address] = replace(stances[address], note="; ".join(effects_of(entries[address], changed)))
-        # What follows from entries is kept as long as none is another.
-        entries = {**entries, **without} if without else entries
+        # What follows from entries is kept as long as none is another, and of thousands none is read for it.
+        entries = with_entries(entries, {one: changed for one, changed in without.items() if changed != entries[one]})
         is_agreed = bool(catalog.one_end_suffices) and self.agreed.one_sided is OneSided.FACT
         answer = replace(catalog, entries=entries, stances=stances, one_end_suffices=is_agreed)
         for old, news in self._would_amend(answer, proposed | {path.removesuffix(".md") for path in restored}).items():
@@ -261,9 +263,11 @@ def _says_the_same(files: Catalog, answer: Catalog, address: str) -> bool:
     return new.status is not Status.DRAFT and files.body(address) == answer.body(address)
 
 
-def _without_effect(entry: Entry, binding: Set[str]) -> Entry:
-    """Return a proposed entry that supersedes, overrides and amends none that is not proposed itself."""
-    kept: dict[str, Any] = {name: tuple(link for link in entry.links(name) if link not in binding) for name in _EFFECTS}
+def _without_effect(entry: Entry, known: Set[str], proposed: Set[str]) -> Entry:
+    """Return a proposed entry that supersedes, overrides and amends none that is known and not proposed itself."""
+    kept: dict[str, Any] = {
+        name: tuple(link for link in entry.links(name) if link in proposed or link not in known) for name in _EFFECTS
+    }
     return entry.with_changes(**kept)
 
 

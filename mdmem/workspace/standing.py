@@ -197,8 +197,10 @@ class _StandingScan:
         Wings of other repositories are left out: what stands there was agreed upon there.
         """
         catalog = self.workspace.catalog
-        digests, paths = catalog.file_digests, list(map(path_of, catalog.files))
-        found = digests if all(map(digests.__contains__, paths)) else dict.fromkeys(paths, "") | digests
+        # What holds an entry was read: where all do, none of thousands is looked up.
+        found = catalog.file_digests
+        if catalog.broken:
+            found = dict.fromkeys(map(path_of, catalog.files), "") | found
         elsewhere = catalog.fetched_wings
         if not elsewhere:
             return found

@@ -4,6 +4,7 @@ import ast
 import gc
 import os
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -17,6 +18,7 @@ from trees import HeldTree, Tracked
 
 import mdmem
 from mdmem.catalog import ParsedFiles, load, load_cached
+from mdmem.catalog.table import Table
 from mdmem.checks import first_look, kept_findings
 from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import Ask, ask, get_check, run_checks
@@ -26,6 +28,7 @@ from mdmem.checks.kept_answers import AnswerStore
 from mdmem.checks.kept_findings import ExtractStore, with_extracts
 from mdmem.checks.registry import ANSWERED, CODES, KEPT, READS
 from mdmem.checks.rules.loaded import LOADED
+from mdmem.disk import RACY_NS, read_with_stat
 from mdmem.document import parse
 from mdmem.document.parse import Document
 from mdmem.finding import Finding, Severity
@@ -33,7 +36,7 @@ from mdmem.git.history import FileDays
 from mdmem.index import fork
 from mdmem.record import pack, unpack
 from mdmem.settings import Ended, Settings, WingSettings
-from mdmem.tree import TreeFile, Unreadable
+from mdmem.tree import TreeFile, Unreadable, WorkingTree, digest_of, working
 
 KEPT_IN = "checks.mdmem"
 DAY = date(2026, 11, 21)
@@ -397,7 +400,7 @@ def test_half_of_the_files_may_be_read_by_a_second_process(
 
 def looked_at(tree: HeldTree, cache: Path) -> Case:
     """Return the case of a memory as its first check reads it."""
-    catalog = load_cached(tree, cache, reading=FirstLook(cache))
+    catalog = load_cached(tree, cache, reading=FirstLook(ExtractStore(cache)))
     return with_extracts(Case(catalog, Settings(), DAY), ExtractStore(cache).load())
 
 
@@ -526,3 +529,30 @@ def is_case(node: ast.expr) -> bool:
 
 def is_catalog(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "catalog" and is_case(node.value)
+
+
+@pytest.mark.parametrize("is_old", [True, False])
+def test_first_look_reads_each_file_once_and_tells_its_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_old: bool
+) -> None:
+    root, cache, reads = tmp_path / "root", tmp_path / "cache", Counter[str]()
+    (root / "app" / "rules").mkdir(parents=True)
+    paths = {root / "app" / "rules" / f"{name}.md" for name in "abcd"}
+    for path in paths:
+        path.write_text(entry_text("See /home/somebody7/x."))
+
+    def read(path: str, *, follow: bool) -> tuple[bytes, os.stat_result]:
+        reads[path] += 1
+        return read_with_stat(path, follow=follow)
+
+    monkeypatch.setattr(kept_findings, "_WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(working, "read_with_stat", read)
+    # To be of another moment than the last change of any file.
+    monkeypatch.setattr(working, "RACY_NS", 0 if is_old else RACY_NS)
+    tree = WorkingTree(root, stats=Table(cache / "table"))
+    tree.files()
+    (root / "app" / "rules" / "a.md").write_text(entry_text("See /home/somebody8/x."))
+    catalog = load_cached(tree, cache, reading=FirstLook(ExtractStore(cache)))
+    assert reads == dict.fromkeys(map(str, paths), 1)
+    for later in (catalog, load_cached(WorkingTree(root, stats=Table(cache / "table")), cache)):
+        assert later.file_digests == {f"app/rules/{path.name}": digest_of(path.read_bytes()) for path in paths}

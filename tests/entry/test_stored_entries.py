@@ -45,7 +45,7 @@ def test_entries_and_what_is_told_of_all_are_as_before(entries: dict[str, Entry]
     found = stored(entries)
     assert [found[one] for one in entries] == list(entries.values())
     lineages = Lineage(entries), Lineage(found)
-    assert lineages[1].alone == lineages[0].alone
+    assert lineages[1].current == lineages[0].current
     before, after = (Traits(lineage.entries, lineage) for lineage in lineages)
     for name in TRAITS:
         assert getattr(after, name) == getattr(before, name)

@@ -167,6 +167,37 @@ def test_folder_that_stands_long_as_it_is_on_a_disk_is_not_listed_and_tells_a_ne
         os.close(handle)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a folder's device says nothing of what it is")
+@pytest.mark.parametrize("is_earlier", [False, True])
+def test_stored_look_lists_no_folder_that_stands_long_as_it_is_and_tells_a_new_name(
+    is_earlier: bool, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room, listed = root / ROOM, list[int]()
+    monkeypatch.setattr(folder_files, "_NO_DEVICE", -1)
+    for module in (look, folder_files):
+        monkeypatch.setattr(module, "RACY_NS", -60_000_000_000)
+    looks = Looks()
+    seen(root, looks)
+    stored = looks[ROOM].stored()
+    assert stored is not None
+    # What was written before that by the clock of the files was listed no later.
+    again = stored.look(ROOM, at=0 if is_earlier else 1 << 62)
+    assert again is not None
+    with monkeypatch.context() as listing:
+        names = list(again.names)
+        listing.setattr(os, "listdir", lambda folder: [listed.append(folder), *names][1:])
+        handle = os.open(room, os.O_RDONLY)
+        holds = again._all.are_all(handle)
+        os.close(handle)
+    assert (holds, len(listed)) == (True, is_earlier)
+    stat = room.stat()
+    # The clock of files ticks every few milliseconds.
+    while room.stat().st_mtime_ns == stat.st_mtime_ns:
+        (room / "d.md").unlink(missing_ok=True)
+        write(room, "d.md", "new")
+    assert again.renewed(room) is None
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system has the call")
 def test_columns_of_a_folder_are_those_of_its_stats(root: Path) -> None:
     room = root / ROOM

@@ -107,6 +107,17 @@ def test_changed_entry_answers_as_it_binds_and_its_other_version_is_proposed(tmp
     assert "eight threads" in answer["proposed"][0]["content"]
 
 
+def test_proposal_that_does_nothing_to_others_answers_from_the_very_entries_that_are_kept(tmp_path: Path) -> None:
+    folder = on_branch(tmp_path)
+    write_entry(folder / "memory", NEW, "Navigation uses four threads.\n", title="Use four threads")
+    view = proposals.view_of(open_root(folder / "memory"))
+    assert view.effective.catalog.entries is view.checkout.catalog.entries
+    supersede(folder)
+    view = proposals.view_of(open_root(folder / "memory"))
+    assert view.checkout.catalog.entries[NEW].supersedes == (OLD,)
+    assert view.effective.catalog.entries[NEW].supersedes == ()
+
+
 def test_new_words_of_a_changed_entry_are_found_and_git_is_asked_for_the_old_ones_alone(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
