@@ -1,7 +1,5 @@
 """How search ranks: `WEIGHTS`, `K1` and the corpus's `LENGTH_SHARE` are the knobs, `rank` orders documents by BM25F."""
 
-from __future__ import annotations
-
 import math
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
