@@ -85,8 +85,7 @@ _DOERS, _BY = ("we", "this", "present", "our"), ("here", "this", "present", "our
 
 def relation_of(sentence: str, named: re.Pattern[str]) -> str:
     """Return what a sentence says that is done to what it names, such as `extends it`; empty where it does not say."""
-    folded = sentence.lower()
-    if not _holds(folded, _SELF) or not _holds(folded, _VERBS):
+    if not may_relate(sentence):
         return ""
     for name in islice(named.finditer(sentence), _NAMED):
         # Cut before they are folded: a letter may become two.
@@ -127,6 +126,12 @@ def _is_unsaid(text: str) -> bool:
         or holds_any(said, ("n't", "n\u2019t"), ended=True)
         or holds_any(said, _UNSAID_PHRASES)
     )
+
+
+def may_relate(sentence: str) -> bool:
+    """Say whether a sentence holds a word for its own entry, and one for what may be done to another."""
+    folded = sentence.lower()
+    return _holds(folded, _SELF) and _holds(folded, _VERBS)
 
 
 def _holds(folded: str, words: Iterable[str]) -> bool:

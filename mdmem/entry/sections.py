@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from mdmem.entry.headings import Section, deciding, sections_of, told
@@ -12,7 +12,7 @@ from mdmem.entry.model import Entry
 from mdmem.entry.names import own_names
 from mdmem.entry.passages import Find, Passages
 from mdmem.entry.phrases import holds_any, lowered, words_in
-from mdmem.entry.relations import relation_of
+from mdmem.entry.relations import may_relate, relation_of
 from mdmem.entry.sentences import (
     Sentence,
     cut_at_paragraph,
@@ -118,9 +118,14 @@ def _shortened(
     lead = _lead(body)
     text = _headed(body, lead, limit)
     if find is not None:
-        passages = Passages(body, sections_of(body), find, dict(weights), names=own_names(body))
-        text = _with_passages(lead, passages, limit, enough) or text
+        text = _with_passages(lead, _passages(body, find, weights), limit, enough) or text
     return text
+
+
+# Of one body it is looked up to several limits where its words stand, and what it states.
+@lru_cache(maxsize=8)
+def _passages(body: str, find: Find, weights: tuple[tuple[str, float], ...]) -> Passages:
+    return Passages(body, sections_of(body), find, dict(weights), names=own_names(body))
 
 
 def ruling(body: str) -> str:
@@ -168,7 +173,11 @@ def citing_sentences(body: str, names: tuple[str, ...]) -> tuple[Citing, ...]:
 
     found: list[tuple[bool, bool, bool, Citing]] = []
     sections = sections_of(body)
-    telling = {one.span for one in told(sections)}
+
+    @cache
+    def telling() -> frozenset[tuple[int, int]]:
+        return frozenset(one.span for one in told(sections))
+
     for section in sections:
         if all(folded.find(mark, *section.span) < 0 for mark in marks):
             continue
@@ -179,7 +188,9 @@ def citing_sentences(body: str, names: tuple[str, ...]) -> tuple[Citing, ...]:
             cited and pattern.search(body, *section.span)
         ):
             for one, named in cited:
-                does = relation_of(without_targets(one.text), pattern) if section.span in telling else ""
+                text = without_targets(one.text)
+                # Few sentences may say what they do: for the others no heading is judged but their own.
+                does = relation_of(text, pattern) if may_relate(text) and section.span in telling() else ""
                 citing = Citing(_around(one.text, named), does)
                 found.append((not does, not is_changing(one.text), section.is_aside, citing))
     return tuple(dict.fromkeys(citing for *_, citing in sorted(found, key=lambda one: one[:3])))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
-from itertools import accumulate, compress, pairwise
+from itertools import accumulate, compress
+from operator import sub
 from typing import Any, Protocol, TypeVar
 
 from mdmem.dataclass import dataclass, field
@@ -171,7 +172,8 @@ class Corpus:
         if name not in PASSAGE_FIELDS or self.is_flat:
             return self.lengths[name]
         starts, sums = self.starts, [0, *accumulate(self.lengths[name])]
-        return {start: sums[end] - sums[start] for start, end in pairwise((*starts, len(self.keys)))}
+        edges = [*map(sums.__getitem__, starts), sums[len(self.keys)]]
+        return dict(zip(starts, map(sub, edges[1:], edges), strict=False))
 
     @cached_property
     def starts(self) -> Sequence[int]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 
 from mdmem.dataclass import dataclass, field, replace
-from mdmem.entry.model import Status
+from mdmem.entry.model import Entry, Status
 from mdmem.entry.passages import Find
 from mdmem.entry.sections import deciding_section, least_size, ruling, shortened
 from mdmem.entry.sentences import size_of
@@ -71,6 +71,7 @@ class _Packing:
     given: Given
     _shapes: dict[tuple[int, Form], tuple[PackedEntry, int]] = field(default_factory=dict)
     _sizes: dict[int, int] = field(default_factory=dict)  # of shapes, as they are printed, by identity
+    _shorts: dict[tuple[str, int], str] = field(default_factory=dict)
     _part: int = 0
     _left: int = 0  # of the part that words alone may take
 
@@ -161,10 +162,10 @@ class _Packing:
         if had is not None and not had.may_grow:
             return True
         self._left = (room if is_draft else self._part) - plan.used
-        if form is Form.SUMMARY and had is None and self._is_beyond(item, room - plan.used, self.texts[is_draft]):
+        before = self._shape(item, Form.LINE, is_draft=is_draft)[1] if had is not None else 0
+        if form is Form.SUMMARY and self._is_beyond(item, room - plan.used + before, self.texts[is_draft]):
             return False
         packed, cost = self._shape(item, form, is_draft=is_draft)
-        before = self._shape(item, Form.LINE, is_draft=is_draft)[1] if had is not None else 0
         if plan.used + cost - before > room or (packed.is_name and plan.lines >= self._portions.most_lines(item)):
             return False
         into[address] = packed
@@ -228,7 +229,7 @@ class _Packing:
             return False
         if least_size(item.entry, body, limit) > enough:
             return True
-        short = shortened(item.entry, body, self._find, limit, self._relevance.weights, enough=enough)
+        short = self._short(item.entry, body, limit, enough=enough)
         return self.printed.entry(replace(bare, content=short)) > left
 
     def _made(self, item: Retrieved, form: Form, texts: Texts) -> PackedEntry:
@@ -249,7 +250,7 @@ class _Packing:
             if section:
                 return self._in_part(item, Form.SECTION, section, texts, before)
         limit = self._longest(item, form, texts)
-        short = shortened(entry, body, self._find, limit, self._relevance.weights)
+        short = self._short(entry, body, limit)
         part = self._in_part(item, Form.SUMMARY, short, texts, before)
         if part.form is not Form.GIVEN or form is not Form.FULL or self._find is None:
             return part
@@ -259,6 +260,15 @@ class _Packing:
         more = rest_of(whole, self._find, before, self._relevance.weights, room=limit)
         return self._in_part(item, Form.SUMMARY, more, texts, before)
 
+    def _short(self, entry: Entry, body: str, limit: int, *, enough: int | None = None) -> str:
+        """Return what an entry is shortened to; what takes no more than `enough` is whole, and known from then on."""
+        found = self._shorts.get((body, limit))
+        if found is None:
+            found = shortened(entry, body, self._find, limit, self._relevance.weights, enough=enough)
+            if enough is None or size_of(found) <= enough:
+                self._shorts[body, limit] = found
+        return found
+
     def _in_part(self, item: Retrieved, form: Form, content: str, texts: Texts, before: frozenset[str]) -> PackedEntry:
         """Return an item of which a part is given, where a passage of it is new; its passages count as given later."""
         told = self._told(item, form, content, texts).after(before)
@@ -267,7 +277,12 @@ class _Packing:
     def _longest(self, item: Retrieved, form: Form, texts: Texts) -> int:
         """Return how many bytes a shortened entry may take."""
 
-        def bare() -> int:
+        def bare(most: int) -> int:
+            least = self.printed.entry(PackedEntry(item, Form.SUMMARY, ""))
+            if least >= most:
+                # What stands beneath it takes long to find, and can only take more.
+                texts.passed(item)
+                return least
             told = self._told(item, Form.SUMMARY, "", texts, size=_MUCH + 1 if form is Form.FULL else 0)
             return self.printed.entry(told)
 

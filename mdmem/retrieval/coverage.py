@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from heapq import nsmallest
 from math import fsum, log
+from operator import itemgetter
 from typing import NamedTuple
 
 from mdmem.dataclass import dataclass
@@ -29,28 +30,28 @@ _COMMON = 0.6
 _READ = 6
 
 
-class Held(NamedTuple):
-    """One entry that may answer, its score, and those of the question's terms that it holds."""
-
-    entry: Entry
-    score: float
-    terms: frozenset[str]
-
-    @property
-    def title(self) -> str:
-        """Return its title and tags."""
-        return " ".join((self.entry.title, *self.entry.tags))
-
-
 class HeldGroup(NamedTuple):
     """Entries that hold the same of the question's terms, the best score first, equal ones by address."""
 
     terms: frozenset[str]
-    held: Sequence[Held]
+    addresses: Sequence[str]
+    scores: Sequence[float]
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class HeldTexts(NamedTuple):
+    """The entries that may answer, of which few are looked at: what reads one, and its body."""
+
+    groups: Sequence[HeldGroup]
+    entry: Callable[[str], Entry]
+    body: Callable[[str], str]
+
+    def title(self, address: str) -> str:
+        """Return the title and the tags of one."""
+        entry = self.entry(address)
+        return " ".join((entry.title, *entry.tags))
+
+
+class Hold(NamedTuple):
     """Which terms of a question one section of an entry holds, with those of its heading and of the entry's title."""
 
     terms: frozenset[str] = frozenset()
@@ -109,26 +110,26 @@ def coverage_by(
     return Coverage.PARTIAL if touches and hold.title | hold.heading else Coverage.NONE
 
 
-def coverage_of(weights: TermWeights, texts: Sequence[HeldGroup], body: Callable[[str], str]) -> Coverage:
-    """Return how far the best of the best scored texts covers a question; `body` is asked for a few, until one does."""
+def coverage_of(weights: TermWeights, texts: HeldTexts) -> Coverage:
+    """Return how far the best of the best scored texts covers a question; a few bodies are read, until one does."""
     best = Coverage.NONE
 
     @cache
-    def most(terms: frozenset[str]) -> Coverage:
-        return coverage_by(Hold(terms, terms, terms), weights)
+    def covered_by(hold: Hold) -> Coverage:
+        return coverage_by(hold, weights)
 
-    def may_tell(terms: frozenset[str]) -> bool:
-        """Say whether a text of these terms may cover more than is known to be covered."""
-        return most(terms) is Coverage.FULL or (best is Coverage.NONE and most(terms) is Coverage.PARTIAL)
+    def may_tell(most: Hold) -> bool:
+        """Say whether a text that holds so much at most may cover more than is known to be covered."""
+        covered = covered_by(most)
+        return covered is Coverage.FULL or (best is Coverage.NONE and covered is Coverage.PARTIAL)
 
-    told = set[tuple[frozenset[str], ...]]()
+    told = set[Hold]()
     # Of all terms, as whoever looks for passages in the same bodies: what one found, the other need not look for.
-    for hold in holds(texts, body, finder(weights.of), may_tell=may_tell):
+    for hold in holds(texts, finder(weights.of), may_tell=may_tell):
         # Most sections of a text hold none of the words, or the same few.
-        said = hold.terms, hold.heading, hold.title
-        if said in told:
+        if hold in told:
             continue
-        told.add(said)
+        told.add(hold)
         found = coverage_by(hold, weights)
         if found is Coverage.FULL:
             return found
@@ -137,28 +138,32 @@ def coverage_of(weights: TermWeights, texts: Sequence[HeldGroup], body: Callable
 
 
 def holds(
-    texts: Sequence[HeldGroup],
-    body: Callable[[str], str],
+    texts: HeldTexts,
     find: Find | None = None,
     *,
-    may_tell: Callable[[frozenset[str]], bool] = bool,
+    may_tell: Callable[[Hold], object] = lambda most: most.terms,
 ) -> Iterator[Hold]:
     """Yield what the title of each text holds, then, with it, each section of the best scored ones that holds more.
 
-    Nothing is looked at for terms that cannot tell anything.
+    Nothing is looked at that cannot tell anything by the most that it may hold.
     """
-    find = find or finder(frozenset().union(*(group.terms for group in texts)))
-    for group in texts:
-        for text in group.held:
+    find = find or finder(frozenset().union(*(group.terms for group in texts.groups)))
+    for group in texts.groups:
+        for address in group.addresses:
             # What cannot tell anything cannot later, and thousands of texts share a few sets.
-            if not may_tell(group.terms):
+            if not may_tell(Hold(group.terms, group.terms, group.terms)):
                 break
-            title = group.terms & _terms_in(text.title, find)
+            title = group.terms & _terms_in(texts.title(address), find)
             yield Hold(title, title=title)
-    best = (text for group in texts for text in group.held[:_READ])
-    for text in nsmallest(_READ, best, key=lambda one: (-one.score, one.entry.address)):
-        if may_tell(text.terms):
-            yield from _sections_held(text, text.terms & _terms_in(text.title, find), body(text.entry.address), find)
+    best = (
+        (-score, address, group.terms)
+        for group in texts.groups
+        for score, address in zip(group.scores[:_READ], group.addresses[:_READ], strict=True)
+    )
+    for _, address, terms in nsmallest(_READ, best, key=itemgetter(0, 1)):
+        title = terms & _terms_in(texts.title(address), find)
+        if may_tell(Hold(terms, terms, title)):
+            yield from _sections_held(terms, title, texts.body(address), find)
 
 
 def _terms_in(text: str, find: Find) -> frozenset[str]:
@@ -166,8 +171,8 @@ def _terms_in(text: str, find: Find) -> frozenset[str]:
     return frozenset().union(*(terms for _, _, terms in find(text))) if text.isascii() else text_terms(text)
 
 
-def _sections_held(text: Held, title: frozenset[str], body: str, find: Find) -> Iterator[Hold]:
-    hits, first = [(at, held) for at, _, terms in find(body) if (held := terms & text.terms)], 0
+def _sections_held(wanted: frozenset[str], title: frozenset[str], body: str, find: Find) -> Iterator[Hold]:
+    hits, first = [(at, held) for at, _, terms in find(body) if (held := terms & wanted)], 0
     for section in sections_of(body):
         # One section follows upon the other, and most hold no word of the question.
         first, start = bisect_left(hits, (section.span[1],), first), first

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from heapq import merge, nlargest
-from itertools import groupby, islice
-from operator import attrgetter, neg
+from itertools import groupby, islice, repeat
+from operator import attrgetter, itemgetter, neg
 from typing import Any, NamedTuple, Protocol, TypeVar, overload
 
 from mdmem.dataclass import dataclass, field
@@ -304,9 +304,15 @@ def _iter_by_key(groups: Sequence[RankGroup], at: _At[_Ranked]) -> Iterator[_Ran
     for group in groups:
         alike[group.kind.type.rank, group.kind.force].append(group)
     for kind in sorted(alike):
-        best_first = merge(*(_of([group], at) for group in alike[kind]), key=_score_of, reverse=True)
-        for _, run in groupby(best_first, key=_step_of):
-            yield from sorted(run, key=attrgetter("sort_key"))
+        step = _note_step if alike[kind][0].kind.type is EntryType.NOTE else itemgetter(0)
+        # By their columns: of the first of each group none is made that does not come.
+        best_first = merge(*map(_scored, alike[kind]), key=itemgetter(0), reverse=True)
+        for _, run in groupby(best_first, key=step):
+            yield from sorted((at(group, place) for _, group, place in run), key=attrgetter("sort_key"))
+
+
+def _scored(group: RankGroup) -> Iterator[tuple[float, RankGroup, int]]:
+    return zip(group.scores, repeat(group), range(len(group.scores)), strict=False)
 
 
 def kind_of(item: _Rank) -> RankKind:
@@ -320,6 +326,6 @@ def _score_of(item: _Rank) -> float:
     return item.score
 
 
-def _step_of(item: _Rank) -> float:
-    """Return what is the same for those of a kind whose scores do not tell which comes first."""
-    return likeness_step(item.score) if item.entry.type is EntryType.NOTE else item.score
+def _note_step(scored: tuple[float, RankGroup, int]) -> float:
+    """Return what is the same for notes whose scores do not tell which comes first."""
+    return likeness_step(scored[0])

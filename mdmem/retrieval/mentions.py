@@ -33,7 +33,7 @@ def texts_of(workspace: Workspace, found: Retrieval) -> Texts:
     """Return what a pack reads of the entries of a workspace."""
     catalog = workspace.catalog
     mentions = Mentions(workspace, (lambda: found.scope.held(catalog)) if found.is_indexed else None)
-    return Texts(catalog.body, catalog.sizes.__getitem__, catalog.digests.__getitem__, mentions.under)
+    return Texts(catalog.body, catalog.sizes.__getitem__, catalog.digests.__getitem__, mentions.under, mentions.passed)
 
 
 @dataclass
@@ -45,7 +45,8 @@ class Mentions:
 
     workspace: Workspace
     among: Callable[[], Collection[str]] | None
-    _asked: int = 0
+    # Of what may be asked of the index which comes when: of each once.
+    _turns: dict[str, int] = field(default_factory=dict)
     _known: dict[str, tuple[Mention, ...]] = field(default_factory=dict)
 
     @property
@@ -63,15 +64,26 @@ class Mentions:
             self._known[address] = self.of(item.entry, item.bearings, is_asked=bool(item.score))
         return self._known[address]
 
+    def passed(self, item: Retrieved) -> None:
+        """Give an item its turn, though nobody asks: which ones the index is asked about hangs on no room."""
+        if item.score and self._is_here(item.entry):
+            self._turn_of(item.entry.address)
+
     def of(self, entry: Entry, bearings: Mapping[str, Sequence[str]], *, is_asked: bool) -> tuple[Mention, ...]:
         """Return what bears on an entry; what cites an invariant, and the full text, count where it `is_asked`."""
-        # Equal, not the same: which catalogs share an entry is left to what is kept of earlier questions.
-        if self._catalog.entries.get(entry.address) != entry:
+        if not self._is_here(entry):
             return ()
         bearing = tuple(self._bearing(entry, bearings))
         known = {one.address for one in bearing}
         citing = [] if entry.type is EntryType.INVARIANT and not is_asked else self._citing(entry, is_asked=is_asked)
         return (*bearing, *self._replaced(entry), *(one for one in citing if one.address not in known))
+
+    def _is_here(self, entry: Entry) -> bool:
+        # Equal, not the same: which catalogs share an entry is left to what is kept of earlier questions.
+        return self._catalog.entries.get(entry.address) == entry
+
+    def _turn_of(self, address: str) -> int:
+        return self._turns.setdefault(address, len(self._turns))
 
     def _bearing(self, entry: Entry, bearings: Mapping[str, Sequence[str]]) -> Iterator[Mention]:
         for name, addresses in bearings.items():
@@ -111,9 +123,8 @@ class Mentions:
         return [one for one in dict.fromkeys([*linking, *holding]) if is_current(one)][:_READ]
 
     def _holding(self, names: tuple[str, ...]) -> list[str]:
-        if self.among is None or self._asked >= _ASKED:
+        if self.among is None or self._turn_of(names[1]) >= _ASKED:
             return []
-        self._asked += 1
         # Prose writes ADR 7 for what is `adr-0007`.
         spellings = {names[0], re.sub(r"(?<!\d)0+(?=\d)", "", names[0])}
         wanted = [frozenset(ask(spelling).terms) for spelling in spellings]

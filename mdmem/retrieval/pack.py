@@ -161,12 +161,16 @@ NOTHING_GIVEN: Given = {}
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """What a pack reads of entries: bodies only of those that are given, sizes in bytes and digests of any."""
+    """What a pack reads of entries: bodies only of those that are given, sizes in bytes and digests of any.
+
+    `passed` is told of what might have been asked for what is `beneath` it, and was not: it has had its turn.
+    """
 
     body: Callable[[str], str]
     size: Callable[[str], int]
     digest: Callable[[str], str]
     beneath: Callable[[Retrieved], tuple[Mention, ...]] = lambda _item: ()
+    passed: Callable[[Retrieved], None] = lambda _item: None
 
     def known(self, item: Retrieved, before: frozenset[str], *, is_line: bool = False) -> PackedEntry:
         """Return an item of which no more is given; but in a line with what was not told that does something to it."""

@@ -93,17 +93,21 @@ class Portions:
             return room
         return int(room * (_MOST if self.relevance.is_pressed and not self.relevance.on_path else 0.5))
 
-    def longest(self, item: Retrieved, form: Form, bare: Callable[[], int], left: int) -> int:
-        """Return how many bytes a shortened entry may take, its heading and what is beneath it, `bare`, aside."""
+    def longest(self, item: Retrieved, form: Form, bare: Callable[[int], int], left: int) -> int:
+        """Return how many bytes a shortened entry may take, its heading and what is beneath it aside.
+
+        `bare` says what these take; where they take so many bytes at least, how many does not matter.
+        """
         if self.is_plain:
             key = item.entry.address, form
             if key not in self._limits:
-                self._limits[key] = self._plain(item, form, left - bare())
+                least = SHORT if form is Form.FULL else _SHORTER
+                self._limits[key] = self._plain(item, form, left - bare(left - least))
             return self._limits[key]
         if form is not Form.FULL:
             return _SHORTER if self.found.is_brief else SHORT
         if self.found.is_brief:
-            taken = bare() + (_BESIDE_BRIEF if self.relevance.is_contested else _TITLED)
+            taken = bare(self.budget * BYTES_A_TOKEN) + (_BESIDE_BRIEF if self.relevance.is_contested else _TITLED)
             return max(_SHORTER, self.budget * BYTES_A_TOKEN - taken)
         if self.relevance.is_pressed:
             return max(SHORT, int(self.budget * BYTES_A_TOKEN * _MOST) - HEAD)

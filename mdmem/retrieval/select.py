@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import cached_property
 from heapq import nsmallest
 from itertools import chain, compress, filterfalse
@@ -13,7 +13,7 @@ from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.index.protocol import MatchColumns
 from mdmem.retrieval.bearings import claims_on, partners_of, runs_by_claims
-from mdmem.retrieval.coverage import Held, HeldGroup, TermWeights, coverage_of, weights_of
+from mdmem.retrieval.coverage import HeldGroup, HeldTexts, TermWeights, coverage_of, weights_of
 from mdmem.retrieval.grounds import Grounds
 from mdmem.retrieval.kinds import AheadKey, RankGroup, RankKind, Ranks
 from mdmem.retrieval.question import ELSEWHERE, Coverage, Described, Omission
@@ -207,10 +207,10 @@ class Selection(Grounds):
         if spoken.groups and (self.is_open or on_path or covered):
             return Coverage.FULL, ()
         held = self.texts(spoken, others)
-        found = coverage_of(self.weights, held, self.catalog.body)
+        found = coverage_of(self.weights, held)
         if found is Coverage.NONE and self.naming and self._is_named(spoken, others):
             found = Coverage.PARTIAL
-        known = frozenset[str]().union(*{one.terms for one in held})
+        known = frozenset[str]().union(*{one.terms for one in held.groups})
         return found, self.typed(
             term for term in self.weights.of if term not in known
         ) if found is Coverage.PARTIAL else ()
@@ -234,15 +234,9 @@ class Selection(Grounds):
         overriding = [one for one in self.catalog.traits.overriding if one.address in held]
         return [*replaced, *(other.address for one in overriding for other in self.overrides.overridden_by(one))]
 
-    def texts(self, spoken: Ranks[Ranked], others: Iterable[str] = ()) -> list[HeldGroup]:
+    def texts(self, spoken: Ranks[Ranked], others: Iterable[str] = ()) -> HeldTexts:
         """Return those entries that hold a word of the question, by the words that each holds."""
-        entries, matches, apart = self.catalog.entries, self.matches, list(others)
-        found: list[HeldGroup] = []
-
-        def held(columns: tuple[list[str], list[float]], terms: frozenset[str]) -> Sequence[Held]:
-            addresses, scores = columns
-            return Described(range(len(addresses)), lambda at: Held(entries[addresses[at]], scores[at], terms))
-
+        matches, apart, found = self.matches, list(others), list[HeldGroup]()
         for group in spoken.groups:
             terms, columns = group.kind.terms, (group.addresses, group.scores)
             if not group.is_alike:
@@ -250,7 +244,7 @@ class Selection(Grounds):
                 apart += compress(group.addresses, map(not_, are))
                 columns = list(compress(group.addresses, are)), list(compress(group.scores, are))
             if terms and columns[0]:
-                found.append(HeldGroup(terms, held(columns, terms)))
+                found.append(HeldGroup(terms, *columns))
         by_terms = dict[frozenset[str], list[tuple[float, str]]]()
         for address in dict.fromkeys(apart):
             place = matches.places.get(address)
@@ -258,8 +252,8 @@ class Selection(Grounds):
                 by_terms.setdefault(matches.terms[place], []).append((-matches.scores[place], address))
         for terms, some in by_terms.items():
             some.sort()
-            found.append(HeldGroup(terms, held(([one for _, one in some], [-score for score, _ in some]), terms)))
-        return found
+            found.append(HeldGroup(terms, [one for _, one in some], [-score for score, _ in some]))
+        return HeldTexts(found, self.catalog.entries.__getitem__, self.catalog.body)
 
     def likely_room(self, ranks: Ranks[Ranked]) -> str | None:
         """Return the room that holds most of the best matches, several of them; None where rooms are asked for."""

@@ -68,7 +68,7 @@ def answered(workspace: Workspace, words: str) -> tuple[TermWeights, list[Hold]]
     answer = workspace.index.search(words, live=catalog.digests, read=workspace.texts, among=frozenset(catalog.entries))
     selection = Selection(catalog, scope, question, answer, workspace.today)
     texts = selection.texts(selection.ranks().where(lambda kind: kind.binds and kind.type.is_rule))
-    return selection.weights, list(holds(texts, catalog.body))
+    return selection.weights, list(holds(texts))
 
 
 def rate(

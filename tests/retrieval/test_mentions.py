@@ -10,7 +10,7 @@ from mdmem.retrieval.pack import Mention
 from mdmem.retrieval.question import Question
 from mdmem.retrieval.retrieve import retrieve
 
-from .builders import make_wings, put
+from .builders import found, make_wings, put
 
 RULE = "app/rules/adr-0007"
 
@@ -64,6 +64,20 @@ def test_what_stands_under_an_entry_is_told_of_one_that_equals_it(tmp_path: Path
     put(root, "app/rules/old", "Retry once", created_at="2026-01-02", **ended)
     workspace, entry = open_root(root), open_root(root).catalog.entries[RULE]
     assert [one.address for one in Mentions(workspace, None).of(entry, {}, is_asked=True)] == ["app/rules/old"]
+
+
+def test_item_that_was_passed_keeps_its_turn_and_takes_it_from_later_ones(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    rules = [f"app/rules/adr-000{number}" for number in range(5)]
+    for rule in rules:
+        put(root, rule, "Retry", "Orders are sent.\n", created_at="2026-02-01")
+    put(root, "app/rules/more", "More", "We keep ADR 3 and ADR 4.\n", created_at="2026-03-01")
+    workspace = open_root(root).with_index(FullTextIndex(tmp_path / "index"))
+    items = {one.entry.address: one for one in found(root, "orders").items}
+    mentions = Mentions(workspace, workspace.catalog.entries.keys)
+    for rule in rules:
+        mentions.passed(items[rule])
+    assert [[one.title for one in mentions.under(items[rule])] for rule in rules[3:]] == [["More"], []]
 
 
 def test_link_in_a_body_cites(tmp_path: Path) -> None:

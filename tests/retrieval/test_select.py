@@ -11,7 +11,7 @@ import pytest
 from builders import commit_all, entry, make_repository, open_root, write, write_entry
 
 from mdmem.entry.model import EntryType, Status
-from mdmem.retrieval.coverage import Held, HeldGroup, holds
+from mdmem.retrieval.coverage import HeldGroup, HeldTexts, holds
 from mdmem.retrieval.question import Elsewhere, OmittedCount, Question
 from mdmem.retrieval.ranks import uncovered
 from mdmem.retrieval.retrieve import retrieve
@@ -724,7 +724,8 @@ def test_coverage_of_a_body_of_headings_takes_work_by_its_size() -> None:
     def lines_run(size: int) -> int:
         body, lines = "# X\nexecutor\n" * size, 0
         terms = frozenset({"executor"})
-        text = HeldGroup(terms, [Held(entry("w/r/e", title="Nothing"), 1.0, terms)])
+        one = entry("w/r/e", title="Nothing")
+        texts = HeldTexts([HeldGroup(terms, [one.address], [1.0])], lambda _: one, lambda _: body)
 
         def traced(frame: FrameType, event: str, _: object) -> object:
             nonlocal lines
@@ -734,7 +735,7 @@ def test_coverage_of_a_body_of_headings_takes_work_by_its_size() -> None:
         before = sys.gettrace()
         sys.settrace(traced)
         try:
-            found = [hold for hold in holds([text], lambda _: body) if hold.terms]
+            found = [hold for hold in holds(texts) if hold.terms]
         finally:
             sys.settrace(before)
         assert len(found) == size
