@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, MISSING, FrozenInstanceError, asdict, field, fields, is_dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, MISSING, FrozenInstanceError, asdict, field, fields, is_dataclass
+from functools import cache, partial
 from operator import attrgetter
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 __all__ = ["KW_ONLY", "asdict", "dataclass", "field", "fields", "is_dataclass", "replace"]
 
 if TYPE_CHECKING:
-    from dataclasses import dataclass
+    from dataclasses import dataclass, replace
 else:
 
     def dataclass(cls: type | None = None, /, **options: Any) -> Any:
-        """Make a class a data class as `dataclasses.dataclass` does, once it is asked for its fields or compared.
+        """Make a class a data class as `dataclasses.dataclass` does, once it is asked for its fields.
 
         That one compiles six methods for each, which costs a thousandth of a second, and a question to a memory of ten
         entries imports a hundred. There are no `slots`, for which the class would have to be another one. A class with
@@ -27,10 +28,18 @@ else:
         is_plain = not options.get("order") and _MADE.isdisjoint(vars(cls))
         return _postponed(cls, options) if is_plain else dataclasses.dataclass(cls, **options)
 
+    def replace(value: Any, /, **changes: Any) -> Any:
+        """Return a value with others in some fields as `dataclasses.replace` does; its class need not be made."""
+        stated = _stated(type(value))
+        if stated is None or any(one.name in changes and not one.init for one in stated):
+            return dataclasses.replace(value, **changes)
+        kept = {one.name: getattr(value, one.name) for one in stated if one.init and one.name not in changes}
+        return type(value)(**kept, **changes)
+
 
 _MADE = {"__init__", "__repr__", "__eq__", "__hash__"}
-_FIELDS = "__dataclass_fields__"
-_FEW = 12
+_FIELDS, _STATED = "__dataclass_fields__", "__dataclass_stated__"
+_FEW = 50
 _PSEUDO = {"ClassVar", "InitVar", "KW_ONLY"}
 _turn = RLock()
 
@@ -39,24 +48,33 @@ def _postponed(cls: Any, options: dict[str, Any]) -> Any:
     def made() -> Any:
         with _turn:
             if isinstance(vars(cls).get(_FIELDS), _OfMade):
+                # As it was stated: what is made has other values in its place.
+                _stated(cls)
                 _make(cls, **options)
+        return cls
+
+    def compared() -> Any:
+        stated = _stated(cls)
+        with _turn:
+            cls._compared = _comparing(fields(made()) if stated is None else stated)
         return cls
 
     def init(self: Any, *values: Any, **named: Any) -> None:
         with _turn:
             if vars(cls)["__init__"] is init:
-                stated = _stated_plainly(cls, **options)
+                stated = _stated(cls)
                 if stated is None:
                     made()
                 else:
                     cls.__init__ = _initializer_of_few(cls, stated, is_frozen=options.get("frozen", False))
         cls.__init__(self, *values, **named)
 
+    _give_methods(cls, **options)
     cls.__init__ = init
+    setattr(cls, _STATED, cache(partial(_stated_plainly, cls, **options)))
+    if options.get("eq", True):
+        cls._compared = _OfMade(compared, "_compared")
     setattr(cls, _FIELDS, _OfMade(made, _FIELDS))
-    if not _has_base(cls):
-        _give_methods(cls, **options)
-        cls._compared = _OfMade(made, "_compared")
     return cls
 
 
@@ -74,26 +92,49 @@ def _has_base(cls: type) -> bool:
     return cls.__bases__ != (object,) and any(_FIELDS in vars(base) for base in cls.__mro__[1:])
 
 
+class _Plain:
+    """What a class says of a field in a value alone, as `dataclasses` tells it."""
+
+    init = compare = True
+    default_factory = MISSING
+
+    def __init__(self, name: str, default: object, *, kw_only: bool) -> None:
+        self.name, self.default, self.kw_only = name, default, kw_only
+
+
+def _stated(cls: Any) -> Sequence[Any] | None:
+    """Return the fields of a class as it states them; None where only `dataclasses` tells them."""
+    tell = vars(cls).get(_STATED)
+    return tell() if tell is not None else None
+
+
 def _stated_plainly(cls: Any, *, kw_only: bool = False, **_: Any) -> Sequence[Any] | None:
-    """Return the fields of a class that have values before it is made; None where only `dataclasses` tells them."""
     # Where a class states none itself, a Python that tells them when they are asked for may yet find some.
     stated = vars(cls).get("__annotations__")
-    if not stated or _has_base(cls) or not _are_plain(stated):
+    if not stated or not _are_plain(stated):
         return None
-    found = []
-    for name in stated:
-        default = vars(cls).get(name, MISSING)
-        one: Any = default if isinstance(default, dataclasses.Field) else field(default=default)
-        one.name, one.kw_only = name, kw_only if one.kw_only is MISSING else one.kw_only
-        if not one.init and one.default is one.default_factory:
+    found: dict[str, Any] = {}
+    for base in reversed(cls.__mro__[1:]):
+        inherited = _stated(base) if _FIELDS in vars(base) else ()
+        # What is stated anew may have a value there.
+        if inherited is None or any(one.name in stated for one in inherited):
             return None
-        found.append(one)
-    return found
+        found.update((one.name, one) for one in inherited)
+    for name in stated:
+        one: Any = vars(cls).get(name, MISSING)
+        if isinstance(one, dataclasses.Field):
+            one.name, one.kw_only = name, kw_only if one.kw_only is MISSING else one.kw_only
+            if not one.init and one.default_factory is MISSING:
+                return None
+        else:
+            one = _Plain(name, one, kw_only=kw_only)
+        found[name] = one
+    return tuple(found.values())
 
 
 def _give_methods(cls: Any, *, eq: bool = True, frozen: bool = False, **_: Any) -> None:
-    """Give a class what every data class has, compiled for none."""
-    if frozen:
+    """Give a class what every data class has, compiled for none; one with a base has its ways to refuse changes."""
+    if frozen and not _has_base(cls):
         cls.__setattr__, cls.__delattr__ = _set, _delete
     cls.__repr__ = _repr
     if eq:
@@ -112,13 +153,15 @@ def _make(cls: Any, *, eq: bool = True, frozen: bool = False, **options: Any) ->
     if frozen and not has_base:
         # What `dataclasses` compiles for it takes as long as all else that it does.
         cls.__dataclass_params__.frozen = True
-    _give_methods(cls, eq=eq, frozen=frozen and not has_base)
     if eq:
-        cls.__hash__ = _hash if frozen else None
-        compared = [one.name for one in stated if one.compare]
-        cls._compared = staticmethod(attrgetter(*compared)) if compared else staticmethod(type)
+        cls._compared = _comparing(stated)
     # Last of all: from now on nobody waits for the rest.
     cls.__init__ = _initializer_of_few(cls, stated, is_frozen=frozen)
+
+
+def _comparing(stated: Iterable[Any]) -> Any:
+    names = [one.name for one in stated if one.compare]
+    return staticmethod(attrgetter(*names)) if names else staticmethod(type)
 
 
 def _with_known_types(cls: Any, make: Callable[[Any], Any]) -> None:
@@ -157,15 +200,17 @@ def _initializer_of_few(cls: Any, stated: Sequence[Any], *, is_frozen: bool) -> 
 
     def init(self: Any, *values: Any, **named: Any) -> None:
         given = dict(zip(places, values, strict=False))
-        is_plain = len(given) == len(values) and given.keys().isdisjoint(named) and named.keys() <= known
         given.update(named)
-        if not is_plain or not needed <= given.keys() or next(left, None) is None:
+        is_plain = len(given) == len(values) + len(named) and needed <= given.keys() <= known
+        if not is_plain or next(left, None) is None:
             # A fault is told as everywhere.
             cls.__init__ = _initializer(cls, stated, is_frozen=is_frozen)
             cls.__init__(self, *values, **named)
             return
-        made = {name: make() for name, make in factories if name not in given}
-        vars(self).update(defaults | given | made)
+        for name, make in factories:
+            if name not in given:
+                given[name] = make()
+        vars(self).update(defaults, **given)
         if has_more:
             self.__post_init__()
 

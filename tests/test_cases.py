@@ -24,7 +24,7 @@ from mdmem.checks.case import Base, Case, Merge
 from mdmem.checks.engine import run_checks
 from mdmem.checks.registry import CODES
 from mdmem.finding import Finding, Place
-from mdmem.git import FileDays
+from mdmem.git.history import FileDays
 from mdmem.git.merge import PathConflict
 from mdmem.settings import Settings, WingSettings, parse_settings
 from mdmem.tree import SETTINGS_NAME, Tree, WorkingTree

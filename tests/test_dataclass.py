@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+import mdmem.dataclass
 from mdmem.dataclass import dataclass
 
 
@@ -33,8 +34,8 @@ def classes() -> tuple[type, type]:
     return Base, Heir
 
 
-def test_nothing_is_made_before_values_are_compared() -> None:
-    base, _ = classes()
+def test_nothing_is_made_before_fields_are_asked_for() -> None:
+    base, heir = classes()
 
     @dataclass
     class Plain:
@@ -43,8 +44,10 @@ def test_nothing_is_made_before_values_are_compared() -> None:
     assert Plain("a").name == "a"
     assert not isinstance(vars(Plain)["__dataclass_fields__"], dict)
     assert Plain("a") == Plain("a") != Plain("b")
-    assert isinstance(vars(Plain)["__dataclass_fields__"], dict)
+    assert mdmem.dataclass.replace(heir("a", size=4), name="b") == heir("b", size=4) != base("b")
+    assert not [one for one in (Plain, base, heir) if isinstance(vars(one)["__dataclass_fields__"], dict)]
     assert [one.name for one in fields(base)] == ["name", "marks"]
+    assert isinstance(vars(base)["__dataclass_fields__"], dict)
 
 
 def test_value_is_what_a_data_class_makes() -> None:

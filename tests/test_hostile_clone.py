@@ -13,10 +13,11 @@ import pytest
 from builders import commit_all, environment, git, make_repository, make_root, memory, run_here, write, write_entry
 
 from mdmem.disk import make_folder, read_regular
-from mdmem.git import Repository, environment_for, find_repository, history
+from mdmem.git import Repository, environment_for, find_repository
 from mdmem.git.commit import commit_paths
 from mdmem.git.errors import ForeignGitDirectoryError
 from mdmem.git.fetch import fetch_tip, make_bare
+from mdmem.git.history import history
 from mdmem.state import audit, places
 from mdmem.state.lock import write_lock
 from mdmem.workspace.location import located

@@ -12,7 +12,8 @@ from mdmem.authoring.message import WriteAction
 from mdmem.dataclass import KW_ONLY, dataclass
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError, MdmemError, taken
-from mdmem.state import leads_away, write_lock
+from mdmem.state import leads_away
+from mdmem.state.lock import write_lock
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,10 @@ NAME = "former"
 _VERSION = f"{CACHE_VERSION} former 5"
 
 
+# Of most memories nothing is wrong, and what a finding is made of need not be told.
+_NONE = Raw()
+
+
 class _Faults(StoredRecord, frozen=True):
     """What is wrong, and with which files."""
 
@@ -51,7 +55,7 @@ class Former(StoredRecord, frozen=True, gc=True, dict=True):
     wings: dict[str, Wing | None]
     manifests: dict[str, str]
     chains: KnownChains
-    faults: _Faults | None = None
+    faults: Raw = _NONE
     one_end_suffices: bool | frozenset[str] = False
 
     @cached_property
@@ -82,12 +86,21 @@ class Former(StoredRecord, frozen=True, gc=True, dict=True):
     @cached_property
     def broken(self) -> Mapping[str, LoadedFile]:
         """Return what holds no entry, by path."""
-        return self.faults.broken if self.faults is not None else {}
+        return self._faults.broken if self._faults is not None else {}
 
     @cached_property
     def findings(self) -> Sequence[Finding]:
         """Return what is wrong."""
-        return self.faults.findings if self.faults is not None else []
+        return self._faults.findings if self._faults is not None else []
+
+    @cached_property
+    def _faults(self) -> _Faults | None:
+        return unpack_one(self.faults, _Faults) if self.faults else None
+
+    @property
+    def is_told(self) -> bool:
+        """Say whether what is wrong can be read."""
+        return not self.faults or self._faults is not None
 
     @cached_property
     def lineage(self) -> Lineage:
@@ -110,7 +123,7 @@ def _is_sound(former: Former) -> bool:
         fits = len(former.body_sizes) == len(former.entries)
     except ValueError:
         return False
-    return fits and read_dates(former.as_written, former.wings.values())
+    return fits and former.is_told and read_dates(former.as_written, former.wings.values())
 
 
 def write_former(path: Path, catalog: Catalog, wings: Mapping[str, Wing | None]) -> None:
@@ -132,7 +145,7 @@ def write_former(path: Path, catalog: Catalog, wings: Mapping[str, Wing | None])
         dict(wings),
         {path: digests[path] for path in wings if path in digests},
         catalog.lineage.chains,
-        faults if faults.broken or faults.findings else None,
+        as_raw(faults) if faults.broken or faults.findings else _NONE,
         catalog.one_end_suffices is True,
     )
     write_packed(path, _VERSION, {NAME: former})

@@ -7,18 +7,8 @@ from functools import cached_property
 from pathlib import Path
 
 from mdmem.dataclass import dataclass
-from mdmem.git import (
-    BlobReader,
-    FileDays,
-    Repository,
-    file_days,
-    list_deletions,
-    list_ignored,
-    list_not_added,
-    list_staged,
-    list_staged_deletions,
-    list_tracked,
-)
+from mdmem.git import BlobReader, Repository, list_ignored, list_not_added, list_staged, list_tracked
+from mdmem.git.history import FileDays, file_days, list_deletions, list_staged_deletions
 from mdmem.tree import NarrowedTree
 
 

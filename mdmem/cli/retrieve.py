@@ -94,15 +94,18 @@ def _answer(
 ) -> Answers:
     from mdmem.render.characters import one_line
     from mdmem.retrieval.answers import answer_each
-    from mdmem.retrieval.code_paths import remark_on
-    from mdmem.retrieval.retrieve import with_code_paths
     from mdmem.workspace.remote_wings import aged_wings
 
-    read = _misspelt(workspace, paths) or remark_on(workspace, paths)
+    work, read = main, None
+    if paths:
+        from mdmem.retrieval.code_paths import remark_on
+        from mdmem.retrieval.retrieve import with_code_paths
+
+        read = _misspelt(workspace, paths) or remark_on(workspace, paths)
+        work = with_code_paths(workspace, main, paths) if main is not None else None
     for remark in (*aged_wings(workspace), *filter(None, [read])):
         # A clone may hold a name of several lines.
         given.remark(one_line(remark))
-    work = with_code_paths(workspace, main, paths) if main is not None else None
     printed, short = _printed(form)
     before = session.given(workspace)
     return answer_each(workspace, work, questions, budget=budget, printed=printed, printed_short=short, given=before)

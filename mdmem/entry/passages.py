@@ -315,7 +315,7 @@ class Passages:
             items.append(one)
         if sum(one.size for one in items) <= _LISTED:
             return items
-        heads = [one._replace(text=cut_at_word(one.text, _ITEM_BYTES)) for one in items if one.is_item]
+        heads = [one.with_changes(text=cut_at_word(one.text, _ITEM_BYTES)) for one in items if one.is_item]
         heads = [one for one in heads if self._indent(one) <= edge]
         return fitting(heads, _LISTED) if len(heads) >= _SEVERAL else []
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from itertools import islice
 
+from mdmem.entry.phrases import holds_any, lowered, words_in
 from mdmem.regex import regex
 
 _VERBS = {
@@ -50,18 +51,19 @@ _PASSIVE = regex(
     re.IGNORECASE,
 )
 # Of what is denied, asked, weighed or was once so, nothing is told: the sentence itself says it.
-_UNSAID = regex(
-    r"n['’]t\b|\b(?:not|cannot|no|none|nothing|never|neither|nor|hardly|barely|rarely|seldom|seemingly|if|unless|whether"
-    r"|had (?:we|this)|(?:w|c|sh)ould have|(?:reject|consider|abandon)\w*)\b",
-    re.IGNORECASE,
-)
-_ONCE = regex(r"\b(?:once|earlier|formerly|previously|originally|initially)\b", re.IGNORECASE)
+_UNSAID = {
+    *("not", "cannot", "no", "none", "nothing", "never", "neither", "nor", "hardly", "barely", "rarely", "seldom"),
+    *("seemingly", "if", "unless", "whether"),
+}
+_UNSAID_STEMS = ("reject", "consider", "abandon")
+_UNSAID_PHRASES = ("had we", "had this", "would have", "could have", "should have")
+_ONCE = {"once", "earlier", "formerly", "previously", "originally", "initially"}
 _ASKED = regex(r"\?[^\w?]*\Z|\b(?:if|unless)\b", re.IGNORECASE)
-_BREAK = regex(
-    r"[.;:()\[\]“”\"]|\b(?:but|because|that|which|while|since|where|when|so|if|with|by|from|for|to|as"
-    r"|without|unlike|except|instead|than)\b",
-    re.IGNORECASE,
-)
+_BREAK_MARKS = '.;:()[]“”"'
+_BREAKS = {
+    *("but", "because", "that", "which", "while", "since", "where", "when", "so", "if", "with", "by", "from", "for"),
+    *("to", "as", "without", "unlike", "except", "instead", "than"),
+}
 # A name that begins a clause of its own is the object of nothing.
 _CLAUSE = regex(r"[`_*>\])]*\s+(?:\w*s|will|may|must|can|should|had|were|are|still)\b", re.IGNORECASE)
 _WHOLE = regex(
@@ -69,7 +71,7 @@ _WHOLE = regex(
     r"|both|and|[a-z]{2,5}\W{1,3}\d+)\W+)*\W*\Z",
     re.IGNORECASE,
 )
-_LIMIT = regex(r"\b(?:limit|restrict|constrain|requir|prohibit|ban)\w*", re.IGNORECASE)
+_LIMITS = ("limit", "restrict", "constrain", "requir", "prohibit", "ban")
 _POSSESSED = regex(r"[`_*>\])]*['’]s\b|['’](?=\s)")
 # Further away the name is the object of another word.
 _NEAR = 70
@@ -95,21 +97,35 @@ def relation_of(sentence: str, named: re.Pattern[str]) -> str:
             continue
         passive = _PASSIVE.match(sentence, name.end()) if is_passive else None
         end = (passive or name).end()
-        if _UNSAID.search(sentence, 0, end) or _ASKED.search(sentence, end):
+        if _is_unsaid(sentence[:end]) or _ASKED.search(sentence, end):
             return ""
         if passive:
             return _told(passive["stem"], is_part="s " in passive[0].partition(passive["stem"])[0][:3])
         for verb in _ACTIVE.finditer(sentence, 0, name.start()):
             between = sentence[verb.end() : name.start()]
-            if len(between) > _NEAR or _BREAK.search(between) or _ONCE.search(sentence, 0, verb.end()):
+            words = words_in(lowered(between))
+            if len(between) > _NEAR or not _BREAKS.isdisjoint(words) or any(mark in between for mark in _BREAK_MARKS):
+                continue
+            if not _ONCE.isdisjoint(words_in(lowered(sentence[: verb.end()]))):
                 continue
             if between.rstrip(" `:*_").endswith((",", ", and")) and _CLAUSE.match(sentence, name.end()):
                 continue
-            if _LIMIT.search(between):
+            if any(word.startswith(_LIMITS) for word in words):
                 return f"{_VERBS[verb['stem'].lower()]} a limit of it"
             is_part = _WHOLE.match(between) is None or _POSSESSED.match(sentence, name.end()) is not None
             return _told(verb["stem"], is_part=is_part)
     return ""
+
+
+def _is_unsaid(text: str) -> bool:
+    said = lowered(text)
+    words = words_in(said)
+    return (
+        not _UNSAID.isdisjoint(words)
+        or any(word.startswith(_UNSAID_STEMS) for word in words)
+        or holds_any(said, ("n't", "n\u2019t"), ended=True)
+        or holds_any(said, _UNSAID_PHRASES)
+    )
 
 
 def may_relate(sentence: str) -> bool:

@@ -11,6 +11,7 @@ from mdmem.entry.headings import Section, deciding, sections_of, told
 from mdmem.entry.model import Entry
 from mdmem.entry.names import own_names
 from mdmem.entry.passages import Find, Passages
+from mdmem.entry.phrases import holds_any, lowered, words_in
 from mdmem.entry.relations import may_relate, relation_of
 from mdmem.entry.sentences import (
     Sentence,
@@ -38,13 +39,19 @@ _RULING = 240
 # A passage smaller than this says nothing.
 _SMALLEST = 80
 
-_OPERATIVE = regex(
-    r"\b(?:must|shall|should|never|always|decided?|propos(?:e[sd]?|al)|adopt(?:s|ed)?|chosen|choose|chose|selected"
-    r"|introduces?|specif(?:y|ies)|defines?|describes|mandates?|[Ww]e (?:will|use|keep|make)|will be"
-    r"|replaces?|supersedes?|reject(?:s|ed)?|accepted|withdrawn|recommend(?:s|ed)?|requires?"
-    r"|adds|removes|deprecates|do not|don't|may not)\b"
-    r"|^(?:[-*+\d.)]+\s+)?(?:Add|Allow|Do|Extend|Keep|Make|Provide|Run|Store|Support|Use|Write)\b",
+_OPERATIVE = {
+    *("must", "shall", "should", "never", "always", "decide", "decided", "propose", "proposes", "proposed", "proposal"),
+    *("adopt", "adopts", "adopted", "chosen", "choose", "chose", "selected", "introduce", "introduces", "specify"),
+    *("specifies", "define", "defines", "describes", "mandate", "mandates", "replace", "replaces", "supersede"),
+    *("supersedes", "reject", "rejects", "rejected", "accepted", "withdrawn", "recommend", "recommends"),
+    *("recommended", "require", "requires", "adds", "removes", "deprecates"),
+}
+_OPERATIVE_PHRASES = (
+    *("we will", "we use", "we keep", "we make", "We will", "We use", "We keep", "We make"),
+    *("will be", "do not", "don't", "may not"),
 )
+# Where a sentence begins so, behind the mark of an item.
+_ORDERS = {"Add", "Allow", "Do", "Extend", "Keep", "Make", "Provide", "Run", "Store", "Support", "Use", "Write"}
 # Reasons that stand as prose below the rule.
 _RATIONALE = regex(
     r"[*_]{0,2}(?:rationale|why|because|context|background|motivation|alternatives?|rejected|considered)\b[^.\n:]{0,30}:",
@@ -52,10 +59,12 @@ _RATIONALE = regex(
 )
 # A ruling further down than this is another subject.
 _FIRST_BLOCKS = 3
-_CHANGING = regex(
-    r"\b(?:amend|replac|updat|requir|extend|supersed|obsolet|modif|revis|deprecat|overrid|relax|refin|clarif|build|chang"
-    r"|remov|reject|withdr|lift|omit|lack|loosen)\w*|\b(?:instead|no longer|add(?:s|ed|ing|itions?)? to)\b",
-    re.IGNORECASE,
+_CHANGING = (
+    *("amend", "replac", "updat", "requir", "extend", "supersed", "obsolet", "modif", "revis", "deprecat", "overrid"),
+    *("relax", "refin", "clarif", "build", "chang", "remov", "reject", "withdr", "lift", "omit", "lack", "loosen"),
+)
+_CHANGING_PHRASES = (
+    *("instead", "no longer", "add to", "adds to", "added to", "adding to", "addition to", "additions to"),
 )
 _NUMBERED = regex(r"([A-Za-z]+)[ _-]0*(\d+)(?!\d)")
 
@@ -183,7 +192,7 @@ def citing_sentences(body: str, names: tuple[str, ...]) -> tuple[Citing, ...]:
                 # Few sentences may say what they do: for the others no heading is judged but their own.
                 does = relation_of(text, pattern) if may_relate(text) and section.span in telling() else ""
                 citing = Citing(_around(one.text, named), does)
-                found.append((not does, not _CHANGING.search(one.text), section.is_aside, citing))
+                found.append((not does, not is_changing(one.text), section.is_aside, citing))
     return tuple(dict.fromkeys(citing for *_, citing in sorted(found, key=lambda one: one[:3])))
 
 
@@ -220,7 +229,8 @@ def _folded(text: str) -> str:
 
 def is_changing(sentence: str) -> bool:
     """Say whether a sentence says that something is changed, not only pointed to."""
-    return _CHANGING.search(sentence) is not None
+    said = lowered(sentence)
+    return any(word.startswith(_CHANGING) for word in words_in(said)) or holds_any(said, _CHANGING_PHRASES)
 
 
 def naming(names: Iterable[str]) -> re.Pattern[str] | None:
@@ -231,15 +241,14 @@ def naming(names: Iterable[str]) -> re.Pattern[str] | None:
 # Of one entry all that may cite it are asked.
 @lru_cache(maxsize=64)
 def _naming(names: tuple[str, ...]) -> re.Pattern[str] | None:
-    ways: dict[str, None] = {}
+    ways, roles = dict[str, None](), dict[str, None]()
     for name in filter(None, names):
-        ways[rf"(?<![\w-]){re.escape(name)}(?![\w-])"] = None
+        ways[rf"{re.escape(name)}(?![\w-])"] = None
         if numbered := _NUMBERED.fullmatch(name.rsplit("/", 1)[-1]):
             kind, number = numbered.groups()
-            ways[
-                rf"(?<![\w-]){kind}s?[\s_-]*#?0*{number}(?!\d|\.\d)|:{kind}:`(?:[^`<]*<)?0*{number}(?:#[^`>]*)?>?`"
-            ] = None
-    return re.compile("|".join(ways), re.IGNORECASE) if ways else None
+            ways[rf"{kind}s?[\s_-]*#?0*{number}(?!\.?\d)"] = None
+            roles[rf":{kind}:`(?:[^`<]*<)?0*{number}(?:#[^`>]*)?>?`"] = None
+    return regex("|".join((*roles, rf"(?<![\w-])(?:{'|'.join(ways)})")), re.IGNORECASE) if ways else None
 
 
 @lru_cache(maxsize=64)
@@ -268,7 +277,7 @@ def _first_paragraphs(prose: Sequence[Sentence]) -> list[Sentence]:
             stated = stated[:at]
             break
     blocks = list(dict.fromkeys(one.block for one in stated))[:_FIRST_BLOCKS]
-    ruling = next((one.block for one in stated if one.block in blocks and _OPERATIVE.search(one.text)), blocks[0])
+    ruling = next((one.block for one in stated if one.block in blocks and _rules(one.text)), blocks[0])
     kept = [one for one in stated if one.block <= ruling]
     later = [one for one in stated if one.block > ruling]
     if later and kept[-1].text.endswith(":"):
@@ -276,17 +285,34 @@ def _first_paragraphs(prose: Sequence[Sentence]) -> list[Sentence]:
     return kept
 
 
+def _rules(sentence: str) -> bool:
+    words = words_in(sentence)
+    return (
+        not _OPERATIVE.isdisjoint(words)
+        or holds_any(sentence, _OPERATIVE_PHRASES)
+        or (not _ORDERS.isdisjoint(words) and _is_order(sentence, words))
+    )
+
+
+def _is_order(sentence: str, words: Iterable[str]) -> bool:
+    """Say whether a sentence begins with an order, behind the mark of an item alone."""
+    first = next((word for word in words if not word.isdecimal()), "")
+    before = sentence.partition(first)[0] if first in _ORDERS else sentence
+    mark = before.rstrip()
+    return not before or (before != mark != "" and all(sign in "-*+.)" or sign.isdecimal() for sign in mark))
+
+
 def _fitted(lead: Sequence[Sentence], limit: int) -> list[Sentence]:
     """Return the sentences that fit, from the first one, or from the one that rules where it would be cut off."""
     fit = fitting(lead, limit)
-    ruling = next((at for at, one in enumerate(lead) if _OPERATIVE.search(one.text)), 0)
+    ruling = next((at for at, one in enumerate(lead) if _rules(one.text)), 0)
     return fit if ruling < len(fit) or not lead else fitting(lead[ruling:], limit)
 
 
 def _cut_lead(body: str, lead: Sequence[Sentence], limit: int) -> str:
     """Return the start of a sentence that is too long, or of a body without any prose."""
     if lead:
-        return cut_at_word(next((one.text for one in lead if _OPERATIVE.search(one.text)), lead[0].text), limit)
+        return cut_at_word(next((one.text for one in lead if _rules(one.text)), lead[0].text), limit)
     texts = (" ".join(without_comments(one.text).split()) for one in sections_of(body))
     # A comment before all else that nothing closes would hide the whole.
     is_hidden = body.lstrip().startswith("<!--") and "-->" not in body
@@ -314,7 +340,7 @@ def _with_passages(lead: Sequence[Sentence], passages: Passages, limit: int, eno
 
 def _rules_on(head: Sequence[Sentence], more: Sequence[Sentence]) -> bool:
     """Say whether the longer of two leads says more of what was decided."""
-    return not head or head[-1].text.endswith(":") or any(_OPERATIVE.search(one.text) for one in more[len(head) :])
+    return not head or head[-1].text.endswith(":") or any(_rules(one.text) for one in more[len(head) :])
 
 
 def _rooms(limit: int) -> tuple[int, ...]:

@@ -6,8 +6,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
-from typing import NamedTuple
 
+from mdmem.record import StoredRecord
 from mdmem.regex import regex
 
 # To the end where nothing closes it: a search from each of thousands that are open would take hours.
@@ -22,16 +22,18 @@ _BLANK_LINES = regex(r"\n(?:[ \t]*\r?\n)+")
 _ITEM = regex(r"\n[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+")
 # An abbreviation, an initial and a small letter behind the full stop end none. What stands before is looked at behind
 # the mark: a pattern that begins with looking back takes twenty times as long.
-_END = regex(
-    r"[.!?。！？](?:(?<=[.!?])(?<![.!?].)(?<!\be\.g.)(?<!\bi\.e.)(?<!\bvs.)(?<!\bcf.)(?<!\s[A-Z].)"
-    r"[.!?]*+[\"')\]*_`\u2019\u201d]*+(?=\s+[^\sa-z])"
-    r"|(?<=[。！？])[。！？]*+[」』”]*+)"
+_STOPPED = (
+    r"(?<![.!?].)(?<!\be\.g.)(?<!\bi\.e.)(?<!\bvs.)(?<!\bcf.)(?<!\s[A-Z].)"
+    r"[.!?]*+(?:[\"')\]*_`]|[\u2019\u201d])*+(?=\s+[^\sa-z])"
 )
-# Tables, quotes, directives, fields and targets of reStructuredText, pictures, tags, rows of marks.
-_NO_PROSE = regex(
-    r"[|>]|\.\.(?:\s|\Z)|:[\w -]+:(?:\s|\Z)|\[?!\[|</?[a-zA-Z!]|\[[^\]\n]*\]:\s|\+[-=]|([=\-~*_#])\1++[\s=\-~*_]*+\Z"
-)
-_FIELD = regex(r"(?:[-*+][ \t]+)?[*_]{0,2}([^:*_\n]{0,30}[^:*_\s])[*_]{0,2}[ \t]*:")
+_END = regex(rf"[.!?]{_STOPPED}")
+# A class of signs that are no Latin takes as long to compile as all else here.
+_WIDE = "。！？"
+_WIDE_END = regex(rf"[.!?{_WIDE}](?:(?<=[.!?]){_STOPPED}|(?<=[{_WIDE}])[{_WIDE}]*+[」』”]*+)")
+# Fields and targets of reStructuredText, pictures, tags, rows of marks.
+_NO_PROSE = regex(r":[\w -]+:(?:\s|\Z)|\[?!\[|</?[a-zA-Z!]|\[[^\]\n]*\]:\s|\+[-=]|([=\-~*_#])\1++[\s=\-~*_]*+\Z")
+_ROWS = frozenset("=-~*_#")
+_BULLETS, _BLANKS, _MARKS = {"-", "*", "+"}, {" ", "\t"}, {"*", "_"}
 # To compile a pattern of them takes as long as to cut up a body.
 _NAMED = (
     "status|state|date|created|updated|last modified|last updated|author|authors|owner|owners|decider|deciders"
@@ -54,7 +56,7 @@ _FOLLOWING = regex(r"\b(?:the following|as follows)\b")
 
 
 # Thousands are made for an answer, in a third of the time of a data class.
-class Sentence(NamedTuple):
+class Sentence(StoredRecord, frozen=True):
     """A sentence and its place in the body; `block` is its paragraph; `is_item`: it begins an item of a list."""
 
     start: int
@@ -67,7 +69,7 @@ class Sentence(NamedTuple):
     def bare(self) -> Sentence:
         """Return it without where its links lead."""
         text = without_targets(self.text)
-        return self if text == self.text else self._replace(text=text)
+        return self if text == self.text else self.with_changes(text=text)
 
     @property
     def size(self) -> int:
@@ -109,7 +111,7 @@ def is_links(text: str) -> bool:
     return False
 
 
-class Paragraph(NamedTuple):
+class Paragraph(StoredRecord, frozen=True):
     """One of prose, and its place in a body; `number` counts those of its part, the others among them."""
 
     start: int
@@ -223,7 +225,7 @@ def cut_at_paragraph(text: str, limit: int) -> str:
     head = text.encode("utf-8", "surrogateescape")[: limit - 4].decode("utf-8", "ignore")
     # Half a code block is worse than none.
     whole = _blanked(head, fill="x")
-    for pattern, least in ((_BLANK_LINES, limit // 2), (_END, limit // 4)):
+    for pattern, least in ((_BLANK_LINES, limit // 2), (_end_in(whole), limit // 4)):
         ends = [found.start() if pattern is _BLANK_LINES else found.end() for found in pattern.finditer(whole)]
         if ends and size_of(head[: ends[-1]]) >= least:
             return head[: ends[-1]].rstrip() + " …"
@@ -253,7 +255,9 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
 
 def _is_prose(block: str) -> bool:
     block = block.rstrip()
-    if not block or _NO_PROSE.match(block.partition("\n")[0].rstrip()) or _BOLD_LINE.match(block):
+    if not block or _is_no_prose(block.partition("\n")[0].rstrip()):
+        return False
+    if block.startswith(("**", "__")) and _BOLD_LINE.match(block):
         return False
     if is_links(block):
         return False
@@ -263,10 +267,30 @@ def _is_prose(block: str) -> bool:
     return not is_table and not is_stated and _WORD.search(block) is not None
 
 
+def _is_no_prose(line: str) -> bool:
+    """Say whether what begins with a line is a table, a quote, a directive, or what a pattern tells."""
+    first, second = line[:1], line[1:2]
+    if first.isalnum() or (first in _ROWS and first != second):
+        return False
+    if first == ".":
+        return second == "." and (len(line) == 2 or line[2].isspace())
+    return first in ("|", ">") or _NO_PROSE.match(line) is not None
+
+
 def _is_field(line: str) -> bool:
     """Say whether a line begins with the name of a field, as `**Status**: accepted`."""
-    found = _FIELD.match(line)
-    return found is not None and found[1].lower() in _FIELD_NAMES
+    name, colon, _ = line.partition(":")
+    name = name.rstrip(" \t") if colon else ""
+    if name[:1] in _BULLETS and name[1:2] in _BLANKS:
+        name = name[1:].lstrip(" \t")
+    for _ in range(2):
+        name = name[name[:1] in _MARKS : len(name) - (name[-1:] in _MARKS)]
+    return name.lower() in _FIELD_NAMES
+
+
+def _end_in(text: str) -> re.Pattern[str]:
+    is_wide = not text.isascii() and any(mark in text for mark in _WIDE)
+    return _WIDE_END if is_wide else _END
 
 
 def _sentences_of(block: str) -> Iterator[tuple[int, int, str, bool]]:
@@ -275,7 +299,7 @@ def _sentences_of(block: str) -> Iterator[tuple[int, int, str, bool]]:
     edges = sorted({0, *begin, len(block)})
     for left, right in pairwise(edges):
         start = left
-        ends = [found.end() for found in _END.finditer(block, begin.get(left, left), right)]
+        ends = [found.end() for found in _end_in(block).finditer(block, begin.get(left, left), right)]
         for end in (*ends, right):
             if text := " ".join(block[start:end].split()):
                 yield start, end, text, start in begin

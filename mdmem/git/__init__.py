@@ -1,6 +1,7 @@
 """What we ask git: every git process of mdmem starts here, one for many files.
 
-Committing, merging and who commits are imported from their modules: a hook with nothing to check needs none of them.
+History, committing, merging and who commits are imported from their modules: a question, or a hook with nothing to
+check, needs none of them.
 """
 
 from mdmem.git.blobs import BlobReader, read_blobs
@@ -15,7 +16,6 @@ from mdmem.git.errors import (
     UnknownRevisionError,
     UnwritableStoreError,
 )
-from mdmem.git.history import Commit, FileDays, file_days, history, list_deletions, list_staged_deletions
 from mdmem.git.process import Repository, editor, environment_for, hooks_folder, resolve, run, setting, staged_index
 from mdmem.git.status import (
     Blob,
@@ -36,9 +36,7 @@ from mdmem.git.status import (
 __all__ = [
     "Blob",
     "BlobReader",
-    "Commit",
     "DubiousOwnershipError",
-    "FileDays",
     "GitLockedError",
     "GitTooOldError",
     "NoCommonAncestorError",
@@ -50,21 +48,17 @@ __all__ = [
     "ask_of",
     "editor",
     "environment_for",
-    "file_days",
     "find_repository",
     "has_sparse_checkout",
-    "history",
     "hooks_folder",
     "is_brought_along",
     "list_apart",
     "list_changed_in_index",
-    "list_deletions",
     "list_ignored",
     "list_left_out",
     "list_not_added",
     "list_revision",
     "list_staged",
-    "list_staged_deletions",
     "list_tracked",
     "list_tracked_named",
     "matching_lines",

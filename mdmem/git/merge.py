@@ -51,6 +51,11 @@ class MergeResult:
         """Return the commit that both come from, the first that git names where there are several."""
         return self.bases[0]
 
+    def conflicts_below(self, folder: str) -> tuple[PathConflict, ...]:
+        """Return what git cannot merge below a folder, by path from there."""
+        under = f"{folder}/" if folder else ""
+        return tuple(PathConflict(path[len(under) :], kind) for path, kind in self.conflicts if path.startswith(under))
+
 
 def merge(repository: Repository, into: str, commit: str) -> MergeResult:
     """Return the result of merging a revision into another one; nothing of the repository is touched.

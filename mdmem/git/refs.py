@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from mdmem.dataclass import dataclass
+from mdmem.digests import is_hex
 from mdmem.git.process import Repository
-from mdmem.regex import regex
 
-_COMMIT = regex(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
-_SYMBOLIC = regex(rb"ref:\s*")
+_SYMBOLIC = b"ref:"
+_SIZES = (40, 64)
 _DEPTH = 5
 
 
@@ -94,12 +94,13 @@ class _RefFiles:
         """Return the ref that one points to at last, empty where to none, and its commit, None where there is none."""
         target = ""
         for _ in range(_DEPTH):
-            if stated is None or (symbolic := _SYMBOLIC.match(stated)) is None:
+            if stated is None or not stated.startswith(_SYMBOLIC):
                 break
-            target = os.fsdecode(stated[symbolic.end() :])
+            target = os.fsdecode(stated.removeprefix(_SYMBOLIC).lstrip())
             stated = self._stated(target)
         if stated is None:
             return target, None
-        if _COMMIT.match(stated) is None or not stated.strip(b"0"):
+        commit = stated.decode("ascii", "replace")
+        if not is_hex(commit, *_SIZES) or not commit.strip("0"):
             raise _UnclearError
-        return target, stated.decode("ascii")
+        return target, commit

@@ -9,9 +9,10 @@ from mdmem.dataclass import dataclass, replace
 from mdmem.document.parse import Document, parse_document
 from mdmem.entry.origin import KEY, origin_in, read_origin
 from mdmem.errors import NotFoundError
-from mdmem.git import Commit, Repository, read_blobs
+from mdmem.git import Repository, read_blobs
 from mdmem.git.errors import UnknownRevisionError
 from mdmem.git.file_log import FileRevision, file_changes
+from mdmem.git.history import Commit
 from mdmem.git.merge import is_shallow
 from mdmem.standing import Stance
 from mdmem.workspace.addresses import from_root, resolve_names

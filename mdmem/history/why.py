@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, Status
-from mdmem.git import Commit, history, resolve
+from mdmem.git import resolve
+from mdmem.git.history import Commit, history
 from mdmem.workspace.addresses import resolve_name
 from mdmem.workspace.workspace import Workspace
 

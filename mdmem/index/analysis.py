@@ -5,6 +5,8 @@ An identifier (`MultiThreadedExecutor`, `snake_case`, `kebab-case`, `a/b.py`, `.
 Scripts written without spaces give pairs of neighbouring characters, and in documents single ones too.
 """
 
+from __future__ import annotations
+
 import re
 import unicodedata
 from collections import Counter
@@ -32,6 +34,7 @@ _DROPPED = regex(
     "[\u00ad\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640"
     "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u200b-\u200d\u20d0-\u20f0\ufe00-\ufe0f\ufeff]"
 )
+_ACCENT = regex("[\u0300-\u036f]")
 # Latin letters that Unicode does not take apart into a letter and an accent.
 _LETTERS = str.maketrans("øØłŁđĐ\u0131", "oOlLdDi") | {ord("æ"): "ae", ord("Æ"): "AE", ord("œ"): "oe", ord("Œ"): "OE"}
 # `APIs` is no `AP` with an `Is`, so that a hump after capitals needs two small letters.
@@ -125,7 +128,20 @@ def fold(text: str) -> str:
     if text.isascii():
         return text
     decomposed = unicodedata.normalize("NFKD", text)
-    return unicodedata.normalize("NFC", _DROPPED.sub("", decomposed)).translate(_LETTERS)
+    return unicodedata.normalize("NFC", _without_marks(decomposed)).translate(_LETTERS)
+
+
+def _without_marks(text: str) -> str:
+    if len(text) <= _LONGEST:
+        text = _ACCENT.sub("", text)
+        # To compile the class of all takes as long as to analyse a body, and few words hold any other.
+        if not any(map(_may_be_mark, text)):
+            return text
+    return _DROPPED.sub("", text)
+
+
+def _may_be_mark(letter: str) -> bool:
+    return letter == "\u00ad" or "\u0483" <= letter <= "\u200d" or "\u20d0" <= letter <= "\u20f0" or letter >= "\ufe00"
 
 
 def _bare(chunk: str) -> str:
@@ -238,7 +254,8 @@ def split(raw: str, *, singles: bool = False) -> Token:
         wholes += [part.casefold()[:_LONGEST] for part in components]
     for piece in pieces:
         bare = piece.rstrip("+#")
-        humps = [bare] if bare.islower() else _CAMEL.split(bare)
+        is_one = bare.islower() or (bare.isupper() and bare.isalpha())
+        humps = [bare] if is_one else _CAMEL.split(bare)
         if len(humps) > 1:
             wholes += _word(piece.casefold())
         for hump in humps:

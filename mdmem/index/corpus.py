@@ -1,5 +1,7 @@
 """The documents that a question is put to, by number: their words, and how long their fields are."""
 
+from __future__ import annotations
+
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
@@ -36,7 +38,7 @@ class Weights:
     postings: Sequence[tuple[str, Sequence[Columns]]]
     count: int
     times: float
-    columns: dict[float, "Gains"] = field(default_factory=dict)
+    columns: dict[float, Gains] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -91,7 +93,7 @@ class Corpus:
     lengths: Mapping[str, Sequence[int]]
     sources: tuple[Postings, ...]
     totals: Totals | None = None
-    base: "Corpus | None" = None
+    base: Corpus | None = None
 
     @cached_property
     def firsts(self) -> Sequence[int]:
@@ -200,7 +202,7 @@ class Corpus:
         live = compress(range(len(names)), names) if self._gone else range(len(names))
         return sorted(live, key=names.__getitem__)
 
-    def _in_order_like(self, base: "Corpus") -> Sequence[int]:
+    def _in_order_like(self, base: Corpus) -> Sequence[int]:
         names, place_of = self.names, self.places.__getitem__
         # A document keeps its number and not its place: of a dead one each passage has a place of its own.
         kept = map(place_of, map(base.starts.__getitem__, base.in_order))

@@ -22,10 +22,9 @@ STOP_WORDS = frozenset(_STOPPED.split())
 _REGION = regex(r"[^aeiouy]*[aeiouy]+[^aeiouy]")
 _HIDDEN_Y = regex(r"(\A|[aeiouy])y")
 _SHORT = regex(r"(?:[^aeiouy][aeiouy][^aeiouywxY]|\A[aeiouy][^aeiouy])\Z")
-_VOWEL = regex("[aeiouy]")
-_INNER_VOWEL = regex("[aeiouy].")
-_ED_OR_ING = regex("(?:ed|ing)(?:ly)?$")
-_DOUBLE = regex(r"([bdfgmnprt])\1$")
+_VOWELS = frozenset("aeiouy")
+_ED_OR_ING = ("edly", "ingly", "ed", "ing")
+_DOUBLES = ("bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt")
 
 _Rules = dict[str, list[tuple[str, str]]]
 
@@ -110,7 +109,7 @@ def _without_s(word: str) -> str:
         return f"{word[:-3]}{'i' if len(word) > 4 else 'ie'}"
     if word.endswith(("us", "ss")):
         return word
-    return word[:-1] if _INNER_VOWEL.search(word, 0, len(word) - 1) else word
+    return word if _VOWELS.isdisjoint(word[:-2]) else word[:-1]
 
 
 def _without_ed(word: str, first: int) -> str:
@@ -119,13 +118,14 @@ def _without_ed(word: str, first: int) -> str:
     for end in ("eedly", "eed"):
         if word.endswith(end):
             return f"{word[: -len(end)]}ee" if len(word) - len(end) >= first else word
-    ending = _ED_OR_ING.search(word)
-    if not ending or not _VOWEL.search(word, 0, ending.start()):
+    if not word.endswith(_ED_OR_ING):
         return word
-    left = word[: ending.start()]
+    left = next(word[: -len(end)] for end in _ED_OR_ING if word.endswith(end))
+    if _VOWELS.isdisjoint(left):
+        return word
     if left.endswith(("at", "bl", "iz")):
         return f"{left}e"
-    if _DOUBLE.search(left):
+    if left.endswith(_DOUBLES):
         return left[:-1]
     return f"{left}e" if _SHORT.search(left) and _region(left) == len(left) else left
 

@@ -4,6 +4,8 @@ Segments hold the postings; documents that changed since are analysed and scored
 Statistics come from live documents only, so that the three ways give the same matches with the same scores.
 """
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Collection, Mapping, Sequence, Set
 from pathlib import Path
@@ -26,7 +28,6 @@ from mdmem.index.protocol import (
     RefreshResult,
     TextAnswer,
 )
-from mdmem.index.refresh import RefreshRequest, refresh, withdraw
 from mdmem.index.scoring import Query, plain, rank
 from mdmem.index.store import OpenIndex, bytes_in, open_index
 
@@ -102,6 +103,9 @@ class FullTextIndex:
         """Bring the index on disk up to date, or raise `IndexBusyError` or `IndexWriteError`."""
         if self._folder is None or not self._writes:
             raise IndexWriteError("this index is not kept on disk")
+        # Most questions find it as they need it.
+        from mdmem.index.refresh import RefreshRequest, refresh
+
         with self._turn:
             return refresh(self._folder, RefreshRequest(live, read, progress), rebuild=rebuild)
 
@@ -210,6 +214,8 @@ class FullTextIndex:
 
     def _withdraw(self, stamp: Stamp | None) -> None:
         if self._folder is not None and self._writes:
+            from mdmem.index.refresh import withdraw
+
             withdraw(self._folder, stamp)
 
 

@@ -11,12 +11,12 @@ from operator import ne
 from pathlib import Path
 from types import TracebackType
 
+from mdmem.digests import is_hex
 from mdmem.disk import read_regular
 from mdmem.entry.fields import VERSION
 from mdmem.index import analysis
 from mdmem.index.fields import SCORED
 from mdmem.record import StoredRecord, from_json
-from mdmem.regex import regex
 
 FORMAT = 5
 NAME = "index.json"
@@ -26,8 +26,7 @@ _SAME = ""
 Stamp = tuple[int, int, int]
 
 # What these name is opened, so that it must not lead out of the index's folder.
-_GENERATION = regex(r"generation-[0-9a-f]{16}")
-_SEGMENT = regex(r"[0-9a-f]{16}")
+_GENERATION, _DIGITS = "generation-", 16
 
 
 class DamagedIndexError(Exception):
@@ -170,8 +169,9 @@ def _check(folder: Path, manifest: Manifest) -> None:
         # Whoever asks counts with these later.
         fits = all(min(column, default=0) >= 0 for column in numbers)
         fits &= {len(column) for column in (*texts, *numbers)} == {sum(count for _, count in manifest.segments)}
-        fits &= all(_SEGMENT.fullmatch(name) and count >= 0 for name, count in manifest.segments)
-        fits &= _GENERATION.fullmatch(manifest.generation) is not None
+        fits &= all(is_hex(name, _DIGITS) and count >= 0 for name, count in manifest.segments)
+        fits &= manifest.generation.startswith(_GENERATION)
+        fits &= is_hex(manifest.generation.removeprefix(_GENERATION), _DIGITS)
         sizes = {name: os.stat(folder / manifest.generation / name).st_size for name in manifest.files}  # noqa: PTH116 - hot
         if not fits or sizes != manifest.files:
             raise DamagedIndexError("the index does not fit its table of documents")

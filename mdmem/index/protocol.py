@@ -1,5 +1,7 @@
 """What a full-text index takes in, answers and promises, whatever stands behind it."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import compress

@@ -5,6 +5,8 @@ Nodes follow: sorted keys, each with where its bytes lie and their checksum. The
 those of the root the first ones of the leaves; the last bytes tell where the root is.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 import zlib
@@ -119,10 +121,10 @@ class Segment:
             for key, start, end, checksum in zip(leaf.keys, leaf.edges, leaf.edges[1:], leaf.checksums, strict=False):
                 yield *_named(key), self._columns(_checked(self._read(start, end), checksum))
 
-    def _leaves(self, first: int) -> Iterator["_Node"]:
+    def _leaves(self, first: int) -> Iterator[_Node]:
         return map(self._leaf, range(first, len(self._root.keys)))
 
-    def _leaf(self, at: int) -> "_Node":
+    def _leaf(self, at: int) -> _Node:
         root = self._root
         if not root.keys:
             return root
@@ -186,7 +188,7 @@ class _Node:
     checksums: Sequence[int]
 
     @classmethod
-    def of(cls, content: bytes) -> "_Node":
+    def of(cls, content: bytes) -> _Node:
         view = memoryview(content)
         (count,) = view[:8].cast("Q")
         edges, checksums = 8 * (count + 2), 8 * (count + 2) + 4 * count
@@ -225,7 +227,7 @@ class _Writer:
         self._run = _Run(0)
         self._leaves: list[tuple[bytes, bytes]] = []
 
-    def add(self, key: bytes, group: "array[int]") -> None:
+    def add(self, key: bytes, group: array[int]) -> None:
         numbers, frequencies = self._kinds
         # Most terms are of one document, and cutting up arrays takes five times as long.
         is_single = len(group) == 2

@@ -1,5 +1,7 @@
 """An index on disk: generations that never change once published, one writer, and one open for questions."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager

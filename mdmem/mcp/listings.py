@@ -135,7 +135,7 @@ def _of(catalog: Catalog, below: str) -> list[Entry]:
 
 
 def _problems(workspace: Workspace, wing: str, *rooms: str) -> tuple[Finding, ...]:
-    from mdmem.retrieval.retrieve import problems_in
+    from mdmem.retrieval.problems import problems_in
     from mdmem.workspace.scope import Scope
 
     return problems_in(answering(workspace), Scope(wing=wing, wings=(wing,), rooms=rooms))

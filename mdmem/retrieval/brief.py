@@ -192,7 +192,7 @@ def _elsewhere(
 def _problems(catalog: Catalog, scope: Scope) -> Sequence[Finding]:
     if not (catalog.broken or catalog.closed or catalog.not_fetched or catalog.findings):
         return ()
-    from mdmem.retrieval.retrieve import problems_in
+    from mdmem.retrieval.problems import problems_in
 
     return problems_in(catalog, scope)
 

@@ -9,7 +9,7 @@ from mdmem.catalog import Catalog
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, Status
 from mdmem.finding import Finding
-from mdmem.retrieval.retrieve import problems_in
+from mdmem.retrieval.problems import problems_in
 from mdmem.retrieval.search import is_shown, passes
 from mdmem.standing import Stance
 from mdmem.workspace.addresses import resolve_names

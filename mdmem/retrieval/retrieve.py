@@ -7,33 +7,27 @@ from datetime import date
 from operator import attrgetter
 from typing import TypeVar
 
-from mdmem.catalog import Catalog, is_misplaced
+from mdmem.catalog import Catalog
 from mdmem.dataclass import dataclass, replace
-from mdmem.entry.model import Entry
 from mdmem.errors import GoneError, SettingsError
 from mdmem.finding import Finding, Place
 from mdmem.index.protocol import NO_BAR, Bar, TextAnswer
 from mdmem.retrieval.bearings import ended_match
-from mdmem.retrieval.code_paths import absent_paths, code_path
 from mdmem.retrieval.contradictions import contradictions_among
 from mdmem.retrieval.full_text import find_text, names_one
 from mdmem.retrieval.neighbours import rules_elsewhere
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
 from mdmem.retrieval.path_names import NAMED_NOWHERE, Naming, paths_named
+from mdmem.retrieval.problems import problems_in
 from mdmem.retrieval.question import AnswerBasis, Described, Passage, Question
 from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
 from mdmem.settings import Settings
-from mdmem.tree import SETTINGS_NAME, FileKind
+from mdmem.tree import SETTINGS_NAME
 from mdmem.workspace.proposals import View, view_of
 from mdmem.workspace.scope import Scope, resolve_scope
 from mdmem.workspace.workspace import Workspace
 
 _Answer = TypeVar("_Answer")
-
-# A field that decides what binds: where one cannot be read, the entry is a problem although it is shown.
-_DECISIVE = frozenset({"supersedes", "superseded_by", "amends", "overrides", "applies_to", "expires_at", "focus"})
-
-_DOUBTFUL = frozenset({"unreadable", "manifest-invalid", "merge-marker"})
 
 
 def retrieval_of(
@@ -98,46 +92,6 @@ def with_versions(found: Retrieval, others: Iterable[Ranked], addresses: Set[str
     kept = [item for item in found.proposed_ranks if item.entry.address not in addresses]
     ranks = sorted([*kept, *others], key=lambda item: item.sort_key)
     return replace(found, proposed=Described(ranks, attrgetter("described")))
-
-
-def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
-    """Return one finding for each file of the scope that may bind and cannot be read, or only in part.
-
-    First come the wings that live elsewhere and are not fetched: each may be a shared one with invariants.
-    """
-    not_read = (*(broken.findings[0] for broken in catalog.broken.values()), *catalog.closed, *_misplaced(catalog))
-    found = {finding.place.path: finding for finding in not_read if _concerns(finding.place.path, scope)}
-    for finding in catalog.findings:
-        path = finding.place.path
-        at_stake = finding.code in _DOUBTFUL and _concerns(path, scope)
-        if at_stake or _hides_something(catalog.entries.get(finding.address or ""), finding, scope):
-            found.setdefault(path, finding)
-    return (*catalog.not_fetched, *(found[path] for path in sorted(found)))
-
-
-def _misplaced(catalog: Catalog) -> Iterator[Finding]:
-    """Yield the files of a wing that lie where no entry is read; prose in the root is none of them."""
-    for file in catalog.others:
-        if file.kind is FileKind.FILE and "/" in file.path and is_misplaced(file.path):
-            message = "it lies at another depth than `wing/room/entry-id.md`, so it is not read"
-            yield Finding("wrong-depth", message, Place(file.path), "move it into a room")
-
-
-def _concerns(path: str, scope: Scope) -> bool:
-    """Say whether a file, or a folder that cannot be listed, may hold an entry of the scope."""
-    parts = path.split("/")
-    # A manifest says whether its wing is shared: a faulty one may have put the wing out of scope.
-    if len(parts) < 2 or not scope.wings or parts[1] == "README.md":
-        return True
-    # Rooms narrow no invariant of a wing that binds, and each of these may be one.
-    is_read = not scope.rooms or parts[1] in scope.rooms or parts[0] in scope.binding_wings
-    return parts[0] in scope.wings and is_read
-
-
-def _hides_something(entry: Entry | None, finding: Finding, scope: Scope) -> bool:
-    if entry is None or not scope.reads(entry):
-        return False
-    return any(name in _DECISIVE and f"`{name}`" in finding.message for name in entry.unread)
 
 
 def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Retrieval:
@@ -290,6 +244,8 @@ def with_code_paths(workspace: Workspace, question: Question, paths: Sequence[st
 
     That of a folder ends in a slash.
     """
+    from mdmem.retrieval.code_paths import code_path
+
     return replace(question, paths=tuple(dict.fromkeys(code_path(workspace, path) for path in paths)))
 
 
@@ -339,7 +295,7 @@ def retrieve_from(
         found,
         is_brief=is_brief,
         names_bystanders=bool(unread) or (is_brief and question.is_plain),
-        basis=replace(found.basis, unread=unread, absent=absent_paths(workspace, question.paths)),
+        basis=replace(found.basis, unread=unread, absent=_absent(workspace, question.paths)),
     )
     limit = reading.settings.budget if budget is None else budget
     texts = texts_of(view.effective, found)
@@ -352,3 +308,12 @@ def retrieve_from(
         return replace(packed, basis=with_outside(packed.basis, workspace, question.words))
     why = "no entry of the memory can be read"
     return replace(packed, basis=with_fallback(packed.basis, workspace, question.words, why=why))
+
+
+def _absent(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
+    if not paths:
+        return ()
+    # Most questions name no file.
+    from mdmem.retrieval.code_paths import absent_paths
+
+    return absent_paths(workspace, paths)

@@ -10,11 +10,11 @@ from mdmem.dataclass import replace
 from mdmem.errors import EnvironmentFaultError, GoneError
 from mdmem.retrieval.bundle import BundleRequest, BundleScope, ContextBundle, RetrievalStatus, bundle_item, read_request
 from mdmem.retrieval.bundle_merge import MergedBundle, merge, narrowed, overriders
+from mdmem.retrieval.problems import problems_in
 from mdmem.retrieval.question import AnswerBasis, Question
 from mdmem.retrieval.ranks import Retrieval
 from mdmem.retrieval.retrieve import (
     Reading,
-    problems_in,
     read_steadily,
     with_code_paths,
     with_fallback,

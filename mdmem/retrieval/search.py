@@ -18,6 +18,7 @@ from mdmem.lineage import Lineage
 from mdmem.retrieval.bearings import bearings_of, claimants_first, claims_on, ended_match
 from mdmem.retrieval.full_text import find_text
 from mdmem.retrieval.order import Stepped
+from mdmem.retrieval.problems import problems_in
 from mdmem.retrieval.question import (
     AnswerBasis,
     Described,
@@ -27,7 +28,6 @@ from mdmem.retrieval.question import (
     likeness_key,
     likeness_step,
 )
-from mdmem.retrieval.retrieve import problems_in
 from mdmem.workspace.proposals import View, view_of
 from mdmem.workspace.scope import Filters, Scope, reading_scope
 from mdmem.workspace.workspace import Workspace

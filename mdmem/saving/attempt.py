@@ -23,9 +23,9 @@ from mdmem.saving.resend import WAS_LOST, ResentSave
 from mdmem.saving.results import NOT_YET, SaveResult, SaveStatus, failed
 from mdmem.saving.target import Target, find_target
 from mdmem.similarity import DedupOutcome
-from mdmem.state import BusyError, write_lock
 from mdmem.state.approval_tokens import ApprovalTokenError, check_token, use_token
 from mdmem.state.hygiene_times import record_made
+from mdmem.state.lock import BusyError, write_lock
 from mdmem.state.pending_writes import Blocked, PendingWrite, PendingWrites, stated_confidence
 from mdmem.workspace.addresses import resolve_names
 from mdmem.workspace.freshness import began

@@ -17,7 +17,7 @@ from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, Usage
 from mdmem.saving.memory import Memo, compose_memo, contradicts, read_memo
 from mdmem.saving.resend import WAS_LOST, ResentSave
 from mdmem.saving.target import free_address, room_for
-from mdmem.state import write_lock
+from mdmem.state.lock import write_lock
 from mdmem.state.places import WING
 from mdmem.workspace.own_memory import make_own_memory
 from mdmem.workspace.scope import Filters, resolve_scope, scope_state

@@ -1,7 +1,7 @@
-"""The folders of what is derived or local, the lock of the writers, and the safe reading and writing of files.
+"""The folders of what is derived or local, and the safe reading and writing of files.
 
-`pending_writes`, `hygiene_times`, `approval_tokens` and `bearer_tokens` are imported from their modules: only a few
-commands need them.
+`lock`, `pending_writes`, `hygiene_times`, `approval_tokens` and `bearer_tokens` are imported from their modules: only a
+few commands need them.
 """
 
 from mdmem.state.files import (
@@ -14,11 +14,9 @@ from mdmem.state.files import (
     write_packed,
     write_whole,
 )
-from mdmem.state.lock import BusyError, write_lock
 from mdmem.state.places import Places, places
 
 __all__ = [
-    "BusyError",
     "Places",
     "default_mode",
     "leads_away",
@@ -26,7 +24,6 @@ __all__ = [
     "read_json",
     "read_packed",
     "write_json",
-    "write_lock",
     "write_new",
     "write_packed",
     "write_whole",

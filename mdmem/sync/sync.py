@@ -17,7 +17,7 @@ from mdmem.git import Repository
 from mdmem.git.rebase import SideTree, move_branch
 from mdmem.git.status import state_of
 from mdmem.git.upstream import Upstream, count_between, fetch_upstream, find_upstream, list_uncommitted, push
-from mdmem.state import write_lock
+from mdmem.state.lock import write_lock
 from mdmem.workspace.snapshot import Snapshot
 from mdmem.workspace.workspace import Workspace
 

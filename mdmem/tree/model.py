@@ -11,9 +11,8 @@ from typing import Protocol
 
 from mdmem.dataclass import dataclass
 from mdmem.record import StoredRecord
-from mdmem.regex import regex
 
-_KIND_LINE = regex(rb"\A(?:\xef\xbb\xbf)?---\r?\n(?:(?!---).*\n)*?kind:")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class FileKind(StrEnum):
@@ -111,7 +110,9 @@ def digest_of(content: bytes) -> str:
 
 def is_wing_manifest(content: bytes) -> bool:
     """Say whether a README has front matter with `kind`: where the root is the repository's top, that makes a wing."""
-    return _KIND_LINE.match(content) is not None
+    text = content.removeprefix(_BYTE_ORDER_MARK)
+    kind, end = text.find(b"\nkind:", len(b"---")), text.find(b"\n---", len(b"---"))
+    return text.startswith((b"---\n", b"---\r\n")) and kind >= 0 and (end < 0 or kind < end)
 
 
 path_of = attrgetter("path")

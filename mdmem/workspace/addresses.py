@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.git import list_deletions, list_staged_deletions
+from mdmem.git.history import list_deletions, list_staged_deletions
 from mdmem.workspace.scope import AmbiguousWingError, Filters, resolve_scope
 from mdmem.workspace.workspace import Workspace
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from mdmem.digests import is_hex
 from mdmem.disk import read_regular
 from mdmem.git import Repository, ask_of
 from mdmem.git.stamp import depends_on_more, program, stats_of
-from mdmem.regex import regex
 from mdmem.state import places
 from mdmem.workspace.branch_settings import kept_saying, settings_stamp
 
-_HEAD = regex(rb"(?:ref: refs/[^\n]+|[0-9a-f]{40}(?:[0-9a-f]{24})?)\n?\Z")
+_REF, _SIZES = "ref: refs/", (40, 64)
 # Beside its settings git is told by these what to take for a repository.
 _VARIABLES = ("GIT_EXEC_PATH", "GIT_OBJECT_DIRECTORY", "SUDO_UID", "PATH")
 
@@ -51,4 +51,10 @@ def _owner(plain: Repository) -> int | None:
         return None
     looks_right = all(os.access(folder / name, os.X_OK) for name in ("objects", "refs"))
     user = os.geteuid()
-    return user if owners == {user} and looks_right and _HEAD.match(head) else None
+    return user if owners == {user} and looks_right and _names_commit(head) else None
+
+
+def _names_commit(head: bytes) -> bool:
+    """Say whether a file `HEAD` names a branch or a commit as git writes it."""
+    said = head.removesuffix(b"\n").decode("utf-8", "surrogateescape")
+    return is_hex(said, *_SIZES) or (said.startswith(_REF) and said != _REF and "\n" not in said)

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import compress
 from operator import ne
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from mdmem.catalog import is_entry_place
@@ -16,14 +17,15 @@ from mdmem.digests import identity_of, unlike
 from mdmem.errors import MdmemError
 from mdmem.git import Blob, Repository, UnknownRevisionError, resolve
 from mdmem.git.default_branch import DefaultBranch, find_default_branch
-from mdmem.git.merge import merge_base
-from mdmem.git.revisions import Touch, last_touches, list_changed_on_disk, list_differing
 from mdmem.regex import regex
 from mdmem.standing import Standing
 from mdmem.state import read_packed, write_packed
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, path_of
 from mdmem.workspace.branch_settings import kept_branch_settings
 from mdmem.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from mdmem.git.revisions import Touch
 
 _VERSION = "standing 3"
 _FilesByCommit = dict[str, dict[str, str]]
@@ -114,6 +116,8 @@ class _StandingScan:
         """The commit at which the branch left the default one; None where a shallow clone, or nothing, has it."""
         if self._commit == self.branch.commit:
             return self._commit
+        from mdmem.git.merge import merge_base
+
         try:
             return merge_base(self.repository, self.branch.commit, self._commit or "")
         except MdmemError:
@@ -162,6 +166,8 @@ class _StandingScan:
         return f"{self.workspace.location.under}/{path}" if self.workspace.location.under else path
 
     def _differing(self, one: str) -> dict[str, Blob | None]:
+        from mdmem.git.revisions import list_differing
+
         listed = list_differing(self.repository, one, self._commit or "", self.workspace.location.under)
         return {self._from_root(path): blob for path, blob in listed.items()}
 
@@ -209,6 +215,8 @@ class _StandingScan:
         doubtful = [path for path, digest in read.items() if digest != (self._committed(path) or digest)]
         if not doubtful:
             return frozenset()
+        from mdmem.git.revisions import list_changed_on_disk
+
         under = self.workspace.location.under
         changed = list_changed_on_disk(self.repository, [self._from_top(path) for path in doubtful], under)
         return frozenset(map(self._from_root, changed))
@@ -265,6 +273,8 @@ class _StandingScan:
         return (*folders, *(path for path, one in catalog.broken.items() if one.is_closed))
 
     def _touches(self) -> Mapping[str, Touch]:
+        from mdmem.git.revisions import last_touches
+
         since, tip = self._base or self.branch.commit, self._commit or ""
         touched = last_touches(self.repository, since, tip, self.workspace.location.under)
         return {self._from_root(path): touch for path, touch in touched.items()}

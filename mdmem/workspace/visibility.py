@@ -14,8 +14,7 @@ from mdmem.document.parse import Document, without_code
 from mdmem.entry.model import LINK_FIELDS
 from mdmem.errors import UsageError
 from mdmem.finding import Finding
-from mdmem.git import Commit
-from mdmem.git.history import paths_of_commits
+from mdmem.git.history import Commit, paths_of_commits
 from mdmem.regex import regex
 from mdmem.settings import Settings
 from mdmem.state.pending_writes import PendingWrite

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.catalog import Catalog, ParsedFiles, Reading, load, load_cached, settings_bytes
-from mdmem.catalog.redaction import visible_settings
 from mdmem.catalog.remote_wings import find_remote_wing, with_remote_wings
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.fields import Searched, searched_as
@@ -19,7 +18,6 @@ from mdmem.entry.text import content_of
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
 from mdmem.finding import Place
 from mdmem.git import list_tracked, resolve, staged_index
-from mdmem.git.merge import MergeResult, PathConflict, merge
 from mdmem.index.protocol import FullText, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.settings import Settings, parse_settings
 from mdmem.state import Places, places
@@ -28,6 +26,7 @@ from mdmem.workspace.location import Location
 from mdmem.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from mdmem.git.merge import MergeResult, PathConflict
     from mdmem.index.protocol import Bar, Holding
 
 _Made = TypeVar("_Made")
@@ -175,6 +174,8 @@ class Workspace:
         """Return the merge of the snapshot; raises UsageError where it is none, and what `git.merge.merge` raises."""
         if self.snapshot.merge_into is None:
             raise UsageError(f"{self.tree.name} is no merge; name what to merge into")
+        from mdmem.git.merge import merge
+
         return merge(self.location.get_repository(), self.snapshot.merge_into, self.snapshot.revision or "HEAD")
 
     @cached_property
@@ -193,11 +194,8 @@ class Workspace:
     @cached_property
     def conflicts(self) -> tuple[PathConflict, ...]:
         """Return what git cannot merge below the root, by path from the root; what is never read is left out."""
-        under = f"{self.location.under}/" if self.location.under else ""
-        found = ((path[len(under) :], kind) for path, kind in self.merged.conflicts if path.startswith(under))
-        return tuple(
-            PathConflict(path, kind) for path, kind in found if self._may_be_read(path) and self.access.sees(path)
-        )
+        found = self.merged.conflicts_below(self.location.under)
+        return tuple(one for one in found if self._may_be_read(one.path) and self.access.sees(one.path))
 
     def _may_be_read(self, path: str) -> bool:
         if any(part.startswith(".") for part in path.split("/")):
@@ -223,6 +221,7 @@ class Workspace:
         """Return the settings of the tree that is read; raises SettingsError."""
         if not self.access.is_narrow:
             return self._stated_settings()
+        from mdmem.catalog.redaction import visible_settings
         from mdmem.workspace.wings import find_wing
 
         def is_known(name: str) -> bool:

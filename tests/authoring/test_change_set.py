@@ -14,7 +14,8 @@ from mdmem.authoring import files as writing
 from mdmem.authoring.change_set import Change, ChangeSet, apply
 from mdmem.authoring.files import FileTransaction
 from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError
-from mdmem.state import BusyError, swap, write_lock
+from mdmem.state import swap
+from mdmem.state.lock import BusyError, write_lock
 
 A, B = "app/rules/a.md", "app/rules/b.md"
 

@@ -16,9 +16,7 @@ from mdmem.git import (
     DubiousOwnershipError,
     Repository,
     find_repository,
-    history,
     list_changed_in_index,
-    list_deletions,
     list_ignored,
     list_left_out,
     list_revision,
@@ -30,6 +28,7 @@ from mdmem.git import (
     search_lines,
     staged_index,
 )
+from mdmem.git.history import history, list_deletions
 from mdmem.index.fork import beside
 
 ODD_NAMES = [

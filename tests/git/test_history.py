@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from builders import git, make_repository, write_entry
 
-from mdmem.git import FileDays, Repository, file_days, find_repository, list_staged_deletions
+from mdmem.git import Repository, find_repository
+from mdmem.git.history import FileDays, file_days, list_staged_deletions
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 from builders import run_here, run_mdmem, snapshot, write
 
 from mdmem.saving import attempt
-from mdmem.state import write_lock
+from mdmem.state.lock import write_lock
 from mdmem.state.pending_writes import PendingWrites
 from saving.agents import agent, context, decision, entries, of_words, pattern, project, session
 

@@ -24,7 +24,7 @@ from mdmem.hygiene.run import run_hygiene
 from mdmem.saving import attempt
 from mdmem.saving.remember import remember
 from mdmem.saving.results import SaveResult
-from mdmem.state import write_lock
+from mdmem.state.lock import write_lock
 from mdmem.state.pending_writes import PendingWrites
 from mdmem.status import report_status
 from mdmem.tree import WorkingTree

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from processes import run_at_once
 
-from mdmem.state import write_lock
 from mdmem.state.audit import NAME, Audit, read_audit, record
+from mdmem.state.lock import write_lock
 
 WHEN = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 

@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 from processes import run_at_once
 
 from mdmem.errors import EnvironmentFaultError
-from mdmem.state import lock, write_lock
+from mdmem.state import lock
 from mdmem.state.files import write_record
+from mdmem.state.lock import write_lock
 from mdmem.state.pending_writes import Blocked, PendingWrite, PendingWrites, name_of, stated_confidence
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
