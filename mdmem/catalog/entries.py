@@ -7,6 +7,7 @@ from itertools import filterfalse
 from typing import TYPE_CHECKING, TypeVar
 
 from mdmem.catalog.addresses import is_entry_place
+from mdmem.catalog.former import Former
 from mdmem.catalog.interpret import LoadedFile, unreadable
 from mdmem.dataclass import dataclass
 from mdmem.digests import unlike
@@ -17,7 +18,6 @@ from mdmem.lineage import Lineage, is_same_on_chains
 from mdmem.tree import TreeFile, path_of
 
 if TYPE_CHECKING:
-    from mdmem.catalog.former import Former
     from mdmem.catalog.model import Catalog
 
     Before = Catalog | Former
@@ -67,7 +67,8 @@ def entries_of(files: Sequence[TreeFile], loaded: Mapping[str, LoadedFile]) -> E
 def differing(before: Before, files: Sequence[TreeFile], digests: Mapping[str, str]) -> frozenset[str]:
     """Return the paths at which entries' files are not surely those of a catalog: changed, new, gone, or not opened."""
     known = before.file_digests
-    found = set(filter(is_entry_place, unlike(known, digests)))
+    apart = before.unlike(digests) if isinstance(before, Former) else unlike(known, digests)
+    found = set(filter(is_entry_place, apart))
     # Of the very same files what was not opened is broken below, or has a digest now.
     for listed, read in ((files, digests), (before.files, known)) if before.files is not files else ():
         found.update(filterfalse(read.__contains__, map(path_of, listed)))
@@ -89,7 +90,7 @@ def entries_like(
     new = entries_of(sorted(files, key=path_of), loaded)
     gone = {path.removesuffix(".md") for path in changed}
     there = {*new.entries, *(path.removesuffix(".md") for path in new.broken)}
-    had = gone & {*before.entries, *(path.removesuffix(".md") for path in before.broken)}
+    had = {address for address in gone if address in before.entries or f"{address}.md" in before.broken}
     short = without(before.short, gone) | new.short
     # Which files are there decides what a short link means.
     is_open = there != had

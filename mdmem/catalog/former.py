@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mdmem.catalog.addresses import is_entry_place
 from mdmem.catalog.content import CACHE_VERSION, read_dates
 from mdmem.catalog.interpret import LoadedFile
-from mdmem.digests import identity_of
+from mdmem.digests import identity_of, unlike
 from mdmem.entry.model import Entry, Wing
 from mdmem.entry.stored_entries import PackedEntries, StoredEntries
 from mdmem.finding import Finding
@@ -67,6 +67,17 @@ class Former(StoredRecord, frozen=True, gc=True, dict=True):
     def file_digests(self) -> Mapping[str, str]:
         """Return the digests of the files by path; of those that are as `identity` says nobody asks."""
         return unpack_one(self.digests, dict[str, str]) or {}
+
+    def unlike(self, digests: Mapping[str, str]) -> Sequence[str]:
+        """Return the paths at which files have another digest, or are not there, found once for all who ask."""
+        found: tuple[Mapping[str, str], Sequence[str]] | None = vars(self).get("_unlike")
+        if found is None or found[0] is not digests:
+            found = vars(self)["_unlike"] = digests, list(unlike(self.file_digests, digests))
+        return found[1]
+
+    def forget_unlike(self) -> None:
+        """Forget them: some of the digests are others by now."""
+        vars(self).pop("_unlike", None)
 
     @cached_property
     def sizes(self) -> Mapping[str, int]:

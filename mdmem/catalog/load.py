@@ -142,6 +142,8 @@ class _Loading:
             # Where all have a digest, then as now, none of them is looked up.
             are_all = are_same and not before.files and len(digests) == len(self.entry_files) + len(self.manifests)
             changed = closed_of(before) if are_all else differing(before, self.entry_files, digests)
+        if changed and isinstance(before, Former) and parsed.noticed is not None:
+            parsed.noticed(before, digests)
         wanted = digests if changed is None else {path: digests[path] for path in changed & digests.keys()}
         loaded = table.loaded(wanted) if table is not None else parsed.known(wanted)
         there = self.entry_files if changed is None else self._at(changed)
@@ -154,7 +156,10 @@ class _Loading:
         if seen is None:
             seen = self._interpreted(unread, former)
         fresh = {path: one for path, (one, _) in seen.items() if not one.is_closed}
-        digests |= {path: seen[path][1] for path in fresh if seen[path][1] != digests.get(path)}
+        if others := {path: seen[path][1] for path in fresh if seen[path][1] != digests.get(path)}:
+            digests |= others
+            if isinstance(before, Former):
+                before.forget_unlike()
         wings = self._learn_manifests(cache, digests)
         # Whoever sees a part cannot tell what is used, or gone.
         is_part = self.access.is_narrow

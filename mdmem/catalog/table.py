@@ -229,7 +229,12 @@ class Table:
         if unread is not None:
             are_same = vars(catalog).get("identity") == unread.identity
             self._kept, self._unread = (digests if are_same else unread.file_digests) or None, None
-        apart = _apart(self._kept, digests) if self._kept is not digests else 0
+        if self._kept is digests:
+            apart = 0
+        elif unread is not None and self._kept:
+            apart = _count(self._kept, digests, unread.unlike(digests))
+        else:
+            apart = _apart(self._kept, digests)
         if 100 * apart > _FEW * len(self._kept or ()):
             write_former(self._beside("former"), catalog, wings)
             self._kept = digests or None
@@ -259,7 +264,11 @@ def _apart(kept: Mapping[str, str] | None, now: Mapping[str, str]) -> int:
     """
     if not kept:
         return int(kept is None and bool(now))
-    return sum((path in kept) + (path in now) for path in unlike(kept, now))
+    return _count(kept, now, unlike(kept, now))
+
+
+def _count(kept: Mapping[str, str], now: Mapping[str, str], changed: Iterable[str]) -> int:
+    return sum((path in kept) + (path in now) for path in changed)
 
 
 def _changed_ns(path: Path) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
 from functools import cached_property
-from itertools import chain, compress, repeat
+from itertools import chain, compress, count, repeat
 from operator import attrgetter, is_
 from pathlib import Path
 from zlib import crc32
@@ -146,9 +146,9 @@ class StoredEntries(Mapping[str, Entry]):
             addresses.insert(place, one)
             types.insert(place, 0)
             statuses.insert(place, 0)
-        for place, address in enumerate(addresses):
-            if address in new:
-                types[place], statuses[place] = _CODES[new[address].type], _CODES[new[address].status]
+        for place in compress(count(), map(new.__contains__, addresses)):
+            entry = new[addresses[place]]
+            types[place], statuses[place] = _CODES[entry.type], _CODES[entry.status]
         found = StoredEntries(self._packed, dict.fromkeys(addresses) if added else self._addresses)
         found._packed = self._packed.with_changes(
             types=bytes(types),

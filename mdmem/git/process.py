@@ -181,6 +181,40 @@ def run(
     return done.stdout
 
 
+@dataclass(slots=True)
+class Begun:
+    """A git process that was begun: what it prints is asked for once, when there is nothing else to do."""
+
+    process: int
+    _end: int
+
+    @classmethod
+    def of(cls, folder: Path, *arguments: str) -> Begun | None:
+        """Begin git in a folder without importing what `run` does; None where the system cannot, or will not."""
+        if not hasattr(os, "posix_spawnp"):
+            return None
+        end, given = os.pipe()
+        try:
+            command = ["git", "-C", str(folder), *SAFE, *arguments]
+            silent = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), (os.POSIX_SPAWN_OPEN, 2, os.devnull, 1, 0)
+            actions = [*silent, (os.POSIX_SPAWN_DUP2, given, 1)]
+            return cls(os.posix_spawnp("git", command, variables_for(None, None), file_actions=actions), end)
+        except OSError:
+            os.close(end)
+            return None
+        finally:
+            os.close(given)
+
+    def printed(self) -> bytes | None:
+        """Return what it printed once it has ended; None where it failed, of which `run` tells the reason."""
+        try:
+            with open(self._end, "rb") as pipe:  # noqa: PTH123  # a descriptor
+                found = pipe.read()
+            return found if os.waitpid(self.process, 0)[1] == 0 else None
+        except OSError:
+            return None
+
+
 def staged_index(repository: Repository, environment: Mapping[str, str], cwd: Path) -> Path | None:
     """Return the index a hook was given (`commit -o`, `commit -a`), if it belongs to this repository."""
     given = environment.get("GIT_INDEX_FILE")

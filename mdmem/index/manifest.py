@@ -75,9 +75,12 @@ class Manifest(StoredRecord, frozen=True, gc=True, dict=True):
 
         If so, their texts take the place of the equal ones here, which take as much memory again.
         """
-        if self.keys == list(live) and self.digests == list(live.values()):
+        if self.keys == list(live):
             # Of one passage each, and in one order: nothing is looked up.
-            self.keys[:], self.digests[:] = live.keys(), live.values()
+            self.keys[:] = live.keys()
+            if self.digests != list(live.values()):
+                return False
+            self.digests[:] = live.values()
             return True
         digests = self._found_in(live)
         if digests != self.digests:
@@ -89,6 +92,8 @@ class Manifest(StoredRecord, frozen=True, gc=True, dict=True):
     def stale(self, live: Mapping[str, str]) -> list[str]:
         """Return the live keys that the index lacks or holds in another state, sorted."""
         # Of thousands no step is Python's, and no table of them is made.
+        if self.keys == list(live):
+            return sorted(compress(live, map(ne, live.values(), self.digests)))
         unlike = set(compress(self.keys, map(ne, self._found_in(live), self.digests)))
         return sorted((live.keys() - set(self.keys)) | (live.keys() & unlike))
 
