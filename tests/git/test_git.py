@@ -29,7 +29,7 @@ from mdmem.git import (
     staged_index,
 )
 from mdmem.git.history import history, list_deletions
-from mdmem.git.revisions import ChangedAhead
+from mdmem.git.revisions import ChangedAhead, list_changed_on_disk
 from mdmem.index.fork import beside
 
 ODD_NAMES = [
@@ -513,19 +513,17 @@ def test_error_says_that_a_folder_is_missing(tmp_path: Path) -> None:
         gitrepo.run(tmp_path / "none", "status")
 
 
-def test_what_changed_on_disk_is_told_ahead_as_git_compares_it(tmp_path: Path) -> None:
-    folder = make_repository(tmp_path / "converted")
-    git(folder, "config", "core.autocrlf", "true")
-    names = ["same.md", "ends.md", "other ü.md"]
+def test_what_changed_on_disk_is_told_ahead_of_the_paths_that_were_asked_of(tmp_path: Path) -> None:
+    folder, names = make_repository(tmp_path / "changed"), ["same.md", "other ü.md"]
     for name in names:
-        write(folder, name, "one\ntwo\n")
+        write(folder, name, "one\n")
     commit_all(folder)
-    (folder / "ends.md").write_bytes(b"one\r\ntwo\r\n")
-    write(folder, "other ü.md", "another\n")
-    ahead, repository = ChangedAhead(repository_of(folder), names), repository_of(folder)
-    assert ahead.found(names[1:]) == {"other ü.md"}
+    write(folder, names[1], "another\n")
+    repository = repository_of(folder)
+    ahead = ChangedAhead(repository, names)
+    assert ahead.found(names) == frozenset(names[1:]) == list_changed_on_disk(repository, names, "")
     assert ahead.found(names) is None
-    assert ChangedAhead(repository, names[:1]).found(names) is None
+    assert ChangedAhead(repository, names[1:]).found(names) is None
 
 
 def test_what_is_asked_ahead_of_a_git_that_fails_is_not_told(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
