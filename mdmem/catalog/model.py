@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from itertools import islice, repeat
-from operator import add
+from itertools import repeat
+from operator import add, eq
 from typing import TYPE_CHECKING, Any
 
 from mdmem.access import Access
@@ -204,9 +204,8 @@ class Catalog:
         if self._same:
             return self._same[0].digests
         found = self.file_digests if self._digests is None else self._digests
-        # Of thousands no step is Python's; put in order, as nearly always, nothing is looked up. No path holds a NUL.
-        paths = "".join(map(add, self.entries, repeat(".md\0")))
-        if not self.broken and paths == "".join(map(add, islice(found, len(self.entries)), repeat("\0"))):
+        # Of thousands no step is Python's; put in order, as nearly always, nothing is looked up.
+        if not self.broken and all(map(eq, map(add, self.entries, repeat(".md")), found)):
             return dict(zip(self.entries, found.values(), strict=False))
         stated: list[Any] = list(map(found.get, map(add, self.entries, repeat(".md"))))
         pairs = zip(self.entries, stated, strict=True)
