@@ -22,6 +22,7 @@ from mdmem.catalog.entries import (
 from mdmem.catalog.former import Former
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, not_fetched, read_manifest, unreadable
 from mdmem.catalog.model import Catalog
+from mdmem.catalog.redaction import Redaction, known_addresses, without_hidden_wings
 from mdmem.catalog.remote_wings import settings_of
 from mdmem.catalog.table import Table
 from mdmem.dataclass import replace
@@ -262,8 +263,6 @@ class _Loading:
         unlisted = [unreadable(file).findings[0] for file in self.others if file.kind is FileKind.UNREADABLE]
         entries = meant.entries
         if meant.open or self.access.is_narrow:
-            from mdmem.catalog.redaction import Redaction, known_addresses
-
             known = frozenset(file.path.removesuffix(".md") for file in self.entry_files)
             addresses = known_addresses(known, self.access, frozenset(wing.name for wing in missing_wings(self.tree)))
             told = {address: with_full_links(entry, addresses) for address, entry in meant.open.items()}
@@ -305,11 +304,7 @@ class _Loading:
 
     def _wings(self) -> dict[str, Wing]:
         found = {name: Wing(name=name) for name in first_names(self.entry_files)}
-        stated = self.stated_wings
-        if self.access.is_narrow:
-            from mdmem.catalog.redaction import without_hidden_wings
-
-            stated = {name: without_hidden_wings(wing, self.access) for name, wing in stated.items()}
+        stated = {name: without_hidden_wings(wing, self.access) for name, wing in self.stated_wings.items()}
         return dict(sorted({**found, **stated}.items()))
 
 

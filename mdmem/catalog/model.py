@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from itertools import islice, repeat
-from operator import add
+from itertools import repeat
+from operator import add, eq
 from typing import TYPE_CHECKING, Any
 
 from mdmem.access import Access
@@ -13,6 +13,7 @@ from mdmem.catalog.addresses import is_manifest, may_hide_entries
 from mdmem.catalog.adjacency import Adjacency
 from mdmem.catalog.amendments import Amendments
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, not_fetched, unreadable
+from mdmem.catalog.redaction import Redaction, is_hidden_path, known_addresses
 from mdmem.catalog.traits import Traits
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.digests import identity_of
@@ -25,7 +26,6 @@ from mdmem.standing import BINDING, Stance
 from mdmem.tree import Tree, TreeFile, Unreadable, access_to, fetched_wings, missing_wings, read_one
 
 if TYPE_CHECKING:
-    from mdmem.catalog.redaction import Redaction
     from mdmem.document.parse import Document
 
 CHANGED = "changed"
@@ -129,8 +129,6 @@ class Catalog:
             return self._same[0].addresses
         broken = {path.removesuffix(".md") for path in self.broken}
         found = self.entries.keys() | broken if broken else self.entries.keys()
-        from mdmem.catalog.redaction import known_addresses
-
         return known_addresses(found, self.access, self.missing_wings)
 
     @cached_property
@@ -151,8 +149,6 @@ class Catalog:
     @cached_property
     def hiding(self) -> Redaction:
         """Return what takes out the links that lead where the caller may not look."""
-        from mdmem.catalog.redaction import Redaction
-
         return Redaction(self.access, self.addresses)
 
     def hides(self, link: str, near: str = "") -> bool:
@@ -161,8 +157,6 @@ class Catalog:
 
     def hides_path(self, path: str) -> bool:
         """Say whether a file, counted from the root, lies in a wing that is not seen, or not fetched."""
-        from mdmem.catalog.redaction import is_hidden_path
-
         return is_hidden_path(path, self.access) or path.partition("/")[0] in self.missing_wings
 
     def names_hidden(self, text: str, path: str) -> bool:
@@ -210,9 +204,8 @@ class Catalog:
         if self._same:
             return self._same[0].digests
         found = self.file_digests if self._digests is None else self._digests
-        # Of thousands no step is Python's; put in order, as nearly always, nothing is looked up. No path holds a NUL.
-        paths = "".join(map(add, self.entries, repeat(".md\0")))
-        if not self.broken and paths == "".join(map(add, islice(found, len(self.entries)), repeat("\0"))):
+        # Of thousands no step is Python's; put in order, as nearly always, nothing is looked up.
+        if not self.broken and all(map(eq, map(add, self.entries, repeat(".md")), found)):
             return dict(zip(self.entries, found.values(), strict=False))
         stated: list[Any] = list(map(found.get, map(add, self.entries, repeat(".md"))))
         pairs = zip(self.entries, stated, strict=True)

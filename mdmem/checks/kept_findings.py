@@ -144,7 +144,8 @@ def _made_of_all(case: Case, fresh: Mapping[str, str]) -> _Known | None:
 
 def _made_of_part(case: Case, fresh: Mapping[str, str]) -> _Known | None:
     """Return what `extracts_of` does, half of it from a second process where that pays and a core is free."""
-    if not is_large(len(fresh), sum(case.catalog.sizes.values())):
+    sizes = case.catalog.sizes
+    if not is_large(len(fresh), sum(sizes.get(path.removesuffix(".md"), 0) for path in fresh)):
         return extracts_of(case, fresh)
     load_engine()
     # Imported here: few runs need it.

@@ -200,11 +200,11 @@ def _meaning(heading: str) -> tuple[int, bool]:
 @lru_cache(maxsize=4096)
 def _parts(heading: str) -> tuple[bool, bool]:
     name, said = _name_of(heading), lowered(heading[:_LONGEST_NAME])
-    first, others = words_in(name)[:1], words_in(said)
-    is_main = any(word in _MAIN_NAMES and name.startswith(word) for word in first)
+    words = words_in(said)
+    is_main = any(begins_with(name, one) for one in _MAIN_NAMES)
     is_beside = (
-        not _BESIDE_WORDS.isdisjoint(others)
-        or any(word.startswith(_COMPATIBLE) and word != _COMPATIBLE for word in others)
+        not _BESIDE_WORDS.isdisjoint(words)
+        or any(word.startswith(_COMPATIBLE) and word != _COMPATIBLE for word in words)
         or said.rstrip().endswith("?")
         or holds_any(said, _BESIDE_PHRASES)
     )

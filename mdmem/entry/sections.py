@@ -118,14 +118,9 @@ def _shortened(
     lead = _lead(body)
     text = _headed(body, lead, limit)
     if find is not None:
-        text = _with_passages(lead, _passages(body, find, weights), limit, enough) or text
+        passages = Passages(body, sections_of(body), find, dict(weights), names=own_names(body))
+        text = _with_passages(lead, passages, limit, enough) or text
     return text
-
-
-# Of one body it is looked up to several limits where its words stand, and what it states.
-@lru_cache(maxsize=8)
-def _passages(body: str, find: Find, weights: tuple[tuple[str, float], ...]) -> Passages:
-    return Passages(body, sections_of(body), find, dict(weights), names=own_names(body))
 
 
 def ruling(body: str) -> str:

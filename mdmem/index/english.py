@@ -118,9 +118,7 @@ def _without_ed(word: str, first: int) -> str:
     for end in ("eedly", "eed"):
         if word.endswith(end):
             return f"{word[: -len(end)]}ee" if len(word) - len(end) >= first else word
-    if not word.endswith(_ED_OR_ING):
-        return word
-    left = next(word[: -len(end)] for end in _ED_OR_ING if word.endswith(end))
+    left = next((word.removesuffix(end) for end in _ED_OR_ING if word.endswith(end)), "")
     if _VOWELS.isdisjoint(left):
         return word
     if left.endswith(("at", "bl", "iz")):

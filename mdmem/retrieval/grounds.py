@@ -8,6 +8,7 @@ from functools import cached_property
 
 from mdmem.catalog import Catalog
 from mdmem.dataclass import dataclass, field
+from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType
 from mdmem.index.protocol import Match, MatchColumns, TextAnswer
 from mdmem.retrieval.overrides import Overrides
@@ -93,11 +94,7 @@ class Grounds:
 
     def covers_path(self, entry: Entry) -> bool:
         """Say whether an entry applies to one of the paths."""
-        if not entry.applies_to or not self.question.paths:
-            return False
-        from mdmem.entry.globs import any_match
-
-        return any_match(entry.applies_to, self.question.paths) is not None
+        return bool(entry.applies_to) and any_match(entry.applies_to, self.question.paths) is not None
 
     def misses_paths(self, entry: Entry) -> bool:
         """Say whether an entry applies to other paths than those of the question."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mdmem.catalog import Catalog
+from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType
 from mdmem.workspace.scope import Scope
 
@@ -24,13 +25,9 @@ def rules_elsewhere(catalog: Catalog, scope: Scope, paths: Sequence[str]) -> tup
 
 def count_elsewhere(catalog: Catalog, scope: Scope, paths: Sequence[str]) -> dict[str, int]:
     """Return, by name, the project wings that are not read and the number of their rules that apply."""
-    if not paths:
-        return {}
-    from mdmem.entry.globs import any_match
-
     others = (
         entry.wing
-        for entry in catalog.entries.values()
+        for entry in (catalog.entries.values() if paths else ())
         if entry.wing not in scope.wings and not catalog.wings[entry.wing].is_shared
         if entry.type.is_rule and catalog.lineage.is_current(entry.address)
         if any_match(_globs_of(catalog, entry), paths) is not None

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from mdmem.catalog import Catalog
 from mdmem.dataclass import dataclass
+from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry
 from mdmem.retrieval.question import Question
 from mdmem.workspace.scope import Scope
@@ -96,8 +97,4 @@ class Overrides:
 
 def _meets(entry: Entry, paths: Collection[str]) -> bool:
     """Say whether an entry applies everywhere, or to one of some paths."""
-    if not entry.applies_to:
-        return True
-    from mdmem.entry.globs import any_match
-
-    return any_match(entry.applies_to, paths) is not None
+    return not entry.applies_to or any_match(entry.applies_to, paths) is not None

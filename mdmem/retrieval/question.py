@@ -9,6 +9,7 @@ from math import inf, log
 from typing import Any, TypeVar, overload
 
 from mdmem.dataclass import asdict, dataclass, field
+from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.finding import Finding
 from mdmem.index.protocol import NO_BAR, Bar
@@ -48,12 +49,7 @@ class Question:
 
     def lies_aside(self, entry: Entry) -> bool:
         """Say whether an entry applies to other files than those of the work at hand."""
-        if not self.beside or not entry.applies_to:
-            return False
-        # Most questions name no file.
-        from mdmem.entry.globs import any_match
-
-        return any_match(entry.applies_to, self.beside) is None
+        return bool(self.beside and entry.applies_to) and any_match(entry.applies_to, self.beside) is None
 
 
 class Tier(StrEnum):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache, partial
 
 from mdmem.dataclass import dataclass
+from mdmem.entry.globs import all_matches
 from mdmem.entry.model import Entry, Status
 from mdmem.retrieval.bearings import bearings_of, company_of, doubts_of
 from mdmem.retrieval.grounds import Grounds
@@ -71,7 +72,8 @@ class Reasons:
         if match is not None and grounds.answer is not None:
             typed = grounds.typed(term for term in grounds.answer.terms if term in match.terms)
             parts.append(f"holds {', '.join(typed)}" if typed else "matches the query")
-        if entry.applies_to and paths and (met := _met_by(entry, paths)):
+        met = list(all_matches(entry.applies_to, paths)) if entry.applies_to else []
+        if met:
             return [*parts, f"applies to {few_of(met, paths)}"]
         named = grounds.naming.get(entry.address, ())
         return [*parts, f"names {few_of(named, paths)}"] if named else parts
@@ -94,10 +96,3 @@ class Reasons:
         if heads:
             return f"ended: replaced by {', '.join(heads)}"
         return f"ended: {entry.why_ended}" if entry.why_ended else "ended, no reason given"
-
-
-def _met_by(entry: Entry, paths: Sequence[str]) -> list[str]:
-    """Return those of some paths that an entry applies to."""
-    from mdmem.entry.globs import all_matches
-
-    return list(all_matches(entry.applies_to, paths))

@@ -17,8 +17,9 @@ from mdmem.dataclass import dataclass, field
 from mdmem.disk import RACY_NS
 from mdmem.tree.model import Stat, stat_of
 
-# A folder on a disk changes when a name in it does; what comes over a network or out of a store may not.
-_IS_LINUX, _NO_DEVICE = sys.platform == "linux", 0
+# A folder on a disk changes when a name in it does; what comes over a network or out of a store may not, nor may a
+# folder that another system wrote to: where that is usual (FAT, exFAT), times have steps of ten milliseconds or more.
+_IS_LINUX, _NO_DEVICE, _COARSE_NS = sys.platform == "linux", 0, 10_000_000
 _SECOND = 1_000_000_000
 # The kernel's `struct statx`, the same on all machines: its size, and where in it stand numbers of eight and of four
 # bytes: number and size of the file, seconds of the last change and of that of the content; what is left of both.
@@ -39,7 +40,7 @@ def listed_at(now: int, told: os.stat_result) -> Listed | None:
 
 
 def _tells_its_names(told: os.stat_result) -> bool:
-    return _IS_LINUX and os.major(told.st_dev) != _NO_DEVICE
+    return _IS_LINUX and os.major(told.st_dev) != _NO_DEVICE and told.st_ctime_ns % _COARSE_NS != 0
 
 
 class FolderFiles:

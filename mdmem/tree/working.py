@@ -226,7 +226,7 @@ class WorkingTree:
         else:
             # Of one listing several things are asked in turns, and all of it first.
             paths = list(map(path_of, files))
-            known = dict(zip(paths, map((listing.digests or self._seen()).get, paths), strict=True))
+            known = dict(zip(paths, map((listing.digests or self._known_to_looks()).get, paths), strict=True))
         # Whether a text is None takes three times as long to tell as whether there is one.
         if all(known.values()):
             if not listing.digests:
@@ -243,7 +243,7 @@ class WorkingTree:
         self._digests = {} if len(found) <= len(known) else found
         return cast("dict[str, str]", known)
 
-    def _seen(self) -> dict[str, str]:
+    def _known_to_looks(self) -> dict[str, str]:
         """Return the digests that the looks know."""
         found: dict[str, str] = {}
         for look in self._told.values():

@@ -7,6 +7,7 @@ from datetime import date
 from mdmem.catalog.remote_wings import place_of
 from mdmem.dataclass import dataclass
 from mdmem.errors import SettingsError, UsageError
+from mdmem.state.pins import find_pin
 from mdmem.workspace.workspace import Workspace
 
 
@@ -22,12 +23,8 @@ class Borrowed:
 
 def borrowed_wings(workspace: Workspace) -> tuple[Borrowed, ...]:
     """Return the wings that are read from other repositories, by name."""
-    if not workspace.catalog.fetched_wings:
-        return ()
-    from mdmem.state.pins import find_pin
-
     found = []
-    for name, stated in workspace.settings.remote_wings.items():
+    for name, stated in workspace.settings.remote_wings.items() if workspace.catalog.fetched_wings else ():
         pin = find_pin(workspace.cache_folder, place_of(stated, workspace.location.root), stated.commit or "")
         if pin is not None and name in workspace.catalog.fetched_wings:
             found.append(Borrowed(name, stated.git or "", pin.commit, pin.asked))

@@ -10,6 +10,7 @@ from typing import Any
 
 from mdmem.catalog import Catalog
 from mdmem.dataclass import dataclass, replace
+from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status, Wing
 from mdmem.errors import SettingsError, UsageError
 from mdmem.settings import Settings
@@ -178,10 +179,6 @@ def starting_shared(scope: Scope) -> Scope:
 
 def _wing_about(paths: Sequence[str], wings: Mapping[str, Wing], settings: Settings) -> str | None:
     """Return the project wing whose manifest is about most of the paths; of equals the default one, else the first."""
-    if not paths:
-        return None
-    from mdmem.entry.globs import any_match
-
     met = {wing.name: sum(1 for path in paths if any_match(wing.applies_to, (path,))) for wing in wings.values()}
     most = max((met[wing.name] for wing in wings.values() if not wing.is_shared), default=0)
     best = [wing.name for wing in wings.values() if not wing.is_shared and met[wing.name] == most > 0]
@@ -192,12 +189,10 @@ def _wing_about(paths: Sequence[str], wings: Mapping[str, Wing], settings: Setti
 def _about_tracked(names: Sequence[str], wings: Mapping[str, Wing], tracked: Tracked | None) -> tuple[str, ...]:
     """Return the wings that say nothing of the code they are about, or are about a tracked file."""
     told = tuple(tracked()) if tracked is not None and any(wings[name].applies_to for name in names) else ()
-    if not told:
-        return tuple(names)
-    from mdmem.entry.globs import any_match
-
     return tuple(
-        name for name in names if not wings[name].applies_to or any_match(wings[name].applies_to, told) is not None
+        name
+        for name in names
+        if not (told and wings[name].applies_to) or any_match(wings[name].applies_to, told) is not None
     )
 
 

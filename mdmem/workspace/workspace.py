@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.catalog import Catalog, ParsedFiles, Reading, load, load_cached, settings_bytes
+from mdmem.catalog.redaction import visible_settings
 from mdmem.catalog.remote_wings import find_remote_wing, with_remote_wings
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.fields import Searched, searched_as
@@ -221,7 +222,6 @@ class Workspace:
         """Return the settings of the tree that is read; raises SettingsError."""
         if not self.access.is_narrow:
             return self._stated_settings()
-        from mdmem.catalog.redaction import visible_settings
         from mdmem.workspace.wings import find_wing
 
         def is_known(name: str) -> bool:

@@ -142,12 +142,14 @@ def test_what_changed_beside_a_file_that_cannot_be_read_is_read_once(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a folder's device says nothing of what it is")
-@pytest.mark.parametrize("is_disk", [True, False])
+@pytest.mark.parametrize("place", ["a disk", "no disk", "a disk with coarse times"])
 def test_folder_that_stands_long_as_it_is_on_a_disk_is_not_listed_and_tells_a_new_name(
-    is_disk: bool, root: Path, monkeypatch: pytest.MonkeyPatch
+    place: str, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    room = root / ROOM
-    monkeypatch.setattr(folder_files, "_NO_DEVICE", -1 if is_disk else os.major(room.stat().st_dev))
+    room, is_disk = root / ROOM, place == "a disk"
+    monkeypatch.setattr(folder_files, "_NO_DEVICE", os.major(room.stat().st_dev) if place == "no disk" else -1)
+    if place == "a disk with coarse times":
+        monkeypatch.setattr(folder_files, "_COARSE_NS", 1)
     monkeypatch.setattr(folder_files, "RACY_NS", -60_000_000_000)
     handle = os.open(room, os.O_RDONLY)
     try:
