@@ -174,6 +174,7 @@ class _StandingScan:
         """Take what files were, and ask git of those that are others now while they are read."""
         from mdmem.git.revisions import ChangedAhead
 
+        self.end()
         changed = [path for path in former.unlike(digests) if path in former.file_digests and path in digests]
         ahead = ChangedAhead(self.repository, list(map(self._from_top, changed))) if self._is_disk else None
         vars(self)["_noticed"] = former, ahead
