@@ -197,7 +197,8 @@ class Begun:
         try:
             command = ["git", "-C", str(folder), *SAFE, *arguments]
             silent = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), (os.POSIX_SPAWN_OPEN, 2, os.devnull, 1, 0)
-            actions = [*silent, (os.POSIX_SPAWN_DUP2, given, 1)]
+            # First: in a process without standard input and error the pipe may have their numbers.
+            actions = [(os.POSIX_SPAWN_DUP2, given, 1), *silent]
             return cls(os.posix_spawnp("git", command, variables_for(None, None), file_actions=actions), end)
         except OSError:
             os.close(end)

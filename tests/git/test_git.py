@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -524,6 +525,21 @@ def test_what_changed_on_disk_is_told_ahead_of_the_paths_that_were_asked_of(tmp_
     assert ahead.found(names) == frozenset(names[1:]) == list_changed_on_disk(repository, names, "")
     assert ahead.found(names) is None
     assert ChangedAhead(repository, names[1:]).found(names) is None
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_spawnp"), reason="the system begins no process so")
+@pytest.mark.parametrize("closed", [(0, 2), (0, 1, 2)])
+def test_git_that_was_begun_is_heard_by_a_process_without_standard_streams(top: Path, closed: tuple[int, ...]) -> None:
+    asking = f"""
+import os, sys
+from pathlib import Path
+from mdmem.git.process import Begun
+for one in {closed}:
+    os.close(one)
+begun = Begun.of(Path(sys.argv[1]), "rev-parse", "--is-inside-work-tree")
+os._exit(begun is None or begun.printed() != b"true\\n")
+"""
+    assert subprocess.run([sys.executable, "-c", asking, top], check=False, timeout=60).returncode == 0
 
 
 def test_what_is_asked_ahead_of_a_git_that_fails_is_not_told(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
