@@ -12,7 +12,8 @@ import pytest
 from mdmem.catalog import load
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
-from mdmem.checks.secrets import find_secrets
+from mdmem.checks.secrets import _KINDS, find_secrets
+from mdmem.hint import load_engine
 from mdmem.settings import Settings
 from mdmem.tree import WorkingTree
 
@@ -58,8 +59,14 @@ ASSIGNED = (
 )
 
 
+def test_every_kind_has_its_example() -> None:
+    assert {*_KINDS.values()} <= {*REAL}
+
+
 @pytest.mark.parametrize("kind", REAL)
 def test_secret_is_named_by_its_kind(kind: str) -> None:
+    # What the hint before the expressions does not name is missed.
+    load_engine()
     text = f"Deploy with\n{REAL[kind]}\nevery day."
     assert [secret.kind for secret in find_secrets(text)] == [kind]
 
