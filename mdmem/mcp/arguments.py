@@ -42,10 +42,10 @@ def read_arguments(tool: TakesParameters, given: Mapping[str, Any]) -> dict[str,
     return read
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
     """Return the known name that looks most like one, None where none does."""
     folded = {one.casefold(): one for one in known}
-    close = difflib.get_close_matches(name[:_SHOWN].casefold(), folded, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(name[:_SHOWN].casefold(), folded, n=1, cutoff=cutoff)
     return folded[close[0]] if close else None
 
 
@@ -61,7 +61,8 @@ def shown(value: object) -> str:
 
 
 def _unknown(name: str, known: Mapping[str, Parameter]) -> str:
-    close = nearest(name, known)
+    # A name of another tool's, as `task`, is no slip: one of ours that shares letters with it misleads.
+    close = nearest(name, known, cutoff=0.8)
     listed = ", ".join(f"`{one}`" for one in known) or "none"
     hint = f"did you mean `{close}`?" if close else f"it takes {listed}"
     return f"there is no parameter {shown(name)}; {hint}"

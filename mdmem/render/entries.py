@@ -10,6 +10,7 @@ from mdmem.render.basis import bearings_text, ended_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import UNREPLACED, count, indent
+from mdmem.retrieval.question import VIA_NAMED, replaced_notes
 from mdmem.standing import marked
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def search_text(
         lines = [f"{head}{_mark(hit)}", f"  {one_line(hit.entry.title)}"]
         if hit.heads and hit.entry.address not in hit.heads:
             lines.append(f"  replaced by {', '.join(hit.heads)}")
-        lines += [f"  replaces {old}, which matched" for old in hit.via]
+        lines += [f"  {note}" for note in replaced_notes(hit.via)]
         lines += [f"  {line}" for line in bearings_text(hit)]
         lines += [f"  {hit.stance.note}"] if hit.stance is not None and hit.stance.note else []
         snippet = snippet_of(hit)
@@ -50,7 +51,8 @@ def search_markdown(result: SearchResult, *, limit: int, snippet_of: Callable[[H
     lines = [text for block in problems_text(result.basis) for text in (block, "")]
     lines += [text for line in ended_text(result.basis) for text in (line, "")]
     for hit in result.hits[:limit]:
-        via = f", in place of {', '.join(f'`{old}`' for old in hit.via)}" if hit.via else ""
+        rest = f" and {len(hit.via) - VIA_NAMED} more" if len(hit.via) > VIA_NAMED else ""
+        via = f", in place of {', '.join(f'`{old}`' for old in hit.via[:VIA_NAMED])}{rest}" if hit.via else ""
         marks = "".join(f", {mark}" for mark in marked(hit.stance))
         lines.append(
             f"- `{hit.entry.address}` ({hit.entry.type}{via}{marks}): {one_line(hit.entry.title)}. {snippet_of(hit)}"

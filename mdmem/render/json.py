@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import asdict
 from mdmem.render.characters import json_text
+from mdmem.retrieval.question import VIA_NAMED
 from mdmem.standing import standing_json
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ def _item(packed: PackedEntry) -> dict[str, Any]:
         "score": round(item.score, 4),
         "reason": item.reason,
         "overrides": list(item.overrides),
-        "via": list(item.via),
+        # All of a long chain would take the place of the entry itself; the reason counts them.
+        "via": list(item.via[:VIA_NAMED]),
         **_lists(item.bearings),
         **standing_json(item.stance, in_force=item.current),
         **({"beneath": beneath_json(packed.beneath)} if packed.beneath else {}),

@@ -337,3 +337,16 @@ class SearchResult:
     drafts: int = 0
     bar: Bar = NO_BAR
     basis: AnswerBasis
+
+
+# A chain may be of thousands, and `why` shows it whole.
+VIA_NAMED = 5
+
+
+def replaced_notes(via: Sequence[str]) -> list[str]:
+    """Return what is said of the superseded entries that matched in an entry's place: some named, the rest counted."""
+    rest = len(via) - VIA_NAMED
+    return [
+        *(f"replaces {old}, which matched" for old in via[:VIA_NAMED]),
+        *([f"replaces {rest} more, which matched"] if rest > 0 else []),
+    ]

@@ -11,6 +11,7 @@ from mdmem.entry.model import Entry, Status
 from mdmem.retrieval.bearings import bearings_of, company_of, doubts_of
 from mdmem.retrieval.grounds import Grounds
 from mdmem.retrieval.path_names import few_of
+from mdmem.retrieval.question import replaced_notes
 from mdmem.retrieval.ranks import Rank, Retrieved
 from mdmem.workspace.proposals import effects_of
 
@@ -54,7 +55,7 @@ class Reasons:
         return by if by is not None and self.grounds.overrides.replaces(by, entry) else None
 
     def _reason(self, entry: Entry, via: tuple[str, ...]) -> str:
-        parts = [*self._grounds(entry), *(f"replaces {old}, which matched" for old in via)]
+        parts = [*self._grounds(entry), *replaced_notes(via)]
         parts += self.grounds.overrides.notes_on(entry)
         by = self._replacing(entry)
         if by is not None:

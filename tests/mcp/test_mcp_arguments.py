@@ -80,6 +80,7 @@ def test_null_is_what_is_left_out() -> None:
 
 def test_an_unknown_parameter_is_refused_with_the_nearest() -> None:
     assert refusal(limits=3) == 'there is no parameter "limits"; did you mean `limit`'
+    assert refusal(task="x").startswith('there is no parameter "task"; it takes `')
 
 
 def test_an_unknown_parameter_like_none_names_all() -> None:

@@ -11,6 +11,7 @@ import pytest
 from builders import commit_all, entry, make_repository, open_root, write, write_entry
 
 from mdmem.entry.model import EntryType, Status
+from mdmem.render.json import PrintedJson, pack_json
 from mdmem.retrieval.coverage import HeldGroup, HeldTexts, holds
 from mdmem.retrieval.question import Elsewhere, OmittedCount, Question
 from mdmem.retrieval.ranks import uncovered
@@ -453,6 +454,19 @@ def test_superseded_match_yields_the_head_of_its_chain(length: int, tmp_path: Pa
     assert names(answer.items) == [head]
     assert (answer.items[0].via, answer.items[0].score > 0) == (("app/a/v000",), True)
     assert answer.items[0].reason == "replaces app/a/v000, which matched"
+
+
+def test_a_long_chain_that_matched_is_counted_and_costs_the_head_no_place(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    for number in range(40):
+        last = number == 39
+        links = {} if last else {"superseded_by": [f"app/a/v{number + 1:02}"], "status": "deprecated"}
+        put(root, f"app/a/v{number:02}", "Queue limit", **links)
+    (item,) = found(root, "queue limit").items
+    assert len(item.via) == 39
+    assert item.reason.endswith("; replaces app/a/v04, which matched; replaces 34 more, which matched")
+    pack = retrieve(open_root(root), Question(words="queue limit"), budget=700, printed=PrintedJson())
+    assert [len(given["via"]) for given in pack_json(pack)["items"]] == [5]
 
 
 def test_superseded_match_yields_a_head_that_the_filters_leave_out(tmp_path: Path) -> None:
