@@ -19,7 +19,7 @@ from mdmem.entry.sections import ruling, shortened
 from mdmem.entry.text import content_of, tokens_of
 from mdmem.index.finder import finder
 from mdmem.retrieval.pack import Form
-from mdmem.retrieval.question import BEARINGS
+from mdmem.retrieval.question import BEARINGS, VIA_NAMED
 
 PRIVATE = "private:"
 METADATA = "x-metadata"
@@ -188,7 +188,7 @@ class Describer:
             "tags": list(entry.tags),
             "applies_to": list(entry.applies_to),
             "overrides": list(item.overrides),
-            "via": list(item.via),
+            "via": list(item.via[:VIA_NAMED]),
             **{name: list(addresses) for name, addresses in item.bearings.items()},
         }
         return {name: value for name, value in known.items() if value not in (None, [])}

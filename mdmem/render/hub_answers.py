@@ -164,10 +164,15 @@ def _told_address(text: str, origins: OriginOf, home: WingOrigin | None) -> str:
 
 
 def across_search_json(
-    answer: AcrossAnswer[SearchResult], *, limit: int, snippet_of: Callable[[Hit], str], now: datetime | None
+    answer: AcrossAnswer[SearchResult],
+    *,
+    limit: int,
+    snippet_of: Callable[[Hit], str],
+    now: datetime | None,
+    named: int | None = None,
 ) -> str:
     """Return the hits of many repositories."""
-    content = search_json(answer.result, limit=limit, snippet_of=snippet_of)
+    content = search_json(answer.result, limit=limit, snippet_of=snippet_of, named=named)
     shown = {str(hit["address"]).partition("/")[0] for hit in content["hits"]}
     content["hits"] = [hit | pins_json(answer.pins.get(hit["address"], ())) for hit in content["hits"]]
     return dump(told({**content, **_reach_json(answer)}, _some(answer, shown), now))

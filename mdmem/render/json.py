@@ -25,18 +25,20 @@ def dump(content: Mapping[str, Any]) -> str:
     return json_text({"schema": SCHEMA, **content})
 
 
-def search_json(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str]) -> dict[str, Any]:
-    """Return the hits, `limit` of them at most."""
+def search_json(
+    result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str], named: int | None = None
+) -> dict[str, Any]:
+    """Return the hits, `limit` of them at most, with as many of what matched in the stead of each as are `named`."""
     return {
         "query": result.query,
         "total": len(result.hits),
-        "hits": [_hit(hit, snippet_of(hit)) for hit in result.hits[:limit]],
+        "hits": [_hit(hit, snippet_of(hit), named) for hit in result.hits[:limit]],
         **_ended_json(result.basis),
         **result.basis.as_json("unmatched_terms", "problems", "degraded", "source"),
     }
 
 
-def _hit(hit: Hit, snippet: str) -> dict[str, Any]:
+def _hit(hit: Hit, snippet: str, named: int | None) -> dict[str, Any]:
     entry = hit.entry
     return {
         "address": entry.address,
@@ -48,7 +50,7 @@ def _hit(hit: Hit, snippet: str) -> dict[str, Any]:
         "score": round(hit.score, 4),
         "snippet": snippet,
         "heads": list(hit.heads),
-        "via": list(hit.via),
+        "via": list(hit.via[:named]),
         **_lists(hit.bearings),
         **standing_json(hit.stance, in_force=entry.address in hit.heads),
     }

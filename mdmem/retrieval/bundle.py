@@ -16,7 +16,7 @@ from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.entry.text import content_of
 from mdmem.errors import UsageError
 from mdmem.retrieval.bearings import doubts_of
-from mdmem.retrieval.question import AnswerBasis, Contradiction, OmittedCount, Tier
+from mdmem.retrieval.question import VIA_NAMED, AnswerBasis, Contradiction, OmittedCount, Tier
 from mdmem.retrieval.ranks import Retrieved
 from mdmem.standing import Stance, standing_json
 from mdmem.workspace.scope import ScopeState
@@ -136,7 +136,7 @@ class BundleItem:
             "uncertainty": self.uncertainty,
             "overrides": list(self.overrides),
             "overridden_by": list(self.overridden_by),
-            "via": list(self.via),
+            "via": list(self.via[:VIA_NAMED]),
             **{name: list(addresses) for name, addresses in self.bearings.items()},
         }
         return {

@@ -16,7 +16,7 @@ from mdmem.entry.text import content_of
 from mdmem.errors import GoneError
 from mdmem.index.snippet import snippet
 from mdmem.retrieval.bundle import SCOPE_WORDS, plain, problems_json
-from mdmem.retrieval.question import AnswerBasis, Hit, Question, SearchResult, Tier
+from mdmem.retrieval.question import VIA_NAMED, AnswerBasis, Hit, Question, SearchResult, Tier
 from mdmem.retrieval.search import search_in
 from mdmem.workspace.freshness import Freshness, age_of, freshness_of
 from mdmem.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, scope_state
@@ -51,7 +51,7 @@ class SurfaceMatch:
             "bm25_score": round(self.score, 4),
             "project_id": self.project_id,
             "status": self.status.value,
-            **({"via": list(self.via)} if self.via else {}),
+            **({"via": list(self.via[:VIA_NAMED])} if self.via else {}),
         }
 
 

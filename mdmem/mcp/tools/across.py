@@ -31,6 +31,7 @@ def _search(
     from mdmem.hub.across import AcrossRequest, search_across
     from mdmem.render.hub_answers import across_search_json, across_text
     from mdmem.render.ink import Ink
+    from mdmem.retrieval.question import VIA_NAMED
     from mdmem.retrieval.search import snippets
 
     answer = search_across(reader, AcrossRequest(question_of(query, filters), limit=limit), today=today)
@@ -43,7 +44,10 @@ def _search(
 
     return Told(
         text=lambda: across_text(said(), answer, addresses, ink=Ink(), now=None),
-        facts=lambda: status | json.loads(across_search_json(answer, limit=limit, snippet_of=snippet_of, now=None)),
+        facts=lambda: (
+            status
+            | json.loads(across_search_json(answer, limit=limit, snippet_of=snippet_of, now=None, named=VIA_NAMED))
+        ),
     )
 
 

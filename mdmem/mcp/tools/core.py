@@ -71,6 +71,7 @@ def _search(
     **filters: Any,
 ) -> Told:
     from mdmem.render.json import search_json
+    from mdmem.retrieval.question import VIA_NAMED
     from mdmem.retrieval.search import search, snippets
 
     result = search(workspace, question_of(query, filters))
@@ -78,7 +79,10 @@ def _search(
     passages = snippets(workspace, result)
     return Told(
         text=lambda: hits_text(result, limit=limit, snippet_of=passages),
-        facts=lambda: {"retrieval_status": status, **search_json(result, limit=limit, snippet_of=passages)},
+        facts=lambda: {
+            "retrieval_status": status,
+            **search_json(result, limit=limit, snippet_of=passages, named=VIA_NAMED),
+        },
     )
 
 
