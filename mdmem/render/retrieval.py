@@ -307,7 +307,8 @@ def _counts(pack: Pack) -> str:
     for omission in reversed([one for one in basis.omitted if one.address in basis.covering]):
         named.setdefault(omission.why, []).insert(0, omission.address)
     kinds = {why: ", ".join(parts) for why, parts in named.items()}
-    some = f": {', '.join(one.rpartition('/')[2] for one in basis.unshared)}" if basis.unshared else ""
+    among = "among them " if counts[NOTHING_SHARED].total() > len(basis.unshared) else ""
+    some = f": {among}{', '.join(one.rpartition('/')[2] for one in basis.unshared)}" if basis.unshared else ""
     left = "; ".join(f"{parts} ({why}{some if why == NOTHING_SHARED else ''})" for why, parts in sorted(kinds.items()))
     over = pack.tokens - pack.budget
     size = f"{pack.tokens} tokens, {over} of them for invariants beyond the budget of {pack.budget}"

@@ -46,7 +46,7 @@ def _index(report: StatusReport) -> str:
         return f"complete: {entries(total)}, {size}"
     # Small numbers of changed files are not worth a write.
     held, rest = max(total - index.stale, 0), "the other" if index.stale == 1 else f"the other {index.stale}"
-    return f"{held} of {entries(total)}, {size}; a question reads {rest} from the files"
+    return f"{held} of {entries(total)}, {size}; a question adds {rest} from the files"
 
 
 def _findings(report: StatusReport) -> str:

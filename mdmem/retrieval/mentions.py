@@ -99,6 +99,8 @@ class Mentions:
         olds = [self._catalog.entries[old] for old in sorted(self._catalog.lineage.ancestors(entry.address))]
         for old in sorted(olds, key=_age, reverse=True)[:_REPLACED]:
             yield Mention("replaces", old.address, old.title, _day(old))
+        if len(olds) > _REPLACED:
+            yield Mention(f"replaces {len(olds) - _REPLACED} more", "")
 
     def _citing(self, entry: Entry, *, is_asked: bool) -> list[Mention]:
         """Return the newer entries in force that name an entry, each with the sentence that does."""

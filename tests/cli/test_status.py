@@ -78,7 +78,7 @@ def test_index_is_up_to_date_after_a_question(tmp_path: Path, capsys: Capture) -
     write_entry(folder / "memory", "nav/rules/new", title="New")
     held = run_here(capsys, "status", cwd=folder).out.splitlines()[3]
     assert held.startswith("index    2 of 3 entries, ")
-    assert held.endswith(" KiB; a question reads the other from the files")
+    assert held.endswith(" KiB; a question adds the other from the files")
 
 
 def test_status_and_check_name_what_decides_a_merge(tmp_path: Path, capsys: Capture) -> None:

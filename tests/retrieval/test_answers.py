@@ -54,6 +54,14 @@ def test_decisions_for_any_file_that_share_no_word_are_named_once_and_other_word
     assert told[1].startswith(f"{aside}). {final}")
 
 
+def test_some_of_many_decisions_that_share_no_word_are_said_to_be_among_them(folder: Path, capsys: Capture) -> None:
+    for number in range(8):
+        write_entry(folder / "memory", f"nav/rooms/r{number}", "Any belt.\n", title="any")
+    commit_all(folder)
+    told = run_here(capsys, "retrieve", "navigation", "--path", "src/a.py", cwd=folder).out
+    assert "9 decisions (shares no word or path: among them speed, r0, r1, r2, r3, r4, r5, r6)" in told
+
+
 def test_other_words_bring_no_more_on_a_file_unless_something_may_hide_it(folder: Path, capsys: Capture) -> None:
     final = "Other words bring no more that binds on this file."
     asked = ("retrieve", "threads speed", "--path", "src/a.py")

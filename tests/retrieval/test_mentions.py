@@ -28,16 +28,17 @@ def make_rule(folder: Path) -> Path:
     return root
 
 
-def test_what_it_replaced_stands_there_with_its_date_in_one_order(tmp_path: Path) -> None:
+def test_what_it_replaced_stands_there_with_its_date_in_one_order_the_rest_counted(tmp_path: Path) -> None:
     root = make_rule(tmp_path)
     ended = {"status": "deprecated", "superseded_by": RULE, "deprecated_at": "2026-02-01"}
     # Of one day: by address, whatever order a set has in this process.
     olds = [f"app/rules/{name}" for name in "abcdefgh"]
     for old in olds:
         put(root, old, "Retry once", created_at="2026-01-02", **ended)
-    said = beneath(root, "orders")
-    assert said == tuple(Mention("replaces", old, "Retry once", "2026-01-02") for old in olds[: len(said)])
-    assert len(said) > 1
+    *named, rest = beneath(root, "orders")
+    assert named == [Mention("replaces", old, "Retry once", "2026-01-02") for old in olds[: len(named)]]
+    assert len(named) > 1
+    assert rest == Mention(f"replaces {len(olds) - len(named)} more", "")
 
 
 def test_newer_entries_that_cite_it_stand_there_with_the_sentence_those_first_that_change_it(tmp_path: Path) -> None:
