@@ -219,7 +219,7 @@ def in_own_name(workspace: Workspace, address: str, text: str) -> str:
     """Return a new entry's text with the name of who writes it, where an owner of its wing puts it in force."""
     document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
     entry = interpret(document).entry
-    if entry is None or entry.status is not Status.ACTIVE or entry.type not in APPROVED_TYPES or entry.agent:
+    if entry is None or not entry.is_in_force or entry.type not in APPROVED_TYPES or entry.agent:
         return text
     person, wing = _identity(workspace), workspace.catalog.wings.get(entry.wing)
     if person is None or wing is None or not _lacks_name(entry, wing, person) or not owners_say(wing, person):

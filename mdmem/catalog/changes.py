@@ -10,7 +10,7 @@ from mdmem.catalog import Catalog
 from mdmem.catalog.links import Reference, references_in
 from mdmem.dataclass import dataclass, field
 from mdmem.document.parse import Document, without_code
-from mdmem.entry.model import Entry, Status, title_of
+from mdmem.entry.model import Entry, title_of
 from mdmem.tree import digest_of
 
 # As git has it: a file of which half stands at another path was renamed.
@@ -135,10 +135,10 @@ class Changes:
     gone: tuple[Entry, ...] = ()
 
     def activated(self) -> Iterator[tuple[Entry | None, Entry]]:
-        """Yield each entry that is active and was not in force before, with what it was; None where it is new."""
-        yield from ((None, entry) for entry in self.added if entry.status is Status.ACTIVE)
+        """Yield each entry that became active or under review, with what it was; None where it is new."""
+        yield from ((None, entry) for entry in self.added if entry.is_in_force)
         for one in self.changed:
-            if one.after.status is Status.ACTIVE and not one.before.is_in_force:
+            if one.after.is_in_force and not one.before.is_in_force:
                 yield one.before, one.after
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import git, run_here, snapshot, write
+from builders import Ran, git, run_here, snapshot, write
 from lives import NEW, OLD, changed_lines, lived_in, two_entries
 
 Capture = pytest.CaptureFixture[str]
@@ -83,3 +83,23 @@ def test_review_refuses_in_one_sentence(
     assert (ran.code, ran.out, ran.err.count("\n")) == (code, "", 1)
     assert ran.err.startswith(said)
     assert snapshot(root) == before
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        [["new", "decision", "nav/rules/pool", "-s", "under_review"]],
+        [["new", "decision", "nav/rules/pool", "-s", "active"], ["review", "pool", "-m", "is it so?"]],
+        [["approve", NEW], ["review", NEW, "-m", "is it so?"]],
+    ],
+    ids=["new", "new-then-review", "approve-then-review"],
+)
+def test_review_that_begins_before_the_commit_passes_the_hook(
+    commands: list[list[str]], tmp_path: Path, capsys: Capture
+) -> None:
+    root = two_entries(tmp_path, new_status="draft")
+    for command in commands:
+        text = ["--body", "Work goes to a pool.\n\nRationale: it was measured."] if command[0] == "new" else []
+        assert run_here(capsys, *command, *text, cwd=root).code == 0
+    git(tmp_path, "add", "-A")
+    assert run_here(capsys, "check", "--staged", cwd=root) == Ran(0, "", "")

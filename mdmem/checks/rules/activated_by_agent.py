@@ -29,4 +29,5 @@ def find(case: Case) -> Iterator[Finding]:
     for entry, agent in activated_by_agents(case):
         how = "only its agent approved it" if entry.approved_by else "no person approved it"
         help_ = f"write `status: draft`, then let a person run `mdmem approve {entry.address}`"
-        yield case.on_entry(CODE, entry, f"became active, and {how}: `agent` is `{agent}`", help_, field="status")
+        message = f"became {entry.status}, and {how}: `agent` is `{agent}`"
+        yield case.on_entry(CODE, entry, message, help_, field="status")

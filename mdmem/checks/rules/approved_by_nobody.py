@@ -52,5 +52,5 @@ def _finding(case: Case, entry: Entry, owners: tuple[str, ...]) -> Finding:
     found = f"`{named}` is `{person}`, no owner of `{entry.wing}`" if person else "neither `approved_by` nor `owner`"
     listed = " or ".join(f"`{owner}`" for owner in owners)
     help_ = f"let {listed} run `mdmem approve {entry.address}`"
-    message = f"became active, and {found}" if person else f"became active with {found}"
+    message = f"became {entry.status}, and {found}" if person else f"became {entry.status} with {found}"
     return case.on_entry(CODE, entry, message, help_, field=named if person else "status")

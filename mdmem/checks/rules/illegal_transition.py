@@ -1,7 +1,7 @@
 """A status changed in a way that skips a step of an entry's life.
 
-The status decides what binds. A new entry is a draft or active, or a record of what ended, with its successor or its
-reason; a draft becomes active, or is deprecated with a reason;
+The status decides what binds. A new entry is a draft, active or under review, or a record of what ended, with its
+successor or its reason; a draft becomes active, is doubted as soon as it is active, or is deprecated with a reason;
 active and under_review change into each other, and both into deprecated; what is deprecated becomes active again with a
 new `reason`. For a draft, a successor is reason enough. Everything else hides that a rule was, or was not, in force.
 
@@ -24,9 +24,10 @@ from mdmem.finding import Finding, Severity
 
 CODE = "illegal-transition"
 SEVERITY = Severity.ERROR
-_NEW = (Status.DRAFT, Status.ACTIVE)
+# Of an entry that is new, or was a draft, a review may begin before the commit that brings it.
+_NEW = (Status.DRAFT, Status.ACTIVE, Status.UNDER_REVIEW)
 _ALLOWED: Mapping[Status, tuple[Status, ...]] = {
-    Status.DRAFT: (Status.ACTIVE, Status.DEPRECATED),
+    Status.DRAFT: (Status.ACTIVE, Status.UNDER_REVIEW, Status.DEPRECATED),
     Status.ACTIVE: (Status.UNDER_REVIEW, Status.DEPRECATED),
     Status.UNDER_REVIEW: (Status.ACTIVE, Status.DEPRECATED),
     Status.DEPRECATED: (Status.ACTIVE,),
@@ -80,4 +81,5 @@ def _finding(case: Case, entry: Entry, message: str, help_: str) -> Finding:
 
 
 def _listed(statuses: tuple[Status, ...]) -> str:
-    return " or ".join(f"`{status}`" for status in statuses)
+    *most, last = (f"`{status}`" for status in statuses)
+    return f"{', '.join(most)} or {last}" if most else last
