@@ -109,11 +109,6 @@ class Table:
         self._stored_looks = Looks({prefix: look for prefix, look in looks.items() if look is not None})
         return Looks(self._stored_looks)
 
-    def read_ahead(self, root: Path) -> None:
-        """Read what all files meant together while another process looks at the folders, if they hold much."""
-        if self.looks.look_ahead(root):
-            _ = self._former
-
     def take_former(self) -> Former | None:
         """Return what all files meant together, once: who takes it has all of it, and it is as large as that again."""
         # What else is asked of it is read before it is gone.

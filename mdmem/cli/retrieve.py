@@ -55,7 +55,6 @@ def command(
     """
     from mdmem.errors import RootNotFoundError
     from mdmem.retrieval.question import Question
-    from mdmem.workspace.ahead import read_ahead
 
     revision, syntax = options.pop("revision"), options.pop("syntax")
     session = CallerSession(options.pop("session"), is_fresh=options.pop("fresh"))
@@ -64,7 +63,7 @@ def command(
     work = Question(words=" ".join(words).strip(), filters=filters, syntax=syntax)
     questions = [Question(words=one, filters=filters, syntax=syntax) for one in asked]
     try:
-        workspace = read_ahead(open_workspace(given, revision=revision, files=paths))
+        workspace = open_workspace(given, revision=revision, files=paths)
     except RootNotFoundError as error:
         if given.root:
             raise

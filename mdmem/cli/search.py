@@ -25,16 +25,13 @@ if TYPE_CHECKING:
 @global_options
 def command(given: Globals, words: tuple[str, ...], limit: int, form: str, **options: Any) -> int:
     """Find entries that hold any of WORDS, the best first; a superseded one yields what replaced it."""
-    from mdmem.workspace.ahead import read_ahead
-
-    revision, syntax = options.pop("revision"), options.pop("syntax")
-    filters = filters_from(options)
-    workspace = read_ahead(open_workspace(given, revision=revision))
-    # Imported now: of a large memory, while another process looks at it.
     from mdmem.render.entries import search_markdown, search_text
     from mdmem.retrieval.question import Question
     from mdmem.retrieval.search import search, snippets
 
+    revision, syntax = options.pop("revision"), options.pop("syntax")
+    filters = filters_from(options)
+    workspace = open_workspace(given, revision=revision)
     question = Question(words=" ".join(words).strip(), filters=filters, syntax=syntax)
     result = search(workspace, question)
     if form == "json":

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import time
 from array import array
-from collections.abc import Iterable, Mapping, Sequence, Set
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain, compress, count
 from operator import is_, ne
 from pathlib import Path
 from stat import S_ISREG
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.disk import RACY_NS
@@ -20,11 +19,6 @@ from mdmem.record import StoredRecord
 from mdmem.tree.folder_files import FolderFiles, Listed, columns_like
 from mdmem.tree.model import Stat, TreeFile, path_of, stat_of
 
-if TYPE_CHECKING:
-    from mdmem.tree.ahead import Ahead
-
-# To have another process takes as long as to look at a thousand files.
-_MANY = 2_500
 _CAN_LOOK = os.stat in os.supports_dir_fd and os.listdir in os.supports_fd
 
 
@@ -233,21 +227,3 @@ class Looks(dict[str, FolderLook]):
     """What was seen of folders, by their path in a tree with a slash behind it, and what it came to the last time."""
 
     listing: Listing | None = None
-    _ahead: Ahead | None = None
-
-    def look_ahead(self, root: Path) -> bool:
-        """Let another process look at the folders of a root, if there is much in them; say whether it does."""
-        whole = [prefix for prefix, look in self.items() if look.is_whole]
-        if sum(len(self[prefix].paths) for prefix in whole) < _MANY:
-            return False
-        from mdmem.tree.ahead import Ahead, can_be_ahead
-
-        if can_be_ahead():
-            with suppress(OSError):
-                self._ahead = Ahead(whole, lambda prefix: self[prefix].renewed(root / prefix) is self[prefix])
-        return self._ahead is not None
-
-    def stood_ahead(self) -> Set[str]:
-        """Return the folders that were seen to be as they were, once; any other is to be looked at."""
-        ahead, self._ahead = self._ahead, None
-        return ahead.found() if ahead is not None else frozenset()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress, repeat
 from operator import attrgetter, is_, not_
 from pathlib import Path
@@ -53,7 +53,6 @@ class WorkingTree:
     _told: dict[str, FolderLook] = field(default_factory=dict)
     _left_out: GitTree | None = None
     _in_index: dict[str, TreeFile] = field(default_factory=dict)
-    _stood: Set[str] = frozenset()
     _listed_at: int = 0
 
     def files(self) -> tuple[TreeFile, ...]:
@@ -64,7 +63,6 @@ class WorkingTree:
         if self._listed is None:
             self._listed_at = time.time_ns()
             self._list_left_out()
-            self._stood = self.looks.stood_ahead()
             found: list[TreeFile] = []
             if not self._in_index or self.root.exists():
                 self._scan(self.root, "", found)
@@ -87,9 +85,7 @@ class WorkingTree:
 
     def _scan(self, folder: Path | str, prefix: str, found: list[TreeFile]) -> None:
         look = self.looks.get(prefix)
-        renewed = None
-        if look is not None:
-            renewed = look if prefix in self._stood else look.renewed(folder)
+        renewed = look.renewed(folder) if look is not None else None
         if renewed is not None:
             if renewed is not look:
                 self.looks[prefix] = renewed

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from builders import make_root, write
 
-from mdmem.tree import Looks, WorkingTree, ahead, digest_of, folder_files, look
+from mdmem.tree import Looks, WorkingTree, digest_of, folder_files, look
 from mdmem.tree.folder_files import FolderFiles, columns_like
 from mdmem.tree.look import FolderLook, column_of
 from mdmem.tree.model import stat_of
@@ -215,42 +215,6 @@ def test_columns_of_a_folder_are_those_of_its_stats(root: Path) -> None:
         assert files.columns(handle) is None
     finally:
         os.close(handle)
-
-
-@pytest.mark.parametrize("is_harmed", [False, True])
-@pytest.mark.parametrize("change", [lambda _: None, *CHANGES])
-def test_other_process_says_once_what_is_there(
-    change: Callable[[Path], object], is_harmed: bool, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(look, "RACY_NS", 0)
-    monkeypatch.setattr(look, "_MANY", 1)
-    monkeypatch.setattr(ahead, "can_be_ahead", lambda: True)
-    looks = Looks()
-    seen(root, looks)
-    change(root / ROOM)
-    with monkeypatch.context() as harmed:
-        if is_harmed:
-            harmed.setattr(FolderLook, "renewed", lambda *_: 1 / 0)
-        assert looks.look_ahead(root)
-    assert seen(root, looks) == seen(root, Looks())
-    write(root, "w/r/b.md", "Text of b")
-    assert seen(root, looks) == seen(root, Looks())
-
-
-def test_where_the_system_has_no_process_to_spare_nothing_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fork() -> int:
-        raise BlockingIOError
-
-    before = os.pipe()
-    for one in before:
-        os.close(one)
-    monkeypatch.setattr(os, "fork", fork)
-    with pytest.raises(BlockingIOError):
-        ahead.Ahead([ROOM], lambda _: True)
-    after = os.pipe()
-    for one in after:
-        os.close(one)
-    assert after == before
 
 
 @pytest.mark.parametrize(("inode", "is_stored"), [(7, True), (1 << 63, False)])
