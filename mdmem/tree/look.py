@@ -16,7 +16,7 @@ from typing import TypeAlias
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.disk import RACY_NS
 from mdmem.record import StoredRecord
-from mdmem.tree.folder_files import FolderFiles, Listed, columns_like
+from mdmem.tree.folder_files import FolderFiles, Listed
 from mdmem.tree.model import Stat, TreeFile, path_of, stat_of
 
 _CAN_LOOK = os.stat in os.supports_dir_fd and os.listdir in os.supports_fd
@@ -87,10 +87,6 @@ class FolderLook:
 
         Of each there is a stat: who makes a look, and who reads one, sees to that.
         """
-        now, then = self._all.columns(handle), self._expected
-        if now is not None and then is not None:
-            pairs = ((one, other) for one, other in zip(now, then, strict=True) if one != other)
-            return sorted({place for pair in pairs for place in compress(count(), map(ne, *pair))})
         numbers = iter(self.column)
         found = map(stat_of, map(partial(os.lstat, dir_fd=handle), self._all.read))
         return list(compress(count(), map(ne, found, zip(numbers, numbers, numbers, numbers, strict=True))))
@@ -98,10 +94,6 @@ class FolderLook:
     @cached_property
     def _all(self) -> FolderFiles:
         return FolderFiles(self.names, self.listed)
-
-    @cached_property
-    def _expected(self) -> list[array[int]] | None:
-        return columns_like(self.column) if isinstance(self.column, array) else None
 
     @cached_property
     def _unsettled(self) -> Sequence[int]:

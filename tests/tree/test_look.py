@@ -2,7 +2,6 @@
 
 import os
 import sys
-from array import array
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,9 +9,8 @@ import pytest
 from builders import make_root, write
 
 from mdmem.tree import Looks, WorkingTree, digest_of, folder_files, look
-from mdmem.tree.folder_files import FolderFiles, columns_like
+from mdmem.tree.folder_files import FolderFiles
 from mdmem.tree.look import FolderLook, column_of
-from mdmem.tree.model import stat_of
 
 ROOM = "w/r/"
 
@@ -89,8 +87,8 @@ def test_change_in_a_room_is_seen(
 ) -> None:
     monkeypatch.setattr(look, "RACY_NS", 0)
     looks = Looks()
-    # From the third time on stats are asked for in columns.
-    before = [seen(root, looks) for _ in range(3)][-1]
+    # From the second time on a listing stands.
+    before = [seen(root, looks) for _ in range(2)][-1]
     change(root / ROOM)
     now, anew = seen(root, looks), Looks()
     assert now != before
@@ -198,23 +196,6 @@ def test_stored_look_lists_no_folder_that_stands_long_as_it_is_and_tells_a_new_n
         (room / "d.md").unlink(missing_ok=True)
         write(room, "d.md", "new")
     assert again.renewed(room) is None
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="no other system has the call")
-def test_columns_of_a_folder_are_those_of_its_stats(root: Path) -> None:
-    room = root / ROOM
-    os.utime(room / "a.md", ns=(5, -3_000_000_001))
-    handle = os.open(room, os.O_RDONLY)
-    try:
-        files = FolderFiles(["a.md", ".hidden", "b.md", "c.md"])
-        assert files.columns(handle) is None, "nothing is prepared for who asks only once"
-        stats = column_of(stat_of((room / name).stat()) for name in ("a.md", "b.md", "c.md"))
-        assert isinstance(stats, array)
-        assert files.columns(handle) == columns_like(stats)
-        (room / "c.md").unlink()
-        assert files.columns(handle) is None
-    finally:
-        os.close(handle)
 
 
 @pytest.mark.parametrize(("inode", "is_stored"), [(7, True), (1 << 63, False)])
