@@ -12,19 +12,13 @@ from mdmem.errors import EnvironmentFaultError
 
 @dataclass(slots=True)
 class Reply:
-    """The answer to one call, on its way; `is_ready` says that the work is done and only the answer is left to send."""
+    """The answer to one call, on its way."""
 
-    is_ready: bool = False
     _then: list[Callable[[], None]] = field(default_factory=list)
 
     def then(self, work: Callable[[], None]) -> None:
         """Let some work be done once the answer has left the process."""
         self._then.append(work)
-
-    @property
-    def is_awaited(self) -> bool:
-        """Say whether anything is to be done then."""
-        return bool(self._then)
 
     def has_left(self) -> None:
         """Do the work; where the state refuses, the call counts as unanswered until that is too old."""

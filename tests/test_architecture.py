@@ -298,6 +298,7 @@ def test_broad_excepts_are_the_boundaries() -> None:
         "mdmem.cli.main",
         "mdmem.events.limit",
         "mdmem.lsp.server",
+        "mdmem.mcp.dispatch",
         "mdmem.mcp.tool_call",
     ]
 

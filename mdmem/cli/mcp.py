@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from mdmem.mcp.hub import HubAnswers
     from mdmem.mcp.workspaces import Provider
 
-# Seconds that a question which came before the SDK is imported is left alone with the processor.
-_FIRST = 0.5
 _EXTRA = ("mcp", "mcp_types", "anyio", "starlette", "uvicorn", "h11")
 
 
@@ -68,41 +66,22 @@ def command(
 
 
 def _serve(given: Globals, profile: str | None, access: Access, *, dsn: str | None) -> int:
-    """Answer the client's first requests, then import the SDK, which answers the rest."""
-    from importlib.util import find_spec
-
-    from mdmem.mcp.handshake import Opening
+    from mdmem.mcp.server import build_server
     from mdmem.mcp.session import Session
+    from mdmem.mcp.stdio import serve
     from mdmem.mcp.workspaces import Provider
 
-    provider, session = Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today), Session()
-    opening, early = Opening(), None
-    if find_spec("mcp") is not None:
-        opening.start()
-        from mdmem.mcp.lists import early_lists
-        from mdmem.mcp.tools.table import listed_in, tools_of
-
-        named = profile or provider.profile()
-        opening.offer(early_lists(provider, listed_in(named, has_hub=bool(dsn)), access))
-        # What the lists do not wait for.
-        from mdmem.mcp.early_calls import EarlyCalls
-
-        early = EarlyCalls(provider, session, () if dsn else tools_of(named), access)
-        opening.offer_calls(early.result)
-        opening.is_idle.wait(_FIRST)
-    from mdmem.mcp.server import build_server
-    from mdmem.mcp.stdio import serve
-
     _collect_garbage()
+    provider = Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
     server = build_server(
         provider,
         profile=profile,
         access=lambda: access,
-        is_warming=early is None or not early.found_index,
-        session=session,
+        is_warming=True,
+        session=Session(),
         hub=_hub(provider, dsn),
     )
-    serve(server, opening)
+    serve(server)
     return 0
 
 

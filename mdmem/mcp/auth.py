@@ -17,9 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mdmem.access import EVERYTHING, Access
 from mdmem.dataclass import dataclass
 from mdmem.errors import EnvironmentFaultError
-from mdmem.mcp.connections import has_gone, network_of, welcome
+from mdmem.mcp.connections import network_of, welcome
 from mdmem.mcp.rate_limits import Buckets
-from mdmem.reply import Reply, replying
 from mdmem.state.bearer_tokens import BearerToken, BearerTokens
 
 _NOBODY = Access.to_wings(())
@@ -138,22 +137,9 @@ class AccessMiddleware:
             app = AuthContextMiddleware(self.app)
         held = _CALLER.set(bearer.access if bearer else self.open_access)
         try:
-            with replying() as reply:
-                await app(scope, _in_time(receive, self.body_seconds), _sending(scope, send, reply))
+            await app(scope, _in_time(receive, self.body_seconds), send)
         finally:
             _CALLER.reset(held)
-
-
-def _sending(scope: Scope, send: Send, reply: Reply) -> Send:
-    """Return what sends an answer, and says of a reply when it has left for a client that is there."""
-
-    async def put(message: Message) -> None:
-        await send(message)
-        if reply.is_ready and message.get("body") and not has_gone(scope):
-            # At once, not in a thread: the client may repeat its call as soon as it has read this.
-            reply.has_left()
-
-    return put
 
 
 def _in_time(receive: Receive, seconds: float) -> Callable[[], Awaitable[Message]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import contextvars
+import threading
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
 import anyio
-import anyio.to_thread
 
 from mdmem.access import Access
 from mdmem.mcp.page import Page
@@ -15,14 +18,13 @@ from mdmem.mcp.session import Session
 from mdmem.mcp.tool_call import TIMED_OUT, OtherMemories, ToolCall, ToolCalls, refusing
 from mdmem.mcp.tools.shape import Tool
 from mdmem.mcp.workspaces import Provider
+from mdmem.reply import replying
 
 _Result = TypeVar("_Result")
 _TRIES = 2
 # So many calls are worked on at once: Python runs one thread at a time, and more of them would only pass each other's
 # time limits. Who writes may wait for a lock, and holds up nobody who reads.
 _AT_ONCE = 4
-# With those that a time limit gave up on, which go on to their next file.
-_THREADS = 64
 
 
 class Calls(ToolCalls):
@@ -31,7 +33,6 @@ class Calls(ToolCalls):
     def __init__(self, provider: Provider, session: Session | None = None, hub: OtherMemories | None = None) -> None:
         """Take what opens the workspaces, the session of the one client where there is one that stays, and a hub."""
         super().__init__(provider, session, hub)
-        self._threads = anyio.CapacityLimiter(_THREADS)
         self._readers, self._writers = anyio.CapacityLimiter(_AT_ONCE), anyio.CapacityLimiter(_AT_ONCE)
 
     async def call(self, tool: Tool, given: Mapping[str, Any], access: Access) -> Page:
@@ -39,7 +40,10 @@ class Calls(ToolCalls):
         with refusing(tool):
             asked = self._asked(tool, given, access, await self.in_thread(self._limits))
             async with self._writers if tool.writes else self._readers:
-                page = await self._answer(asked)
+                with replying() as reply:
+                    page = await self._answer(asked)
+                # A client that goes before its answer cancels this call, and may send it again.
+                reply.has_left()
             if self._session is not None:
                 self._session.give(page.gave)
             return page
@@ -52,7 +56,7 @@ class Calls(ToolCalls):
         tries, seconds = (1, _TRIES * limits.seconds + 1) if tool.keeps_time else (_TRIES, limits.seconds)
         for _ in range(tries):
             with anyio.move_on_after(seconds):
-                page = await self.in_thread(partial(self._or_fallen_back, asked), may_be_left=True)
+                page = await self.in_thread(partial(self._or_fallen_back, asked))
                 if page is not None:
                     return page
         said = f"no answer within {limits.seconds:g} s, tried {_TRIES} times; go on without the memory, or call again"
@@ -60,6 +64,27 @@ class Calls(ToolCalls):
         said += "; what stands under `fallback` is from outside the memory and binds nobody" if beside else ""
         return asked.page({**tool.fall_back(TIMED_OUT, said, asked.arguments), **beside})
 
-    async def in_thread(self, work: Callable[[], _Result], *, may_be_left: bool = False) -> _Result:
-        """Return what some work returns that may block; `may_be_left` lets a time limit go on without it."""
-        return await anyio.to_thread.run_sync(work, abandon_on_cancel=may_be_left, limiter=self._threads)
+    async def in_thread(self, work: Callable[[], _Result]) -> _Result:
+        """Return the result of work that may block; whoever is cancelled leaves it to itself.
+
+        The thread is a daemon: one that hangs cannot keep the process alive. Those of anyio and of asyncio can.
+        """
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[_Result] = loop.create_future()
+
+        def deliver(setter: Callable[[Any], None], value: Any) -> None:
+            # Where nobody waits any more, or the loop has ended, the result is dropped.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(lambda: None if future.done() else setter(value))
+
+        def run() -> None:
+            try:
+                result = work()
+            except BaseException as error:  # noqa: BLE001  # it is raised where the result is awaited
+                deliver(future.set_exception, error)
+            else:
+                deliver(future.set_result, result)
+
+        context = contextvars.copy_context()
+        threading.Thread(target=context.run, args=(run,), daemon=True).start()
+        return await future

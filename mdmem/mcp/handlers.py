@@ -141,7 +141,7 @@ class Handlers:
         access = self._access()
         seconds = await self._calls.in_thread(self._seconds)
         with anyio.move_on_after(seconds):
-            found = await self._calls.in_thread(lambda: self._timed(work, access, seconds), may_be_left=True)
+            found = await self._calls.in_thread(lambda: self._timed(work, access, seconds))
             if found:
                 return found[0]
         raise EnvironmentFaultError(f"no answer within {seconds:g} s; ask again")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
-import os
 import signal
 import socket
-import sys
 from collections.abc import Callable, Iterator, Sequence
 
 import anyio
@@ -106,7 +104,7 @@ def serve_http(
     limits: HttpLimits | None = None,
     open_access: Access = EVERYTHING,
 ) -> None:
-    """Serve until a signal ends it, and then end the process: threads that nobody waits for would hold it up.
+    """Serve until a signal ends it.
 
     `say` is told, once, where it listens.
     Raises UsageError for an address that would let anybody in, and EnvironmentFaultError where it cannot be had.
@@ -117,8 +115,6 @@ def serve_http(
         app = build_app(server, authenticator, listening=listening, limits=limits, open_access=open_access)
         say(f"mdmem: serving {_url(bound)}")
         anyio.run(_serve, app, bound, limits)
-    sys.stderr.flush()
-    os._exit(0)
 
 
 def authenticator_for(bearers: BearerTokens, listening: ListenAddress, *, open_access: Access) -> Authenticator:

@@ -518,7 +518,11 @@ def test_sixty_calls_at_once_are_all_answered(root: Path) -> None:
 
         async with anyio.create_task_group() as tasks:
             for number in range(60):
-                tasks.start_soon(one, *calls[number % len(calls)])
+                tool, arguments = calls[number % len(calls)]
+                # The same text from one client, before its answer, is the same save.
+                if tool == "save_context":
+                    arguments = {**arguments, "context": {"content": f"x {number}", "topic": "t"}}
+                tasks.start_soon(one, tool, arguments)
         return found
 
     assert with_client(server_over(root), work, mode="legacy") == [False] * 60
