@@ -14,7 +14,7 @@ from mcp.server.stdio import stdio_server
 from mdmem.mcp.server import MemoryServer
 
 # Seconds in which requests that came before the end of the input are answered.
-_GRACE = 0.8
+_GRACE = 0.5
 _BEAT = 0.02
 
 
