@@ -104,7 +104,7 @@ def _subject(entry: Entry) -> _Subject:
 
 def _overlaps_of(subject: _Subject, sharing: Iterator[_Subject], wing: Wing) -> Iterator[Overlap]:
     entry = subject.entry
-    declared = {*entry.overrides, *entry.amends, *entry.see, *entry.conflicts_with}
+    declared = {*entry.overrides, *entry.amends, *entry.see, *entry.contradicts}
     # One that shares several keys comes several times.
     near = {other.entry.address: other for other in islice(sharing, _COMPARED)}
     read = (other for other in near.values() if wing.shared_wings is None or other.entry.wing in wing.shared_wings)

@@ -174,7 +174,7 @@ class _Classifying:
         claimants = [claim for claim in live if claim.by_new]
         named = [claim for claim in rest if claim.by_old]
         if len(claimants) > 1 or sum(claim.by_old for claim in live) > 1:
-            is_declared = all(claim.by_old for claim in live) and self.entries[live[0].old].why_ended
+            is_declared = self.entries[live[0].old].declares_split(claim.new for claim in live)
             return {} if is_declared else dict.fromkeys(live, EdgeKind.TWO_SUCCESSORS)
         if claimants and named and not claimants[0].by_old:
             return dict.fromkeys([*claimants, *named], EdgeKind.MISMATCH)

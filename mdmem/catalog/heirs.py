@@ -29,13 +29,13 @@ _TOLD_BY: Mapping[str, Callable[[Entry], object]] = {
     "rated": attrgetter("type", "relevance_score"),
     "plain": lambda entry: (entry.type is EntryType.INVARIANT, bool(entry.overrides)),
     "hidden": attrgetter("status"),
-    "splits": attrgetter("reason", "superseded_by"),
+    "splits": attrgetter("why_ended", "superseded_by"),
     "draft": attrgetter("status"),
 }
 # Those that hold entries, and which an entry is among.
 _HOLDING: Mapping[str, Callable[[Entry], object]] = {
     "overriding": attrgetter("overrides"),
-    "contested": attrgetter("conflicts_with"),
+    "contested": attrgetter("contradicts"),
     "drafts": lambda entry: entry.status is Status.DRAFT,
 }
 

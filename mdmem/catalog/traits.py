@@ -34,7 +34,7 @@ class Traits:
     @cached_property
     def contested(self) -> Sequence[Entry]:
         """Return the entries that are said to contradict another."""
-        return having(self.entries, "conflicts_with")
+        return having(self.entries, "contradicts")
 
     @cached_property
     def splits(self) -> Sequence[tuple[str, Sequence[str]]]:
@@ -44,9 +44,7 @@ class Traits:
             if len(successors) < 2:
                 continue
             binding = [new for new in successors if lineage.is_current(new)]
-            entry = self.entries[old]
-            declared = entry.reason is not None and set(successors) <= set(entry.superseded_by)
-            if len(binding) > 1 and not declared:
+            if len(binding) > 1 and not self.entries[old].declares_split(successors):
                 found.append((old, binding))
         return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -111,6 +112,11 @@ class Relation(StoredRecord, frozen=True):
     type: str
     to: str
 
+    @property
+    def is_contradiction(self) -> bool:
+        """Say whether the relation has the type `CONFLICTS_WITH`, in any spelling."""
+        return self.type.casefold().replace("-", "_") == "conflicts_with"
+
 
 class Entry(StoredRecord, frozen=True, kw_only=True):
     """One durable rule or fact at its address, as its front matter states it.
@@ -182,9 +188,21 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
         return self.status in IN_FORCE
 
     @property
+    def contradicts(self) -> tuple[str, ...]:
+        """Return the addresses that the entry contradicts, by `conflicts_with` or by a relation of that type."""
+        if not self.relations:
+            return self.conflicts_with
+        related = (one.to for one in self.relations if one.is_contradiction)
+        return tuple(dict.fromkeys((*self.conflicts_with, *related)))
+
+    @property
     def why_ended(self) -> str | None:
         """Return the reason a deprecated entry gives for its end."""
         return self.deprecated_reason or self.reason
+
+    def declares_split(self, successors: Iterable[str]) -> bool:
+        """Say whether the entry names all of several successors and gives a reason for the split."""
+        return bool(self.why_ended) and set(successors) <= set(self.superseded_by)
 
     def why_replaced(self, by: Entry) -> str | None:
         """Return why another took the place of this entry, whose `reason` tells that unless it replaced one itself."""

@@ -23,7 +23,7 @@ _RARE = (
     "supersedes",
     "superseded_by",
     "overrides",
-    "conflicts_with",
+    "contradicts",
     "amends",
     "applies_to",
     "expires_at",

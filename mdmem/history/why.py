@@ -88,8 +88,8 @@ def why(workspace: Workspace, name: str) -> WhyReport:
 
 def _conflicts(workspace: Workspace, address: str) -> tuple[str, ...]:
     catalog = workspace.catalog
-    named = set(catalog.entries[address].conflicts_with)
-    named |= {other.address for other in catalog.entries.values() if address in other.conflicts_with}
+    named = set(catalog.entries[address].contradicts)
+    named |= {other.address for other in catalog.entries.values() if address in other.contradicts}
     return tuple(sorted(other for other in named if catalog.lineage.is_current(other)))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from mdmem.catalog import Catalog
+from mdmem.catalog import Catalog, interpret
 from mdmem.catalog.edges import EdgeKind, classify
 from mdmem.dataclass import dataclass, field
 from mdmem.document.conflict_markers import ConflictSide, has_hunks, labels_of, take_side
@@ -171,10 +171,10 @@ def _of_file(workspace: Workspace, path: str, stages: frozenset[int]) -> MergeCo
 
 
 def _is_declared(path: str, content: bytes, successors: Sequence[SuccessorSide]) -> bool:
-    """Say whether both sides name every successor, as a split that somebody meant."""
+    """Say whether both sides declare a split into all successors."""
     addresses = {one.address for one in successors}
-    stated = [parse_document(path, take_side(content, side)).fields for side in ConflictSide]
-    return all(fields and addresses <= set(_links(fields.get("superseded_by"))) for fields in stated)
+    stated = [interpret(parse_document(path, take_side(content, side))).entry for side in ConflictSide]
+    return all(entry is not None and entry.declares_split(addresses) for entry in stated)
 
 
 def _differing(path: str, content: bytes) -> Iterator[FieldSides]:

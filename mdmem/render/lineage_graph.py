@@ -147,7 +147,7 @@ class Bearings:
             for kind, named in (
                 (Way.OVERRIDES, one.overrides),
                 (Way.AMENDS, one.amends),
-                (Way.CONFLICTS, one.conflicts_with),
+                (Way.CONFLICTS, one.contradicts),
             ):
                 known = (other for other in named if other in entries and other != one.address)
                 yield from (Arrow(one.address, other, kind) for other in known)

@@ -69,7 +69,7 @@ def partners_of(catalog: Catalog, chosen: Collection[str], scope: Scope) -> tupl
 def _disputed(catalog: Catalog, chosen: Collection[str], scope: Scope) -> Iterator[str]:
     for entry in catalog.traits.contested:
         if catalog.lineage.is_current(entry.address):
-            heads = (head for other in entry.conflicts_with for head in catalog.lineage.heads(other))
+            heads = (head for other in entry.contradicts for head in catalog.lineage.heads(other))
             for other in heads:
                 if (entry.address in chosen) != (other in chosen):
                     missing = other if entry.address in chosen else entry.address

@@ -250,7 +250,7 @@ def quotation(view: View, entry: Entry) -> Quoted:
         *marked(catalog.stance(entry.address)),
         *(f"amended by {one}" for one in catalog.amendments.of(entry.address)),
         *(f"claimed by {one}" for one in catalog.lineage.claimed_by(entry.address)),
-        *(f"contradicts {one}" for one in entry.conflicts_with if _binds_there(catalog, one)),
+        *(f"contradicts {one}" for one in entry.contradicts if _binds_there(catalog, one)),
     ]
 
     def said() -> str:

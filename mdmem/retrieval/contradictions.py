@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from mdmem.catalog import Catalog
-from mdmem.retrieval.question import DECLARED, Contradiction
+from mdmem.retrieval.question import DECLARED, RELATED, Contradiction
 
 
 def contradictions_among(catalog: Catalog, chosen: Set[str]) -> Iterator[Contradiction]:
@@ -37,11 +37,12 @@ def _overlaps(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, st
 def _declared(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:
     for entry in catalog.traits.contested:
         if catalog.lineage.is_current(entry.address):
-            # What replaced the other end inherits the contradiction until somebody says that it is resolved.
-            heads = {head for other in entry.conflicts_with for head in catalog.lineage.heads(other)}
-            for other in sorted(heads - {entry.address}):
-                if entry.address in chosen or other in chosen:
-                    yield entry.address, other, DECLARED
+            for named in entry.contradicts:
+                why = DECLARED if named in entry.conflicts_with else RELATED
+                # What replaced the other end inherits the contradiction until somebody says that it is resolved.
+                for other in catalog.lineage.heads(named):
+                    if other != entry.address and (entry.address in chosen or other in chosen):
+                        yield entry.address, other, why
 
 
 def _splits(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:

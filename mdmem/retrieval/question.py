@@ -137,6 +137,7 @@ NOTHING_SHARED = "shares no word or path"
 ELSEWHERE = "applies elsewhere"
 # What a person wrote down; every other reason for a conflict is only a suspicion.
 DECLARED = "declared in `conflicts_with`"
+RELATED = "declared by a `CONFLICTS_WITH` relation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +150,8 @@ class Contradiction:
 
     @property
     def is_declared(self) -> bool:
-        """Say whether one of the two names the other in `conflicts_with`."""
-        return self.why == DECLARED
+        """Say whether one of the two names the other as what it contradicts."""
+        return self.why in (DECLARED, RELATED)
 
 
 @dataclass(frozen=True, slots=True)

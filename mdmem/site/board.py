@@ -10,6 +10,7 @@ from mdmem.dataclass import dataclass
 from mdmem.entry.model import LINK_FIELDS, Entry, Status, day_of, visible
 from mdmem.finding import Finding
 from mdmem.render.words import count
+from mdmem.retrieval.contradictions import contradictions_among
 from mdmem.site.links import BOARD, href_from, page_of
 from mdmem.site.rows import PageRows, Row
 
@@ -61,14 +62,8 @@ class Board:
             ("Alone", self._orphans(), "Nothing names them, they name nothing, and they are about no code."),
         ]
         lists = [(title, self._rows(some), len(some), said) for title, some, said in groups]
-        pairs = sorted(
-            {
-                tuple(sorted((entry.address, other)))
-                for entry in facts.entries
-                for other in entry.conflicts_with
-                if other in entries and facts.is_current(entry) and facts.is_current(entries[other])
-            }
-        )
+        current = frozenset(entry.address for entry in facts.entries if facts.is_current(entry))
+        pairs = [(one.a, one.b) for one in contradictions_among(facts.catalog, current)]
         counted = Counter(e.owner for e in facts.entries if e.owner and facts.is_current(e))
         drafts = Counter(e.owner for e in facts.entries if e.owner and e.status is Status.DRAFT)
         owners = sorted({*counted, *drafts}, key=lambda one: (-counted[one], str(one)))

@@ -169,6 +169,32 @@ def test_split_names_both_with_the_reason(tmp_path: Path, capsys: Capture) -> No
     assert run_here(capsys, "resolve", cwd=root).code == 0
 
 
+def doubted_by(root: Path, capsys: Capture) -> set[str]:
+    """Return which commands tell of successors that contradict each other."""
+    found = set()
+    if run_here(capsys, "check", "--select", "two-successors", cwd=root).code:
+        found.add("check")
+    for command in ("retrieve", "context"):
+        answer = json.loads(run_here(capsys, command, "threads executor", "--format", "json", cwd=root).out)
+        found |= {command} if answer.get("conflicts") else set()
+    run_here(capsys, "site", "build", "--out", str(root.parent / "pages"), cwd=root)
+    found |= {"site"} if "Contradictions" in (root.parent / "pages/board.html").read_text() else set()
+    return found
+
+
+@pytest.mark.parametrize("key", ["deprecated_reason", "reason"])
+def test_declared_split_is_no_contradiction_in_any_answer(key: str, tmp_path: Path, capsys: Capture) -> None:
+    root = forked(tmp_path)
+    assert doubted_by(root, capsys) == {"check", "retrieve", "context", "site"}
+    assert run_here(capsys, "resolve", OLD, "--split", "-m", "one a board", cwd=root).code == 0
+    write(root, f"{OLD}.md", (root / f"{OLD}.md").read_text().replace("deprecated_reason:", f"{key}:"))
+    git(tmp_path, "add", "memory")
+    git(tmp_path, "commit", "-q", "-m", "split")
+    assert doubted_by(root, capsys) == set()
+    review = run_here(capsys, "diff", "HEAD~1", cwd=root).out
+    assert f"ended: {EXECUTOR} and {FOUR}: both supersede {OLD}" in review
+
+
 @pytest.mark.parametrize("choice", [["--take", "theirs", "-m", "why"], ["--behind", FOUR], ["--split", "-m", "why"]])
 def test_commit_after_a_choice_passes_the_hooks(
     choice: list[str], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch

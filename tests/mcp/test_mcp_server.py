@@ -237,6 +237,24 @@ def test_what_may_not_be_written_is_denied(root: Path) -> None:
     assert (saved["status"], saved["message"]) == ("failed", "Project access denied: nav")
 
 
+def test_entities_that_conflict_are_a_contradiction_in_answers_and_checks(root: Path) -> None:
+    server = server_over(root)
+    ledger = {"entity_name": "Ledger", "fact": "The ledger of orders keeps none.", "scope": "project"}
+    queue = {"entity_name": "Queue", "fact": "The queue of orders keeps each.", "scope": "project"}
+    call(server, "upsert_entity_with_deps", entity=ledger, related_entities=[], project_id="nav")
+    assert facts(call(server, "retrieve_context", project_id="nav", topic="orders"))["retrieval_status"] == "succeeded"
+    related = [{"entity_id": "Ledger", "relationship_type": "CONFLICTS_WITH", "properties": {}}]
+    call(server, "upsert_entity_with_deps", entity=queue, related_entities=related, project_id="nav")
+    commit_all(root.parent)
+    bundle = facts(call(server, "retrieve_context", project_id="nav", topic="orders"))
+    assert (bundle["retrieval_status"], bundle["conflicts_found"]) == ("conflicted", True)
+    pair = {"a": "nav/entities/ledger", "b": "nav/entities/queue", "why": "declared by a `CONFLICTS_WITH` relation"}
+    assert bundle["conflicts"] == asked(server, "retrieve", query="ledger orders")["conflicts"] == [pair]
+    assert facts(call(server, "context", goal="ledger of orders"))["conflicts"] == [pair]
+    found = asked(server, "check")["findings"]
+    assert "conflict-unresolved" in [one["code"] for one in found]
+
+
 def test_an_ambiguous_wing_is_asked_for_by_the_name_of_its_parameter(root: Path) -> None:
     write_entry(root, "arm/rules/x")
     assert "name one as `wing`" in error(call(server_over(root), "retrieve", query="x"))

@@ -1,7 +1,8 @@
 """Two entries in force contradict each other.
 
-`conflicts_with` says so openly, and retrieval shows both; until somebody decides, each reader decides alone. A pair is
-reported once, whichever end names it. Where one of the two overrides the other, it is decided.
+`conflicts_with`, or an entity's relation `CONFLICTS_WITH`, says so openly, and retrieval shows both; until somebody
+decides, each reader decides alone. A pair is reported once, whichever end names it. Where one of the two overrides the
+other, it is decided.
 
 Fails:
 
@@ -9,7 +10,7 @@ Fails:
     app/rules/b.md    status: active
 
 Fix: end one with `mdmem deprecate`, or name the shared entry under `overrides` in the project's. Where both hold,
-narrow one with `applies_to` or `focus`, and remove `conflicts_with`.
+narrow one with `applies_to` or `focus`, and remove the link.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.finding import Finding, Severity
+from mdmem.entry.model import Entry
+from mdmem.finding import Finding, Place, Severity
 
 CODE = "conflict-unresolved"
 SEVERITY = Severity.WARNING
@@ -26,18 +28,25 @@ SEVERITY = Severity.WARNING
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each contradicting pair of which both are current, at the first that names the other."""
     seen: set[frozenset[str]] = set()
-    for link in case.distinct_links:
-        if link.field != "conflicts_with" or link.target is None:
-            continue
-        pair = frozenset({link.entry.address, link.target})
-        if pair in seen or not all(case.is_current(one) for one in pair) or _is_decided(case, *pair):
-            continue
-        seen.add(pair)
-        message = f"contradicts `{link.target}`, and both are in force"
-        help_ = f"end one, as with `mdmem deprecate {link.target} --reason TEXT`, or narrow one and remove the link"
-        place = case.catalog.place(link.entry.address, link.field, link.item)
-        other = case.link_place(link.target, link.field, link.entry.address)
-        yield Finding(CODE, message, place, help_, link.entry.address, other=other)
+    for entry in case.near_entries:
+        for target in entry.contradicts:
+            pair = frozenset({entry.address, target})
+            if len(pair) < 2 or pair in seen or not all(map(case.is_current, pair)) or _is_decided(case, *pair):
+                continue
+            seen.add(pair)
+            message = f"contradicts `{target}`, and both are in force"
+            help_ = f"end one, as with `mdmem deprecate {target} --reason TEXT`, or narrow one and remove the link"
+            place, other = _place(case, entry, target), _place(case, case.catalog.entries[target], entry.address)
+            yield Finding(CODE, message, place, help_, entry.address, other=other)
+
+
+def _place(case: Case, entry: Entry, target: str) -> Place:
+    """Return where an entry says that it contradicts another; the head of its file where it does not."""
+    if target in entry.contradicts and target not in entry.conflicts_with:
+        named = ((item, one.to) for item, one in enumerate(entry.relations) if one.is_contradiction)
+        item = next(item for item, to in named if to == target)
+        return case.catalog.place(entry.address, "relations", item)
+    return case.link_place(entry.address, "conflicts_with", target)
 
 
 def _is_decided(case: Case, first: str, second: str) -> bool:
