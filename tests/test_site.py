@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import resource
 import shutil
@@ -12,7 +11,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from html.parser import HTMLParser
 from os.path import normpath
@@ -27,7 +26,6 @@ from hypothesis import strategies as st
 
 from mdmem.entry.globs import all_matches
 from mdmem.errors import EnvironmentFaultError
-from mdmem.record import pack
 from mdmem.site.build import SiteRequest, asset_text, build, site_of
 from mdmem.site.facts import SiteFacts
 from mdmem.site.marks import linked
@@ -221,18 +219,6 @@ def test_a_build_with_nothing_new_looks_at_no_page_and_no_text_is_read_twice(
     assert built(folder, tmp_path / "other") == first
     monkeypatch.setattr("mdmem.site.pages.EntryView.context", lambda *_: pytest.fail("looked at"))
     assert build(opened(folder), SiteRequest(out=out)).written == ()
-
-
-@pytest.mark.parametrize("hands", [pack, lambda *given: os._exit(0)])
-def test_half_of_the_pages_may_be_made_by_a_second_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hands: Callable[..., bytes]
-) -> None:
-    folder = decided(tmp_path)
-    alone = built(folder, tmp_path / "alone")
-    monkeypatch.setattr("mdmem.site.build._MANY", 0)
-    monkeypatch.setattr("mdmem.site.build.is_free", lambda: True)
-    monkeypatch.setattr("mdmem.site.build.pack", hands)
-    assert built(folder, tmp_path / "both") == alone
 
 
 def test_globs_meet_what_they_met_where_each_is_put_to_every_file(tmp_path: Path) -> None:

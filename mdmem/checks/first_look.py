@@ -1,29 +1,25 @@
-"""The first look at the files of a large memory: each is parsed, judged by what it says alone, and let go.
-
-Half of that is done by a second process where a core is free; what comes back are records.
-"""
+"""The first look at the files of a large memory: each is parsed, judged by what it says alone, and let go."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from typing import NamedTuple
 
 from mdmem.catalog import LoadedFile, interpret, part_of
-from mdmem.catalog.content import read_moments
 from mdmem.checks.case import Case
 from mdmem.checks.extract import KeptExtract
-from mdmem.checks.kept_findings import ExtractStore, extracts_of, is_large, version
+from mdmem.checks.kept_findings import ExtractStore, extracts_of, is_large
 from mdmem.dataclass import dataclass, field
 from mdmem.hint import load_engine
-from mdmem.record import Raw, StoredRecord, as_raw, pack, unpack, unpack_one
 from mdmem.settings import Settings
 from mdmem.tree import Tree, Unreadable, WorkingTree
 
-# So many documents are held at once, and so many looked at before there are two processes.
-_TOGETHER, _FIRST = 250, 16
+# So many documents are held at once.
+_TOGETHER = 250
 
 
-class SeenFile(StoredRecord, frozen=True, array_like=True):
+class SeenFile(NamedTuple):
     """What a file means, the identity of its bytes, and its extract, where no check fails."""
 
     loaded: LoadedFile
@@ -31,7 +27,6 @@ class SeenFile(StoredRecord, frozen=True, array_like=True):
     extract: KeptExtract | None = None
 
 
-_Seen = dict[str, SeenFile]
 _Contents = Mapping[str, bytes | Unreadable]
 
 
@@ -48,37 +43,12 @@ class FirstLook:
         looking = _Looking(tree, former)
         if not looking.is_worth_it(paths):
             return None
-        seen = _looked_at(looking, paths)
+        load_engine()
+        seen = dict(looking.at(paths))
         digests = {path: one.digest for path, one in seen.items()}
         made = {path: one.extract for path, one in seen.items() if one.extract is not None}
         self.store.keep(made, digests)
         return {path: (one.loaded, one.digest) for path, one in seen.items()}
-
-
-def _looked_at(looking: _Looking, paths: Sequence[str]) -> _Seen:
-    """Return what is seen in files."""
-    # Imported here: few runs need it.
-    from mdmem.index import fork
-
-    load_engine()
-    # What a look imports is then imported in both processes.
-    seen = dict(looking.at(paths[:_FIRST]))
-    rest = paths[_FIRST:]
-    if not fork.is_free():
-        return seen | dict(looking.at(rest))
-    with fork.beside(lambda: pack(version(), [as_raw(part) for part in looking.parts(rest[1::2])])) as wait:
-        seen.update(looking.at(rest[::2]))
-        told = _unpacked(wait())
-    seen.update(looking.at(rest[1::2]) if told is None else told)
-    return seen
-
-
-def _unpacked(told: bytes) -> _Seen | None:
-    """Return what another process saw; None where it died."""
-    parts = [unpack_one(one, _Seen) for one in unpack(told, version(), list[Raw]) or (Raw(),)]
-    seen = {path: one for part in parts if part is not None for path, one in part.items()}
-    is_told = None not in parts and read_moments((one.loaded for one in seen.values()), ())
-    return seen if is_told else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +60,7 @@ class _Looking:
     held: dict[str, bytes | Unreadable] = field(default_factory=dict)
 
     def is_worth_it(self, paths: Sequence[str]) -> bool:
-        """Say whether files are so many, or so long, that a second process pays."""
+        """Say whether files are so many, or so long, that none of their documents is held on to."""
         listed = self.tree.unread_size(paths) if isinstance(self.tree, WorkingTree) else None
         if listed is not None:
             return is_large(len(paths), listed)
@@ -103,13 +73,9 @@ class _Looking:
         return False
 
     def at(self, paths: Sequence[str]) -> Iterator[tuple[str, SeenFile]]:
-        """Yield what is seen in files."""
-        for part in self.parts(paths):
-            yield from part.items()
-
-    def parts(self, paths: Sequence[str]) -> Iterator[_Seen]:
-        """Yield what is seen in files, no more than some of whose documents are held at once."""
-        return (dict(self._some(contents)) for contents in self._read(paths))
+        """Yield what is seen in files, of which no more than some documents are held at once."""
+        for contents in self._read(paths):
+            yield from self._some(contents)
 
     def _read(self, paths: Sequence[str]) -> Iterator[_Contents]:
         for start in range(0, len(paths), _TOGETHER):

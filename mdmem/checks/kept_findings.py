@@ -19,13 +19,11 @@ from typing import TYPE_CHECKING
 import mdmem
 from mdmem.catalog import is_entry_place
 from mdmem.checks.case import Case
-from mdmem.checks.engine import ask, get_check
+from mdmem.checks.engine import ask
 from mdmem.checks.extract import KeptExtract, kept_extract, replaces
 from mdmem.checks.registry import KEPT
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.finding import Finding
-from mdmem.hint import load_engine
-from mdmem.record import pack, unpack
 from mdmem.state import read_packed, write_packed
 
 if TYPE_CHECKING:
@@ -40,7 +38,7 @@ _LIBRARIES = ("yaml", "pydantic_core")
 
 
 # In bytes of bodies: what takes a quarter of a second, of which a file takes as much as so many, however short it is.
-_WORTH_A_PROCESS, _FILE_COST = 5_000_000, 2_000
+_LARGE, _FILE_COST = 5_000_000, 2_000
 # Files of which the documents are held at once.
 _TOGETHER = 2_000
 
@@ -136,40 +134,15 @@ def _made_of_all(case: Case, fresh: Mapping[str, str]) -> _Known | None:
         part = dict(islice(fresh.items(), start, start + _TOGETHER))
         # What few files say is asked for again by other checks.
         one = case if len(part) == len(fresh) else replace(case, catalog=replace(case.catalog, _documents={}))
-        if (some := _made_of_part(one, part)) is None:
+        if (some := extracts_of(one, part)) is None:
             return None
         made |= some
     return made
 
 
-def _made_of_part(case: Case, fresh: Mapping[str, str]) -> _Known | None:
-    """Return what `extracts_of` does, half of it from a second process where that pays and a core is free."""
-    sizes = case.catalog.sizes
-    if not is_large(len(fresh), sum(sizes.get(path.removesuffix(".md"), 0) for path in fresh)):
-        return extracts_of(case, fresh)
-    load_engine()
-    # Imported here: few runs need it.
-    from mdmem.index.fork import beside, is_free
-
-    if not is_free():
-        return extracts_of(case, fresh)
-    for code in KEPT:
-        # What is imported now is so in both.
-        get_check(code)
-    for path in fresh:
-        # Two processes cannot read from one git.
-        case.catalog.document(path)
-    ours, theirs = (dict(islice(fresh.items(), place, None, 2)) for place in (0, 1))
-    with beside(lambda: pack(version(), extracts_of(case, theirs))) as wait:
-        first, second = extracts_of(case, ours), unpack(wait(), version(), _Known)
-    if second is None:
-        second = extracts_of(case, theirs)
-    return None if first is None or second is None else first | second
-
-
 def is_large(files: int, size: int) -> bool:
-    """Say whether to look at so many files, of so many bytes, is worth a second process."""
-    return files * _FILE_COST + size >= _WORTH_A_PROCESS
+    """Say whether so many files, of so many bytes, are looked at without holding on to their documents."""
+    return files * _FILE_COST + size >= _LARGE
 
 
 def extracts_of(case: Case, fresh: Mapping[str, str], *, is_read: bool = False) -> _Known | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING
@@ -15,17 +14,13 @@ if TYPE_CHECKING:
 
 
 class BlobReader:
-    """One `git cat-file --batch` that answers until it is closed or forgotten; it starts with the first question.
-
-    A process that was split off has one of its own: two that read one pipe would share out each other's answers.
-    """
+    """One `git cat-file --batch` that answers until it is closed or forgotten; it starts with the first question."""
 
     def __init__(self, repository: Repository) -> None:
         """Take the repository; no process runs yet."""
 
         self._repository = repository
         self._git: subprocess.Popen[bytes] | None = None
-        self._asks = 0
         self._ended = 0
         self._closing: finalize[..., BlobReader] | None = None
 
@@ -67,8 +62,7 @@ class BlobReader:
     def _started(self) -> subprocess.Popen[bytes]:
         import subprocess
 
-        if self._git is None or self._asks != os.getpid():
-            self._asks = os.getpid()
+        if self._git is None:
             self._git = subprocess.Popen(
                 ["git", *SAFE, "cat-file", "--batch"],
                 cwd=self._repository.top,

@@ -203,7 +203,7 @@ class FullTextIndex:
                 return None
             if self._opened is not None:
                 self._closing = finalize(self, self._opened.close)
-                # The system closes what is open when a process ends, and a fork's descriptors may be others.
+                # The system closes what is open when a process ends.
                 self._closing.atexit = False
         return self._opened
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -41,13 +41,6 @@ def link_files(source: Path, target: Path, names: Iterable[str]) -> None:
             os.link(source / name, target / name)
         except OSError:
             shutil.copy2(source / name, target / name)
-
-
-def keep_files(path: Path, names: Collection[str]) -> None:
-    """Remove what else a generation holds."""
-    for file in path.iterdir():
-        if file.name not in names:
-            file.unlink()
 
 
 def seal(path: Path) -> dict[str, int]:

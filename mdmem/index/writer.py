@@ -1,21 +1,18 @@
 """Writing a generation: all documents anew, or changes on top of another."""
 
 import gc
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
-from time import perf_counter
 from typing import NamedTuple
 
 from mdmem.dataclass import dataclass
 from mdmem.index.fields import SCORED
-from mdmem.index.fork import beside, is_free
 from mdmem.index.manifest import Manifest
 from mdmem.index.protocol import IndexDocument, Progress, Read
 from mdmem.index.segments import Pool, Segment, file_of
-from mdmem.index.store import keep_files, link_files, new_generation, seal
+from mdmem.index.store import link_files, new_generation, seal
 from mdmem.index.terms import lengths_of, terms_of
 
 MAX_SEGMENTS = 6
@@ -23,12 +20,6 @@ MAX_SEGMENTS = 6
 
 DEAD_SHARE = 0.3
 """A segment with more dead documents than this is written anew."""
-
-WORTH_A_PROCESS = 1.0
-"""So many seconds of work must be left for a second process to be started."""
-
-# What is left is estimated from this part of the documents.
-_TRIED = 16
 
 # So many documents are held in memory, or a quarter of all where that is more: a look-up in four segments is no cost.
 _TOGETHER, _PARTS = 16_000, 4
@@ -47,24 +38,14 @@ _DEAD = Row(None, None, (0,) * len(SCORED))
 
 def rebuild(folder: Path, keys: Sequence[str], read: Read, progress: Progress | None = None) -> Manifest:
     """Write a generation of the documents of these keys, which are in order, and nothing else."""
-    told = _Told(len(keys), progress)
-    tried = len(keys) // _TRIED
+    told, segments = count(1), []
+    most = max(_TOGETHER, len(keys) // _PARTS)
     with new_generation(folder) as path, _frozen():
-        pool, begun = Pool(), perf_counter()
-        rows = _taken_in(pool, told.passed(read(keys[:tried])), [])
-        left = (perf_counter() - begun) * (_TRIED - 1)
-        writing = _Writing(path, max(_TOGETHER, len(keys) // _PARTS))
-        if left < WORTH_A_PROCESS or not is_free():
-            return _manifest(path, writing.parts(keys[tried:], told.reading(read), pool, rows))
-        half = (tried + len(keys)) // 2
-        with beside(lambda: _handed(writing.parts(keys[half:], read, Pool(), []))) as wait:
-            told.step = 2
-            first = writing.parts(keys[tried:half], told.reading(read), pool, rows)
-            second = _taken(wait())
-        if second is None:
-            keep_files(path, [file_of(one.name) for one in first])
-            second = writing.parts(keys[half:], read, Pool(), [])
-        return _manifest(path, [*first, *second])
+        for start in range(0, max(1, len(keys)), most):
+            pool = Pool()
+            documents = _counted(read(keys[start : start + most]), told, len(keys), progress)
+            segments.append(_written(path, pool, _taken_in(pool, documents, [])))
+        return _manifest(path, segments)
 
 
 @contextmanager
@@ -77,33 +58,14 @@ def _frozen() -> Iterator[None]:
         gc.unfreeze()
 
 
-class _Told:
-    """Tells how many documents are done, each counted for as many as are done meanwhile."""
-
-    def __init__(self, total: int, progress: Progress | None) -> None:
-        self._done, self._total, self._progress = 0, total, progress
-        self.step = 1
-
-    def reading(self, read: Read) -> Read:
-        """Return what reads documents, and tells how many are done."""
-        return lambda keys: self.passed(read(keys))
-
-    def passed(self, documents: Iterable[IndexDocument]) -> Iterator[IndexDocument]:
-        for document in documents:
-            yield document
-            self._done = min(self._total, self._done + self.step)
-            if self._progress is not None:
-                self._progress(self._done, self._total)
-
-
-def _handed(segments: "Sequence[_Rows]") -> bytes:
-    return json.dumps([(one.name, one.rows) for one in segments]).encode()
-
-
-def _taken(handed: bytes) -> "list[_Rows] | None":
-    if not handed:
-        return None
-    return [_Rows(name, [Row._make(row) for row in rows]) for name, rows in json.loads(handed)]
+def _counted(
+    documents: Iterable[IndexDocument], done: Iterator[int], total: int, progress: Progress | None
+) -> Iterator[IndexDocument]:
+    """Yield documents, and report after each how many are done."""
+    for document in documents:
+        yield document
+        if progress is not None:
+            progress(next(done), total)
 
 
 def extend(folder: Path, old: Manifest, drop: frozenset[str], documents: Iterable[IndexDocument]) -> Manifest:
@@ -136,22 +98,6 @@ class _Rows:
         return sum(row.key is None for row in self.rows) > DEAD_SHARE * len(self.rows)
 
 
-@dataclass(frozen=True, slots=True)
-class _Writing:
-    """Writes the documents of a generation, no more than `most` of them as one segment."""
-
-    path: Path
-    most: int
-
-    def parts(self, keys: Sequence[str], read: Read, pool: Pool, rows: list[Row]) -> list[_Rows]:
-        """Return the segments of the documents of some keys; a pool and its rows begin the first."""
-        found = []
-        for start in range(0, max(1, len(keys)), self.most):
-            found.append(_written(self.path, pool, _taken_in(pool, read(keys[start : start + self.most]), rows)))
-            pool, rows = Pool(), []
-        return found
-
-
 def _segments(old: Manifest, drop: frozenset[str]) -> list[_Rows]:
     lengths = zip(*(old.lengths[name] for name in SCORED), strict=True)
     rows = map(Row._make, zip(old.keys, old.digests, lengths, strict=True))
@@ -162,7 +108,7 @@ def _segments(old: Manifest, drop: frozenset[str]) -> list[_Rows]:
 def _to_merge(segments: Sequence[_Rows]) -> list[_Rows]:
     largest = max((len(segment.rows) for segment in segments), default=0)
     small = [segment for segment in segments if len(segment.rows) < largest]
-    # The halves of two processes stay: to write one anew takes as long as all changes since.
+    # Large ones stay: to write one anew takes as long as all changes since.
     merged = [segment for segment in small if 2 * len(segment.rows) < largest] or small
     crowded = len(segments) >= MAX_SEGMENTS
     return [segment for segment in segments if segment.is_due or (crowded and segment in merged)]

@@ -9,14 +9,11 @@ from importlib.resources import files
 from itertools import chain, count
 from pathlib import Path
 
-from mdmem import __version__
 from mdmem.access import Access
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.disk import read_regular
 from mdmem.errors import UsageError
 from mdmem.git.discovery import is_brought_along
-from mdmem.index.fork import beside, is_free
-from mdmem.record import pack, unpack
 from mdmem.site.facts import SiteFacts
 from mdmem.site.folder import SiteFolder
 from mdmem.site.kept import fill
@@ -27,8 +24,6 @@ from mdmem.workspace.workspace import Workspace
 # Says that a folder is ours, and holds the key of each page and the digest of what was written.
 MANIFEST = ".mdmem-site.json"
 _VERSION = 1
-# Fewer pages are written before a second process has begun.
-_MANY = 500
 _Keys = dict[str, list[str]]
 # Git looks at nothing in a folder that says so itself.
 IGNORE = ".gitignore"
@@ -112,20 +107,11 @@ def _name(workspace: Workspace) -> str:
 
 
 def _written(site: SitePages, writing: _Writing, tick: Callable[[], None], *, ignored: bool) -> tuple[_Keys, list[str]]:
-    """Write what is another one than before, half of a large new folder by a second process where a core is free."""
-    plans = [*site.plans.values()]
+    """Write what is another one than before."""
     # First: also a build that is killed leaves nothing for `git add`.
     ignoring = (SitePage(IGNORE, IGNORE, lambda: "*\n"),) if ignored else ()
-    half = len(plans) // 2 if len(plans) >= _MANY and not writing.known.files and is_free() else len(plans)
-    first = chain(ignoring, (make() for make in plans[:half]))
-    rest = chain((make() for make in plans[half:]), site.attachments(), _assets())
-    if half == len(plans):
-        return writing.of(chain(first, rest), tick)
-    with beside(lambda: pack(__version__, writing.of(rest, lambda: None))) as wait:
-        keys, written = writing.of(first, tick)
-        # What the second process could not do is done here.
-        others = unpack(wait(), __version__, tuple[_Keys, list[str]]) or writing.of(rest, tick)
-    return keys | others[0], written + others[1]
+    pages = (make() for make in site.plans.values())
+    return writing.of(chain(ignoring, pages, site.attachments(), _assets()), tick)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,6 @@ from mdmem.document import parse
 from mdmem.document.parse import Document
 from mdmem.finding import Finding, Severity
 from mdmem.git.history import FileDays
-from mdmem.index import fork
 from mdmem.record import pack, unpack
 from mdmem.settings import Ended, Settings, WingSettings
 from mdmem.tree import TreeFile, Unreadable, WorkingTree, digest_of, working
@@ -385,51 +384,27 @@ def test_unchanged_files_are_not_read_again(tmp_path: Path, monkeypatch: pytest.
     assert read == []
 
 
-@pytest.mark.parametrize("says", [lambda packed: packed, lambda packed: b"", lambda packed: packed[:-1]])
-def test_half_of_the_files_may_be_read_by_a_second_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: Callable[[bytes], bytes]
-) -> None:
-    tree = small(**{f"app/rules/{name}.md": entry_text("See /home/somebody7/x.").encode() for name in "bcde"})
-    found, alone = found_in(kept_case(tree, tmp_path / "one")), stored(tmp_path / "one")
-    monkeypatch.setattr(kept_findings, "_WORTH_A_PROCESS", 0)
-    monkeypatch.setattr(fork, "is_free", lambda: True)
-    monkeypatch.setattr(kept_findings, "pack", lambda *given: says(pack(*given)))
-    assert found_in(kept_case(tree, tmp_path / "two")) == found
-    assert stored(tmp_path / "two") == alone
-
-
 def looked_at(tree: HeldTree, cache: Path) -> Case:
     """Return the case of a memory as its first check reads it."""
     catalog = load_cached(tree, cache, reading=FirstLook(ExtractStore(cache)))
     return with_extracts(Case(catalog, Settings(), DAY), ExtractStore(cache).load())
 
 
-def die(packed: bytes) -> bytes:
-    os._exit(len(packed) % 2)
-
-
-@pytest.mark.parametrize("says", [lambda packed: packed, lambda packed: packed[:-1], die])
-def test_first_look_by_two_processes_finds_what_one_finds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: Callable[[bytes], bytes]
-) -> None:
+def test_first_look_finds_what_a_catalog_that_was_loaded_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(1)
     content = {"app/README.md": MANIFESTS[0]} | {f"{one}.md": some_entry(chance) for one in ADDRESSES}
     tree = PartlyTold(content, unreadable="app/rules/retry.md")
-    alone = kept_case(tree, tmp_path / "one")
-    monkeypatch.setattr(kept_findings, "_WORTH_A_PROCESS", 0)
-    monkeypatch.setattr(first_look, "_FIRST", 2)
+    loaded = kept_case(tree, tmp_path / "one")
+    monkeypatch.setattr(kept_findings, "_LARGE", 0)
     monkeypatch.setattr(first_look, "_TOGETHER", 3)
-    monkeypatch.setattr(fork, "is_free", lambda: True)
-    monkeypatch.setattr(first_look, "pack", lambda *given: says(pack(*given)))
-    both = looked_at(tree, tmp_path / "two")
-    assert found_in(both) == found_in(alone)
+    looked = looked_at(tree, tmp_path / "two")
+    assert found_in(looked) == found_in(loaded)
     assert stored(tmp_path / "two") == stored(tmp_path / "one")
-    assert (both.catalog.entries, both.catalog.digests) == (alone.catalog.entries, alone.catalog.digests)
+    assert (looked.catalog.entries, looked.catalog.digests) == (loaded.catalog.entries, loaded.catalog.digests)
 
 
 def most_held(monkeypatch: pytest.MonkeyPatch, look: Callable[[], object]) -> int:
-    """Return how many documents there are at most while something looks at files with one process."""
-    monkeypatch.setattr(fork, "is_free", lambda: False)
+    """Return how many documents there are at most while something looks at files."""
     made: list[ref[Document]] = []
     parsed, most = parse.parse_document, []
 
@@ -452,7 +427,7 @@ TWELVE = {f"app/rules/{name}.md": entry_text().encode() for name in "bcdefghijkl
 
 
 def test_first_look_holds_few_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_findings, "_WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(kept_findings, "_LARGE", 0)
     monkeypatch.setattr(first_look, "_TOGETHER", 3)
     assert 3 <= most_held(monkeypatch, lambda: looked_at(small(**TWELVE), tmp_path)) <= 7
 
@@ -562,7 +537,7 @@ def test_first_look_reads_each_file_once_and_tells_its_digest(
         reads[path] += 1
         return read_with_stat(path, follow=follow)
 
-    monkeypatch.setattr(kept_findings, "_WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(kept_findings, "_LARGE", 0)
     monkeypatch.setattr(working, "read_with_stat", read)
     # To be of another moment than the last change of any file.
     monkeypatch.setattr(working, "RACY_NS", 0 if is_old else RACY_NS)

@@ -31,7 +31,6 @@ from mdmem.git import (
 )
 from mdmem.git.history import history, list_deletions
 from mdmem.git.revisions import ChangedAhead, list_changed_on_disk
-from mdmem.index.fork import beside
 
 ODD_NAMES = [
     "a b.md",
@@ -330,25 +329,6 @@ def test_blobs_of_a_partial_clone_that_cannot_be_fetched_are_missing_and_others_
     reader = BlobReader(repository)
     assert [content for _, content in reader.read([missing, here, missing, here])] == [None, b"here\n"] * 2
     assert [content for _, content in reader.read([here])] == [b"here\n"]
-    reader.close()
-
-
-def test_two_processes_read_blobs_each_from_a_git_of_its_own(top: Path) -> None:
-    repository, digest = find_repository(top), git(top, "rev-parse", "HEAD:memory/w/r/e.md")
-    assert repository is not None
-    reader = BlobReader(repository)
-    ((_, content),) = reader.read([digest])
-    # What this side is to read next stands in the pipe already.
-    assert reader._git is not None
-    assert reader._git.stdin is not None
-    write(top, "other", "other\n")
-    other = git(top, "hash-object", "-w", "other")
-    reader._git.stdin.write(f"{other}\n".encode())
-    reader._git.stdin.flush()
-    with beside(lambda: next(iter(reader.read([digest])))[1] or b"") as wait:
-        assert wait() == content
-    assert reader._git.stdout is not None
-    assert reader._git.stdout.readline().startswith(other.encode())
     reader.close()
 
 

@@ -1,16 +1,9 @@
-import os
-import sys
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 
 from mdmem.index import writer
 from mdmem.index.manifest import Manifest, publish
-from mdmem.index.protocol import IndexDocument
 from mdmem.index.store import open_index
 from mdmem.index.writer import MAX_SEGMENTS, extend, rebuild
 
@@ -63,76 +56,25 @@ def test_extend_keeps_the_numbers_right_when_segments_are_merged(tmp_path: Path)
         assert all(held(tmp_path, manifest, "body", f"entry{n}") == [f"w/r/e{n}"] for n in (turn, 40 + turn, 39))
 
 
-@pytest.fixture
-def two_processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let an index of any size be written by two processes."""
-    monkeypatch.setattr(writer, "WORTH_A_PROCESS", 0.0)
-    monkeypatch.setattr(writer, "is_free", lambda: True)
-    with warnings.catch_warnings():
-        # Threads of the one who runs the tests, of which the second process needs nothing.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        yield
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere one process writes")
-@pytest.mark.parametrize("fails", [False, True])
-def test_rebuild_is_the_same_when_a_second_process_helps_or_dies(
-    tmp_path: Path, two_processes: None, *, fails: bool
-) -> None:
-    made, ours = tree(40), os.getpid()
-
-    def read(keys: Sequence[str]) -> Iterator[IndexDocument]:
-        if fails and os.getpid() != ours:
-            (tmp_path / "tried").touch()
-            raise ZeroDivisionError
-        return made.read(keys)
-
-    told: list[tuple[int, int]] = []
-    manifest = rebuild(tmp_path, sorted(made.live), read, lambda done, total: told.append((done, total)))
-    assert (tmp_path / "tried").exists() is fails
-    assert [count for _, count in manifest.segments] == [21, 19]
-    assert list(manifest.keys) == sorted(made.live)
-    assert set(manifest.files) == {f"{name}.segment" for name, _ in manifest.segments}
-    assert told[-1] == (40, 40)
-    one = built(tmp_path / "one", 40)
-    for term in ("executor", "lock", "entry39"):
-        assert held(tmp_path, manifest, "body", term) == held(tmp_path / "one", one, "body", term) != []
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere one process writes")
-def test_many_documents_are_written_in_parts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, two_processes: None
-) -> None:
+def test_many_documents_are_written_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = built(tmp_path / "one", 40)
     monkeypatch.setattr(writer, "_TOGETHER", 4)
     manifest = built(tmp_path / "parts", 40)
-    assert ([count for _, count in manifest.segments], manifest.keys) == ([12, 9, 10, 9], one.keys)
+    assert ([count for _, count in manifest.segments], manifest.keys) == ([10, 10, 10, 10], one.keys)
     for term in ("executor", "lock", "entry39"):
         assert held(tmp_path / "parts", manifest, "body", term) == held(tmp_path / "one", one, "body", term) != []
 
 
-def test_extend_leaves_the_halves_when_small_segments_are_many(tmp_path: Path, two_processes: None) -> None:
+def test_extend_leaves_large_segments_when_small_ones_are_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "_TOGETHER", 60)
     made = tree(100)
     manifest = rebuild(tmp_path, sorted(made.live), made.read)
-    halves = manifest.segments
+    large = manifest.segments
+    assert [count for _, count in large] == [60, 40]
     for turn in range(2 * MAX_SEGMENTS):
         manifest = extend(tmp_path, manifest, frozenset(), [numbered(200 + turn)])
-    assert list(manifest.segments[:2]) == list(halves)
+    assert list(manifest.segments[:2]) == list(large)
     assert len(manifest.segments) <= MAX_SEGMENTS
-
-
-@pytest.mark.parametrize(("left", "free", "forks"), [(0.0, True, True), (0.0, False, False), (99.0, True, False)])
-def test_a_second_process_is_started_when_much_is_left_and_a_core_is_free(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, left: float, free: bool, forks: bool
-) -> None:
-    def beside(_work: object) -> NoReturn:
-        raise ChildProcessError
-
-    monkeypatch.setattr(writer, "WORTH_A_PROCESS", left)
-    monkeypatch.setattr(writer, "is_free", lambda: free)
-    monkeypatch.setattr(writer, "beside", beside)
-    with pytest.raises(ChildProcessError) if forks else nullcontext():
-        built(tmp_path, 40)
 
 
 def test_extend_drops_the_dead_when_they_are_many(tmp_path: Path) -> None:
