@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -12,13 +12,12 @@ import anyio.to_thread
 from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.dataclass import dataclass
 from mdmem.errors import EnvironmentFaultError
-from mdmem.mcp.connections import network_of, welcome
-from mdmem.mcp.rate_limits import Buckets
+from mdmem.mcp.rate_limits import Buckets, network_of
 from mdmem.state.bearer_tokens import BearerToken, BearerTokens
 
 _NOBODY = Access.to_wings(())
@@ -81,7 +80,7 @@ class KnownNames:
 
 @dataclass(slots=True)
 class AccessMiddleware:
-    """The way to the server: the right names, a token that is good, not too often, and no slower than it may be.
+    """The way to the server: the right names, a token that is good, and not too often.
 
     `open_access` is that of callers where nobody needs a token.
     """
@@ -90,7 +89,6 @@ class AccessMiddleware:
     authenticator: Authenticator
     names: KnownNames
     buckets: Buckets
-    body_seconds: float
     open_access: Access = EVERYTHING
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -113,7 +111,6 @@ class AccessMiddleware:
         except EnvironmentFaultError:
             await _answer(send, 503, "unavailable", "the tokens cannot be read at the moment")
             return
-        welcome(scope)
         await self._let_in(scope, receive, send, bearer)
 
     async def _refuse(self, scope: Scope, send: Send, why: str) -> None:
@@ -137,27 +134,9 @@ class AccessMiddleware:
             app = AuthContextMiddleware(self.app)
         held = _CALLER.set(bearer.access if bearer else self.open_access)
         try:
-            await app(scope, _in_time(receive, self.body_seconds), send)
+            await app(scope, receive, send)
         finally:
             _CALLER.reset(held)
-
-
-def _in_time(receive: Receive, seconds: float) -> Callable[[], Awaitable[Message]]:
-    """Return what takes in a request, and gives up on one that is not there in time; what follows may take longer."""
-    is_there = False
-
-    async def take() -> Message:
-        nonlocal is_there
-        if is_there:
-            return await receive()
-        with anyio.move_on_after(seconds):
-            message = await receive()
-            is_there = message["type"] != "http.request" or not message.get("more_body", False)
-            return message
-        is_there = True
-        return {"type": "http.disconnect"}
-
-    return take
 
 
 def _token_in(scope: Scope) -> str | None:

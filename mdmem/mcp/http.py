@@ -17,7 +17,7 @@ from mdmem.access import EVERYTHING, Access
 from mdmem.dataclass import dataclass
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.mcp.auth import AccessMiddleware, Authenticator, KnownNames
-from mdmem.mcp.connections import protocol_of
+from mdmem.mcp.connections import protocol_with
 from mdmem.mcp.logs import bound_log
 from mdmem.mcp.rate_limits import Buckets, HttpLimits
 from mdmem.mcp.server import MemoryServer
@@ -27,7 +27,6 @@ PATH = "/mcp"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 # So long those who are being answered have when the server is told to end.
 _GRACE = 2
-_IDLE = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,7 @@ def build_app(
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     buckets = Buckets(limits.per_second, limits.burst)
-    return AccessMiddleware(app, authenticator, names_of(listening), buckets, limits.body_seconds, open_access)
+    return AccessMiddleware(app, authenticator, names_of(listening), buckets, open_access)
 
 
 def serve_http(
@@ -151,7 +150,7 @@ def config_of(app: ASGIApp, limits: HttpLimits) -> uvicorn.Config:
     """Return how an application is served within limits."""
     return uvicorn.Config(
         app,
-        http=protocol_of(limits),
+        http=protocol_with(limits.request_seconds),
         ws="none",
         log_level="warning",
         # Its own would print what a client sent as it came.
@@ -159,9 +158,9 @@ def config_of(app: ASGIApp, limits: HttpLimits) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_keep_alive=_IDLE,
+        timeout_keep_alive=int(limits.request_seconds),
+        limit_concurrency=limits.connections,
         timeout_graceful_shutdown=_GRACE,
-        # The places are counted where they are given: uvicorn counts those that are on their way out, too.
         backlog=128,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import math
 import time
 from collections import OrderedDict
@@ -9,27 +10,23 @@ from collections.abc import Callable
 
 from mdmem.dataclass import dataclass, field
 
+# An IPv6 host has a whole network of addresses to itself.
+_HOSTS = 64
 # So many callers are remembered; whoever was quiet the longest starts anew with a full bucket.
 _CALLERS = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpLimits:
-    """What one caller may do: requests a second and at once, bytes of one, and seconds to send one.
-
-    Of the connections, those that have shown no token are `strangers`, each for so many seconds at most; `per_address`
-    counts all of one address.
+    """Limits of the server: requests a second and in a burst of one caller, bytes and seconds of one request,
+    connections of all.
     """
 
     per_second: float = 100
     burst: int = 1000
     request_bytes: int = 1 << 20
-    head_seconds: float = 10
-    body_seconds: float = 30
-    stranger_seconds: float = 5
+    request_seconds: float = 5
     connections: int = 512
-    strangers: int = 128
-    per_address: int = 256
 
 
 @dataclass(slots=True)
@@ -51,3 +48,16 @@ class Buckets:
         if len(self._left) > _CALLERS:
             self._left.popitem(last=False)
         return max(1, math.ceil((1 - left) / self.per_second)) if is_empty else 0
+
+
+def network_of(host: str) -> str:
+    """Return what counts as one address: an IPv4 address, or the network that an IPv6 host has for itself."""
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.ip_network((address, _HOSTS), strict=False))

@@ -179,7 +179,7 @@ def test_server_that_is_full_of_noise_logs_few_lines(guarded: Guarded) -> None:
 def test_limits_of_one_caller_hold_up_no_other(tmp_path: Path) -> None:
     root = two_wings(tmp_path)
     eager, other = token_for(root, "eager", "app"), token_for(root, "other", "app")
-    with serving(root, limits="per_second=0.01, burst=3, head_seconds=1, body_seconds=1") as server:
+    with serving(root, limits="per_second=0.01, burst=3, request_seconds=1") as server:
         answers = [server.ask(authorization=f"Bearer {eager}") for _ in range(5)]
         assert [answer.status for answer in answers] == [200, 200, 200, 429, 429]
         assert 90 <= int(answers[-1].headers["retry-after"]) <= 100

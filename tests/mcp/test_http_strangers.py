@@ -1,111 +1,21 @@
-"""Clients that mean the server ill: without a token they hold few connections, and none of them for long."""
+"""Clients that mean the server ill: none keeps a connection for long without a whole request."""
 
 from __future__ import annotations
 
-import asyncio
-import gc
-import json
 import logging
-import time
-import weakref
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+import socket
+from collections.abc import Iterator
 from pathlib import Path
 
-import h11
 import pytest
-import uvicorn
-from clients import StillLoop, server_over
-from served import HEADERS, INITIALIZE, token_for, two_wings
-from starlette.types import Receive, Scope, Send
-from uvicorn.server import ServerState
+from served import Serving, serving, token_for, two_wings
 
-from mdmem.access import EVERYTHING
 from mdmem.mcp.auth import KnownNames
-from mdmem.mcp.connections import ConnectionSlots, LimitedProtocol, network_of, protocol_of
-from mdmem.mcp.http import authenticator_for, build_app, config_of, read_address
 from mdmem.mcp.logs import FewLines
-from mdmem.mcp.rate_limits import HttpLimits
-from mdmem.state.bearer_tokens import BearerTokens
+from mdmem.mcp.rate_limits import network_of
 
 HALF = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-# What is answered with 401, and then the first half of another one.
 ANSWERED = HALF + b"Content-Length: 2\r\n\r\n{}"
-LIMITS = HttpLimits(
-    connections=24, strangers=6, per_address=12, stranger_seconds=0.4, head_seconds=0.3, body_seconds=0.3
-)
-# Less than the server keeps a connection that is good and asks nothing.
-SOON, STEP = 5.0, 0.05
-
-
-class Client:
-    """A connection to the server."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader, self.writer = reader, writer
-
-    async def is_answered(self, request: bytes = ANSWERED) -> bool:
-        try:
-            self.writer.write(request)
-            return bool(await self.reader.read(65536))
-        except ConnectionError:
-            return False
-
-
-@dataclass(frozen=True)
-class Guarded:
-    """A server of few places and short times in this process, and a token that is good there."""
-
-    loop: StillLoop
-    port: int
-    token: str
-    made: list[LimitedProtocol]
-    clients: list[Client]
-
-    async def connected(self, *sent: bytes) -> Client:
-        client = Client(*await asyncio.open_connection("127.0.0.1", self.port))
-        self.clients.append(client)
-        for one in sent:
-            if one.endswith(b"}"):
-                assert await client.is_answered(one)
-            else:
-                client.writer.write(one)
-        return client
-
-    async def ends(self, client: Client) -> bool:
-        """Say whether the server ends a connection soon."""
-        reading = asyncio.ensure_future(client.reader.read())
-        until = self.loop.now + SOON
-        while not reading.done() and self.loop.now < until:
-            await self.go_by(STEP)
-        if not reading.done():
-            reading.cancel()
-            return False
-        return isinstance(reading.exception(), ConnectionError | None)
-
-    async def go_by(self, seconds: float) -> None:
-        """Let time go by, once everything that was sent is there, and what can be answered is."""
-        for _ in range(5):
-            time.sleep(0.0005)
-            await asyncio.sleep(0)
-        while any(one._is_answering() and one.conn.their_state is not h11.SEND_BODY for one in self.made):
-            await asyncio.sleep(0)
-        self.loop.now += seconds
-        await asyncio.sleep(0)
-
-    async def is_let_in(self) -> bool:
-        stated = HEADERS | {"host": "localhost", "authorization": f"Bearer {self.token}", "connection": "close"}
-        body = json.dumps(INITIALIZE).encode()
-        head = "".join(f"{name}: {value}\r\n" for name, value in stated.items())
-        client = await self.connected()
-        client.writer.write(f"POST /mcp HTTP/1.1\r\n{head}content-length: {len(body)}\r\n\r\n".encode() + body)
-        return (await client.reader.read()).startswith(b"HTTP/1.1 200 ")
-
-    def asking(self, *, length: int = 2) -> bytes:
-        return HALF + f"Authorization: Bearer {self.token}\r\nContent-Length: {length}\r\n\r\n{{}}".encode()
-
-
-Asked = Callable[[Guarded], Awaitable[bool]]
 
 
 @pytest.fixture(scope="module")
@@ -118,149 +28,33 @@ def token(root: Path) -> str:
     return token_for(root, "reader", "app")
 
 
-@pytest.fixture
-def holds(root: Path, token: str) -> Callable[[Asked], bool]:
-    """Return what says whether something is so of a server of its own."""
-    listening = read_address("127.0.0.1:0")
-    bearers = BearerTokens(root.parent / ".git/mdmem/state/memory")
-    authenticator = authenticator_for(bearers, listening, open_access=EVERYTHING)
-    app = build_app(server_over(root), authenticator, listening=listening, limits=LIMITS)
-    config = config_of(app, LIMITS)
-    config.load()
-    made: list[LimitedProtocol] = []
-
-    async def run(asked: Asked) -> bool:
-        loop = asyncio.get_running_loop()
-        lifespan = config.lifespan_class(config)
-        await lifespan.startup()
-
-        def protocol() -> LimitedProtocol:
-            made.append(config.http_protocol_class(config, ServerState(), lifespan.state))
-            return made[-1]
-
-        server = await loop.create_server(protocol, "127.0.0.1", 0)
-        guarded = Guarded(loop, server.sockets[0].getsockname()[1], token, made, [])
-        try:
-            return await asked(guarded)
-        finally:
-            server.close()
-            for transport in [one.transport for one in made] + [one.writer.transport for one in guarded.clients]:
-                transport.abort()
-            await lifespan.shutdown()
-
-    def hold(asked: Asked) -> bool:
-        with asyncio.Runner(loop_factory=StillLoop) as runner:
-            return runner.run(run(asked))
-
-    return hold
-
-
-Holds = Callable[[Asked], bool]
-
-
-def test_strangers_who_keep_their_connections_shut_nobody_out(holds: Holds) -> None:
-    async def asked(guarded: Guarded) -> bool:
-        kept = [await guarded.connected(ANSWERED, HALF) for _ in range(30)]
-        return await guarded.is_let_in() and len(kept) == 30
-
-    assert holds(asked)
+@pytest.fixture(scope="module")
+def server(root: Path, token: str) -> Iterator[Serving]:
+    with serving(root, limits="request_seconds=1, connections=16") as server:
+        yield server
 
 
 @pytest.mark.parametrize(
     "sent",
-    [(), (HALF,), (ANSWERED,), (ANSWERED, HALF), (ANSWERED + HALF,), (HALF + b"Content-Length: 9\r\n\r\n{",)],
-    ids=["nothing", "half a head", "one request", "and half a head", "at once", "half a body"],
+    [b"", HALF, ANSWERED, ANSWERED + HALF, HALF + b"Content-Length: 9\r\n\r\n{"],
+    ids=["nothing", "half a head", "one request", "and half a head", "half a body"],
 )
-def test_stranger_is_let_go_whatever_it_sends(holds: Holds, sent: tuple[bytes, ...]) -> None:
-    async def asked(guarded: Guarded) -> bool:
-        return await guarded.ends(await guarded.connected(*sent))
-
-    assert holds(asked)
-
-
-def test_stranger_that_goes_on_asking_is_let_go(holds: Holds) -> None:
-    async def asked(guarded: Guarded) -> bool:
-        client = await guarded.connected()
-        for _ in range(100):
-            await guarded.go_by(STEP)
-            if not await client.is_answered():
-                return True
-        return False
-
-    assert holds(asked)
+def test_stranger_is_let_go_whatever_it_sends(server: Serving, sent: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as stranger:
+        stranger.sendall(sent)
+        while stranger.recv(65536):
+            pass
 
 
-@pytest.mark.parametrize("rest", [(HALF,), (HALF, b"X: y\r\n")], ids=["half a head", "line by line"])
-def test_half_a_head_after_an_answer_ends_a_connection_that_showed_its_token(
-    holds: Holds, rest: tuple[bytes, ...]
-) -> None:
-    async def asked(guarded: Guarded) -> bool:
-        return await guarded.ends(await guarded.connected(guarded.asking(), *rest))
-
-    assert holds(asked)
-
-
-def test_half_a_body_ends_a_connection_that_shows_its_token(holds: Holds) -> None:
-    async def asked(guarded: Guarded) -> bool:
-        return await guarded.ends(await guarded.connected(guarded.asking(length=9)[:-1]))
-
-    assert holds(asked)
-
-
-def test_connection_that_showed_its_token_stays_for_the_next_request(holds: Holds) -> None:
-    async def asked(guarded: Guarded) -> bool:
-        client = await guarded.connected(guarded.asking())
-        # Longer than a stranger has, and than half a request may take.
-        for _ in range(20):
-            await guarded.go_by(STEP)
-        return await client.is_answered(guarded.asking())
-
-    assert holds(asked)
-
-
-class Guest:
-    def __init__(self, address: str, places: ConnectionSlots) -> None:
-        self.address, self.has_ended, self._places = address, False, places
-
-    def end(self) -> None:
-        self.has_ended = True
-        self._places.leave(self)
-
-
-def guests(places: ConnectionSlots, address: str, number: int) -> list[Guest]:
-    made = [Guest(address, places) for _ in range(number)]
-    assert all(map(places.take, made))
-    return made
-
-
-def test_stranger_takes_the_place_of_the_oldest_of_the_address_that_has_the_most() -> None:
-    places = ConnectionSlots(HttpLimits(strangers=4, per_address=3))
-    quiet, loud = guests(places, "a", 1), guests(places, "b", 3)
-    guests(places, "c", 1)
-    assert ([one.has_ended for one in quiet], [one.has_ended for one in loud]) == ([False], [True, False, False])
-
-
-def test_newcomer_takes_a_strangers_place_where_all_are_taken_and_nobodys_who_has_a_token() -> None:
-    places = ConnectionSlots(HttpLimits(connections=3, strangers=3, per_address=3))
-    known, stranger = guests(places, "a", 2), guests(places, "b", 1)[0]
-    for one in known:
-        places.welcome(one)
-    newcomer = Guest("c", places)
-    assert (places.take(newcomer), stranger.has_ended) == (True, True)
-    places.welcome(newcomer)
-    assert not places.take(Guest("d", places))
-    assert not any(one.has_ended for one in (*known, newcomer))
-
-
-def test_address_has_a_limit_with_tokens_too() -> None:
-    places = ConnectionSlots(HttpLimits(strangers=4, per_address=3))
-    known = guests(places, "a", 3)
-    for one in known:
-        places.welcome(one)
-    assert not places.take(Guest("a", places))
-    assert places.take(Guest("b", places))
-    places.leave(known[0])
-    assert places.take(Guest("a", places))
+def test_strangers_who_keep_their_connections_shut_others_out_for_a_moment_alone(server: Serving, token: str) -> None:
+    kept = [socket.create_connection(("127.0.0.1", server.port), timeout=10) for _ in range(20)]
+    for one in kept:
+        one.sendall(HALF)
+    for one in kept:
+        while one.recv(65536):
+            pass
+        one.close()
+    assert server.ask(authorization=f"Bearer {token}").status == 200
 
 
 @pytest.mark.parametrize(
@@ -316,35 +110,3 @@ def test_name_of_a_host_and_of_a_page(stated: str, is_ours: bool) -> None:
 )
 def test_page_of_no_web_address_is_none_of_ours(stated: str) -> None:
     assert not NAMES.has_origin(stated)
-
-
-def test_connection_that_ended_leaves_nothing_to_collect() -> None:
-    async def refuse(_scope: Scope, _receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 413, "headers": []})
-        await send({"type": "http.response.body", "body": b""})
-
-    async def connect() -> weakref.ref[asyncio.Protocol]:
-        made = list[weakref.ref[asyncio.Protocol]]()
-        config = uvicorn.Config(refuse, log_config=None)
-        config.load()
-
-        def protocol() -> asyncio.Protocol:
-            one = protocol_of(HttpLimits())(config=config, server_state=ServerState(), app_state={})
-            made.append(weakref.ref(one))
-            return one
-
-        server = await asyncio.get_running_loop().create_server(protocol, "127.0.0.1", 0)
-        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
-        writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 9000\r\n\r\n" + b"x" * 9000)
-        assert b"413" in await reader.read()
-        writer.close()
-        server.close()
-        for _ in range(5):
-            await asyncio.sleep(0)
-        return made[0]
-
-    gc.disable()
-    try:
-        assert asyncio.run(connect())() is None
-    finally:
-        gc.enable()
