@@ -14,7 +14,8 @@ from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
 from mdmem.git import Repository
 from mdmem.index.protocol import IndexBusyError, IndexState, IndexWriteError, RefreshResult
 from mdmem.saving.pending import blocked_saves
-from mdmem.setup.hooks import HookState, find_hooks
+from mdmem.setup.hook_frameworks import missing_install
+from mdmem.setup.hooks import STAGES, find_hooks
 from mdmem.setup.merge_driver import DriverState, find_driver
 from mdmem.state.consultations import Tally
 from mdmem.state.pending_writes import PendingWrites
@@ -125,7 +126,7 @@ def _remarks(workspace: Workspace) -> list[str]:
     elif workspace.location.repository is None:
         remarks.append("not in a git repository: history, --at and --staged are not available")
     elif unguarded := _unguarded(workspace.location.repository, workspace.location.root):
-        remarks.append(f"{' and '.join(unguarded)}: `mdmem hooks install` sets it up in this clone")
+        remarks.append(f"{unguarded} in this clone")
     if any(finding.code == "merge-marker" for finding in workspace.catalog.findings):
         remarks.append("a merge waits to be decided; `mdmem resolve` lists what")
     waiting, blocked = _count_waiting(workspace)
@@ -141,15 +142,20 @@ def _remarks(workspace: Workspace) -> list[str]:
     return remarks
 
 
-def _unguarded(repository: Repository, root: Path) -> list[str]:
-    """Return what a clone lacks: a hook that checks commits, and merging by keys."""
+def _unguarded(repository: Repository, root: Path) -> str:
+    """Return what a clone lacks, a hook that checks commits and merging by keys, and the commands that set it up."""
     try:
         (hook,), driver = find_hooks(repository, ("pre-commit",)), find_driver(repository, [root])
     except MdmemError:
-        return []
-    said = ["no hook checks commits"] if hook.state in (HookState.ABSENT, HookState.FOREIGN) else []
-    is_absent = driver is not None and driver.state is DriverState.ABSENT
-    return [*said, *(["git merges entries line by line"] if is_absent else [])]
+        return ""
+    lacking = [] if hook.is_checking else ["no hook checks commits"]
+    install = missing_install(repository.top, STAGES) if lacking else None
+    ways = [f"`{install or 'mdmem hooks install'}`"]
+    if driver is not None and driver.state is DriverState.ABSENT:
+        lacking.append("git merges entries line by line")
+        ways += ["`mdmem hooks install --driver-only`"] if install else []
+    sets = "sets" if len(ways) == 1 else "set"
+    return f"{' and '.join(lacking)}: {' and '.join(ways)} {sets} it up" if lacking else ""
 
 
 def _count_waiting(workspace: Workspace) -> tuple[int, int]:

@@ -66,18 +66,26 @@ def install(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> in
 
 @command.command("uninstall", short_help="Remove what mdmem wrote; what others wrote stays.")
 @_stage_option
+@option("--driver-only", is_flag=True, help="No hook, only the merge driver.")
 @global_options
-def uninstall(given: Globals, stages: tuple[str, ...]) -> int:
-    """Remove the hooks that mdmem wrote, and the merge driver; a hook that was changed since is yours, and stays."""
+def uninstall(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> int:
+    """Remove the hooks that mdmem wrote, and the merge driver; a hook that was changed since is yours, and stays.
+
+    A hook that pre-commit or prek moved to `.legacy` is removed, too. Where such a program runs mdmem, the merge driver
+    stays in use: it is removed with --driver-only.
+    """
     from mdmem.render.hooks import driver_text, steps_text
     from mdmem.setup.hooks import uninstall_hooks
-    from mdmem.setup.merge_driver import find_driver, uninstall_driver
+    from mdmem.setup.merge_driver import DriverState, find_driver, uninstall_driver
 
     repository = _repository(given)
-    print_text(steps_text(uninstall_hooks(repository, stages or STAGES)))
-    driver = find_driver(repository) if not stages else None
+    steps = () if driver_only else uninstall_hooks(repository, stages or STAGES)
+    print_text(steps_text(steps))
+    driver = find_driver(repository) if driver_only or not stages else None
     if driver is not None:
-        print_text(driver_text(driver, uninstall_driver(repository, driver)))
+        is_used = any(step.hook.framework is not None and step.hook.framework.names_mdmem for step in steps)
+        is_left = is_used and driver.state in (DriverState.CURRENT, DriverState.FORMER)
+        print_text(driver_text(driver, "left" if is_left else uninstall_driver(repository, driver)))
     return 0
 
 

@@ -18,6 +18,8 @@ def steps_text(steps: Sequence[HookStep]) -> str:
 
 
 def _step(step: HookStep) -> str:
+    if step.removed_legacy:
+        return f"removed {step.hook.shown}.legacy\n{step.hook.shown} stays as it is: {_framework(step.hook)}"
     if step.done != "kept":
         return f"{step.done} {step.hook.shown}"
     return f"{step.hook.shown} stays as it is: {standing(step.hook)}"
@@ -25,14 +27,21 @@ def _step(step: HookStep) -> str:
 
 def standing(hook: Hook) -> str:
     """Return how one hook stands, in a few words."""
+    aside = "" if hook.legacy is None else f", and which moved the hook of mdmem to {hook.legacy.name}"
+    return _framework(hook) + aside if hook.framework else hook.state.value
+
+
+def _framework(hook: Hook) -> str:
     if hook.framework is None:
-        return hook.state.value
+        return ""
     whether = "names" if hook.framework.names_mdmem else "does not name"
     return f"run by {hook.framework.name}, whose configuration {whether} mdmem"
 
 
 def driver_text(driver: Driver, done: str) -> str:
     """Return what was done about the merge driver, or why nothing was."""
+    if done == "left":
+        return "the merge driver stays: `mdmem hooks uninstall --driver-only` removes it"
     if done == "kept":
         return f"the merge driver stays as it is: {driver.state.value}"
     return f"{done} the merge driver for {' and '.join(driver.patterns)}"
@@ -58,6 +67,7 @@ def hooks_json(hooks: Sequence[Hook], driver: Driver | None = None) -> str:
                     "state": hook.state.value,
                     "where": hook.where.value,
                     "framework": hook.framework.name if hook.framework else None,
+                    "legacy": f"{hook.shown}.legacy" if hook.legacy else None,
                 }
                 for hook in hooks
             ],

@@ -24,12 +24,14 @@ _TOOLS: Mapping[str, tuple[str, str]] = {
     "sessions": ("retrieve_context", "save_decision"),
     "research": ("context", "remember"),
 }
-_IMPORT = re.compile(rb"@(?:\.{1,2}/)?AGENTS\.md")
-# What clients read in place of AGENTS.md, and how each is called.
+# What leads a client on from its own file: a line that `init` proposes, or the lines about mdmem themselves.
+_LEADS_ON = re.compile(rb"(?:@(?:\.{1,2}/)?|^Read )AGENTS\.md|\bmdmem retrieve\b|MCP server `mdmem`", re.MULTILINE)
+# The files of their own that clients read, and how each client is called; all but Copilot in place of AGENTS.md.
 _OWN_FILES = {
     "claude-code": (("CLAUDE.md", ".claude/CLAUDE.md"), "Claude Code"),
     "gemini": (("GEMINI.md",), "Gemini CLI"),
     "qwen": (("QWEN.md",), "Qwen Code"),
+    "copilot": ((".github/copilot-instructions.md",), "GitHub Copilot"),
 }
 
 
@@ -82,6 +84,11 @@ def tell_agents(base: Path, *, profile: str, clients: Iterable[str]) -> Iterator
         yield _added(base / NAME, base, lines)
     except MisfitError as error:
         yield f"{NAME} is there and stays as it is: {error}; add this to it:\n{lines}"
+    yield from point_to_agents(base, clients)
+
+
+def point_to_agents(base: Path, clients: Iterable[str] = _OWN_FILES) -> Iterator[str]:
+    """Yield which of the clients read a file of the project that does not lead to AGENTS.md, and the line to add."""
     for client in clients:
         files, called = _OWN_FILES.get(client, ((), ""))
         yield from (_advice(name, called) for name in files if _hides_agents(base / name, base / NAME))
@@ -112,14 +119,17 @@ def _added(path: Path, base: Path, lines: str) -> str:
 
 
 def _hides_agents(path: Path, agents: Path) -> bool:
-    """Say whether a file keeps a client from reading AGENTS.md: it is another one and does not take that in."""
+    """Say whether a file keeps a client from AGENTS.md: it is another one, and neither names that nor mdmem itself."""
     try:
-        return not path.samefile(agents) and not _IMPORT.search(read_regular(path))
+        return not path.samefile(agents) and not _LEADS_ON.search(read_regular(path))
     except OSError:
         return False
 
 
 def _advice(name: str, called: str) -> str:
+    if name.startswith(".github/"):
+        line = f"Read {NAME} at the top of this repository before anything else."
+        return f"{called} reads {name}, and {NAME} not everywhere; add this line to it:\n{line}"
     taken_in = "@../AGENTS.md" if "/" in name else "@AGENTS.md"
     return f"{called} reads {name} in place of {NAME}; add this line to it:\n{taken_in}"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from pathlib import Path
 
 from mdmem.dataclass import dataclass
@@ -49,6 +51,8 @@ _KNOWN = (
     ),
 )
 _HUSKY = ".husky"
+_NAMED = re.compile(rb"^[^#\n]*mdmem", re.MULTILINE)
+_CHECKED = re.compile(rb"^[^#\n]*\bmdmem[- ]check\b", re.MULTILINE)
 # What a configuration needs where mdmem is installed beside it.
 LOCAL_ENTRY = """\
   - repo: local
@@ -78,7 +82,25 @@ def find_framework(top: Path, folder: Path, stage: str, *, content: bytes) -> Fr
 
 
 def _names_mdmem(config: Path) -> bool:
+    return _NAMED.search(_content(config)) is not None
+
+
+def missing_install(top: Path, missing: Collection[str]) -> str | None:
+    """Return what installs pre-commit for the stages whose hooks are missing; empty where none is.
+
+    None where no configuration of pre-commit runs our check.
+    """
+    content = _content(top / CONFIG)
+    if _CHECKED.search(content) is None:
+        return None
+    if b"default_install_hook_types:" in content:
+        # Which stages there are is said there; only without the first one nothing is installed.
+        return "pre-commit install" if "pre-commit" in missing else ""
+    return " ".join(["pre-commit install", *(f"-t {stage}" for stage in missing)]) if missing else ""
+
+
+def _content(config: Path) -> bytes:
     try:
-        return b"mdmem" in read_regular(config)
+        return read_regular(config)
     except OSError:
-        return False
+        return b""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import re
@@ -16,7 +15,7 @@ from mdmem.dataclass import dataclass, field
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.git import Repository, hooks_folder
-from mdmem.setup.hook_frameworks import Framework, find_framework
+from mdmem.setup.hook_frameworks import CONFIG, Framework, find_framework
 from mdmem.state import write_new, write_whole
 
 STAGES = ("pre-commit", "pre-merge-commit", "pre-push")
@@ -30,6 +29,19 @@ _UNSIGNED = re.compile(
 )
 # `-P`: the working folder is the repository, and no module of its own may stand in for ours.
 _FIND = """\
+case $0 in *.legacy)
+    # pre-commit and prek move a hook aside and still run it. It has nothing to do where they surely check the memory,
+    # too: at this stage, and also a commit that only deletes.
+    config=$(sed -n 's/.*--config=\\([^ )]*\\).*/\\1/p' "${{0%.legacy}}")
+    own=$(sed -n '/^default_stages:/p; /^[^#]*mdmem[- ]check/,/^ *- /p' "${{config:-{config}}}" 2>/dev/null)
+    case $own in
+    *mdmem*"always_run: true"*) ;;
+    *entry:*) own= ;;
+    esac
+    case $own in *mdmem*)
+        [ -e prek.toml ] || printf '%s\\n' "$own" | grep -E 'stages:|files:|types' | grep -qv {stage} || exit 0 ;;
+    esac ;;
+esac
 remote=$1
 python={python}
 package={package}
@@ -38,8 +50,8 @@ if [ -x "$python" ] && [ -f "$package" ]; then
 elif command -v mdmem >/dev/null 2>&1; then
     set -- mdmem check --staged
 else
-    echo "{stage}: the memory cannot be checked: mdmem is not in ${{python:+$python or }}PATH;" \\
-        "install it, or skip the check once with --no-verify" >&2
+    echo "{stage}: the memory cannot be checked: mdmem is not ${{package:+at $package or }}in PATH;" \\
+        'install it and type `mdmem hooks install`, or skip the check once with --no-verify' >&2
     exit 1
 fi
 """
@@ -71,7 +83,8 @@ class Program:
 
 def hook_text(stage: str, program: Program) -> bytes:
     """Return our hook for a stage; the same text for the same program."""
-    find = _FIND.format(stage=stage, python=shlex.quote(program.python), package=shlex.quote(program.package))
+    python, package = shlex.quote(program.python), shlex.quote(program.package)
+    find = _FIND.format(stage=stage, config=CONFIG, python=python, package=package)
     body = find + (_RUN_FOR_EACH if stage == "pre-push" else _RUN)
     unsigned = (_HEAD + body).replace("{digest}", "", 1).encode("utf-8", "surrogateescape")
     signature = _digest(unsigned).encode()
@@ -119,7 +132,10 @@ class HookPlace(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hook:
-    """What stands at one stage; `wanted` is the text that ours would have there."""
+    """What stands at one stage; `wanted` is the text that ours would have there.
+
+    `legacy` is a hook of ours that a framework moved aside when it installed its own.
+    """
 
     stage: str
     path: Path
@@ -128,14 +144,21 @@ class Hook:
     where: HookPlace
     wanted: bytes = field(repr=False)
     framework: Framework | None = None
+    legacy: Path | None = None
+
+    @property
+    def is_checking(self) -> bool:
+        """Say whether this hook checks the memory."""
+        return self.state not in (HookState.ABSENT, HookState.FOREIGN)
 
 
 @dataclass(frozen=True, slots=True)
 class HookStep:
-    """One hook, as it was found, and what was done about it."""
+    """One hook, as it was found, what was done about it, and whether what a framework had moved aside was removed."""
 
     hook: Hook
     done: str
+    removed_legacy: bool = False
 
 
 def this_program() -> Program:
@@ -161,14 +184,17 @@ def _find_hook(repository: Repository, folder: Path, stage: str) -> Hook:
     wanted = hook_text(stage, Program() if where is HookPlace.WORK_TREE else this_program())
     content = _content_of(path)
     framework = find_framework(repository.top, folder, stage, content=content or b"")
+    moved = folder / f"{stage}.legacy"
+    legacy = moved if framework is not None and is_ours(_content_of(moved) or b"") else None
     return Hook(
         stage=stage,
         path=path,
         shown=path.relative_to(repository.top).as_posix() if path.is_relative_to(repository.top) else str(path),
-        state=_state_of(path, content, wanted=wanted, framework=framework),
+        state=_state_of(path, content, wanted=wanted, framework=framework, legacy=legacy),
         where=where,
         wanted=wanted,
         framework=framework,
+        legacy=legacy,
     )
 
 
@@ -189,9 +215,11 @@ def _content_of(path: Path) -> bytes | None:
         return b""
 
 
-def _state_of(path: Path, content: bytes | None, *, wanted: bytes, framework: Framework | None) -> HookState:
+def _state_of(
+    path: Path, content: bytes | None, *, wanted: bytes, framework: Framework | None, legacy: Path | None
+) -> HookState:
     if framework is not None:
-        return HookState.CALLING if framework.names_mdmem else HookState.FOREIGN
+        return HookState.CALLING if framework.names_mdmem or legacy is not None else HookState.FOREIGN
     if content is None:
         return HookState.ABSENT
     if is_ours(content) and not path.is_symlink():
@@ -239,13 +267,17 @@ def put(hook: Hook) -> str:
 
 
 def uninstall_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[HookStep, ...]:
-    """Remove the hooks that are ours byte for byte and return what was done at each stage."""
-    return tuple(HookStep(hook, _remove(hook)) for hook in find_hooks(repository, stages))
+    """Remove the hooks that are ours byte for byte, moved aside or not, and return what was done at each stage."""
+    return tuple(_uninstall(hook) for hook in find_hooks(repository, stages))
 
 
-def _remove(hook: Hook) -> str:
-    if hook.state not in (HookState.CURRENT, HookState.FORMER) or hook.where is HookPlace.ELSEWHERE:
-        return "kept"
-    with contextlib.suppress(FileNotFoundError):
-        hook.path.unlink()
-    return "removed"
+def _uninstall(hook: Hook) -> HookStep:
+    if hook.where is HookPlace.ELSEWHERE:
+        return HookStep(hook, "kept")
+    if hook.legacy is not None:
+        hook.legacy.unlink(missing_ok=True)
+        return HookStep(hook, "kept", removed_legacy=True)
+    if hook.state not in (HookState.CURRENT, HookState.FORMER):
+        return HookStep(hook, "kept")
+    hook.path.unlink(missing_ok=True)
+    return HookStep(hook, "removed")

@@ -13,8 +13,8 @@ from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, Set
 from mdmem.git import Repository, find_repository, list_tracked_named
 from mdmem.settings import parse_settings
 from mdmem.setup.client_hooks import hook_client
-from mdmem.setup.clients import CLIENTS, COMMAND_LINES, SERVER, WINGS_LINE, join_client, tell_agents
-from mdmem.setup.hook_frameworks import CONFIG, LOCAL_ENTRY
+from mdmem.setup.clients import CLIENTS, COMMAND_LINES, SERVER, WINGS_LINE, join_client, point_to_agents, tell_agents
+from mdmem.setup.hook_frameworks import CONFIG, LOCAL_ENTRY, missing_install
 from mdmem.setup.hooks import Hook, HookState, advice, find_hooks, put
 from mdmem.setup.installation import has_server, this_installation
 from mdmem.setup.manifest import manifest_text, project_wings
@@ -68,6 +68,7 @@ def init(
     else:
         lines = COMMAND_LINES + (WINGS_LINE if len(wings) > 1 else "")
         yield _write(base, "AGENTS.md", lines, base, else_say=f"add this to it:\n{lines}")
+        yield from point_to_agents(base)
     if repository is None:
         yield "not in a git repository: no hook; `git init` and run this again"
     elif hook:
@@ -185,14 +186,22 @@ def _first_wing(root: Path) -> str | None:
 
 
 def _install_hooks(repository: Repository, root: Path) -> Iterator[str]:
-    if (repository.top / CONFIG).exists():
-        yield f"{CONFIG} is there; add this to it:\n{LOCAL_ENTRY}"
-        yield from _left_driver(repository, root)
-        return
     try:
         hooks = find_hooks(repository)
     except EnvironmentFaultError as fault:
         yield str(fault)
+        return
+    if (repository.top / CONFIG).exists():
+        install = missing_install(repository.top, [hook.stage for hook in hooks if not hook.is_checking])
+        if install is None:
+            yield f"{CONFIG} is there; add this to it:\n{LOCAL_ENTRY}"
+            yield from _left_driver(repository, root)
+            return
+        if install:
+            yield f"{CONFIG} names mdmem-check; so that it runs in this clone, type `{install}`"
+        else:
+            yield f"{CONFIG} {_STAYS}"
+        yield from _install_driver(repository, root)
         return
     for hook in hooks:
         # What stands there is not touched, and be it an older one of ours.

@@ -254,8 +254,8 @@ def test_hook_without_any_mdmem_says_what_is_missing(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/git").symlink_to(str(shutil.which("git")))
     done = run(folder, "git", "commit", "-q", "--allow-empty", "-m", "x", PATH=str(tmp_path / "bin"))
-    missing = "pre-commit: the memory cannot be checked: mdmem is not in /gone/python or PATH;"
-    remedy = "install it, or skip the check once with --no-verify"
+    missing = "pre-commit: the memory cannot be checked: mdmem is not at /gone or in PATH;"
+    remedy = "install it and type `mdmem hooks install`, or skip the check once with --no-verify"
     assert (done.returncode, said(done)) == (1, f"{missing} {remedy}\n")
     assert commit(folder, "--allow-empty", "--no-verify").returncode == 0
 
