@@ -52,6 +52,12 @@ class KeptAsideError(LostRaceError):
     """Somebody else's text lost its place while a write was taken back; the sentence names the file that keeps it."""
 
 
+class AnswerLostError(EnvironmentFaultError):
+    """The files are written, and the answer that says so cannot be printed."""
+
+    exit_code = 5
+
+
 class GoneError(EnvironmentFaultError):
     """A file was there when the memory was loaded, and is there no more."""
 

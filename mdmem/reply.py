@@ -1,4 +1,4 @@
-"""The answer to a call on its way to whoever called: what is to be done once it has left."""
+"""The answer to a call on its way to whoever called: what is to be done once it has left, and what was written."""
 
 from __future__ import annotations
 
@@ -39,6 +39,32 @@ def replying() -> Iterator[Reply]:
         yield reply
     finally:
         _REPLY.reset(held)
+
+
+@dataclass(slots=True)
+class Written:
+    """The files that a command has written so far: how many, and the first of them."""
+
+    count: int = 0
+    first: str = ""
+
+
+_WRITTEN: ContextVar[Written | None] = ContextVar("mdmem_written", default=None)
+
+
+def count_written() -> Written:
+    """Count the files that are written from now on, for an answer that cannot be printed."""
+    written = Written()
+    _WRITTEN.set(written)
+    return written
+
+
+def note_written(path: str) -> None:
+    """Count one file that was written for the user; what mdmem keeps for itself is none."""
+    written = _WRITTEN.get()
+    if written is not None:
+        written.first = written.first or path
+        written.count += 1
 
 
 def current_reply() -> Reply | None:

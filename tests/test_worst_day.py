@@ -322,6 +322,40 @@ def test_commit_on_a_full_disk_says_that_the_files_are_written(tmp_path: Path) -
     assert check.code == 0
 
 
+def unprinted(root: Path, *line: str, is_heard: bool = True) -> subprocess.CompletedProcess[str]:
+    """Run a command line whose answer, and unless it `is_heard` all else, goes to a device that is full."""
+    if not Path("/dev/full").exists():
+        pytest.skip("no device here is always full")
+    with Path("/dev/full").open("wb") as full:
+        command, env = [python(), "-m", "mdmem", *line], environment()
+        said = subprocess.PIPE if is_heard else full
+        return subprocess.run(command, cwd=root, env=env, stdout=full, stderr=said, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_answer_to_a_write_that_cannot_be_printed_says_that_the_write_happened(name: str, tmp_path: Path) -> None:
+    root = a_memory(tmp_path)
+    before = files(root)
+    ran = unprinted(root, *CASES[name].line)
+    said = (
+        r"mdmem: nav/\S+\.md( and \d more are| is) written, but the answer cannot be printed: No space left on device"
+    )
+    assert (ran.returncode, files(root) == before) == (5, False)
+    assert re.fullmatch(said, ran.stderr.splitlines()[-1])
+
+
+def test_write_of_which_nothing_can_be_printed_ends_with_the_same_code(tmp_path: Path) -> None:
+    assert unprinted(a_memory(tmp_path), *CASES["new"].line, is_heard=False).returncode == 5
+
+
+@pytest.mark.parametrize("line", [LIST, ("deprecate", ONE, "--reason", "Gone.", "--dry-run")], ids=["list", "dry-run"])
+def test_answer_that_cannot_be_printed_and_wrote_nothing_is_a_fault_of_the_system(
+    line: tuple[str, ...], tmp_path: Path
+) -> None:
+    ran = unprinted(a_memory(tmp_path), *line)
+    assert (ran.returncode, ran.stderr) == (3, "mdmem: the system refuses: No space left on device\n")
+
+
 def run_limited(root: Path, *line: str, size: int) -> subprocess.CompletedProcess[str]:
     """Run a command line that can write no file beyond a size: what a full quota is like, wherever it runs."""
     limit = f"import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}));"

@@ -12,6 +12,7 @@ from mdmem.authoring.message import WriteAction
 from mdmem.dataclass import KW_ONLY, dataclass
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError, MdmemError, taken
+from mdmem.reply import note_written
 from mdmem.state import leads_away
 from mdmem.state.lock import write_lock
 
@@ -108,6 +109,8 @@ def apply(root: Path, change_set: ChangeSet, *, state: Path, newest: Callable[[]
             for change in change_set.changes:
                 _compare(root, change)
             _write(root, change_set.changes)
+            for change in change_set.changes:
+                note_written(str(root / change.to))
     except OSError as error:
         raise EnvironmentFaultError(f"cannot lock the memory for writing: {error.strerror or error}") from error
 

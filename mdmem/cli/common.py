@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -250,7 +251,9 @@ def _echo(text: str, *, err: bool = False, nl: bool = True, color: bool | None =
 def drop_what_is_printed(stream: TextIO) -> None:
     """Let a stream whose reader has gone lead nowhere, with what it still holds: Python would complain at its end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
+    # A stream that is no file leads nowhere else.
+    with contextlib.suppress(OSError):
+        os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 

@@ -15,7 +15,8 @@ from mdmem import __version__
 from mdmem.cli.common import Globals, drop_what_is_printed, global_options, print_and_end, say
 from mdmem.cli.options import option
 from mdmem.cli.short_help import WithHelp, named
-from mdmem.errors import MdmemError, shown_message
+from mdmem.errors import AnswerLostError, MdmemError, shown_message
+from mdmem.reply import Written, count_written
 
 # The names of the help and the sentences of the guide, here so that the help imports none of the commands.
 GROUPS = {
@@ -193,6 +194,7 @@ def run(arguments: Sequence[str]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     code: object = 0
+    written = count_written()
     try:
         code = cli.main(args=list(arguments) or ["--help"], prog_name="mdmem", standalone_mode=False)
         sys.stdout.flush()
@@ -220,11 +222,22 @@ def run(arguments: Sequence[str]) -> int:
         # click leaves this way after a completion, and when the reader has gone: then it has replaced the stream.
         return int(error.code or 0) if sys.stdout is stdout else 0
     except OSError as error:
+        if error.filename is None:
+            # Printing is what fails without a file; Python would try it once more as it ends, with a code of its own.
+            drop_what_is_printed(sys.stdout)
+            if written.count:
+                return _fail(_unprinted(written, error), AnswerLostError.exit_code)
         where = f" {error.filename}" if error.filename else ""
         return _fail(shown_message(f"the system refuses{where}: {error.strerror or error}", arguments), 3)
     except Exception as error:  # noqa: BLE001  # the boundary: a fault of ours must not look like the user's
         return _fault(error, arguments)
     return code if isinstance(code, int) else 0
+
+
+def _unprinted(written: Written, error: OSError) -> str:
+    more = f" and {written.count - 1} more" if written.count > 1 else ""
+    is_, reason = "are" if more else "is", error.strerror or error
+    return f"{os.path.relpath(written.first)}{more} {is_} written, but the answer cannot be printed: {reason}"
 
 
 def _with_usage(error: click.ClickException) -> str:
@@ -253,7 +266,11 @@ def _open_closed_streams() -> None:
 
 
 def _fail(sentence: str, code: int, command: str = "mdmem") -> int:
-    say(f"{command}: {sentence}")
+    try:
+        say(f"{command}: {sentence}")
+    except OSError:
+        # Where nothing can be printed at all, the exit code still tells.
+        drop_what_is_printed(sys.stderr)
     return code
 
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from mdmem.disk import make_folder, read_regular
 from mdmem.errors import EnvironmentFaultError
 from mdmem.record import UNPACKABLE, is_packable, packed_parts, unpack
+from mdmem.reply import note_written
 
 _Kind = TypeVar("_Kind")
 
@@ -132,6 +133,7 @@ def write_new(path: Path, content: bytes) -> None:
         Path(name).chmod(default_mode())
         # A hard link fails where the name is taken; a rename would replace what somebody wrote meanwhile.
         os.link(name, path)
+        note_written(str(path))
     finally:
         with contextlib.suppress(OSError):
             Path(name).unlink()
