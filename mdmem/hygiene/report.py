@@ -86,6 +86,34 @@ def hygiene_fields(hygiene: HygieneFindings) -> dict[str, Any]:
         "findings": [_finding(one) for one in hygiene.findings],
         **({"near_duplicates": [_pair(one) for one in hygiene.near[:_PAIRS]]} if hygiene.near else {}),
         **({"blocked_saves": [blocked_fields(one) for one in hygiene.blocked]} if hygiene.blocked else {}),
+        **_to_decide(hygiene),
+    }
+
+
+def _to_decide(hygiene: HygieneFindings) -> dict[str, str]:
+    """Return what a person has to decide, and how: hygiene itself merges and marks nothing."""
+    counted = (
+        (len(hygiene.blocked), "save that a similar entry stopped", "saves that a similar entry stopped"),
+        (
+            len(hygiene.duplicates),
+            "group of entries that say nearly the same",
+            "groups of entries that say nearly the same",
+        ),
+        (len(hygiene.drifted), "group of entities of one name", "groups of entities of one name"),
+    )
+    named = [f"{number} {one if number == 1 else several}" for number, one, several in counted if number]
+    if not named:
+        return {}
+    ways = (
+        ["read its `candidate_id`, then save it again with `supersedes` or `distinct_from`"] if hygiene.blocked else []
+    )
+    if hygiene.duplicates or hygiene.drifted:
+        ways.append(
+            "let a person type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each entry but the one to keep"
+        )
+    return {
+        "message": f"nothing was merged or changed: a person decides on {' and '.join(named)}",
+        "next_step": "; ".join(ways),
     }
 
 

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mdmem.access import Access
 from mdmem.dataclass import asdict, dataclass, replace
-from mdmem.errors import EnvironmentFaultError, MdmemError, RootNotFoundError, SettingsError, shown_message
+from mdmem.errors import (
+    EnvironmentFaultError,
+    MdmemError,
+    NotFoundError,
+    RootNotFoundError,
+    SettingsError,
+    UsageError,
+    shown_message,
+)
 from mdmem.mcp.answers import plain, spare, written_out
 from mdmem.mcp.arguments import read_arguments
 from mdmem.mcp.page import VIEW, Page, json_line
@@ -223,13 +231,24 @@ def refusing(tool: Tool) -> Iterator[None]:
     try:
         yield
     except MdmemError as error:
-        raise _refused(tool, str(error)) from error
+        raise _refused(tool, str(error), _advice_on(error)) from error
     except OSError as error:
-        raise _refused(tool, f"the system refuses: {_why(error)}") from error
+        raise _refused(tool, f"the system refuses: {_why(error)}", _MEND_MEMORY) from error
     except Exception as error:  # the boundary: what a fault of ours says is not for the caller
         log.exception("%s failed", tool.name)
         fault = type(error).__name__
-        raise _refused(tool, f"a fault of mdmem itself ({fault}); the server's log on stderr has it") from error
+        said = f"a fault of mdmem itself ({fault}); the server's log on stderr has it"
+        raise _refused(tool, said, _MEND_MEMORY) from error
+
+
+# What a caller can do about a refusal, by its cause.
+_MEND_CALL = "mend the call and repeat it"
+_MEND_MEMORY = "the call is not at fault: tell a person, go on without the memory, and call again once it is mended"
+
+
+def _advice_on(error: MdmemError) -> str:
+    is_of_call = isinstance(error, (UsageError, NotFoundError)) and not isinstance(error, RootNotFoundError)
+    return _MEND_CALL if is_of_call else _MEND_MEMORY
 
 
 def _note(workspace: Workspace, answer: Told) -> None:
@@ -257,10 +276,10 @@ def _why(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()
 
 
-def _refused(tool: Tool, said: str) -> RefusedError:
+def _refused(tool: Tool, said: str, advice: str) -> RefusedError:
     for typed, called in _WORDS:
         said = said.replace(typed, called)
     sentence = shown_message(said if said.startswith(tool.name) else f"{tool.name}: {said}")
     if tool.refuse is None:
         return RefusedError(sentence)
-    return RefusedError(sentence, _shown(tool, plain(tool.refuse(sentence))))
+    return RefusedError(sentence, _shown(tool, plain(tool.refuse(sentence, advice))))

@@ -22,7 +22,8 @@ from mdmem.retrieval.retrieve import (
 )
 from mdmem.workspace.deadline import Clock, OverdueError, within
 from mdmem.workspace.freshness import is_due
-from mdmem.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope, scope_state
+from mdmem.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope
+from mdmem.workspace.visibility import scope_seen
 from mdmem.workspace.workspace import Workspace
 
 
@@ -60,7 +61,7 @@ def retrieve_context(
 
 def _bundle(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> ContextBundle:
     catalog, workspace = reading.catalog, reading.workspace
-    state = scope_state(catalog, request.project_id, request.focus)
+    state = scope_seen(reading.view.effective, request.project_id, request.focus)
     if state.wing is None:
         return _without_wing(catalog, request, state)
     is_uncertain = state.state is ScopeState.UNCERTAIN

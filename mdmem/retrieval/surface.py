@@ -7,7 +7,6 @@ from datetime import date
 from difflib import get_close_matches
 from typing import Any
 
-from mdmem.access import AccessDeniedError
 from mdmem.catalog import Catalog
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.labels import NodeLabel, label_of
@@ -19,8 +18,8 @@ from mdmem.retrieval.bundle import SCOPE_WORDS, plain, problems_json
 from mdmem.retrieval.question import VIA_NAMED, AnswerBasis, Hit, Question, SearchResult, Tier
 from mdmem.retrieval.search import search_in
 from mdmem.workspace.freshness import Freshness, age_of, freshness_of
-from mdmem.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, scope_state
-from mdmem.workspace.visibility import may_write_to, wing_of
+from mdmem.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState
+from mdmem.workspace.visibility import may_write_to, scope_seen
 from mdmem.workspace.workspace import Workspace
 
 
@@ -90,7 +89,7 @@ def get_scope_state(workspace: Workspace, *, project_id: str | None, focus: str 
     """
     catalog = workspace.catalog
     project_id, focus = plain(project_id), plain(focus)
-    answer = replace(_scope_of(workspace, project_id, focus), is_writable=may_write_to(workspace, project_id))
+    answer = replace(scope_seen(workspace, project_id, focus), is_writable=may_write_to(workspace, project_id))
     if answer.state is ScopeState.RESOLVED:
         return answer
     if answer.wing:
@@ -100,15 +99,6 @@ def get_scope_state(workspace: Workspace, *, project_id: str | None, focus: str 
         wanted = project_id
         known = {wing.project_id or name for name, wing in catalog.wings.items() if not wing.is_shared}
     return replace(answer, nearest=tuple(_nearest(wanted or "", sorted(known))))
-
-
-def _scope_of(workspace: Workspace, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
-    """Return how certain a scope is; that a project could be made is not told to whom it would be denied."""
-    answer = scope_state(workspace.catalog, project_id, focus)
-    if project_id is None or answer.wing is not None:
-        return answer
-    is_seen = workspace.access.reads(wing_of(workspace.catalog, project_id))
-    return answer if is_seen else replace(answer, message=str(AccessDeniedError(project_id)))
 
 
 def _nearest(wanted: str, known: Sequence[str]) -> Sequence[str]:
@@ -121,7 +111,7 @@ def _nearest(wanted: str, known: Sequence[str]) -> Sequence[str]:
 def memory_surface(workspace: Workspace, *, query: str, project_id: str | None = None, limit: int = 5) -> Surface:
     """Return the best matches of words in one project's wing, or in every wing; the limit is 1 to 50."""
     words, named, catalog = plain(query) or "", plain(project_id), workspace.catalog
-    state = _scope_of(workspace, named)
+    state = scope_seen(workspace, named)
     if named is not None and state.wing is None:
         return Surface(query=words, next_step=state.message or "")
     if not words:

@@ -144,10 +144,10 @@ class PendingQueue:
         return found[0]
 
     def standing(self, project_id: str | None, wings: Mapping[str, Wing]) -> SaveStanding:
-        """Return how the writes of a project stand: those that were refused wait for a person."""
+        """Return how the writes of a project stand, None for all: those that were refused wait for a person."""
         try:
             records = [one for one in self.ledger.pending() if _concerns(one, project_id, wings) and self._is_ours(one)]
-            blocked = blocked_saves(self.executor.workspace, self.ledger, project=project_id) if project_id else ()
+            blocked = blocked_saves(self.executor.workspace, self.ledger, project=project_id)
         except EnvironmentFaultError:
             return SaveStanding(status=SaveStatus.FAILED)
         # What a similar entry stopped is not refused: it passes once its caller says how the two stand.

@@ -349,8 +349,10 @@ def _for_a_person(saving: SaveContext, verdict: DedupVerdict) -> SaveResult:
         status=SaveStatus.PENDING_RETRY,
         dedup_outcome=DedupOutcome.MANUAL_REVIEW,
         candidate_id=candidate,
-        message=f"a similar decision (Jaccard {verdict.similarity:.2f}) is {candidate}{stands}; nothing was written",
-        next_step=f"read `{candidate}`, then call again with {ways}",
+        message=f"a similar decision (Jaccard {verdict.similarity:.2f}) is {candidate}{stands}; nothing was written; "
+        "`run_hygiene` lists it",
+        next_step=f"read `{candidate}`, then call again with {ways}; or let a person decide, for whom "
+        "`run_hygiene` and `mdmem pending` list it",
     )
 
 

@@ -93,13 +93,14 @@ def _listed(given: object) -> Sequence[object]:
 
 
 def get_save_status(workspace: Workspace, project_id: object) -> SaveStanding:
-    """Return how the writes of a project stand; nothing that waits is tried again."""
+    """Return how the writes of a project stand, of all projects without one; nothing that waits is tried again."""
     queue = open_queue(workspace)
     try:
         wings = queue.executor.fresh().catalog.wings
     except (MdmemError, OSError):
         wings = {}
-    return queue.standing(project_id if isinstance(project_id, str) else None, wings)
+    named = project_id.strip() if isinstance(project_id, str) else ""
+    return queue.standing(named or None, wings)
 
 
 def request_approval(workspace: Workspace, *, now: Clock = _utc_now) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from mdmem.workspace.scope import (
     AmbiguousWingError,
     Filters,
     Scope,
+    ScopeAnswer,
     ScopeState,
     resolve_scope,
     scope_state,
@@ -144,6 +145,15 @@ def wing_of(catalog: Catalog, project_id: str) -> str:
         return wing_name_for(project_id, catalog)
     except UsageError:
         return project_id
+
+
+def scope_seen(workspace: Workspace, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
+    """Return how certain a scope is; a caller to whom a project is denied does not learn that it could be made."""
+    answer = scope_state(workspace.catalog, project_id, focus)
+    if project_id is None or answer.wing is not None:
+        return answer
+    is_seen = workspace.access.reads(wing_of(workspace.catalog, project_id))
+    return answer if is_seen else replace(answer, message=str(AccessDeniedError(project_id)))
 
 
 def is_visible(workspace: Workspace, record: PendingWrite) -> bool:

@@ -193,11 +193,71 @@ def test_scope_state_answers_in_the_words_of_its_contract(root: Path) -> None:
     assert (found["scope_state"], found["project_exists"]) == ("uncertain", False)
 
 
-def test_the_scope_state_without_a_project_is_that_of_the_wing_that_a_question_means(root: Path) -> None:
-    found = facts(call(server_over(root), "get_scope_state"))
-    assert (found["scope_state"], found["wing"]) == ("resolved", "nav")
+@pytest.mark.parametrize("named", [{}, {"project_id": ""}, {"project_id": None}])
+def test_scope_state_without_a_project_is_unresolved_even_with_a_default_wing(root: Path, named: Any) -> None:
+    write(root, "mdmem.toml", 'default_wing = "nav"\n')
+    found = facts(call(server_over(root), "get_scope_state", **named))
+    assert (found["scope_state"], found["project_exists"], found["write_permitted"]) == ("unresolved", False, False)
+
+
+def test_scope_state_is_called_first_by_whoever_follows_its_description() -> None:
+    assert "at the start of every session" in TOOLS["get_scope_state"].about
+
+
+@pytest.mark.parametrize(("named", "state"), [({}, "unresolved"), ({"project_id": "nav"}, "uncertain")])
+def test_scope_state_answers_where_the_folder_is_gone(root: Path, named: dict[str, str], state: str) -> None:
+    server = server_over(root)
+    shutil.rmtree(root)
+    found = facts(call(server, "get_scope_state", **named))
+    assert (found["scope_state"], found["write_permitted"]) == (state, False)
+    assert found["message"] == "the memory's folder is gone since the server was started"
+
+
+def test_advice_on_a_failed_save_fits_its_cause(root: Path) -> None:
+    server = server_over(root)
+    stated = {"context": {"content": "a", "topic": "b"}, "project_id": "nav"}
+    wrong = call(server, "save_context", **stated, colour="red").structured_content
+    assert (wrong["status"], wrong["next_step"]) == ("failed", "mend the call and repeat it")
+    shutil.rmtree(root)
+    gone = call(server, "save_context", **stated).structured_content
+    assert (gone["status"], gone["next_step"]) == (
+        "failed",
+        "the call is not at fault: tell a person, go on without the memory, and call again once it is mended",
+    )
+
+
+def test_context_of_a_project_that_is_denied_does_not_say_how_to_create_it(root: Path) -> None:
+    server = server_over(root, access=Access.to_wings(["nav"]))
+    assert facts(call(server, "retrieve_context", project_id="arm"))["message"] == "Project access denied: arm"
+
+
+# The second is stopped for a person: six of its sixteen words are its own.
+SIMILAR = [
+    {"title": "Use words", "rationale": f"alpha beta gamma delta epsilon zeta eta theta{more}"}
+    for more in ("", " iota kappa lambda mu nu xi")
+]
+
+
+def test_save_status_without_a_project_counts_what_waits_in_all_of_them(root: Path) -> None:
     write_entry(root, "arm/rules/x")
-    assert facts(call(server_over(root), "get_scope_state", project_id=""))["scope_state"] == "unresolved"
+    server = server_over(root)
+    for wing in ("nav", "arm"):
+        for decision in SIMILAR:
+            call(server, "save_decision", decision=decision, project_id=wing)
+    assert [facts(call(server, "get_save_status", **named))["count"] for named in ({"project_id": "arm"}, {})] == [1, 2]
+
+
+def test_hygiene_says_that_a_person_decides_and_how(root: Path) -> None:
+    server = server_over(root)
+    for decision in SIMILAR:
+        saved = facts(call(server, "save_decision", decision=decision, project_id="nav"))
+    assert "`run_hygiene`" in saved["message"]
+    assert "let a person decide, for whom `run_hygiene`" in saved["next_step"]
+    found = facts(call(server, "run_hygiene", project_id="nav"))
+    assert found["message"] == (
+        "nothing was merged or changed: a person decides on 1 save that a similar entry stopped"
+    )
+    assert found["next_step"] == "read its `candidate_id`, then save it again with `supersedes` or `distinct_from`"
 
 
 def test_a_session_makes_the_project_and_a_decision_is_saved_then(root: Path) -> None:

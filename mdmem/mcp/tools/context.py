@@ -130,7 +130,7 @@ def _remember(workspace: Workspace, **stated: Any) -> Facts:
     return remember(workspace, {name: value for name, value in stated.items() if value is not None}).as_json()
 
 
-def _not_remembered(message: str) -> Facts:
+def _not_remembered(message: str, advice: str) -> Facts:  # noqa: ARG001  # one signature
     return {"success": False, "id": None, "message": message, "timestamp": None, "conflicts": []}
 
 

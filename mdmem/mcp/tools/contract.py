@@ -43,11 +43,10 @@ def _retrieve_context(workspace: Workspace, **stated: Any) -> Facts:
 
 
 def _no_context(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
-    state = "uncertain" if arguments["project_id"] else "unresolved"
     return {
         "items": [],
         "retrieval_status": status,
-        "scope_state": state,
+        "scope_state": _state_of(arguments),
         "conflicts_found": False,
         "hygiene_due": False,
         "message": message,
@@ -102,21 +101,31 @@ _RETRIEVE_CONTEXT = Tool(
 
 def _get_scope_state(workspace: Workspace, *, project_id: str | None, focus: str | None) -> Facts:
     from mdmem.retrieval.surface import get_scope_state
-    from mdmem.workspace.scope import Filters, reading_scope
 
-    if not (project_id or "").strip():
-        # The one that every question means that names no wing.
-        wing = reading_scope(workspace.catalog, workspace.settings, Filters()).wing
-        project_id = wing and (workspace.catalog.wings[wing].project_id or wing)
     return get_scope_state(workspace, project_id=project_id, focus=focus).as_json()
+
+
+def _unknown_state(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:  # noqa: ARG001  # one signature
+    return {
+        "scope_state": _state_of(arguments),
+        "project_exists": False,
+        "write_permitted": False,
+        "message": message,
+        "degraded": True,
+    }
+
+
+def _state_of(arguments: Mapping[str, Any]) -> str:
+    """Return the state of a scope that cannot be looked up."""
+    return "uncertain" if (arguments["project_id"] or "").strip() else "unresolved"
 
 
 _GET_SCOPE_STATE = Tool(
     name="get_scope_state",
     title="Whether a project is there",
     about=(
-        "Does this project exist in the memory? Only before the first save: `uncertain` says that `save_session` has "
-        "to create it. Without `project_id` the default one is meant."
+        "Call it at the start of every session, before you load or save memory: does the project exist here, and may "
+        "you write? `uncertain`: `save_session` has to create it first. `unresolved`: no project is named."
     ),
     parameters=(PROJECT, FOCUS),
     answers={
@@ -124,6 +133,7 @@ _GET_SCOPE_STATE = Tool(
         "project_exists": FLAG,
     },
     call=_get_scope_state,
+    fall_back=_unknown_state,
 )
 
 
@@ -166,7 +176,7 @@ _RUN_HYGIENE = Tool(
     title="What needs maintenance",
     about=(
         "When `hygiene_due` is true, or a save was stopped for `manual_review`: duplicates, outdated decisions, "
-        "patterns not validated for long, several entities of one name, and writes that wait. It changes nothing."
+        "patterns not validated for long, several entities of one name, writes that wait. People decide what to merge."
     ),
     parameters=(
         Parameter(name="project_id", about="Default: everything.", longest=200),
@@ -190,7 +200,7 @@ _RUN_HYGIENE = Tool(
 )
 
 
-def _get_save_status(workspace: Workspace, *, project_id: str) -> Facts:
+def _get_save_status(workspace: Workspace, *, project_id: str | None) -> Facts:
     from mdmem.saving.save import get_save_status
 
     return get_save_status(workspace, project_id).as_json()
@@ -200,9 +210,9 @@ _GET_SAVE_STATUS = Tool(
     name="get_save_status",
     title="How the writes of a project stand",
     about=(
-        "After a save answered `pending_retry`: whether writes of a project still wait. The next write tries again."
+        "After a save answered `pending_retry`: how many writes of a project still wait. The next write tries again."
     ),
-    parameters=(NEEDED_PROJECT,),
+    parameters=(Parameter(name="project_id", about="Default: all projects.", longest=200),),
     answers={
         "status": one_of("saved", "pending_retry", "failed", "partial"),
         "count": COUNT,

@@ -96,13 +96,13 @@ def _save_with_learnings(workspace: Workspace, **stated: Any) -> Facts:
     return save_with_learnings(workspace, stated).as_json()
 
 
-def _failed(message: str) -> Facts:
+def _failed(message: str, advice: str) -> Facts:
     nothing = dict.fromkeys(("artifact_id", "dedup_outcome", "candidate_id"))
-    return {"status": "failed", **nothing, "message": message, "next_step": "mend the call and repeat it"}
+    return {"status": "failed", **nothing, "message": message, "next_step": advice}
 
 
-def _failed_batch(message: str) -> Facts:
-    return {"session": _failed(message), "decisions": [], "patterns": [], "overall": "failed"}
+def _failed_batch(message: str, advice: str) -> Facts:
+    return {"session": _failed(message, advice), "decisions": [], "patterns": [], "overall": "failed"}
 
 
 def _record(name: str, about: str, fields: Mapping[str, Mapping[str, Any]], *needed: str) -> Parameter:
@@ -245,7 +245,7 @@ _APPROVAL = Tool(
     call=_request_approval,
     writes=True,
     repeats=False,
-    refuse=lambda message: {"blocked": True, "reason": message},
+    refuse=lambda message, _: {"blocked": True, "reason": message},
 )
 
 SAVING = (

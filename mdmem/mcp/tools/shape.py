@@ -109,7 +109,8 @@ class Tool:
     `format: json` the structure as its text. `kept` are further keys that the contract fixes, `noise` those that say
     nothing to an agent. A key `markdown` among the answers is the text within the structure.
     `fall_back` makes the answer of a tool that reads from a status, a sentence and the arguments, where reading fails
-    or takes too long; without one, a failure is an error. `refuse` makes the answer of a tool that never raises.
+    or takes too long; without one, a failure is an error. `refuse` makes the answer of a tool that never
+    raises, from a sentence and what to do about it.
     `rootless` answers where there is no memory at all, from the working folder, the reason and the arguments. `binds`
     says of a member of the answer that it comes on the first pages. `keeps_time` says that the verb itself keeps the
     time limit, with its retry. `points` are sentences on other tools, said where these are listed,
@@ -133,7 +134,7 @@ class Tool:
     destroys: bool = False
     repeats: bool = True
     fall_back: Callable[[str, str, Mapping[str, Any]], Facts] | None = None
-    refuse: Callable[[str], Facts] | None = None
+    refuse: Callable[[str, str], Facts] | None = None
     rootless: Callable[..., Facts | Told] | None = None
     binds: Callable[[Any], bool] | None = None
     keeps_time: bool = False
