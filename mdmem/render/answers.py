@@ -12,9 +12,9 @@ from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.retrieval import (
     NO_INK,
-    SOURCES,
     PrintedText,
     blocks_of,
+    came_from,
     elsewhere_text,
     entries_of,
     item_markdown,
@@ -87,7 +87,7 @@ def _rest(answers: Answers, ink: Ink) -> Iterator[str]:
     """Yield the one line of counts of all short answers, and where they come from."""
     bases = [one.pack.basis for one in answers.short]
     most = max((len(one.omitted) + sum(some.count for some in one.omitted_counts) for one in bases), default=0)
-    sources = dict.fromkeys(SOURCES[one.source] for one in bases)
+    sources = dict.fromkeys(map(came_from, bases))
     if bases:
         left = f"Each leaves out up to {count(most, 'weaker match', 'weaker matches')}; read" if most else "Read"
         named = ", ".join(answers.unread[:_WINGS])

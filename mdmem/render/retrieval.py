@@ -150,7 +150,16 @@ def _doubts(pack: Pack) -> Iterator[str]:
     basis = pack.basis
     yield from problems_text(basis)
     if basis.degraded:
-        yield f"Degraded: {basis.why_degraded}; this answer comes from {SOURCES[basis.source]}."
+        yield f"Degraded: {basis.why_degraded}; this answer comes from {came_from(basis)}."
+
+
+def came_from(basis: AnswerBasis) -> str:
+    """Return where an answer comes from; where the memory could not be read, that may be several sources."""
+    if basis.source not in ("docs", "readme", "workspace"):
+        return SOURCES[basis.source]
+    paths = {one.path for one in basis.fallback}
+    documents = [name for name in (SOURCES["docs"], SOURCES["readme"]) if name in paths]
+    return ", ".join(documents if paths and paths <= {*documents} else [*documents, SOURCES["workspace"]])
 
 
 SOURCES = {
@@ -312,7 +321,7 @@ def _counts(pack: Pack) -> str:
     left = "; ".join(f"{parts} ({why}{some if why == NOTHING_SHARED else ''})" for why, parts in sorted(kinds.items()))
     over = pack.tokens - pack.budget
     size = f"{pack.tokens} tokens, {over} of them for invariants beyond the budget of {pack.budget}"
-    taken = f"{size if pack.over_budget else f'{pack.tokens} of {pack.budget} tokens'}; from {SOURCES[basis.source]}"
+    taken = f"{size if pack.over_budget else f'{pack.tokens} of {pack.budget} tokens'}; from {came_from(basis)}"
     return " ".join([*([f"Left out: {left}."] if left else []), *_settled(basis), taken])
 
 

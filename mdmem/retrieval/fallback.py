@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import groupby, islice
 from pathlib import Path
 
 from mdmem.disk import read_regular
@@ -23,6 +24,8 @@ from mdmem.workspace.workspace import Workspace
 LIMIT = 20
 # Where nothing of the memory covers a question, a few lines beside it may.
 _OUTSIDE, _TOKENS, _SECONDS = 5, 300, 0.3
+# Seconds for the search of the workspace where the memory cannot be read: less than a client waits for.
+_PATIENCE = 3.0
 # So many lines of the workspace are compared.
 _RANKED = 2000
 _DOCUMENTS = ("docs/architecture.md", "README.md")
@@ -33,22 +36,40 @@ NO_SCOPE = Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
 # Markdown that carries no statement: fences, rules, table borders.
 _NO_TEXT = regex(r"^[\s`~|=*_-]*$")
 
+# Files in which `mdmem init` tells agents to ask it, and how those paragraphs mention it.
+_FOR_AGENTS = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md", "copilot-instructions.md"})
+_MDMEM = regex(r"`mdmem [a-z]|MCP server `mdmem`")
+
+_Line = tuple[str, int, str]
 # Returns path, line and text of workspace lines that hold any of the words; the number is the limit.
-SearchLines = Callable[[Sequence[str], int], list[tuple[str, int, str]]]
+SearchLines = Callable[[Sequence[str], int], list[_Line]]
 
 
 def fall_back(base: Path, words: Sequence[str], *, search_lines: SearchLines) -> tuple[str, tuple[Passage, ...]]:
-    """Return the first source that has something to say (docs, readme, workspace) and its passages.
+    """Return the passages of docs, README and workspace, in this order, and the first source that has any.
 
     Without words a document answers with its first lines; the workspace is searched for words only.
     """
-    for source, path in zip(("docs", "readme"), _DOCUMENTS, strict=True):
-        passages = tuple(_passages(base, path, words))[:LIMIT]
-        if passages:
-            return source, passages
     held = _held(words)
-    found = [one for one in search_lines(words, _RANKED) if held(one[2])] if words else []
-    return "workspace", tuple(Passage(path, line, _short(text)) for path, line, text in found[:LIMIT])
+    lines = search_lines(words, _RANKED) if words else []
+    others = (one for one in lines if one[0] not in _DOCUMENTS and held(one[2]))
+    found = {
+        source: list(islice(_passages(base, path, words), LIMIT))
+        for source, path in zip(("docs", "readme"), _DOCUMENTS, strict=True)
+    }
+    found["workspace"] = [Passage(path, line, _short(text)) for path, line, text in islice(others, LIMIT)]
+    source = next((one for one, passages in found.items() if passages), "workspace")
+    return source, tuple(_shared_out(list(found.values())))
+
+
+def _shared_out(sources: Sequence[Sequence[Passage]]) -> Iterator[Passage]:
+    """Yield passages up to the limit: each source has a third of it, and the first ones what the others leave."""
+    share = LIMIT // len(sources)
+    spare = LIMIT - sum(min(len(one), share) for one in sources)
+    for passages in sources:
+        more = min(spare, max(0, len(passages) - share))
+        spare -= more
+        yield from passages[: share + more]
 
 
 def _held(words: Iterable[str]) -> Callable[[str], int]:
@@ -123,9 +144,11 @@ def answer_elsewhere(base: Path, repository: Repository | None, words: str) -> t
         if repository is None:
             return search_files(base, wanted, limit)
         try:
-            return search_lines(repository, wanted, limit, whole=all(map(_is_letters, wanted)))
+            is_whole = all(map(_is_letters, wanted))
+            found = search_lines(repository, wanted, limit, whole=is_whole, seconds=_PATIENCE)
         except GitError:
             return search_files(base, wanted, limit)
+        return list(_of_others(base, found))
 
     return fall_back(base, _searchable(words), search_lines=search)
 
@@ -145,9 +168,34 @@ def outside(workspace: Workspace, words: str) -> tuple[Passage, ...]:
         with suppress(GitError):
             lines = search_lines(location.repository, wanted, _RANKED, without=own, seconds=_SECONDS)
             imported = _imported(location.repository, location.under) if lines else frozenset()
-            others = (one for one in lines if one[0] not in _DOCUMENTS and one[0] not in imported)
+            own_lines = _of_others(location.base, lines)
+            others = (one for one in own_lines if one[0] not in _DOCUMENTS and one[0] not in imported)
             found += (Passage(path, line, _short(text)) for path, line, text in others)
     return _best_of(found, wanted)
+
+
+def _of_others(base: Path, lines: Iterable[_Line]) -> Iterator[_Line]:
+    """Yield the lines that do not tell agents about mdmem itself: those answer no question about the project."""
+    known = dict[str, frozenset[int]]()
+    for path, number, text in lines:
+        if path.rpartition("/")[2] in _FOR_AGENTS:
+            if path not in known:
+                known[path] = frozenset(_about_mdmem(base / path))
+            if number in known[path]:
+                continue
+        yield path, number, text
+
+
+def _about_mdmem(path: Path) -> Iterator[int]:
+    """Yield the numbers of the lines in the paragraphs of a file that mention mdmem's commands or its server."""
+    try:
+        lines = read_regular(path, follow=False).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return
+    for is_text, paragraph in groupby(enumerate(lines, 1), key=lambda one: bool(one[1].strip())):
+        numbered = list(paragraph)
+        if is_text and any(_MDMEM.search(line) for _, line in numbered):
+            yield from (number for number, _ in numbered)
 
 
 def _imported(repository: Repository, under: str) -> frozenset[str]:

@@ -308,7 +308,7 @@ def test_settings_that_cannot_be_read_are_a_problem_and_no_obstacle(tmp_path: Pa
         (
             {"docs/architecture.md": "# A\n\nThreads: two.\n", "README.md": "threads\n"},
             "docs",
-            [("docs/architecture.md", 3)],
+            [("docs/architecture.md", 3), ("README.md", 1)],
         ),
         ({"docs/architecture.md": "# A\n", "README.md": "Threads: two.\n"}, "readme", [("README.md", 1)]),
         ({"README.md": "Nothing.\n", "src/a.py": "import os\nimport threads\n"}, "workspace", [("src/a.py", 2)]),

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -44,13 +45,21 @@ def repository(tmp_path: Path) -> Path:
     return made
 
 
-def test_answer_without_a_memory_is_the_docs(repository: Path, capsys: Capture) -> None:
+# What the three sources say of a queue.
+OF_A_QUEUE = [
+    ("docs/architecture.md", 3, "The queue retries."),
+    ("README.md", 3, "A queue for everybody."),
+    ("src/queue.py", 1, "# timeout of a queue"),
+]
+
+
+def test_answer_without_a_memory_is_what_docs_readme_and_workspace_say(repository: Path, capsys: Capture) -> None:
     found = answered(capsys, repository, "the queues", "queue")
-    assert sources(found) == ("docs", True, [("docs/architecture.md", 3, "The queue retries.")])
+    assert sources(found) == ("docs", True, OF_A_QUEUE)
     assert (found["items"], found["covered"], found["scope"]["state"]) == ([], False, "unresolved")
 
 
-def test_answer_without_words_is_the_text_of_the_docs(repository: Path, capsys: Capture) -> None:
+def test_answer_without_words_is_the_text_of_docs_and_readme(repository: Path, capsys: Capture) -> None:
     assert sources(answered(capsys, repository)) == (
         "docs",
         True,
@@ -58,6 +67,8 @@ def test_answer_without_words_is_the_text_of_the_docs(repository: Path, capsys: 
             ("docs/architecture.md", 1, "# Architecture"),
             ("docs/architecture.md", 3, "The queue retries."),
             ("docs/architecture.md", 7, "Locks are held briefly."),
+            ("README.md", 1, "# Project"),
+            ("README.md", 3, "A queue for everybody."),
         ],
     )
 
@@ -86,7 +97,7 @@ def test_answer_where_nothing_says_anything_is_still_one(repository: Path, capsy
 def test_answer_as_text_says_where_it_comes_from(repository: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "retrieve", "queue", cwd=repository)
     assert ran.out.startswith("Degraded: no memory here: no mdmem.toml in ")
-    assert "this answer comes from docs/architecture.md.\n" in ran.out
+    assert "this answer comes from docs/architecture.md, README.md, a search of the workspace.\n" in ran.out
     assert "docs/architecture.md:3: The queue retries." in ran.out
     assert "othing binding" not in ran.out
 
@@ -112,12 +123,7 @@ def test_memory_that_covers_nothing_gives_a_few_lines_beside_it_and_is_no_fault(
     put(root, "app/a/idea", "Queue", status="draft")
     commit_all(repository)
     found = answered(capsys, root, "queue")
-    expected = [
-        ("docs/architecture.md", 3, "The queue retries."),
-        ("README.md", 3, "A queue for everybody."),
-        ("src/queue.py", 1, "# timeout of a queue"),
-    ]
-    assert (sources(found), found["coverage"]) == (("index", False, expected), "none")
+    assert (sources(found), found["coverage"]) == (("index", False, OF_A_QUEUE), "none")
     assert (
         "Outside the memory, not binding:\n  docs/architecture.md:3: "
         in run_here(capsys, "retrieve", "queue", cwd=root).out
@@ -134,6 +140,18 @@ def test_lines_beside_the_memory_hold_most_of_the_words_and_are_few(repository: 
     found = answered(capsys, root, "timeout of the queue lock")
     assert [one["line"] for one in found["fallback"]] == [1, 2, 3, 4, 5]
     assert (found["fallback"][0]["path"], found["fallback"][1]["path"]) == ("README.md", "docs/architecture.md")
+
+
+def test_lines_that_tell_agents_of_mdmem_itself_are_no_source(repository: Path, capsys: Capture) -> None:
+    run_here(capsys, "init", "--wing", "shop", "--no-hook", cwd=repository)
+    agents = (repository / "AGENTS.md").read_text()
+    assert "Before you change code" in agents
+    (repository / "AGENTS.md").write_text(f"Change code in small steps.\n\n{agents}")
+    commit_all(repository)
+    expected = [("AGENTS.md", 1, "Change code in small steps.")]
+    assert sources(answered(capsys, repository, "before I change code"))[2] == expected
+    (repository / "memory" / "mdmem.toml").unlink()
+    assert sources(answered(capsys, repository, "before I change code"))[2] == expected
 
 
 def test_search_beside_the_memory_that_takes_too_long_gives_the_documents(repository: Path) -> None:
@@ -177,7 +195,7 @@ def test_what_may_not_be_read_is_a_problem_and_never_nothing_binding(locked: str
     if locked == "memory/mdmem.toml":
         assert [one["address"] for one in answer["items"]] == ["app/a/rule"]
     else:
-        assert sources(answer) == ("docs", True, [("docs/architecture.md", 3, "The queue retries.")])
+        assert sources(answer) == ("docs", True, OF_A_QUEUE)
 
 
 # --- the order, by itself ---
@@ -199,6 +217,14 @@ def test_fall_back_gives_a_bounded_number_of_short_lines(tmp_path: Path) -> None
     _, passages = fall_back(tmp_path, ["Queue"], search_lines=search([]))
     assert (LIMIT, len(passages)) == (20, 20)
     assert (len(passages[0].text), passages[0].text[-8:]) == (240, "e queue…")
+
+
+def test_fall_back_shares_its_lines_among_the_sources(tmp_path: Path) -> None:
+    for path in ("docs/architecture.md", "README.md"):
+        write(tmp_path, path, "queue\n" * 99)
+    found = search([("a.py", 1, "queue"), ("a.py", 2, "queue")])
+    _, passages = fall_back(tmp_path, ["queue"], search_lines=found)
+    assert Counter(one.path for one in passages) == {"docs/architecture.md": 12, "README.md": 6, "a.py": 2}
 
 
 def test_fall_back_reads_a_document_that_is_not_utf8(tmp_path: Path) -> None:
