@@ -3,14 +3,13 @@
 from mdmem.catalog.addresses import full_address, is_entry_place, is_misplaced, is_prose
 from mdmem.catalog.cache import ParsedFiles
 from mdmem.catalog.interpret import LoadedFile, interpret
-from mdmem.catalog.load import Reading, load, load_cached, part_of, settings_bytes, with_other_entries
+from mdmem.catalog.load import load, load_cached, part_of, settings_bytes, with_other_entries
 from mdmem.catalog.model import Catalog
 
 __all__ = [
     "Catalog",
     "LoadedFile",
     "ParsedFiles",
-    "Reading",
     "full_address",
     "interpret",
     "is_entry_place",

@@ -80,15 +80,14 @@ def classify(
     catalog: Catalog,
     untracked: frozenset[str] = frozenset(),
     *,
-    near: frozenset[str] | None = None,
     about: Set[str] | None = None,
 ) -> tuple[Edge, ...]:
     """Return every edge that a readable entry names, by superseded and superseding address.
 
-    `untracked` are the addresses whose file is on disk and not in git, `near` the only ones that are asked what they
-    name; None for all. With `about` only the edges of those superseded entries that have one of these at an edge.
+    `untracked` are the addresses whose file is on disk and not in git. With `about` only the edges of those superseded
+    entries that have one of these at an edge.
     """
-    return tuple(_Classifying(catalog, untracked, near, about).edges())
+    return tuple(_Classifying(catalog, untracked, about).edges())
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,6 @@ class _Classifying:
 
     catalog: Catalog
     untracked: frozenset[str]
-    near: frozenset[str] | None = None
     about: Set[str] | None = None
 
     @cached_property
@@ -131,8 +129,6 @@ class _Classifying:
 
     def _claims(self) -> list[_Claim]:
         asked = self.entries
-        if self.near is not None:
-            asked = {one: asked[one] for one in self.near & asked.keys()}
         forward = {(old, one.address) for one in having(asked, "supersedes") for old in one.supersedes}
         back = {(one.address, new) for one in having(asked, "superseded_by") for new in one.superseded_by}
         pairs = forward | back

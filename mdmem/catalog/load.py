@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,12 +55,6 @@ if TYPE_CHECKING:
 # So many documents are kept for whoever asks for their texts next.
 _HELD = 2_500
 
-Reading = Callable[[Tree, Sequence[str], Mapping[str, LoadedFile]], "Mapping[str, tuple[LoadedFile, str]] | None"]
-"""Tells by path what files mean and the identity of the bytes that say so; None leaves that to who asks.
-
-It is given the tree, the paths, and what some of the files meant before.
-"""
-
 
 def load(tree: Tree, *, parsed: ParsedFiles | None = None) -> Catalog:
     """Load every file of a tree, parsing those that were not parsed before: what `check` reads.
@@ -70,16 +64,14 @@ def load(tree: Tree, *, parsed: ParsedFiles | None = None) -> Catalog:
     return _Loading(tree, parsed or ParsedFiles()).whole()
 
 
-def load_cached(
-    tree: Tree, cache: Path | ContentCache, *, parsed: ParsedFiles | None = None, reading: Reading | None = None
-) -> Catalog:
+def load_cached(tree: Tree, cache: Path | ContentCache, *, parsed: ParsedFiles | None = None) -> Catalog:
     """Load a tree through the cache of parsed entries, reading only content that was never parsed before.
 
     What this process has loaded before is taken from `parsed`. Entries have no links into wings that a narrowed tree
-    does not show. `reading` reads what is in no cache; the cache may be a folder.
+    does not show. The cache may be a folder.
     """
     kept = cache if isinstance(cache, ContentCache) else ContentCache(cache)
-    return _Loading(tree, parsed or ParsedFiles(), reading).through(kept)
+    return _Loading(tree, parsed or ParsedFiles()).through(kept)
 
 
 def part_of(tree: Tree, documents: Mapping[str, Document], loaded: Mapping[str, LoadedFile]) -> Catalog:
@@ -110,10 +102,9 @@ def _table_of(tree: Tree) -> Table | None:
 class _Loading:
     """One pass over a tree's files."""
 
-    def __init__(self, tree: Tree, parsed: ParsedFiles, reading: Reading | None = None) -> None:
+    def __init__(self, tree: Tree, parsed: ParsedFiles) -> None:
         self.tree = tree
         self.parsed = parsed
-        self.reading = reading
         self.access = access_to(tree)
         self.table = _table_of(tree)
         self.entry_files, self.readable, self.others = parsed.placed(tree.files())
@@ -133,7 +124,6 @@ class _Loading:
         return self._catalog(entries_of(self.entry_files, loaded))
 
     def through(self, cache: ContentCache) -> Catalog:
-        seen = self._seen_first(cache)
         parsed, digests = self.parsed, self.tree.digests([*self.readable, *self.manifests])
         table, before = self.table, self._before()
         told = identity_of(digests) if isinstance(before, Former) else None
@@ -152,10 +142,7 @@ class _Loading:
         met = cache.files({path: digests.get(path) for path in unknown})
         unread = [path for path in unknown if path not in met]
         former = self._former(unread, before, cache)
-        if seen is None and self.reading is not None:
-            seen = self.reading(self.tree, unread, former)
-        if seen is None:
-            seen = self._interpreted(unread, former)
+        seen = self._interpreted(unread, former)
         fresh = {path: one for path, (one, _) in seen.items() if not one.is_closed}
         if others := {path: seen[path][1] for path in fresh if seen[path][1] != digests.get(path)}:
             digests |= others
@@ -189,18 +176,6 @@ class _Loading:
         if table is not None and not is_part and not missing_wings(self.tree):
             table.save_whole(catalog, self.wings_of_manifests)
         return catalog
-
-    def _seen_first(self, cache: ContentCache) -> Mapping[str, tuple[LoadedFile, str]] | None:
-        """Return what files mean of which nothing was ever kept: each is read once, and not for its digest before."""
-        tree, table, reading = self.tree, self.table, self.reading
-        if reading is None or not isinstance(tree, WorkingTree) or self.parsed.last is not None:
-            return None
-        if table is None or not (table.is_new and cache.is_new):
-            return None
-        seen = reading(tree, list(map(path_of, self.readable)), {})
-        if seen is not None:
-            tree.learn({path: digest for path, (one, digest) in seen.items() if not one.is_closed})
-        return seen
 
     def _at(self, paths: Iterable[str]) -> list[TreeFile]:
         """Return the files at some entries' places, in their order."""

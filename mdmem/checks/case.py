@@ -119,11 +119,9 @@ class Case:
     """One run of the checks; `facts` is None outside git, `base` where there is nothing to compare with.
 
     `merge` is given where the tree is the result of a merge that has not happened; `faults` are what went wrong
-    while the case was put together; `known_changes` what the change did, and `known_suppressions` what the files want
-    silent, where that was found out already.
+    while the case was put together; `known_changes` what the change did, where that was found out already.
     `kept` is what is known of files by path, so that nobody need read them again; `focus` are the paths of the files
-    that checks of one file look at, `near` the addresses of the entries whose links the others look at; None where
-    that is all of them.
+    that checks of one file look at; None where that is all of them.
     """
 
     catalog: Catalog
@@ -135,10 +133,8 @@ class Case:
     faults: tuple[Finding, ...] = ()
     in_ci: bool = False
     known_changes: Changes | None = None
-    known_suppressions: tuple[Suppression, ...] | None = None
     kept: Mapping[str, KeptExtract] = field(default_factory=dict)
     focus: frozenset[str] | None = None
-    near: frozenset[str] | None = None
 
     def loaded(self, code: str) -> Iterator[Finding]:
         """Yield what loading, or putting the case together, found under one code, as far as it is in focus."""
@@ -209,8 +205,6 @@ class Case:
     @cached_property
     def suppressions(self) -> tuple[Suppression, ...]:
         """Return every suppression of every readable entry and manifest, by path and place; one that is faulty, too."""
-        if self.known_suppressions is not None:
-            return self.known_suppressions
         silent = {path for path, one in self.kept.items() if not one.suppressions}
         entries = [path for address in self.catalog.entries if (path := f"{address}.md") not in silent]
         manifests = (file.path for file in self.catalog.others if is_manifest(file))
@@ -230,7 +224,7 @@ class Case:
 
     def _links(self) -> Iterator[Link]:
         addresses = self.catalog.addresses
-        for entry in self.near_entries:
+        for entry in self.catalog.entries.values():
             written = self.extract(entry.path).links
             if len(written) == 1 and entry.links(written[0].field) == (written[0].written,):
                 (one,) = written
@@ -238,14 +232,6 @@ class Case:
                 continue
             for name in dict.fromkeys(one.field for one in written):
                 yield from _field_links(entry, name, written, addresses)
-
-    @cached_property
-    def near_entries(self) -> tuple[Entry, ...]:
-        """Return every entry that is near, by address."""
-        entries = self.catalog.entries
-        if self.near is None:
-            return tuple(entries.values())
-        return tuple(entries[address] for address in sorted(self.near) if address in entries)
 
     @cached_property
     def distinct_links(self) -> tuple[Link, ...]:
@@ -268,15 +254,14 @@ class Case:
     def references(self) -> tuple[Reference, ...]:
         """Return every cross-reference of every body, by address and offset."""
         known = self.catalog.addresses
-        there = self.catalog.with_bytes if self.near is None else self.catalog.with_bytes & self.near
-        found = ((one, self.extract(f"{one}.md").references) for one in there)
+        found = ((one, self.extract(f"{one}.md").references) for one in self.catalog.with_bytes)
         named = sorted((address, links) for address, links in found if links)
         return tuple(reference_of(link, address, known) for address, links in named for link in links)
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
         """Return every supersession edge in its one class, by superseded and superseding address."""
-        return classify(self.catalog, self.untracked, near=self.near)
+        return classify(self.catalog, self.untracked)
 
     @cached_property
     def changes(self) -> Changes:

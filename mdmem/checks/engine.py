@@ -23,9 +23,6 @@ from mdmem.finding import Finding, Place, Severity
 from mdmem.regex import regex
 from mdmem.settings import Settings, WingSettings
 
-Ask = Callable[[str, Case], "list[Finding] | Exception"]
-"""Asks one check of a case."""
-
 # Nobody reads more of one kind in one file, and to show 95,000 took half a minute.
 _MOST_ALIKE = 100
 
@@ -165,16 +162,14 @@ def run_checks(
     by_wing: bool = True,
     is_debugging: bool = False,
     step: Callable[[int], None] | None = None,
-    asking: Ask = ask,
 ) -> list[Finding]:
     """Return what the checks find and no file keeps back, sorted by file, place and code, each with its severity.
 
     `by_wing` says whether the wings' own choice of codes holds, which it does not for codes that somebody asked for.
-    A check that raises is a finding, too, unless `is_debugging`. `step` is told how many checks are done;
-    `asking` may know the answer of a check to the whole case.
+    A check that raises is a finding, too, unless `is_debugging`. `step` is told how many checks are done.
     """
     policy = SeverityPolicy(case.settings, case.catalog, by_wing=by_wing, elsewhere=case.fetched_wings)
-    run = _Run(case, policy, asking, is_debugging=is_debugging)
+    run = _Run(case, policy, is_debugging=is_debugging)
     for number, code in enumerate(codes, 1):
         if code != unused_suppression.CODE:
             run.take(code)
@@ -188,8 +183,8 @@ def run_checks(
 class _Run:
     """One run: what was found so far, which checks ended well, and which suppressions kept something back."""
 
-    def __init__(self, case: Case, policy: SeverityPolicy, asking: Ask, *, is_debugging: bool) -> None:
-        self._case, self._policy, self._ask, self._is_debugging = case, policy, asking, is_debugging
+    def __init__(self, case: Case, policy: SeverityPolicy, *, is_debugging: bool) -> None:
+        self._case, self._policy, self._is_debugging = case, policy, is_debugging
         self._suppressions = Suppressions(case.suppressions)
         self._rest = replace(case, focus=frozenset({file.path for file in case.catalog.files} - case.kept.keys()))
         self._ran: set[str] = set()
@@ -220,7 +215,7 @@ class _Run:
 
     def _found(self, code: str) -> list[Finding] | Exception:
         if code not in KEPT:
-            return self._ask(code, self._case)
+            return ask(code, self._case)
         kept = self._kept.get(code, [])
         if not self._rest.has_work(code):
             # To import a check costs more than what it would not find.

@@ -123,10 +123,7 @@ class DocumentExtract:
 
 
 class KeptExtract(StoredRecord, frozen=True):
-    """The extract of a file that was read before, with what the checks of one file found in it.
-
-    `said` is a digest of what it says outside its body; empty where its body may say something of other files, too.
-    """
+    """The extract of a file that was read before, with what the checks of one file found in it."""
 
     links: tuple[WrittenLink, ...] = ()
     references: tuple[BodyLink, ...] = ()
@@ -136,7 +133,6 @@ class KeptExtract(StoredRecord, frozen=True):
     size: int = 0
     length: int = 0
     findings: tuple[Finding, ...] = ()
-    said: str = ""
 
 
 def replaces(extract: Extract) -> bool:
@@ -144,7 +140,7 @@ def replaces(extract: Extract) -> bool:
     return any(one.field in ("supersedes", "overrides") for one in extract.links)
 
 
-def kept_extract(extract: Extract, findings: tuple[Finding, ...], said: str) -> KeptExtract:
+def kept_extract(extract: Extract, findings: tuple[Finding, ...]) -> KeptExtract:
     """Return an extract without its document."""
     return KeptExtract(
         extract.links,
@@ -155,7 +151,6 @@ def kept_extract(extract: Extract, findings: tuple[Finding, ...], said: str) -> 
         extract.size,
         extract.length,
         findings,
-        said,
     )
 
 

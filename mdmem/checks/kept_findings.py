@@ -14,31 +14,24 @@ from functools import cache
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import mdmem
 from mdmem.catalog import is_entry_place
 from mdmem.checks.case import Case
 from mdmem.checks.engine import ask
-from mdmem.checks.extract import KeptExtract, kept_extract, replaces
+from mdmem.checks.extract import KeptExtract, kept_extract
 from mdmem.checks.registry import KEPT
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.finding import Finding
 from mdmem.state import read_packed, write_packed
 
-if TYPE_CHECKING:
-    from mdmem.document.parse import Document
-
-_VERSION = "2"
+_VERSION = "3"
 _ALL, _RECENT = "checks.mdmem", "checks-recent.mdmem"
 # Until so many were learned only the small file is written: at 10,000 entries the large one takes as long as 100 files.
 _RECENT_LIMIT = 100
 # Findings of one file depend on nothing else that is outside of this package.
 _LIBRARIES = ("yaml", "pydantic_core")
 
-
-# In bytes of bodies: what takes a quarter of a second, of which a file takes as much as so many, however short it is.
-_LARGE, _FILE_COST = 5_000_000, 2_000
 # Files of which the documents are held at once.
 _TOGETHER = 2_000
 
@@ -47,9 +40,13 @@ _Known = dict[str, KeptExtract]
 
 @dataclass(slots=True)
 class ExtractStore:
-    """The extracts of a root's files, of all its trees, by the identity of their content and their path."""
+    """The extracts of a root's files, of all its trees, by the identity of their content and their path.
+
+    An editor, whose texts change with each key, keeps what it learns in memory alone: its store is not `is_written`.
+    """
 
     folder: Path
+    is_written: bool = True
     _known: _Known = field(default_factory=dict)
     _recent: _Known = field(default_factory=dict)
 
@@ -62,7 +59,7 @@ class ExtractStore:
         return read_packed(self.folder / name, version(), _Known) or {}
 
     def _write(self, name: str, known: _Known) -> bool:
-        return write_packed(self.folder / name, version(), known)
+        return self.is_written and write_packed(self.folder / name, version(), known)
 
     def find(self, digests: Mapping[str, str]) -> _Known:
         """Return what is known of files of such content, by path."""
@@ -140,16 +137,8 @@ def _made_of_all(case: Case, fresh: Mapping[str, str]) -> _Known | None:
     return made
 
 
-def is_large(files: int, size: int) -> bool:
-    """Say whether so many files, of so many bytes, are looked at without holding on to their documents."""
-    return files * _FILE_COST + size >= _LARGE
-
-
-def extracts_of(case: Case, fresh: Mapping[str, str], *, is_read: bool = False) -> _Known | None:
-    """Return the extracts of files that were read as they were listed; None where a check fails.
-
-    `is_read` says that the digests are those of what was read.
-    """
+def extracts_of(case: Case, fresh: Mapping[str, str]) -> _Known | None:
+    """Return the extracts of files that were read as they were listed; None where a check fails."""
     case = replace(case, kept={}, focus=frozenset(filter(is_entry_place, fresh)))
     findings: dict[str, list[Finding]] = {}
     for code in KEPT:
@@ -161,21 +150,11 @@ def extracts_of(case: Case, fresh: Mapping[str, str], *, is_read: bool = False) 
     made = {}
     for path, digest in fresh.items():
         document, told = case.catalog.document(path), findings.get(path, [])
-        is_same = is_read or case.catalog.tree.identity(path, document.data) == digest
+        is_same = case.catalog.tree.identity(path, document.data) == digest
         if is_same and _is_its_own(path, told):
             own = tuple(told) if is_entry_place(path) else ()
-            made[path] = kept_extract(case.extract(path), own, _said(case, document))
+            made[path] = kept_extract(case.extract(path), own)
     return made
-
-
-def _said(case: Case, document: Document) -> str:
-    """Return the digest of what a file says outside its body; empty where its body may say something of others."""
-    extract, entry = case.extract(document.path), case.catalog.entries.get(document.path.removesuffix(".md"))
-    if entry is None or extract.references or extract.amendments:
-        return ""
-    front = document.text[: len(document.text) - len(document.body)]
-    reason = replaces(extract) and extract.gives_reason
-    return hashlib.sha1(f"{front}\0{entry.title}\0{reason}".encode(), usedforsecurity=False).hexdigest()
 
 
 def _is_its_own(path: str, told: Sequence[Finding]) -> bool:

@@ -177,56 +177,19 @@ EXCUSABLE: tuple[str, ...] = tuple(
 # What these find depends on what git has in this checkout, so that finding nothing says nothing.
 ASKS_GIT = frozenset({"applies-to-nothing", "ignored-by-git", "link-not-tracked"})
 
-# What a check reads, so that it runs again only where a change can reach it: `file` are the bytes of one file and the
-# settings, `names` the paths, `links` an entry and what it names, `chain` also the lineage, `graph` every entry and the
-# wings, `git` what git has and the tree that a change started from.
-READS: dict[str, str] = {
-    **dict.fromkeys((*FILE, *FRONT_MATTER, *SCHEMA), "file"),
-    **dict.fromkeys(
-        (
-            *("symlink", "path-escapes-root", "submodule", "path-illegal-on-windows", "case-collision"),
-            *("unicode-collision", "wrong-depth", "odd-extension", "bad-name"),
-        ),
-        "names",
-    ),
-    **dict.fromkeys(LINKS, "links"),
-    **dict.fromkeys(("link-to-superseded", "amendment-in-prose", "amends-ended", "conflict-unresolved"), "chain"),
-    "override-not-declared": "graph",
-    **dict.fromkeys((*SUPERSESSION, "review-overdue", "expired"), "chain"),
-    **dict.fromkeys(
-        ("invalid-date", "not-iso", "future-date", "verified-before-created", "date-without-offset"), "file"
-    ),
-    **dict.fromkeys((*WINGS, *RUN), "graph"),
-    "suppression-invalid": "file",
-    "nothing-checked": "names",
-    **dict.fromkeys((*CHANGE, *MERGE, "settings-loosened", "base-unavailable", "shallow-history"), "git"),
-    **dict.fromkeys(
-        (
-            *("git-unavailable", "merge-marker", "stray-file", "ignored-by-git", "missing-field", "dangling-link"),
-            *("link-not-tracked", "body-link-broken", "applies-to-nothing", "deprecated-at-missing"),
-        ),
-        "git",
-    ),
-}
-# One judges by the day, one by the settings; manifests, of which no finding is kept, hold suppressions, too.
-_NOT_KEPT = frozenset({"future-date", "entry-too-long", "suppression-invalid"})
-# What these find in a file is kept by its path and content.
-KEPT: tuple[str, ...] = tuple(code for code in CODES if READS[code] == "file" and code not in _NOT_KEPT)
-# What these answer to a whole case is kept by what they read, and with what git told them.
-ANSWERED = frozenset(
-    {
-        *(code for code in CODES if READS[code] in ("names", "links", "chain") and code != "nothing-checked"),
-        *("future-date", "entry-too-long", "stray-file", "missing-field", "dangling-link", "link-not-tracked"),
-        *("body-link-broken", "applies-to-nothing", "deprecated-at-missing", "override-not-declared"),
-    }
+_BY_PATH = frozenset(
+    {"symlink", "path-escapes-root", "submodule", "path-illegal-on-windows", "case-collision", "unicode-collision"}
+    | {"wrong-depth", "odd-extension", "bad-name"}
 )
-# Of those that read files, what finds nothing whatever the bodies say.
-FRONT_ONLY = frozenset({"future-date"})
-# What these find follows from the paths, the wings, the settings and git, whatever the entries say.
-BY_PATHS = frozenset(
-    {
-        *(code for code in CODES if READS[code] == "names"),
-        *("stray-file", "ignored-by-git", *WINGS, *CHANGE, *MERGE),
-        *("base-unavailable", "shallow-history", "git-unavailable", "stale-baseline-entry"),
-    }
+_ASKS_MORE = frozenset({"merge-marker", "stray-file", "ignored-by-git", "missing-field", "entry-too-long"})
+# Checks of one file alone, whatever the settings, the day and other files say: their findings are kept by its content.
+KEPT: tuple[str, ...] = tuple(
+    code
+    for code in (
+        *FILE,
+        *FRONT_MATTER,
+        *SCHEMA,
+        *("invalid-date", "not-iso", "verified-before-created", "date-without-offset"),
+    )
+    if code not in _BY_PATH | _ASKS_MORE
 )

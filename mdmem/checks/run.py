@@ -12,8 +12,6 @@ from mdmem.checks.case import Base, Case
 from mdmem.checks.compare import ComparedTrees, checked_catalog, compare
 from mdmem.checks.engine import CheckReport, chosen_codes, mark_new, require_known_wings, run_checks
 from mdmem.checks.facts import GitFacts, SeenFacts
-from mdmem.checks.first_look import FirstLook
-from mdmem.checks.kept_answers import AnswerStore
 from mdmem.checks.kept_findings import ExtractStore, with_extracts
 from mdmem.checks.registry import CHANGE, CODES, INCOMPLETE_CODES, MERGE
 from mdmem.checks.rules import merge_marker, settings_loosened
@@ -117,8 +115,6 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
         # To read the files is a quarter of it.
         request.progress(0, len(workspace.tree.files()))
     store = ExtractStore(workspace.cache_folder).load()
-    if workspace.snapshot.is_working_tree and not workspace.access.is_narrow:
-        workspace = workspace.read_by(FirstLook(store))
     catalog = checked_catalog(workspace)
     require_known_wings(workspace.settings, catalog.wings)
     found = find(workspace, compared, codes, request, store)
@@ -176,14 +172,12 @@ def find(
 ) -> list[Finding]:
     """Return every finding of the tree, those marked new that what it is compared with has not."""
     case = _case(workspace, compared, in_ci=request.in_ci)
-    answers = AnswerStore(workspace.cache_folder).load()
 
     def found_in(one: Case, some: Sequence[str]) -> list[Finding]:
         one = with_extracts(one, store)
         files, told = len(one.catalog.files), request.progress
         step = None if told is None else lambda done: told(files * done // len(some), files)
-        by_wing, asking = not request.select, answers.asking(one)
-        return run_checks(one, some, by_wing=by_wing, is_debugging=request.is_debugging, step=step, asking=asking)
+        return run_checks(one, some, by_wing=not request.select, is_debugging=request.is_debugging, step=step)
 
     # What else is wrong with a file that git could not merge is its conflict's doing.
     found = [one for one in found_in(case, codes) if one.code in MERGE or one.place.path not in case.unmerged]
@@ -213,7 +207,6 @@ def find(
             known = [replace(one, severity=Severity.ERROR) for one in known]
         marked = mark_new(found, known, moves=moves)
         found = [one if again.new or not one.new else again for one, again in zip(found, marked, strict=True)]
-    answers.save()
     return found
 
 

@@ -36,8 +36,8 @@ _Made = TypeVar("_Made")
 class EditorSession:
     """One memory and its open texts; what follows from both is made anew once either changed.
 
-    `buffers` are the open files of the memory by path from its root; `revision` grows with each change. `unchecked`
-    is what changed since somebody took it; `findings` are those that were told last, and `skills` the editor's.
+    `buffers` are the open files of the memory by path from its root; `revision` grows with each change.
+    `findings` are those that were told last, and `skills` the editor's.
     """
 
     location: Location
@@ -48,7 +48,6 @@ class EditorSession:
     skills: EditorSkills = EditorSkills()
     findings: tuple[Finding, ...] = ()
     back_links: BackLinks = field(default_factory=BackLinks)
-    unchecked: Edits = field(default_factory=Edits)
     _unread: Edits = field(default_factory=Edits)
     _last: Catalog | None = None
     _stamp: Stamp | None = None
@@ -120,7 +119,7 @@ class EditorSession:
     @cached_property
     def extracts(self) -> ExtractStore:
         """Return what the checks know of files from earlier runs."""
-        return ExtractStore(self.disk.cache_folder).load()
+        return ExtractStore(self.disk.cache_folder, is_written=False).load()
 
     def uri_of(self, path: str) -> str:
         """Return the uri of a file of the memory: the one that the editor gave it, where it is open."""
@@ -217,7 +216,7 @@ class EditorSession:
     def _mark(self, paths: Iterable[str] | None) -> None:
         self.revision += 1
         found = None if paths is None else frozenset(paths)
-        self.unchecked, self._unread = self.unchecked.with_more(found), self._unread.with_more(found)
+        self._unread = self._unread.with_more(found)
         self.__dict__.pop("workspace", None)
         if found is None or not all(path.endswith(".md") for path in found):
             self.__dict__.pop("settings", None)

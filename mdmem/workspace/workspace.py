@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from mdmem.access import EVERYTHING, Access
-from mdmem.catalog import Catalog, ParsedFiles, Reading, load, load_cached, settings_bytes
+from mdmem.catalog import Catalog, ParsedFiles, load, load_cached, settings_bytes
 from mdmem.catalog.redaction import visible_settings
 from mdmem.catalog.remote_wings import find_remote_wing, with_remote_wings
 from mdmem.dataclass import dataclass, field, replace
@@ -105,12 +105,6 @@ class Workspace:
     def with_catalog(self, catalog: Catalog) -> Self:
         """Return the same files with another catalog of them."""
         return replace(self, parts=Parts(self.whole_tree, catalog, self.parts.index))
-
-    def read_by(self, reading: Reading) -> Self:
-        """Return the same files, read by who does more with them at once; itself where they are read already."""
-        if self.parts.catalog is not None or "catalog" in vars(self):
-            return self
-        return self.with_catalog(load_cached(self.tree, self._places.shared, parsed=self.parsed, reading=reading))
 
     def with_index(self, index: FullText) -> Self:
         """Return the same root with a full-text index that is open already."""

@@ -2,40 +2,31 @@
 
 import ast
 import gc
-import os
 import random
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
 from weakref import ref
 
 import pytest
 from builders import entry_text
-from trees import HeldTree, Tracked
+from trees import HeldTree
 
 import mdmem
 from mdmem.catalog import ParsedFiles, load, load_cached
-from mdmem.catalog.table import Table
-from mdmem.checks import first_look, kept_findings
+from mdmem.checks import kept_findings
 from mdmem.checks.case import Base, Case
-from mdmem.checks.engine import Ask, ask, get_check, run_checks
+from mdmem.checks.engine import get_check, run_checks
 from mdmem.checks.extract import KeptExtract
-from mdmem.checks.first_look import FirstLook
-from mdmem.checks.kept_answers import AnswerStore
 from mdmem.checks.kept_findings import ExtractStore, with_extracts
-from mdmem.checks.registry import ANSWERED, CODES, KEPT, READS
+from mdmem.checks.registry import CODES, KEPT
 from mdmem.checks.rules.loaded import LOADED
-from mdmem.disk import RACY_NS, read_with_stat
 from mdmem.document import parse
 from mdmem.document.parse import Document
 from mdmem.finding import Finding, Severity
 from mdmem.git.history import FileDays
 from mdmem.record import pack, unpack
 from mdmem.settings import Ended, Settings, WingSettings
-from mdmem.tree import TreeFile, Unreadable, WorkingTree, digest_of, working
 
 KEPT_IN = "checks.mdmem"
 DAY = date(2026, 11, 21)
@@ -83,14 +74,10 @@ MANIFESTS = (
 
 
 KINDS = ("write", "write", "write", "remove", "move", "swap", "same size", "manifest")
-CALM = ("body", "body", "line", "line", "line", "line", "status", "write", "remove", "manifest")
 LINES = (*(f"{name}: [{one}]" for name in LINKS for one in ADDRESSES), "reason: it was slow", "expires_at: 2026-03-05")
 
 
-def some_entry(chance: random.Random, *, is_calm: bool = False) -> bytes:
-    if is_calm:
-        link = {chance.choice(LINKS): f"[{chance.choice(ADDRESSES)}]"} if chance.random() < 0.5 else {}
-        return entry_text(chance.choice(BODIES[:2]), type=chance.choice(("note", "decision")), **link).encode()
+def some_entry(chance: random.Random) -> bytes:
     if chance.random() < 0.1:
         return chance.choice(WHOLE)
     fields = {name: chance.choice(values[:1] * 2 + values) for name, values in FIELDS}
@@ -99,12 +86,12 @@ def some_entry(chance: random.Random, *, is_calm: bool = False) -> bytes:
     return entry_text(chance.choice(BODIES) + chance.choice(("", chance.choice(BODIES))), **fields).encode()
 
 
-def edit(files: dict[str, bytes], chance: random.Random, *, is_calm: bool = False) -> None:
-    """Change, add, remove, move or swap files, or change a manifest; a calm one leaves most as it is."""
+def edit(files: dict[str, bytes], chance: random.Random) -> None:
+    """Change, add, remove, move or swap files, or change a manifest."""
     paths = [path for path in files if path.count("/") == 2]
-    match chance.choice(CALM if is_calm else KINDS):
+    match chance.choice(KINDS):
         case "write":
-            files[f"{chance.choice(ADDRESSES)}.md"] = some_entry(chance, is_calm=is_calm)
+            files[f"{chance.choice(ADDRESSES)}.md"] = some_entry(chance)
         case "remove" if paths:
             del files[chance.choice(paths)]
         case "move" if paths:
@@ -156,11 +143,11 @@ class SomeFacts:
         return self.last if "adr" in path else None
 
 
-def found_in(case: Case, asking: Ask = ask) -> list[Finding]:
-    return run_checks(case, CODES, is_debugging=True, asking=asking)
+def found_in(case: Case) -> list[Finding]:
+    return run_checks(case, CODES, is_debugging=True)
 
 
-def walk(cache: Path, seed: int, steps: int, *, is_calm: bool = False) -> Iterator[tuple[list[Finding], list[Finding]]]:
+def walk(cache: Path, seed: int, steps: int) -> Iterator[tuple[list[Finding], list[Finding]]]:
     """Yield what a run that keeps finds after each of some changes, and what one finds that keeps nothing.
 
     Each is compared with what was there before; who keeps makes one catalog of the other.
@@ -169,13 +156,13 @@ def walk(cache: Path, seed: int, steps: int, *, is_calm: bool = False) -> Iterat
     files: dict[str, bytes] = {"app/README.md": MANIFESTS[0], "common/README.md": MANIFESTS[1]}
     settings, day, parsed = Settings(), DAY, ParsedFiles()
     for _ in range(12):
-        files[f"{chance.choice(ADDRESSES)}.md"] = some_entry(chance, is_calm=is_calm)
+        files[f"{chance.choice(ADDRESSES)}.md"] = some_entry(chance)
     tree = HeldTree(dict(files))
     whole = load(tree)
     for _ in range(steps):
         before, was, whole_before = tree, settings, whole
         for _ in range(chance.choice((0, 1, 1, 2))):
-            edit(files, chance, is_calm=is_calm)
+            edit(files, chance)
         settings = some_settings(chance) if chance.random() < 0.1 else settings
         day += timedelta(days=chance.random() < 0.1)
         tree = HeldTree(dict(files))
@@ -183,9 +170,7 @@ def walk(cache: Path, seed: int, steps: int, *, is_calm: bool = False) -> Iterat
         base = Base("before", old, was)
         facts = SomeFacts(chance) if chance.random() < 0.3 else None
         kept = with_extracts(Case(new, settings, day, facts, base=base), ExtractStore(cache).load())
-        answers = AnswerStore(cache).load()
-        found = found_in(kept, answers.asking(kept))
-        answers.save()
+        found = found_in(kept)
         whole = load(tree)
         full = Case(whole, settings, day, facts, base=Base("before", whole_before, was))
         yield found, found_in(full)
@@ -198,167 +183,6 @@ def test_kept_findings_are_those_of_a_full_run_whatever_changes(tmp_path: Path, 
         assert kept == full
         codes |= {finding.code for finding in full}
     assert len(codes) > 40
-
-
-@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 40))])
-def test_kept_answers_are_those_of_a_full_run_where_little_changes(tmp_path: Path, seed: int) -> None:
-    for kept, full in walk(tmp_path, seed, 20, is_calm=True):
-        assert kept == full
-
-
-HEAD = {"type": "decision", "status": "active"}
-
-
-def two(body: str, other: str = "Prefer `b`.\n", /, **fields: object) -> dict[str, bytes]:
-    """Return a wing of two entries, the first with a body and fields, and the settings' place."""
-    texts = {"app/rules/adr-1.md": entry_text(body, **HEAD | fields), "app/rules/adr-2.md": entry_text(other)}
-    return {"app/README.md": MANIFESTS[0], **{path: text.encode() for path, text in texts.items()}}
-
-
-def case_of(content: Mapping[str, bytes], *, unreadable: str = "", **more: Any) -> Case:
-    tree = HeldTree(content) if not unreadable else PartlyTold(content, unreadable=unreadable)
-    return Case(load(tree), **{"settings": Settings(), "today": DAY, **more})
-
-
-@dataclass
-class PartlyTold(HeldTree):
-    """A tree of which one file refuses to be read."""
-
-    unreadable: str = ""
-
-    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        for path, content in super().read(paths):
-            yield path, Unreadable("Permission denied") if path == self.unreadable else content
-
-    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        return super().digests([file for file in files if file.path != self.unreadable])
-
-
-def without(path: str) -> dict[str, bytes]:
-    """Return two entries, the first linking the second, without one file."""
-    found = two("Do.\n", see=["app/rules/adr-2"])
-    return {one: content for one, content in found.items() if one != path}
-
-
-def across(manifest: bytes) -> dict[str, bytes]:
-    """Return an entry that links one of another wing, which has a manifest."""
-    other = {"common/README.md": manifest, "common/rules/a.md": entry_text("Prefer `c`.\n").encode()}
-    return two("Do.\n", see=["common/rules/a"]) | other
-
-
-PLAIN, TWIN = (
-    two("Prefer `a`.\n"),
-    entry_text("Prefer `c`.\n", type="note", status="deprecated", reason="it was slow", title="One"),
-)
-TWINS = two("Amend.\n", amends=["app/rules/x"]) | dict.fromkeys(("app/rules/x.md", "app/rules/y.md"), TWIN.encode())
-REPLACING = {"supersedes": ["app/rules/adr-2"]}
-OLD = entry_text("Old.\n", status="deprecated", deprecated_at="2026-03-05", superseded_by=["app/rules/adr-1"]).encode()
-SUPERSEDING = {"app/rules/adr-2.md": OLD}
-DATED = two("Prefer `a`.\n", expires_at="2026-11-22", verified_at="2025-12-01")
-BADLY_NAMED = two("Prefer `a`.\n") | {"app/rules/Use UTC.md": entry_text("Prefer `c`.\n").encode()}
-BADLY_NAMED_WING = {"My App/rules/a.md": entry_text("Prefer `c`.\n").encode()}
-LINKING = {"app/rules/README.md": b"[it](Use%20UTC.md)\n"}
-BEFORE = two("Prefer `a`.\n") | {"app/rules/adr-2.md": entry_text("Old.\n").encode()}
-ONE_SIDED = BEFORE | two("Prefer `a`, as it is fast.\n", "Old.\n", **REPLACING)
-# What changes at once, the check that then says something else, and what there is before and after.
-SINGLE_EDITS: dict[str, tuple[str, Case, Case]] = {
-    "a reference in a body": (
-        "body-link-broken",
-        case_of(two("As in [see: app/rules/adr-2].\n")),
-        case_of(two("As in [see: app/rules/adr-3].\n")),
-    ),
-    "a first reference": ("body-link-broken", case_of(PLAIN), case_of(two("As in [see: app/rules/adr-3].\n"))),
-    "a sentence that amends": ("amendment-in-prose", case_of(PLAIN), case_of(two("This amends ADR 2 for payments.\n"))),
-    "what a sentence amends": (
-        "amendment-in-prose",
-        case_of(two("This amends ADR 7 for payments.\n")),
-        case_of(two("This amends ADR 2 for payments.\n")),
-    ),
-    "the reason in a body": (
-        "supersession-reason-missing",
-        case_of(two("Do.\n\nRationale: it was slow.\n", **REPLACING) | SUPERSEDING),
-        case_of(two("Do.\n\nAnd now, it is slow.\n", **REPLACING) | SUPERSEDING),
-    ),
-    "which file refuses to be read": (
-        "amends-ended",
-        case_of(TWINS, unreadable="app/rules/x.md"),
-        case_of(TWINS, unreadable="app/rules/y.md"),
-    ),
-    "an entry that ended": (
-        "link-to-superseded",
-        case_of(two("Prefer `a`.\n", see=["app/rules/adr-2"])),
-        case_of(
-            two("Prefer `a`.\n", see=["app/rules/adr-2"])
-            | {"app/rules/adr-3.md": entry_text(**REPLACING).encode()}
-            | {"app/rules/adr-2.md": OLD.replace(b"adr-1", b"adr-3")}
-        ),
-    ),
-    "a field": ("dangling-link", case_of(PLAIN), case_of(two("Prefer `a`.\n", see=["app/rules/adr-3"]))),
-    "a file": ("dangling-link", case_of(two("Do.\n", see=["app/rules/adr-2"])), case_of(without("app/rules/adr-2.md"))),
-    "a manifest": (
-        "cross-wing-link-undeclared",
-        case_of(across(b"---\nkind: shared\n---\n")),
-        case_of(across(b"---\nkind: project\n---\n")),
-    ),
-    "the day": ("expired", case_of(DATED), case_of(DATED, today=DAY + timedelta(days=2))),
-    "the settings": ("review-overdue", case_of(DATED), case_of(DATED, settings=Settings(review_after_days=30))),
-    "the text of the settings": (
-        "bad-name",
-        case_of(BADLY_NAMED_WING),
-        case_of(BADLY_NAMED_WING, settings=Settings(source=b"# My App")),
-    ),
-    "a text that is no entry": ("bad-name", case_of(BADLY_NAMED), case_of(BADLY_NAMED | LINKING)),
-    "what such a text says": (
-        "bad-name",
-        case_of(BADLY_NAMED | LINKING),
-        case_of(BADLY_NAMED | {"app/rules/README.md": b"No link.\n"}),
-    ),
-    "what git tracks": (
-        "link-not-tracked",
-        case_of(two("Do.\n", see=["app/rules/adr-2"]), facts=Tracked(frozenset(PLAIN))),
-        case_of(two("Do.\n", see=["app/rules/adr-2"]), facts=Tracked(frozenset({"app/rules/adr-1.md"}))),
-    ),
-    "where a finding stands": (
-        "dangling-link",
-        case_of(two("Do.\n", see=["app/rules/adr-3"])),
-        case_of(two("Do.\n", owner="team", see=["app/rules/adr-3"])),
-    ),
-    "what git deleted": (
-        "dangling-link",
-        case_of(two("Do.\n", see=["app/rules/adr-3"]), facts=Tracked(frozenset())),
-        case_of(
-            two("Do.\n", see=["app/rules/adr-3"]),
-            facts=Tracked(frozenset(), deleted={"app/rules/adr-3.md": ("abcdef1", None)}),
-        ),
-    ),
-    "where it runs": (
-        "link-not-tracked",
-        case_of(two("Do.\n", see=["app/rules/adr-2"]), facts=Tracked(frozenset({"app/rules/adr-1.md"}))),
-        case_of(two("Do.\n", see=["app/rules/adr-2"]), facts=Tracked(frozenset({"app/rules/adr-1.md"})), in_ci=True),
-    ),
-    "a manifest that names a wing": (
-        "bad-name",
-        case_of(BADLY_NAMED_WING | {"app/README.md": MANIFESTS[0]}),
-        case_of(BADLY_NAMED_WING | {"app/README.md": MANIFESTS[0].replace(b"common", b"My App")}),
-    ),
-    "what the change started from": (
-        "supersession-one-sided",
-        case_of(ONE_SIDED, base=Base("before", load(HeldTree(BEFORE)), Settings())),
-        case_of(ONE_SIDED, base=Base("before", load(HeldTree(ONE_SIDED)), Settings())),
-    ),
-}
-
-
-@pytest.mark.parametrize("what", SINGLE_EDITS)
-def test_answer_is_not_kept_over_an_edit_that_changes_it(tmp_path: Path, what: str) -> None:
-    code, *cases = SINGLE_EDITS[what]
-    told = []
-    for case in cases:
-        kept, answers = with_extracts(case, ExtractStore(tmp_path).load()), AnswerStore(tmp_path).load()
-        told.append(run_checks(kept, [code], asking=answers.asking(kept)))
-        answers.save()
-    assert told == [run_checks(case, [code]) for case in cases]
-    assert told[0] != told[1], "the edit changes the answer"
 
 
 def small(**more: bytes) -> HeldTree:
@@ -384,25 +208,6 @@ def test_unchanged_files_are_not_read_again(tmp_path: Path, monkeypatch: pytest.
     assert read == []
 
 
-def looked_at(tree: HeldTree, cache: Path) -> Case:
-    """Return the case of a memory as its first check reads it."""
-    catalog = load_cached(tree, cache, reading=FirstLook(ExtractStore(cache)))
-    return with_extracts(Case(catalog, Settings(), DAY), ExtractStore(cache).load())
-
-
-def test_first_look_finds_what_a_catalog_that_was_loaded_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    chance = random.Random(1)
-    content = {"app/README.md": MANIFESTS[0]} | {f"{one}.md": some_entry(chance) for one in ADDRESSES}
-    tree = PartlyTold(content, unreadable="app/rules/retry.md")
-    loaded = kept_case(tree, tmp_path / "one")
-    monkeypatch.setattr(kept_findings, "_LARGE", 0)
-    monkeypatch.setattr(first_look, "_TOGETHER", 3)
-    looked = looked_at(tree, tmp_path / "two")
-    assert found_in(looked) == found_in(loaded)
-    assert stored(tmp_path / "two") == stored(tmp_path / "one")
-    assert (looked.catalog.entries, looked.catalog.digests) == (loaded.catalog.entries, loaded.catalog.digests)
-
-
 def most_held(monkeypatch: pytest.MonkeyPatch, look: Callable[[], object]) -> int:
     """Return how many documents there are at most while something looks at files."""
     made: list[ref[Document]] = []
@@ -424,12 +229,6 @@ def most_held(monkeypatch: pytest.MonkeyPatch, look: Callable[[], object]) -> in
 
 
 TWELVE = {f"app/rules/{name}.md": entry_text().encode() for name in "bcdefghijklm"}
-
-
-def test_first_look_holds_few_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_findings, "_LARGE", 0)
-    monkeypatch.setattr(first_look, "_TOGETHER", 3)
-    assert 3 <= most_held(monkeypatch, lambda: looked_at(small(**TWELVE), tmp_path)) <= 7
 
 
 def test_check_of_files_that_a_question_read_before_holds_few_documents(
@@ -474,14 +273,17 @@ def test_check_that_fails_leaves_nothing_kept_and_is_told(tmp_path: Path, monkey
     assert not (tmp_path / KEPT_IN).exists()
 
 
-def test_every_check_says_what_it_reads() -> None:
-    assert READS.keys() == set(CODES)
-    assert set(READS.values()) == {"file", "names", "links", "chain", "graph", "git"}
-
-
 # What a check of one file may ask of a case: nothing that another file, the settings, the day or git can change.
 OF_ONE_FILE = {"documents", "entries", "prose_of", "loaded", "in_body", "on_entry", "catalog", "is_in_focus"}
 OF_ITS_CATALOG = {"document", "place", "entries", "files", "others"}
+
+
+def is_case(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "case"
+
+
+def is_catalog(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "catalog" and is_case(node.value)
 
 
 @pytest.mark.parametrize("code", [code for code in KEPT if code not in LOADED])
@@ -505,46 +307,3 @@ NOT_IN_A_DIGEST = {
     "prose_of",
     "unmerged",
 }
-
-
-@pytest.mark.parametrize("code", sorted(code for code in ANSWERED if code not in LOADED))
-def test_answered_check_asks_for_what_a_digest_holds(code: str) -> None:
-    tree = ast.parse((RULES / f"{code.replace('-', '_')}.py").read_text(encoding="utf-8"))
-    asked = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and is_case(node.value)}
-    # The prose of a body is asked for its references alone, and a merge, which has no answers kept, for its sides.
-    assert asked & NOT_IN_A_DIGEST <= ({"prose_of"} if "references" in asked else set())
-
-
-def is_case(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id == "case"
-
-
-def is_catalog(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == "catalog" and is_case(node.value)
-
-
-@pytest.mark.parametrize("is_old", [True, False])
-def test_first_look_reads_each_file_once_and_tells_its_digest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_old: bool
-) -> None:
-    root, cache, reads = tmp_path / "root", tmp_path / "cache", Counter[str]()
-    (root / "app" / "rules").mkdir(parents=True)
-    paths = {root / "app" / "rules" / f"{name}.md" for name in "abcd"}
-    for path in paths:
-        path.write_text(entry_text("See /home/somebody7/x."))
-
-    def read(path: str, *, follow: bool) -> tuple[bytes, os.stat_result]:
-        reads[path] += 1
-        return read_with_stat(path, follow=follow)
-
-    monkeypatch.setattr(kept_findings, "_LARGE", 0)
-    monkeypatch.setattr(working, "read_with_stat", read)
-    # To be of another moment than the last change of any file.
-    monkeypatch.setattr(working, "RACY_NS", 0 if is_old else RACY_NS)
-    tree = WorkingTree(root, stats=Table(cache / "table"))
-    tree.files()
-    (root / "app" / "rules" / "a.md").write_text(entry_text("See /home/somebody8/x."))
-    catalog = load_cached(tree, cache, reading=FirstLook(ExtractStore(cache)))
-    assert reads == dict.fromkeys(map(str, paths), 1)
-    for later in (catalog, load_cached(WorkingTree(root, stats=Table(cache / "table")), cache)):
-        assert later.file_digests == {f"app/rules/{path.name}": digest_of(path.read_bytes()) for path in paths}

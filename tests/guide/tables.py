@@ -8,7 +8,7 @@ from typing import Any
 
 import mdmem.guide
 from mdmem.checks.engine import first_sentences, get_check
-from mdmem.checks.registry import FAMILIES, READS
+from mdmem.checks.registry import FAMILIES
 from mdmem.cli.main import GROUPS
 from mdmem.context.facets import facet_table
 from mdmem.mcp.tools.saving import SAVING
@@ -22,11 +22,11 @@ _FOLDER = Path(mdmem.guide.__file__).parent
 
 
 def _checks() -> Iterator[str]:
-    yield from ("| check | severity | reads | what it finds |", "| --- | --- | --- | --- |")
+    yield from ("| check | severity | what it finds |", "| --- | --- | --- |")
     sentences = first_sentences()
     for family, codes in FAMILIES.items():
-        yield f"| **{family}** | | | |"
-        yield from (f"| `{code}` | {get_check(code).SEVERITY} | {READS[code]} | {sentences[code]} |" for code in codes)
+        yield f"| **{family}** | | |"
+        yield from (f"| `{code}` | {get_check(code).SEVERITY} | {sentences[code]} |" for code in codes)
 
 
 def _commands() -> Iterator[str]:

@@ -37,7 +37,7 @@ _SAID = ("amends", "supersedes", "superseded_by", "overrides")
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each entry in force that a sentence of another one in force says it amends."""
     names = _Names(case)
-    for entry in case.near_entries:
+    for entry in case.catalog.entries.values():
         sentences = case.extract(entry.path).amendments
         if not sentences or not case.is_current(entry.address):
             continue

@@ -28,7 +28,7 @@ SEVERITY = Severity.WARNING
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each glob of an entry that is not deprecated which covers no tracked file."""
-    stated = [one for one in case.near_entries if one.applies_to and one.status is not Status.DEPRECATED]
+    stated = [one for one in case.catalog.entries.values() if one.applies_to and one.status is not Status.DEPRECATED]
     if not stated or case.facts is None or not case.facts.tracked_in_repository:
         return
     tracked = TrackedPaths(case.facts)

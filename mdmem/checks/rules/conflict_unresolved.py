@@ -28,7 +28,7 @@ SEVERITY = Severity.WARNING
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each contradicting pair of which both are current, at the first that names the other."""
     seen: set[frozenset[str]] = set()
-    for entry in case.near_entries:
+    for entry in case.catalog.entries.values():
         for target in entry.contradicts:
             pair = frozenset({entry.address, target})
             if len(pair) < 2 or pair in seen or not all(map(case.is_current, pair)) or _is_decided(case, *pair):

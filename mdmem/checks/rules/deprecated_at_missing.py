@@ -30,7 +30,7 @@ SEVERITY = Severity.WARNING
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each deprecated entry without `deprecated_at`."""
-    for entry in case.near_entries:
+    for entry in case.catalog.entries.values():
         if entry.status is not Status.DEPRECATED or entry.deprecated_at or "deprecated_at" in entry.unread:
             continue
         message = "the entry is deprecated without `deprecated_at`"

@@ -25,7 +25,7 @@ _CAUSES = frozenset({"superseded_by", "reason", "deprecated_reason"})
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each deprecated entry that has no successor, at either end, and gives no reason."""
-    for entry in case.near_entries:
+    for entry in case.catalog.entries.values():
         if entry.status is Status.DEPRECATED and not entry.why_ended and _is_alone(case, entry):
             help_ = "add `superseded_by` with the successor, or `deprecated_reason`"
             message = "deprecated without a successor or a reason"

@@ -40,10 +40,9 @@ def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each entry over the budget that the settings, else this check, give its type."""
     budgets = {**_TOKENS, **case.settings.entry_tokens}
     entries = case.catalog.entries
-    addresses = entries if case.near is None else sorted(case.near & entries.keys())
     # Most are within the smallest budget, and none of those is asked for.
     least = min(budgets.values()) * _BYTES_PER_TOKEN
-    for entry in [entries[one] for one in addresses if case.extract(f"{one}.md").length > least]:
+    for entry in [entries[one] for one in entries if case.extract(f"{one}.md").length > least]:
         budget = budgets[entry.type]
         extract = case.extract(entry.path)
         if extract.length <= budget * _BYTES_PER_TOKEN:

@@ -25,7 +25,7 @@ SEVERITY = Severity.WARNING
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each entry in force whose `expires_at` lies before today."""
-    for entry in case.near_entries:
+    for entry in case.catalog.entries.values():
         if entry.expires_at is None or day_of(entry.expires_at) >= case.today or not case.is_current(entry.address):
             continue
         days = (case.today - day_of(entry.expires_at)).days

@@ -29,7 +29,7 @@ _SLIP = timedelta(days=14)
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each date over a day ahead of today; an error from two weeks."""
-    for entry in case.near_entries:
+    for entry in case.catalog.entries.values():
         for name in _PAST_FIELDS:
             moment = getattr(entry, name)
             if moment is None or day_of(moment) - case.today <= _ZONES:

@@ -26,7 +26,7 @@ SEVERITY = Severity.ERROR
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each entry that overrides and gives no reason."""
-    for entry in case.near_entries:
+    for entry in case.catalog.entries.values():
         if entry.overrides and not case.gives_reason(entry):
             message = f"nothing says why it overrides `{entry.overrides[0]}`"
             yield case.on_entry(CODE, entry, message, "add `reason:` with what is different here", field="overrides")

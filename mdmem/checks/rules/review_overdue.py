@@ -31,7 +31,7 @@ SEVERITY = Severity.WARNING
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each current rule whose last verification is too long ago."""
     oldest = case.today - timedelta(days=min(case.settings.review_after_days, case.today.toordinal() - 1))
-    for entry in case.near_entries:
+    for entry in case.catalog.entries.values():
         if entry.type is EntryType.NOTE or entry.verified_at is None or not case.is_current(entry.address):
             continue
         # What was written anew is as good as verified.
