@@ -6,21 +6,13 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import repeat
 from operator import attrgetter
-from types import SimpleNamespace
 from typing import Any, Self, TypeVar
 from zlib import crc32
 
-from mdmem.late import Late, late, own_process, without
-
-# Without the library msgspec takes three names from `typing`, where they are the same; of the modules it wants to know
-# types that no record has. To import them costs more than half of msgspec. Who has mdmem beside other things may want
-# those types of msgspec.
-_TYPES = (Late("uuid", "UUID", SafeUUID=SimpleNamespace(unknown=None)), Late("decimal", "Decimal"))
-with without("typing_extensions"), late(*(_TYPES if own_process.is_set() else ())):
-    from msgspec import DecodeError, Struct, convert
-    from msgspec import Raw as Raw
-    from msgspec.msgpack import Decoder, encode
-    from msgspec.structs import force_setattr, replace
+from msgspec import DecodeError, Struct, convert
+from msgspec import Raw as Raw
+from msgspec.msgpack import Decoder, encode
+from msgspec.structs import force_setattr, replace
 
 _Kind = TypeVar("_Kind")
 UNPACKABLE = (UnicodeEncodeError, OverflowError)

@@ -13,13 +13,12 @@ from mdmem.cli.common import (
     write_options_from,
 )
 from mdmem.cli.completion import complete_draft
-from mdmem.cli.options import option
 from mdmem.cli.proposal import remark_if_proposed
 
 
 @click.command("approve")
 @click.argument("addresses", metavar="ADDRESS...", nargs=-1, required=True, shell_complete=complete_draft)
-@option("--by", metavar='"NAME <EMAIL>"', help="Who approves them.  [default: who commits here]")
+@click.option("--by", metavar='"NAME <EMAIL>"', help="Who approves them.  [default: who commits here]")
 @write_options
 @global_options
 def command(given: Globals, addresses: tuple[str, ...], by: str | None, form: str, **options: bool | None) -> int:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import click
 
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
-from mdmem.cli.options import option
 
 
 @click.command("audit")
-@option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many, the newest ones.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many, the newest ones.")
 @format_option("text", "json")
 @global_options
 def command(given: Globals, limit: int, form: str) -> int:

@@ -9,14 +9,13 @@ import click
 
 from mdmem.cli.common import Globals, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_code_path
-from mdmem.cli.options import option
 
 
 @click.command("brief")
 @click.argument("paths", nargs=-1, metavar="PATH…", shell_complete=complete_code_path)
-@option("--path", "-p", "more", multiple=True, metavar="PATH", shell_complete=complete_code_path, help="As PATH.")
-@option("--session", metavar="ID", help="Say each rule once to all questions of one ID, unless it changed.")
-@option("--fresh", is_flag=True, help="Forget what the session was told, as after a context was compacted.")
+@click.option("--path", "-p", "more", multiple=True, metavar="PATH", shell_complete=complete_code_path, help="As PATH.")
+@click.option("--session", metavar="ID", help="Say each rule once to all questions of one ID, unless it changed.")
+@click.option("--fresh", is_flag=True, help="Forget what the session was told, as after a context was compacted.")
 @global_options
 def command(given: Globals, paths: tuple[str, ...], more: tuple[str, ...], session: str | None, *, fresh: bool) -> int:
     """Say which rules are about the files at PATH, in at most 1,200 characters; nothing where none is.

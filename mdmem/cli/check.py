@@ -14,7 +14,6 @@ import click
 from mdmem.cli.common import AT_HELP, Globals, StepProgress, global_options, print_patch, print_text, workspace_at
 from mdmem.cli.completion import complete_code, complete_path, complete_revision
 from mdmem.cli.filters import split_values
-from mdmem.cli.options import option
 from mdmem.render.findings.formats import FORMATS, get_format
 
 if TYPE_CHECKING:
@@ -26,39 +25,39 @@ if TYPE_CHECKING:
 
 @click.command("check")
 @click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=complete_path)
-@option("--staged", is_flag=True, help="Read git's index, as a hook does, and compare it with HEAD.")
-@option("--rev", "--at", "revision", metavar="REV|DATE", shell_complete=complete_revision, help=AT_HELP)
-@option(
+@click.option("--staged", is_flag=True, help="Read git's index, as a hook does, and compare it with HEAD.")
+@click.option("--rev", "--at", "revision", metavar="REV|DATE", shell_complete=complete_revision, help=AT_HELP)
+@click.option(
     "--base",
     metavar="REV",
     shell_complete=complete_revision,
     help="Say what changed since the tree left REV, and mark what is new.",
 )
-@option(
+@click.option(
     "--merge",
     "merge_into",
     metavar="REV",
     shell_complete=complete_revision,
     help="Read the result of merging into REV, before it happens.",
 )
-@option("--fix", is_flag=True, help="Mend what can be mended without a change of meaning.")
-@option("--unsafe-fixes", is_flag=True, help="Mend what decides something for you, too.")
-@option("--diff", is_flag=True, help="Show what would be mended, and write nothing.")
-@option("--select", multiple=True, metavar="CODE", shell_complete=complete_code, help="Run only these checks.")
-@option("--ignore", multiple=True, metavar="CODE", shell_complete=complete_code, help="Run all but these checks.")
-@option("--strict", is_flag=True, help="Warnings fail, too.")
-@option("--baseline", metavar="FILE", help="Leave out the findings that a file records; it counts from the root.")
-@option("--no-baseline", is_flag=True, help="Show what the baseline records, too.")
-@option(
+@click.option("--fix", is_flag=True, help="Mend what can be mended without a change of meaning.")
+@click.option("--unsafe-fixes", is_flag=True, help="Mend what decides something for you, too.")
+@click.option("--diff", is_flag=True, help="Show what would be mended, and write nothing.")
+@click.option("--select", multiple=True, metavar="CODE", shell_complete=complete_code, help="Run only these checks.")
+@click.option("--ignore", multiple=True, metavar="CODE", shell_complete=complete_code, help="Run all but these checks.")
+@click.option("--strict", is_flag=True, help="Warnings fail, too.")
+@click.option("--baseline", metavar="FILE", help="Leave out the findings that a file records; it counts from the root.")
+@click.option("--no-baseline", is_flag=True, help="Show what the baseline records, too.")
+@click.option(
     "--update-baseline",
     is_flag=True,
     help="Record every finding there is: in the baseline that settings name, or in .baseline.json, and name that.",
 )
-@option("--verbose", "-v", is_flag=True, help="Show findings of severity info, too.")
-@option(
+@click.option("--verbose", "-v", is_flag=True, help="Show findings of severity info, too.")
+@click.option(
     "--explain", metavar="CODE", shell_complete=complete_code, help="Say what a check finds and why; `all` lists them."
 )
-@option(
+@click.option(
     "--format", "form", type=click.Choice(tuple(FORMATS)), help="How to print; in GitHub Actions github, else text."
 )
 @global_options

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from mdmem.cli.completion import complete_code_path, complete_folder, complete_revision
-from mdmem.cli.options import option
 from mdmem.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -74,10 +73,10 @@ def global_options(command: Decorated) -> Decorated:
     with_globals.__click_params__ = list(getattr(command, "__click_params__", ()))  # type: ignore[attr-defined]
     decorated: Decorated = with_globals
     for add in (
-        option("--color", type=click.Choice(["auto", "always", "never"]), help="Colours; NO_COLOR is honoured."),
-        option("--no-pager", is_flag=True, help="Never page by page; PAGER names the pager."),
-        option("--quiet", "-q", is_flag=True, help="No remarks on stderr."),
-        option("--root", metavar="DIR", shell_complete=complete_folder, help="The folder that holds mdmem.toml."),
+        click.option("--color", type=click.Choice(["auto", "always", "never"]), help="Colours; NO_COLOR is honoured."),
+        click.option("--no-pager", is_flag=True, help="Never page by page; PAGER names the pager."),
+        click.option("--quiet", "-q", is_flag=True, help="No remarks on stderr."),
+        click.option("--root", metavar="DIR", shell_complete=complete_folder, help="The folder that holds mdmem.toml."),
     ):
         decorated = add(decorated)
     return decorated
@@ -85,7 +84,7 @@ def global_options(command: Decorated) -> Decorated:
 
 def at_option(command: Decorated) -> Decorated:
     """Add `--at REV` or `--at DATE`."""
-    return option("--at", "revision", metavar="REV|DATE", shell_complete=complete_revision, help=AT_HELP)(command)
+    return click.option("--at", "revision", metavar="REV|DATE", shell_complete=complete_revision, help=AT_HELP)(command)
 
 
 AT_HELP = (
@@ -98,17 +97,17 @@ AT_HELP = (
 
 def format_option(*formats: str) -> Callable[[Decorated], Decorated]:
     """Add `--format`, the first one being the default."""
-    return option("--format", "form", type=click.Choice(formats), default=formats[0], show_default=True)
+    return click.option("--format", "form", type=click.Choice(formats), default=formats[0], show_default=True)
 
 
 def write_options(command: Decorated) -> Decorated:
     """Add `--dry-run`, `--commit` and `--format`."""
     for add in (
         format_option("text", "json"),
-        option(
+        click.option(
             "--commit/--no-commit", default=None, help="Commit what is written, and nothing else.  [default: settings]"
         ),
-        option("--dry-run", is_flag=True, help="Show what would be written, and write nothing."),
+        click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing."),
     ):
         command = add(command)
     return command
@@ -117,8 +116,8 @@ def write_options(command: Decorated) -> Decorated:
 def new_wing_options(command: Decorated) -> Decorated:
     """Add `--new-wing` and `--shared`."""
     for add in (
-        option("--shared", is_flag=True, help="With --new-wing: other projects read it, too."),
-        option("--new-wing", is_flag=True, help="The wing is not there yet: make it, with a manifest."),
+        click.option("--shared", is_flag=True, help="With --new-wing: other projects read it, too."),
+        click.option("--new-wing", is_flag=True, help="The wing is not there yet: make it, with a manifest."),
     ):
         command = add(command)
     return command
@@ -126,7 +125,7 @@ def new_wing_options(command: Decorated) -> Decorated:
 
 def applies_to_option(command: Decorated) -> Decorated:
     """Add `--applies-to GLOB`, any number of times."""
-    return option(
+    return click.option(
         "--applies-to",
         "applies_to",
         multiple=True,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
-from mdmem.cli.options import option
 
 if TYPE_CHECKING:
     from mdmem.context.pack import ContextPack
@@ -20,13 +19,13 @@ _LAYERS = ("wake", "recall", "deep_search")
 
 @click.command("context")
 @click.argument("goal", nargs=-1, required=True)
-@option("--intent", type=click.Choice(_INTENTS), default="build", show_default=True, help="What GOAL is about.")
-@option("--layer", type=click.Choice(_LAYERS), default="recall", show_default=True, help="How deep to look.")
-@option("--domain", metavar="DOMAIN", help="Tag, topic, label, room or focus to keep to.")
-@option("--project", "-p", metavar="ID", help="The project: its id, or the name of its wing.")
-@option("--agent", "agent_id", metavar="NAME", help="Agent whose diary comes, too.")
-@option("--limit", "-n", type=int, default=24, show_default=True, help="Items at most, 1 to 50.")
-@option("--no-related", is_flag=True, help="Leave out what the items are linked with.")
+@click.option("--intent", type=click.Choice(_INTENTS), default="build", show_default=True, help="What GOAL is about.")
+@click.option("--layer", type=click.Choice(_LAYERS), default="recall", show_default=True, help="How deep to look.")
+@click.option("--domain", metavar="DOMAIN", help="Tag, topic, label, room or focus to keep to.")
+@click.option("--project", "-p", metavar="ID", help="The project: its id, or the name of its wing.")
+@click.option("--agent", "agent_id", metavar="NAME", help="Agent whose diary comes, too.")
+@click.option("--limit", "-n", type=int, default=24, show_default=True, help="Items at most, 1 to 50.")
+@click.option("--no-related", is_flag=True, help="Leave out what the items are linked with.")
 @at_option
 @format_option("text", "json", "markdown")
 @global_options

@@ -6,12 +6,11 @@ import click
 
 from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
 from mdmem.cli.completion import complete_in_force
-from mdmem.cli.options import option
 
 
 @click.command("deprecate")
 @click.argument("address", shell_complete=complete_in_force)
-@option("--reason", "-m", required=True, metavar="TEXT", help="Why it ends.")
+@click.option("--reason", "-m", required=True, metavar="TEXT", help="Why it ends.")
 @write_options
 @global_options
 def command(given: Globals, address: str, reason: str, form: str, **options: bool | None) -> int:

@@ -10,7 +10,6 @@ import click
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_revision, complete_wing
 from mdmem.cli.filters import split_values
-from mdmem.cli.options import option
 
 if TYPE_CHECKING:
     from mdmem.review.report import ReviewReport
@@ -20,16 +19,16 @@ if TYPE_CHECKING:
 
 @click.command("diff")
 @click.argument("span", required=False, metavar="[A..B]", shell_complete=complete_revision)
-@option("--staged", is_flag=True, help="Read git's index instead of the working tree.")
-@option(
+@click.option("--staged", is_flag=True, help="Read git's index instead of the working tree.")
+@click.option(
     "--base", metavar="REV", shell_complete=complete_revision, help="Compare with where the tree left REV, as CI does."
 )
-@option("--query", "queries", multiple=True, metavar="TEXT", help="Show what both sides answer to a question.")
-@option(
+@click.option("--query", "queries", multiple=True, metavar="TEXT", help="Show what both sides answer to a question.")
+@click.option(
     "--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Wings of the questions."
 )
-@option("--no-check", is_flag=True, help="Leave out what the checks would find new; that takes the longest.")
-@option("--exit-code", is_flag=True, help="Return 1 where something changed, 0 where nothing did.")
+@click.option("--no-check", is_flag=True, help="Leave out what the checks would find new; that takes the longest.")
+@click.option("--exit-code", is_flag=True, help="Return 1 where something changed, 0 where nothing did.")
 @format_option("text", "markdown", "json")
 @global_options
 def command(

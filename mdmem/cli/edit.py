@@ -11,7 +11,6 @@ import click
 from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
 from mdmem.cli.completion import complete_address
 from mdmem.cli.editor import Typed, give_up_empty, typing
-from mdmem.cli.options import option
 from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command("edit")
 @click.argument("address", shell_complete=complete_address)
-@option("--editorial", is_flag=True, help="Say in `editorial_at` that the words change and the rule does not.")
+@click.option("--editorial", is_flag=True, help="Say in `editorial_at` that the words change and the rule does not.")
 @write_options
 @global_options
 def command(given: Globals, address: str, editorial: bool, form: str, **options: bool | None) -> int:  # noqa: FBT001

@@ -8,16 +8,15 @@ import click
 
 from mdmem.cli.common import Globals, at_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_wing
-from mdmem.cli.options import option
 
 _FORMS = ("madr", "agents-md", "cursor-rules", "copilot-instructions", "json")
 
 
 @click.command("export")
 @click.argument("form", metavar=f"[{'|'.join(_FORMS)}]", type=click.Choice(_FORMS))
-@option("--out", "-o", metavar="PATH", help="Where to: a folder or the one file.")
-@option("--wing", "-w", "wings", metavar="WING", multiple=True, shell_complete=complete_wing, help="Repeatable.")
-@option("--check", is_flag=True, help="Write nothing; exit 1 where a file is not up to date.")
+@click.option("--out", "-o", metavar="PATH", help="Where to: a folder or the one file.")
+@click.option("--wing", "-w", "wings", metavar="WING", multiple=True, shell_complete=complete_wing, help="Repeatable.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 where a file is not up to date.")
 @at_option
 @global_options
 def command(

@@ -9,7 +9,6 @@ import click
 
 from mdmem.cli.common import Decorated
 from mdmem.cli.completion import complete_room, complete_status, complete_type, complete_wing, values_of
-from mdmem.cli.options import option
 
 if TYPE_CHECKING:
     from mdmem.workspace.scope import Filters
@@ -24,7 +23,7 @@ def filter_options(command: Decorated) -> Decorated:
 
 _FILTERS = (
     *(
-        option(*names, multiple=True, metavar=names[0][2:].upper(), shell_complete=complete, help=about)
+        click.option(*names, multiple=True, metavar=names[0][2:].upper(), shell_complete=complete, help=about)
         for names, complete, about in (
             (("--wing", "-w"), complete_wing, "Wings; the first is active."),
             (("--room", "-r"), complete_room, "Rooms."),
@@ -36,9 +35,9 @@ _FILTERS = (
             (("--owner",), values_of("owner"), "Owners."),
         )
     ),
-    option("--all-wings", is_flag=True, help="Read every wing."),
-    option("--include-deprecated", is_flag=True, help="Show what ended, too."),
-    option("--include-drafts", is_flag=True, help="Show drafts, too."),
+    click.option("--all-wings", is_flag=True, help="Read every wing."),
+    click.option("--include-deprecated", is_flag=True, help="Show what ended, too."),
+    click.option("--include-drafts", is_flag=True, help="Show drafts, too."),
 )
 
 

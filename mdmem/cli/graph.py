@@ -9,7 +9,6 @@ import click
 
 from mdmem.cli.common import Globals, at_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_address, complete_wing
-from mdmem.cli.options import option
 
 if TYPE_CHECKING:
     from mdmem.render.ink import Ink
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
 
 @click.command("graph")
 @click.argument("addresses", metavar="[ADDRESS]...", nargs=-1, shell_complete=complete_address)
-@option("--wing", "-w", metavar="WING", shell_complete=complete_wing, help="What joins the entries of one wing.")
+@click.option("--wing", "-w", metavar="WING", shell_complete=complete_wing, help="What joins the entries of one wing.")
 @at_option
-@option(
+@click.option(
     "--format",
     "form",
     type=click.Choice(("text", "svg", "mermaid")),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text
-from mdmem.cli.options import option
 from mdmem.setup.hooks import STAGES
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _stage_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    return option(
+    return click.option(
         "--stage", "stages", multiple=True, type=click.Choice(STAGES), help="Only these hooks; else all three."
     )(command)
 
@@ -36,7 +35,7 @@ def command(given: Globals, context: click.Context) -> int:
 
 @command.command("install", short_help="Write the hooks, and set up the merge driver.")
 @_stage_option
-@option("--driver-only", is_flag=True, help="No hook, only the merge driver: for those whose hooks others run.")
+@click.option("--driver-only", is_flag=True, help="No hook, only the merge driver: for those whose hooks others run.")
 @global_options
 def install(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> int:
     """Write the hooks that run `mdmem check --staged`, into the folder where git looks for them, and the merge driver.
@@ -66,7 +65,7 @@ def install(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> in
 
 @command.command("uninstall", short_help="Remove what mdmem wrote; what others wrote stays.")
 @_stage_option
-@option("--driver-only", is_flag=True, help="No hook, only the merge driver.")
+@click.option("--driver-only", is_flag=True, help="No hook, only the merge driver.")
 @global_options
 def uninstall(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> int:
     """Remove the hooks that mdmem wrote, and the merge driver; a hook that was changed since is yours, and stays.

@@ -12,7 +12,6 @@ import click
 
 from mdmem.cli.common import Decorated, Globals
 from mdmem.cli.completion import complete_revision
-from mdmem.cli.options import option
 
 if TYPE_CHECKING:
     from mdmem.hub.across import AcrossAnswer
@@ -25,20 +24,20 @@ INCOMPLETE = 3
 
 def dsn_option(command: Decorated) -> Decorated:
     """Add `--dsn`."""
-    return option("--dsn", metavar="DSN", help="Where the hub is.  [default: MDMEM_HUB_DSN]")(command)
+    return click.option("--dsn", metavar="DSN", help="Where the hub is.  [default: MDMEM_HUB_DSN]")(command)
 
 
 def repository_option(command: Decorated) -> Decorated:
     """Add `--repository`, the name of this memory in the hub."""
     named = "Its name in the hub.  [default: owner/name of the remote]"
-    return option("--repository", metavar="NAME", help=named)(command)
+    return click.option("--repository", metavar="NAME", help=named)(command)
 
 
 def commit_options(command: Decorated) -> Decorated:
     """Add what says which commit is sent, under which name, and whether it may take another's place."""
     for add in (
-        option("--rewritten", is_flag=True, help="The history was rewritten: take the commit all the same."),
-        option(
+        click.option("--rewritten", is_flag=True, help="The history was rewritten: take the commit all the same."),
+        click.option(
             "--commit",
             default="HEAD",
             show_default=True,
@@ -77,7 +76,7 @@ def open_hub(dsn: str | None, *, may_lack: bool = False) -> Iterator[HubConnecti
 def repositories_option(command: Decorated) -> Decorated:
     """Add `--repository`, any number of times."""
     about = "Only this one, as its clone would answer; or only these. Repeatable."
-    return option("--repository", "repositories", multiple=True, metavar="NAME", help=about)(command)
+    return click.option("--repository", "repositories", multiple=True, metavar="NAME", help=about)(command)
 
 
 @contextmanager

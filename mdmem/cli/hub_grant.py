@@ -6,14 +6,13 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text
 from mdmem.cli.hub_common import dsn_option, open_hub
-from mdmem.cli.options import option
 
 
 @click.command("grant")
 @click.argument("name")
 @click.argument("places", nargs=-1, metavar="REPOSITORY[/WING]...")
-@option("--all", "sees_all", is_flag=True, help="It sees every repository, those to come as well.")
-@option("--push", "may_push", is_flag=True, help="It may push the repositories, too; they need not be there yet.")
+@click.option("--all", "sees_all", is_flag=True, help="It sees every repository, those to come as well.")
+@click.option("--push", "may_push", is_flag=True, help="It may push the repositories, too; they need not be there yet.")
 @dsn_option
 @format_option("text", "json")
 @global_options

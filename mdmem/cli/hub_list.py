@@ -10,7 +10,6 @@ from mdmem.cli.common import Globals, columns, format_option, global_options, pr
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.hub_common import dsn_option, now, reading, repositories_option
 from mdmem.cli.list import within
-from mdmem.cli.options import option
 from mdmem.dataclass import replace
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ _MOST = 100
 
 
 @click.command("list")
-@option(
+@click.option(
     "--limit",
     "-n",
     type=click.IntRange(min=1),

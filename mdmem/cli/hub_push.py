@@ -8,7 +8,6 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
 from mdmem.cli.hub_common import INCOMPLETE, commit_options, dsn_option, open_hub
-from mdmem.cli.options import option
 
 if TYPE_CHECKING:
     from mdmem.hub.push import PushRequest
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command("push")
 @commit_options
-@option("--new", "is_new", is_flag=True, help="The hub has this history under another name, and this is another.")
+@click.option("--new", "is_new", is_flag=True, help="The hub has this history under another name, and this is another.")
 @dsn_option
 @format_option("text", "json")
 @global_options

@@ -10,7 +10,6 @@ import click
 from mdmem.cli.common import Globals, format_option, global_options, print_text, today
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.hub_common import dsn_option, now, reading, remark_reach, repositories_option
-from mdmem.cli.options import option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +21,12 @@ if TYPE_CHECKING:
 
 @click.command("retrieve")
 @click.argument("words", nargs=-1)
-@option("--path", "-p", "paths", multiple=True, metavar="FILE", help="A file, from the repository's top.")
-@option("--ask", "asked", multiple=True, metavar="QUESTION", help="One of several questions, each answered in short.")
-@option("--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size; a token is 4 bytes.")
-@option("--query-syntax", "syntax", is_flag=True, help="Read WORDS as a query; with one --repository.")
+@click.option("--path", "-p", "paths", multiple=True, metavar="FILE", help="A file, from the repository's top.")
+@click.option(
+    "--ask", "asked", multiple=True, metavar="QUESTION", help="One of several questions, each answered in short."
+)
+@click.option("--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size; a token is 4 bytes.")
+@click.option("--query-syntax", "syntax", is_flag=True, help="Read WORDS as a query; with one --repository.")
 @repositories_option
 @filter_options
 @dsn_option

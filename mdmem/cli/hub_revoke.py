@@ -6,13 +6,12 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text
 from mdmem.cli.hub_common import dsn_option, open_hub
-from mdmem.cli.options import option
 
 
 @click.command("revoke")
 @click.argument("name")
 @click.argument("places", nargs=-1, metavar="[REPOSITORY[/WING]]...")
-@option("--all", "sees_all", is_flag=True, help="What `grant --all` gave.")
+@click.option("--all", "sees_all", is_flag=True, help="What `grant --all` gave.")
 @dsn_option
 @format_option("text", "json")
 @global_options

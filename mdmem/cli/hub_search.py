@@ -9,14 +9,13 @@ import click
 from mdmem.cli.common import Globals, format_option, global_options, print_text, today
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.hub_common import dsn_option, now, reading, remark_reach, repositories_option
-from mdmem.cli.options import option
 from mdmem.cli.search import remark_nothing
 
 
 @click.command("search")
 @click.argument("words", nargs=-1, required=True)
-@option("--limit", "-n", type=click.IntRange(min=1), default=10, show_default=True, help="Hits at most.")
-@option("--query-syntax", "syntax", is_flag=True, help="Read WORDS as a query; with one --repository.")
+@click.option("--limit", "-n", type=click.IntRange(min=1), default=10, show_default=True, help="Hits at most.")
+@click.option("--query-syntax", "syntax", is_flag=True, help="Read WORDS as a query; with one --repository.")
 @repositories_option
 @filter_options
 @dsn_option

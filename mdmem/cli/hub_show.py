@@ -6,18 +6,17 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text, today
 from mdmem.cli.hub_common import dsn_option, now, reading
-from mdmem.cli.options import option
 
 
 @click.command("show")
 @click.argument("addresses", nargs=-1, required=True, metavar="[REPOSITORY:]ADDRESS...")
-@option(
+@click.option(
     "--about",
     multiple=True,
     metavar="WORDS",
     help="Only the passages that say most about WORDS; again for each address: the n-th for the n-th.",
 )
-@option("--repository", metavar="NAME", help="The repository that they are of.")
+@click.option("--repository", metavar="NAME", help="The repository that they are of.")
 @dsn_option
 @format_option("text", "json")
 @global_options

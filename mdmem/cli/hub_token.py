@@ -6,13 +6,12 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text
 from mdmem.cli.hub_common import dsn_option, open_hub
-from mdmem.cli.options import option
 
 
 @click.command("token")
 @click.argument("name")
-@option("--rotate", "is_rotated", is_flag=True, help="Another text in the place of the one that it has.")
-@option("--drop", "is_dropped", is_flag=True, help="End it, with all that it sees.")
+@click.option("--rotate", "is_rotated", is_flag=True, help="Another text in the place of the one that it has.")
+@click.option("--drop", "is_dropped", is_flag=True, help="End it, with all that it sees.")
 @dsn_option
 @format_option("text", "json")
 @global_options

@@ -6,12 +6,11 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text, today
 from mdmem.cli.hub_common import dsn_option, now, reading
-from mdmem.cli.options import option
 
 
 @click.command("why")
 @click.argument("address", metavar="[REPOSITORY:]ADDRESS")
-@option("--repository", metavar="NAME", help="The repository that it is of.")
+@click.option("--repository", metavar="NAME", help="The repository that it is of.")
 @dsn_option
 @format_option("text", "json")
 @global_options

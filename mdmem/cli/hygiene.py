@@ -6,20 +6,21 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_wing
-from mdmem.cli.options import option
 
 
 @click.command("hygiene")
-@option("--wing", "-w", metavar="WING", shell_complete=complete_wing, help="One wing; without it all are examined.")
-@option(
+@click.option(
+    "--wing", "-w", metavar="WING", shell_complete=complete_wing, help="One wing; without it all are examined."
+)
+@click.option(
     "--scope",
     type=click.Choice(["global", "project", "focus"]),
     help="Only the shared wings, the projects' own, or what has a focus.",
 )
-@option("--pending-only", is_flag=True, help="Only the writes that did not complete.")
-@option("--record", is_flag=True, help="Write today's date into the manifests as `last_hygiene_at`.")
-@option("--commit/--no-commit", default=None, help="Commit what --record writes.  [default: settings]")
-@option(
+@click.option("--pending-only", is_flag=True, help="Only the writes that did not complete.")
+@click.option("--record", is_flag=True, help="Write today's date into the manifests as `last_hygiene_at`.")
+@click.option("--commit/--no-commit", default=None, help="Commit what --record writes.  [default: settings]")
+@click.option(
     "--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Cases shown of each kind; 0 shows all."
 )
 @format_option("text", "json", "markdown")

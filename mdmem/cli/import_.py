@@ -15,18 +15,17 @@ from mdmem.cli.common import (
     write_options_from,
 )
 from mdmem.cli.completion import complete_place
-from mdmem.cli.options import option
 
 _DIALECTS = ("adr-tools", "madr", "log4brains", "basic-memory", "markdown", "instructions")
 
 
 @click.command("import")
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
-@option("--from", "dialect", type=click.Choice(_DIALECTS), help="What wrote them; else each file tells.")
-@option("--to", "place", metavar="WING[/ROOM]", shell_complete=complete_place, help="Where they go.")
-@option("--move", is_flag=True, help="Move the files, as `git mv` does; their history goes along.")
-@option("--pointer", is_flag=True, help="With --move: leave a line that leads to the new place.")
-@option("--approved-by", metavar="NAME", help='Who stands behind what was accepted already: "Name <email>".')
+@click.option("--from", "dialect", type=click.Choice(_DIALECTS), help="What wrote them; else each file tells.")
+@click.option("--to", "place", metavar="WING[/ROOM]", shell_complete=complete_place, help="Where they go.")
+@click.option("--move", is_flag=True, help="Move the files, as `git mv` does; their history goes along.")
+@click.option("--pointer", is_flag=True, help="With --move: leave a line that leads to the new place.")
+@click.option("--approved-by", metavar="NAME", help='Who stands behind what was accepted already: "Name <email>".')
 @write_options
 @global_options
 def command(given: Globals, paths: tuple[str, ...], form: str, **options: Any) -> int:

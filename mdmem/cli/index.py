@@ -5,11 +5,10 @@ from __future__ import annotations
 import click
 
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
-from mdmem.cli.options import option
 
 
 @click.command("index")
-@option("--rebuild", is_flag=True, help="Build it anew, whatever is there.")
+@click.option("--rebuild", is_flag=True, help="Build it anew, whatever is there.")
 @format_option("text", "json")
 @global_options
 def command(given: Globals, form: str, *, rebuild: bool) -> int:

@@ -7,14 +7,13 @@ from pathlib import Path
 import click
 
 from mdmem.cli.common import Globals, global_options, print_text
-from mdmem.cli.options import option
 
 
 @click.command("init")
 @click.argument("folder", metavar="[DIR]", required=False)
-@option("--wing", "-w", help="The first wing; without it the repository's name.")
-@option("--no-hook", is_flag=True, help="Leave git's hooks alone.")
-@option(
+@click.option("--wing", "-w", help="The first wing; without it the repository's name.")
+@click.option("--no-hook", is_flag=True, help="Leave git's hooks alone.")
+@click.option(
     "--client",
     "clients",
     multiple=True,
@@ -26,13 +25,15 @@ from mdmem.cli.options import option
     ),
     help="Add the MCP server to this client's configuration of the project; repeatable.",
 )
-@option(
+@click.option(
     "--hooks",
     "client_hooks",
     is_flag=True,
     help="With --client: add its own hooks, too, so that what binds a file reaches the model when it edits it.",
 )
-@option("--command", "started", default="mdmem", metavar="PATH", help="What starts mdmem there.  [default: mdmem]")
+@click.option(
+    "--command", "started", default="mdmem", metavar="PATH", help="What starts mdmem there.  [default: mdmem]"
+)
 @global_options
 def command(
     given: Globals,

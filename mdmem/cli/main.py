@@ -13,7 +13,6 @@ import click
 
 from mdmem import __version__
 from mdmem.cli.common import Globals, drop_what_is_printed, global_options, print_and_end, say
-from mdmem.cli.options import option
 from mdmem.cli.short_help import WithHelp, named
 from mdmem.errors import AnswerLostError, MdmemError, shown_message
 from mdmem.reply import Written, count_written
@@ -171,7 +170,7 @@ def _show_version(context: click.Context, _: click.Parameter, value: bool) -> No
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@option(
+@click.option(
     "-V",
     "--version",
     is_flag=True,

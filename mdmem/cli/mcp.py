@@ -12,7 +12,6 @@ import click
 from mdmem.cli.common import Globals, global_options, say, today
 from mdmem.cli.completion import complete_wing
 from mdmem.cli.filters import split_values
-from mdmem.cli.options import option
 
 if TYPE_CHECKING:
     from mdmem.access import Access
@@ -23,16 +22,16 @@ _EXTRA = ("mcp", "mcp_types", "anyio", "starlette", "uvicorn", "h11")
 
 
 @click.command("mcp")
-@option(
+@click.option(
     "--profile",
     type=click.Choice(["core", "sessions", "research", "test", "graphbase", "sibyl", "all"]),
     metavar="PROFILE",
     help="Which tools: core, sessions, research or test.  [default: the setting `server.profile`, else core]",
 )
-@option("--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Only these.")
-@option("--http", "address", metavar="HOST:PORT", help="Serve over HTTP instead; port 0 takes a free one.")
-@option("--hub", "has_hub", is_flag=True, help="Answer for other repositories, too: of MDMEM_HUB_DSN.")
-@option("--allow-host", "names", multiple=True, metavar="NAME", help="A name that clients may call it by.")
+@click.option("--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Only these.")
+@click.option("--http", "address", metavar="HOST:PORT", help="Serve over HTTP instead; port 0 takes a free one.")
+@click.option("--hub", "has_hub", is_flag=True, help="Answer for other repositories, too: of MDMEM_HUB_DSN.")
+@click.option("--allow-host", "names", multiple=True, metavar="NAME", help="A name that clients may call it by.")
 @global_options
 def command(
     given: Globals,

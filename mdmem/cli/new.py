@@ -21,7 +21,6 @@ from mdmem.cli.common import (
 )
 from mdmem.cli.completion import complete_place
 from mdmem.cli.editor import edited, piped_text
-from mdmem.cli.options import option
 from mdmem.cli.proposal import is_proposed
 from mdmem.cli.short_help import ShortHelp
 from mdmem.dataclass import dataclass
@@ -52,9 +51,11 @@ class _TypeName(click.Choice[str]):
 @click.argument("entry_type", metavar="TYPE", type=_TypeName(_TYPES))
 @click.argument("place", metavar="[WING/ROOM[/ID]]", required=False, shell_complete=complete_place)
 @click.argument("heading", metavar="[TITLE]", required=False)
-@option("--title", "-t", help="The title, as TITLE; the entry-id is made from it where none is given.")
-@option("--status", "-s", default="draft", show_default=True, type=click.Choice(["draft", "active", "under_review"]))
-@option("--body", "-b", help="The text; `-` reads standard input. Without it: standard input, or your editor.")
+@click.option("--title", "-t", help="The title, as TITLE; the entry-id is made from it where none is given.")
+@click.option(
+    "--status", "-s", default="draft", show_default=True, type=click.Choice(["draft", "active", "under_review"])
+)
+@click.option("--body", "-b", help="The text; `-` reads standard input. Without it: standard input, or your editor.")
 @applies_to_option
 @new_wing_options
 @write_options

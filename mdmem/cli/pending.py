@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from mdmem.cli.common import Globals, format_option, global_options, is_confirmed, open_workspace, print_text
-from mdmem.cli.options import option
 
 
 @click.group("pending", invoke_without_command=True)
@@ -50,7 +49,7 @@ def retry(given: Globals, id_: str | None, form: str) -> int:
 
 @command.command("drop")
 @click.argument("id_", metavar="ID")
-@option("--yes", "is_sure", is_flag=True, help="Do not ask.")
+@click.option("--yes", "is_sure", is_flag=True, help="Do not ask.")
 @global_options
 def drop(given: Globals, id_: str, *, is_sure: bool) -> int:
     """Give up a write for good: what it was to save is lost."""

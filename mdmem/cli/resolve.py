@@ -16,7 +16,6 @@ from mdmem.cli.common import (
     write_options_from,
 )
 from mdmem.cli.completion import complete_address, complete_conflict
-from mdmem.cli.options import option
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
@@ -24,12 +23,12 @@ if TYPE_CHECKING:
 
 @click.command("resolve")
 @click.argument("address", required=False, shell_complete=complete_conflict)
-@option("--take", metavar="ours|theirs|ADDRESS", help="The side that holds, or the successor that stays.")
-@option(
+@click.option("--take", metavar="ours|theirs|ADDRESS", help="The side that holds, or the successor that stays.")
+@click.option(
     "--behind", metavar="ADDRESS", shell_complete=complete_address, help="It came first; the other one replaces it."
 )
-@option("--split", is_flag=True, help="Every successor holds, each for a part.")
-@option("--reason", "-m", default="", metavar="TEXT", help="Why, where something ends or is split.")
+@click.option("--split", is_flag=True, help="Every successor holds, each for a part.")
+@click.option("--reason", "-m", default="", metavar="TEXT", help="Why, where something ends or is split.")
 @write_options
 @global_options
 def command(given: Globals, address: str | None, form: str, **options: Any) -> int:

@@ -12,7 +12,6 @@ import click
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_code_path
 from mdmem.cli.filters import filter_options, filters_from
-from mdmem.cli.options import option
 from mdmem.cli.session import CallerSession, session_options
 from mdmem.cli.short_help import ShortHelp
 
@@ -28,7 +27,7 @@ _LIKE = 0.75
 
 @click.command("retrieve", cls=ShortHelp, everyday=("paths", "asked", "wing", "room", "budget", "session", "fresh"))
 @click.argument("words", nargs=-1)
-@option(
+@click.option(
     "--path",
     "-p",
     "paths",
@@ -37,9 +36,15 @@ _LIKE = 0.75
     shell_complete=complete_code_path,
     help="A file at hand, or to be made; all of them in one call.",
 )
-@option("--ask", "asked", multiple=True, metavar="QUESTION", help="One of several questions, each answered in short.")
-@option("--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size of an answer; a token is 4 bytes.")
-@option("--query-syntax", "syntax", is_flag=True, help='Read WORDS as a query: AND, OR, NOT, "a phrase", field:word.')
+@click.option(
+    "--ask", "asked", multiple=True, metavar="QUESTION", help="One of several questions, each answered in short."
+)
+@click.option(
+    "--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size of an answer; a token is 4 bytes."
+)
+@click.option(
+    "--query-syntax", "syntax", is_flag=True, help='Read WORDS as a query: AND, OR, NOT, "a phrase", field:word.'
+)
 @session_options
 @filter_options
 @at_option

@@ -6,13 +6,12 @@ import click
 
 from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
 from mdmem.cli.completion import complete_in_force
-from mdmem.cli.options import option
 
 
 @click.command("review")
 @click.argument("address", shell_complete=complete_in_force)
-@option("--reason", "-m", metavar="TEXT", help="What is in doubt; kept in the entry while the review lasts.")
-@option("--done", is_flag=True, help="The entry still holds: end its review.")
+@click.option("--reason", "-m", metavar="TEXT", help="What is in doubt; kept in the entry while the review lasts.")
+@click.option("--done", is_flag=True, help="The entry still holds: end its review.")
 @write_options
 @global_options
 def command(given: Globals, address: str, reason: str | None, form: str, *, done: bool, **options: bool | None) -> int:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem.cli.common import Globals, global_options, open_workspace, print_text
-from mdmem.cli.options import option
 
 if TYPE_CHECKING:
     from mdmem.saving.results import BatchSaveResult, SaveResult
@@ -22,15 +21,15 @@ _KINDS = ("decision", "pattern", "context", "session", "entity")
 
 @click.command("save")
 @click.argument("kind", metavar="KIND", type=click.Choice(_KINDS))
-@option("--json", "source", required=True, metavar="FILE", help="The record as JSON; `-` reads standard input.")
-@option("--project", "-p", "project_id", metavar="ID", help="The project: its id, or the name of its wing.")
-@option("--focus", metavar="FOCUS", help="The focus area within the project.")
-@option("--token", "governance_token", metavar="TOKEN", help="What `mdmem token` gave, for a shared wing.")
-@option("--agent", metavar="NAME", help="Who saves it; it is written into the entry.")
-@option(
+@click.option("--json", "source", required=True, metavar="FILE", help="The record as JSON; `-` reads standard input.")
+@click.option("--project", "-p", "project_id", metavar="ID", help="The project: its id, or the name of its wing.")
+@click.option("--focus", metavar="FOCUS", help="The focus area within the project.")
+@click.option("--token", "governance_token", metavar="TOKEN", help="What `mdmem token` gave, for a shared wing.")
+@click.option("--agent", metavar="NAME", help="Who saves it; it is written into the entry.")
+@click.option(
     "--distinct-from", multiple=True, metavar="ADDRESS", help="A similar decision that is to stand beside this one."
 )
-@option("--room", metavar="ROOM", help="The room.  [default: settings]")
+@click.option("--room", metavar="ROOM", help="The room.  [default: settings]")
 @global_options
 def command(given: Globals, kind: str, source: str, *, distinct_from: tuple[str, ...], **options: str | None) -> int:
     """Save a decision, pattern, context, session or entity as agents do, compared with what is there; answers in JSON.

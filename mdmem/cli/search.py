@@ -8,7 +8,6 @@ import click
 
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.filters import filter_options, filters_from
-from mdmem.cli.options import option
 from mdmem.cli.short_help import ShortHelp
 
 if TYPE_CHECKING:
@@ -17,8 +16,10 @@ if TYPE_CHECKING:
 
 @click.command("search", cls=ShortHelp, everyday=("limit", "wing", "room", "types", "all_wings"))
 @click.argument("words", nargs=-1, required=True)
-@option("--limit", "-n", type=click.IntRange(min=1), default=10, show_default=True, help="Hits at most.")
-@option("--query-syntax", "syntax", is_flag=True, help='Read WORDS as a query: AND, OR, NOT, "a phrase", field:word.')
+@click.option("--limit", "-n", type=click.IntRange(min=1), default=10, show_default=True, help="Hits at most.")
+@click.option(
+    "--query-syntax", "syntax", is_flag=True, help='Read WORDS as a query: AND, OR, NOT, "a phrase", field:word.'
+)
 @filter_options
 @at_option
 @format_option("text", "json", "markdown")

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from mdmem.cli.options import option
+import click
+
 from mdmem.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -41,5 +42,5 @@ class CallerSession:
 
 def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--session` and `--fresh`."""
-    fresh = option("--fresh", is_flag=True, help="Forget what the session was given.")
-    return option("--session", metavar="ID", help="What one ID was given before is one line.")(fresh(command))
+    fresh = click.option("--fresh", is_flag=True, help="Forget what the session was given.")
+    return click.option("--session", metavar="ID", help="What one ID was given before is one line.")(fresh(command))

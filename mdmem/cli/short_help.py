@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from mdmem.cli.common import print_and_end
-from mdmem.cli.options import Option
 
 
 class WithHelp(click.Command):
@@ -20,7 +19,7 @@ class WithHelp(click.Command):
         names = self.get_help_option_names(ctx)
         if self._stated_help is None and names:
             stated: dict[str, Any] = {"is_flag": True, "expose_value": False, "is_eager": True, "callback": _show_help}
-            self._stated_help = Option([*names, "_stated_help"], help="Show this message and exit.", **stated)
+            self._stated_help = click.Option([*names, "_stated_help"], help="Show this message and exit.", **stated)
         return self._stated_help
 
 

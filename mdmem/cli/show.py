@@ -8,7 +8,6 @@ import click
 
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_address
-from mdmem.cli.options import option
 from mdmem.cli.session import CallerSession, session_options
 from mdmem.cli.short_help import ShortHelp
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command("show", cls=ShortHelp, everyday=("about", "session"))
 @click.argument("addresses", nargs=-1, required=True, metavar="ADDRESS...", shell_complete=complete_address)
-@option(
+@click.option(
     "--about",
     multiple=True,
     metavar="WORDS",

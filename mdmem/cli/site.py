@@ -9,7 +9,6 @@ import click
 from mdmem.cli.common import Globals, StepProgress, at_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_revision, complete_wing
 from mdmem.cli.filters import split_values
-from mdmem.cli.options import option
 
 
 def _require_extra() -> None:
@@ -30,10 +29,10 @@ def command(_: Globals) -> None:
 
 
 @command.command("build", short_help="Write the pages into a folder.")
-@option("--out", "-o", metavar="DIR", help="The folder; it is the site's own.  [default: site, kept out of git]")
-@option("--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Repeatable.")
-@option("--name", metavar="TEXT", help="What stands above each page.  [default: the project's wing]")
-@option("--base", metavar="REV", shell_complete=complete_revision, help="Add the page of what changed since REV.")
+@click.option("--out", "-o", metavar="DIR", help="The folder; it is the site's own.  [default: site, kept out of git]")
+@click.option("--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Repeatable.")
+@click.option("--name", metavar="TEXT", help="What stands above each page.  [default: the project's wing]")
+@click.option("--base", metavar="REV", shell_complete=complete_revision, help="Add the page of what changed since REV.")
 @at_option
 @global_options
 def build(
@@ -63,10 +62,10 @@ def build(
 
 
 @command.command("serve", short_help="Show the same pages live, to this machine alone.")
-@option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
-@option("--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Repeatable.")
-@option("--name", metavar="TEXT", help="What stands above each page.  [default: the project's wing]")
-@option("--base", metavar="REV", shell_complete=complete_revision, help="Add the page of what changed since REV.")
+@click.option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
+@click.option("--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Repeatable.")
+@click.option("--name", metavar="TEXT", help="What stands above each page.  [default: the project's wing]")
+@click.option("--base", metavar="REV", shell_complete=complete_revision, help="Add the page of what changed since REV.")
 @global_options
 def serve(given: Globals, *, port: int, wings: tuple[str, ...], name: str | None, base: str | None) -> int:
     """Show the same pages live, to this machine alone: a page that is open follows the files."""

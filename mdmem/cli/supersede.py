@@ -18,7 +18,6 @@ from mdmem.cli.common import (
     write_options_from,
 )
 from mdmem.cli.completion import complete_address, complete_in_force, complete_place
-from mdmem.cli.options import option
 from mdmem.cli.proposal import remark_if_proposed
 
 if TYPE_CHECKING:
@@ -29,20 +28,22 @@ if TYPE_CHECKING:
 
 @click.command("supersede")
 @click.argument("address", metavar="OLD", shell_complete=complete_in_force)
-@option("--reason", "-m", default="", metavar="TEXT", help="Why the old one is replaced; --by may name what says it.")
-@option("--by", metavar="ADDRESS", shell_complete=complete_address, help="The entry that takes its place.")
-@option("--title", "-t", help="The title of a new entry that takes its place.")
-@option(
+@click.option(
+    "--reason", "-m", default="", metavar="TEXT", help="Why the old one is replaced; --by may name what says it."
+)
+@click.option("--by", metavar="ADDRESS", shell_complete=complete_address, help="The entry that takes its place.")
+@click.option("--title", "-t", help="The title of a new entry that takes its place.")
+@click.option(
     "--place", "-p", metavar="WING/ROOM[/ID]", shell_complete=complete_place, help="Where.  [default: beside the old]"
 )
-@option(
+@click.option(
     "--type",
     "entry_type",
     type=click.Choice(["invariant", "decision", "pattern", "note"]),
     help="Its type.  [default: that of the old]",
 )
-@option("--status", "-s", type=click.Choice(["draft", "active"]), help="Its status.  [default: draft]")
-@option("--body", "-b", help="Its text; `-` reads standard input. Without it: standard input, or your editor.")
+@click.option("--status", "-s", type=click.Choice(["draft", "active"]), help="Its status.  [default: draft]")
+@click.option("--body", "-b", help="Its text; `-` reads standard input. Without it: standard input, or your editor.")
 @applies_to_option
 @new_wing_options
 @write_options

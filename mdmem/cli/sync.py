@@ -6,14 +6,13 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_wing
-from mdmem.cli.options import option
 
 
 @click.command("sync")
 @click.argument("wings", nargs=-1, metavar="[WING]...", shell_complete=complete_wing)
-@option("--wings", "is_for_wings", is_flag=True, help="Fetch the wings of other repositories, and pin them anew.")
-@option("--pinned", is_flag=True, help="With --wings: fetch the commits that mdmem.toml names, write nothing.")
-@option(
+@click.option("--wings", "is_for_wings", is_flag=True, help="Fetch the wings of other repositories, and pin them anew.")
+@click.option("--pinned", is_flag=True, help="With --wings: fetch the commits that mdmem.toml names, write nothing.")
+@click.option(
     "--commit/--no-commit", default=None, help="With --wings: commit the pins, and nothing else.  [default: settings]"
 )
 @format_option("text", "json")

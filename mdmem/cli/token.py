@@ -10,14 +10,13 @@ import click
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_wing
 from mdmem.cli.filters import split_values
-from mdmem.cli.options import option
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
 
 
 @click.group("token", invoke_without_command=True)
-@option("--preview", metavar="TEXT", help="What is going to be written, shown with the token.")
+@click.option("--preview", metavar="TEXT", help="What is going to be written, shown with the token.")
 @format_option("text", "json")
 @global_options
 def command(given: Globals, form: str, preview: str | None) -> int:
@@ -49,9 +48,9 @@ def command(given: Globals, form: str, preview: str | None) -> int:
 
 @command.command("add")
 @click.argument("name")
-@option("--wing", "-w", "wings", multiple=True, shell_complete=complete_wing, help="A wing that it reads.")
-@option("--all-wings", is_flag=True, help="It reads every wing, those to come as well.")
-@option("--write", "may_write", is_flag=True, help="It writes what it reads.")
+@click.option("--wing", "-w", "wings", multiple=True, shell_complete=complete_wing, help="A wing that it reads.")
+@click.option("--all-wings", is_flag=True, help="It reads every wing, those to come as well.")
+@click.option("--write", "may_write", is_flag=True, help="It writes what it reads.")
 @format_option("text", "json")
 @global_options
 def add(given: Globals, name: str, form: str, wings: tuple[str, ...], *, all_wings: bool, may_write: bool) -> int:

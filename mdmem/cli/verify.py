@@ -8,12 +8,11 @@ import click
 
 from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
 from mdmem.cli.completion import complete_in_force
-from mdmem.cli.options import option
 
 
 @click.command("verify")
 @click.argument("addresses", metavar="ADDRESS...", nargs=-1, required=True, shell_complete=complete_in_force)
-@option("--at", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="When it was verified.  [default: today]")
+@click.option("--at", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="When it was verified.  [default: today]")
 @write_options
 @global_options
 def command(given: Globals, addresses: tuple[str, ...], at: datetime | None, form: str, **options: bool | None) -> int:
