@@ -22,12 +22,15 @@ from mdmem.lsp.workspace_edit import proved_edit
 
 @contextmanager
 def _refusing() -> Iterator[None]:
-    """Tell an editor in one sentence what cannot be done."""
+    """Tell an editor in one sentence what cannot be done, also where the system takes no name that is so long."""
+    code = types.LSPErrorCodes.RequestFailed.value
     try:
         yield
     except MdmemError as error:
-        code = types.LSPErrorCodes.RequestFailed.value
         raise JsonRpcException(shown_message(str(error)), code) from error
+    except OSError as error:
+        why = (error.strerror or type(error).__name__).lower()
+        raise JsonRpcException(f"the system refuses: {why}", code) from error
 
 
 def prepare(
@@ -81,13 +84,13 @@ def will_rename(roots: Roots, params: types.RenameFilesParams) -> types.Workspac
     Raises JsonRpcException where the new name is none that an entry can have.
     """
     moved: dict[EditorSession, dict[str, str]] = {}
-    for one in params.files:
-        old, new = file_of(one.old_uri), file_of(one.new_uri)
-        session = roots.session_of(old) if old is not None else None
-        names = _names(session, old, new) if session is not None and old is not None and new is not None else None
-        if session is not None and names is not None:
-            moved.setdefault(session, {}).update([names])
     with _refusing():
+        for one in params.files:
+            old, new = file_of(one.old_uri), file_of(one.new_uri)
+            session = roots.session_of(old) if old is not None else None
+            names = _names(session, old, new) if session is not None and old is not None and new is not None else None
+            if session is not None and names is not None:
+                moved.setdefault(session, {}).update([names])
         edits = [
             proved_edit(session, plan_named_moves(session.workspace, names), with_renames=False)
             for session, names in moved.items()

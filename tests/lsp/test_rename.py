@@ -180,6 +180,16 @@ def test_what_is_no_entry_moves_as_it_is(linked: Hand, old: str, new: str) -> No
     assert moved(linked, **{old: new}) is None
 
 
+LONG = f"memory/nav/rules/{'a' * 300}.md"
+
+
+@pytest.mark.parametrize(("old", "new"), [(LONG, NEAR), (RULE, LONG), ("memory/nav/rules", f"memory/nav/{'a' * 300}")])
+def test_a_move_to_or_from_a_name_that_is_too_long_is_refused(linked: Hand, old: str, new: str) -> None:
+    linked.open(RULE)
+    with pytest.raises(JsonRpcException, match="name too long"):
+        moved(linked, **{old: new})
+
+
 def test_a_move_to_a_name_that_no_entry_has_is_refused(linked: Hand) -> None:
     linked.open(RULE)
     with pytest.raises(JsonRpcException, match="is no name for an entry-id"):
