@@ -340,6 +340,7 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, capsys: Capture) -
     write(folder, "docs/theirs.txt", "x")
     for out, said in (
         ("docs", "holds files that are no pages"),
+        ("missing/../docs", "holds files that are no pages"),
         ("memory", "lies in the memory"),
         ("src/nav/node.py", "no folder"),
     ):

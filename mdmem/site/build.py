@@ -62,7 +62,7 @@ def build(
     Raises UsageError for a folder that holds something else or lies in the memory, and EnvironmentFaultError.
     """
     known = _known(workspace, request.out)
-    site, folder = site_of(workspace, request), SiteFolder(request.out)
+    site, folder = site_of(workspace, request), SiteFolder(request.out.resolve())
     is_as_known = site.state == known.state and (IGNORE in known.files) == request.ignored
     if site.state is not None and is_as_known and all(map(folder.holds, known.files, known.digests)):
         return SiteResult(folder=request.out, number=len(known.files))
@@ -179,16 +179,17 @@ class _Known:
 def _known(workspace: Workspace, folder: Path) -> _Known:
     """Return what a folder of ours holds; raises UsageError for another folder, and for one in the memory."""
     location = workspace.location
-    if place_to_write(folder, location.base, location.repository).is_relative_to(location.root):
+    real = place_to_write(folder, location.base, location.repository)
+    if real.is_relative_to(location.root):
         raise UsageError(f"{folder} lies in the memory, where only entries are; name another folder by --out")
-    if not folder.exists():
+    if not real.exists():
         return _Known()
-    if not folder.is_dir():
+    if not real.is_dir():
         raise UsageError(f"{folder} is no folder; name another one by --out")
     try:
-        found = json.loads(read_regular(folder / MANIFEST))
+        found = json.loads(read_regular(real / MANIFEST))
     except FileNotFoundError:
-        if any(folder.iterdir()):
+        if any(real.iterdir()):
             raise UsageError(f"{folder} holds files that are no pages of mdmem; name another folder by --out") from None
         return _Known()
     except (OSError, ValueError, RecursionError):
@@ -197,7 +198,7 @@ def _known(workspace: Workspace, folder: Path) -> _Known:
     pairs = listed.items() if isinstance(listed, dict) else ()
     files = {path: pair for path, pair in pairs if _is_ours(path) and _is_pair(pair)}
     state = found.get("state") if files else None
-    return _Known(state if isinstance(state, str) else None, files, is_brought_along(folder / MANIFEST))
+    return _Known(state if isinstance(state, str) else None, files, is_brought_along(real / MANIFEST))
 
 
 def _is_ours(path: str) -> bool:
