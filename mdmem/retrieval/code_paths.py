@@ -19,9 +19,12 @@ _DRIVE = regex(r"[A-Za-z]:(?:[/\\]|\Z)")
 def code_path(workspace: Workspace, path: str) -> str:
     """Return a path that was given from the working folder or the top, counted from the top.
 
-    That of a folder ends in a slash.
+    That of a folder ends in a slash. The path of a caller who may not see everything is taken as typed: whether a
+    folder of another wing exists is not for them to know.
     """
     top = workspace.location.base.resolve()
+    if workspace.access.is_narrow:
+        return _as_typed(top, path)
     # As written: where a folder is a link, the globs of `applies_to` speak of the link.
     here = Path(os.path.normpath(workspace.cwd.resolve() / path))
     if "\\" in path and not is_there(here) and not is_there(top / path):
@@ -32,6 +35,13 @@ def code_path(workspace: Workspace, path: str) -> str:
     else:
         found = Path(path).as_posix().removeprefix("./").rstrip("/")
     return f"{found}/" if path.endswith("/") or _is_folder(top / found) else found
+
+
+def _as_typed(top: Path, path: str) -> str:
+    plain = path.replace("\\", "/")
+    named = Path(os.path.normpath(top / plain))
+    found = named.relative_to(top).as_posix() if named.is_relative_to(top) else named.as_posix()
+    return f"{found}/" if plain.endswith("/") else found
 
 
 def _is_meant_from(top: Path, path: str, here: Path) -> bool:

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pytest
 from builders import open_root, write, write_entry
 from clients import server_over, with_client
 from mcp import Client
@@ -65,3 +66,20 @@ def test_tools_answer_the_same_whether_a_wing_is_there_or_not(tmp_path: Path) ->
     shutil.rmtree(tmp_path / ".git/mdmem")
     without_it = _answers(root)
     assert {call: said for call, said in with_it.items() if without_it[call] != said} == {}
+
+
+@pytest.mark.parametrize("path", ["memory/vault/rules", "memory/vault/rules/"])
+def test_path_is_taken_as_typed_so_that_no_folder_of_another_wing_shows(path: str, tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    write_entry(root, "app/rules/basalt", "As in memory/vault/rules.\n\nRationale: it lasts.\n", title="Basalt")
+
+    async def work(client: Client) -> str:
+        answer = await client.call_tool("retrieve", {"paths": [path], "format": "json"})
+        return answer.model_dump_json()
+
+    answers = []
+    for _ in range(2):
+        answers.append(with_client(server_over(open_root(root), access=APP), work))
+        shutil.rmtree(root / "vault", ignore_errors=True)
+    assert f"names {path}" in answers[0]
+    assert answers[0] == answers[1]

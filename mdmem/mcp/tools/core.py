@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,8 @@ def is_invariant(member: Any) -> bool:
 def from_top(workspace: Workspace, paths: Sequence[str] | None) -> tuple[str, ...]:
     """Return paths of code from the repository's top: an agent does not know in which folder the server was started."""
     top = workspace.location.base.resolve()
-    return tuple(str(top / path) for path in paths or ())
+    # That of a folder keeps its slash.
+    return tuple(os.path.join(top, path) for path in paths or ())  # noqa: PTH118
 
 
 def question_of(words: str | None, filters: Mapping[str, Any]) -> Question:
