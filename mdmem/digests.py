@@ -1,36 +1,11 @@
-"""Digests of few bytes without OpenSSL, which loads for longer than it digests some files, and what has another one."""
+"""Identities of what files hold: whether a text is a digest, and which of many digests changed."""
 
-import sys
-from collections import Counter
 from collections.abc import Iterator, Mapping
+from hashlib import blake2b
 from itertools import compress
 from operator import ne
 
-try:
-    from _blake2 import blake2b
-    from _sha1 import sha1 as _sha1  # type: ignore[import-not-found]  # of Python, though not told of
-except ImportError:
-    # Python may be built without its own.
-    from hashlib import blake2b
-    from hashlib import sha1 as _sha1
-
-__all__ = ["blake2b", "identity_of", "is_hex", "sha1", "unlike"]
-
-# In bytes: OpenSSL loads in 4 ms and digests ten megabytes in a sixth of the 80 ms that Python's own takes.
-_FEW = 1 << 20
 _AT_ONCE = 512
-_digested: Counter[str] = Counter()
-
-
-def sha1(content: bytes) -> str:
-    """Return the SHA-1 of bytes in hexadecimal digits, by OpenSSL where it is loaded, or there is much to digest."""
-    if _digested["sha1"] > _FEW or "_hashlib" in sys.modules:
-        import hashlib
-
-        return hashlib.sha1(content, usedforsecurity=False).hexdigest()
-    _digested["sha1"] += len(content)
-    digest: str = _sha1(content, usedforsecurity=False).hexdigest()
-    return digest
 
 
 def is_hex(text: str, *sizes: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import unicodedata
 from collections import Counter
@@ -155,8 +156,6 @@ class Subject:
     @property
     def fingerprint(self) -> str:
         """Return the SHA-256 of title and rationale, NFKC, case-folded, without the marks that end or enclose words."""
-        import hashlib
-
         text = unicodedata.normalize("NFKC", self.text).casefold()
         plain = (word.lstrip(_OPENING).rstrip(_CLOSING) for word in text.split())
         words = (word for word in plain if word.strip(_DASHES))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from mdmem.catalog.addresses import has_short_links, is_entry_place
@@ -75,9 +76,6 @@ def interpret(document: Document, former: LoadedFile | None = None) -> LoadedFil
 
 def _head(document: Document, heading: str | None) -> str:
     front = document.text[: len(document.text) - len(document.body)]
-    # Imported here, as wherever a hash is made: a question to files that did not change makes none.
-    from mdmem.digests import blake2b
-
     return blake2b(f"{front}\0{heading}".encode(), digest_size=12).hexdigest()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import secrets
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import dataclass
@@ -275,8 +276,6 @@ def _names(cursor: Any) -> list[str]:
 
 
 def _new_text() -> tuple[str, bytes]:
-    from hashlib import sha256
-
     text = secrets.token_urlsafe(_BYTES)
     return text, sha256(text.encode()).digest()
 

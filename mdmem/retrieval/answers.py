@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 
 from mdmem.dataclass import dataclass, replace
 from mdmem.finding import Finding
@@ -122,8 +123,6 @@ def _naming_once(answers: Answers, given: Given) -> Answers:
 
 
 def _digest_of(problems: Sequence[Finding]) -> str:
-    from hashlib import sha256
-
     return sha256(repr(problems).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

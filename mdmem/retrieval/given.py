@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from hashlib import sha256
 
 from mdmem.entry.sentences import pieces_of
 
@@ -36,8 +37,5 @@ def is_given(known: str) -> bool:
 
 def marks_of(texts: Iterable[str]) -> frozenset[str]:
     """Return what to know each sentence of some texts by, wherever it stands in another part of the same entry."""
-    # Imported here: it takes the time of ten other modules, and most answers are noted nowhere.
-    from hashlib import sha256
-
     pieces = {piece for text in texts for piece in pieces_of(text)}
     return frozenset(sha256(one.encode("utf-8", "surrogatepass")).hexdigest()[:12] for one in pieces)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import date
 from pathlib import Path
 
@@ -44,6 +45,4 @@ def _record(cache: Path, url: str, commit: str) -> Path:
 
 
 def _folder(cache: Path, url: str) -> Path:
-    import hashlib
-
     return cache / "wings" / hashlib.sha256(url.encode()).hexdigest()[:20]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,8 +26,6 @@ class Places:
 def places(root: Path, repository: Repository | None, environment: Mapping[str, str]) -> Places:
     """Return a root's folders: below git's own directory, which no commit can write, else in the user's cache."""
     if repository is None:
-        import hashlib
-
         name = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
         cache = _own(user_folder(environment, "XDG_CACHE_HOME", ".cache") / "mdmem" / name)
         state = _own(user_folder(environment, "XDG_DATA_HOME", ".local/share") / "mdmem" / name)
@@ -67,8 +66,6 @@ def private_root(environment: Mapping[str, str], root: Path, caller: str | None)
     folder = user_folder(environment, "XDG_DATA_HOME", ".local/share") / "mdmem" / "private"
     if caller is None:
         return folder / "own"
-    import hashlib
-
     # A hash: names that differ in their case alone are one file on some systems.
     named = os.fsencode(root) + b"\0" + caller.encode("utf-8", "surrogatepass")
     return folder / f"token-{hashlib.sha256(named).hexdigest()[:24]}"

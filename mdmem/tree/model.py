@@ -6,6 +6,7 @@ import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from hashlib import sha1
 from operator import attrgetter
 from typing import Protocol
 
@@ -103,9 +104,7 @@ class Forgetful:
 
 def digest_of(content: bytes) -> str:
     """Return the name git gives a blob of these bytes."""
-    from mdmem.digests import sha1
-
-    return sha1(b"blob %d\0" % len(content) + content)
+    return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def is_wing_manifest(content: bytes) -> bool:
