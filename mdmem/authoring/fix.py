@@ -12,7 +12,7 @@ from mdmem.checks.registry import CHANGE
 from mdmem.checks.run import CheckRequest, check_all, reported
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.errors import UsageError
-from mdmem.finding import Finding
+from mdmem.finding import Finding, Fix
 from mdmem.tree import Tree, Unreadable, read_one
 from mdmem.tree.overlay import OverlaidTree
 from mdmem.workspace.workspace import Workspace
@@ -43,9 +43,8 @@ def mend_all(tree: Tree, check: _Check, *, with_unsafe: bool = False, prove: _Ch
     the whole tree, where `check` asks less: a fix that would bring a new finding is left out.
     """
     mending = _Mending(tree, check, prove or check, with_unsafe=with_unsafe)
-    for _ in range(_ROUNDS):
-        if not mending.take_round():
-            break
+    while mending.take_round():
+        pass
     proved = mending.proved
     plan = proved.moves.plan(proved.tree)
     return FixResult(proved.report, _ended(proved.fixed, proved.report), plan, tuple(mending.refused))
@@ -72,16 +71,18 @@ class _Mending:
         self._suspects: list[_Name] = []
         self._barred: set[_Name] = set()
         self._doubtful: tuple[FixChoice, list[Finding]] | None = None
+        self._rounds_left = _ROUNDS
 
     def _checked(self, tree: OverlaidTree) -> _State:
         report = self._check(tree)
         known = report if self._prove is self._check else self._prove(tree)
-        # What a commit of the files would do is told; whoever commits weighs it, and no fix waits for that.
-        counted = (one for one in known.findings if known.base is not None or one.code not in CHANGE)
-        return _State(tree, report, tuple(counted))
+        return _State(tree, report, known.findings)
 
     def take_round(self) -> bool:
         """Make fixes that can be made together; False where none is left."""
+        if not self._rounds_left:
+            return False
+        self._rounds_left -= 1
         chosen = choose(self._state.tree, self._offered(), with_unsafe=self._with_unsafe)
         if chosen.findings:
             self._prove_round(chosen)
@@ -126,8 +127,16 @@ class _Mending:
         return fix is not None and (fix.is_safe or self._with_unsafe) and _name(finding) not in self._barred
 
     def _give_up(self, chosen: FixChoice, new: Sequence[Finding]) -> None:
-        """Go back to what is proved, and say which fixes may have brought new findings: each is tried alone."""
-        self._state, self._doubtful = self.proved, None
+        """Go back to what is proved, and leave out the fixes that brought new findings.
+
+        Where several may have brought one, each is tried alone.
+        """
+        self._state, self._doubtful, self._rounds_left = self.proved, None, _ROUNDS
+        culprits = _culprits(chosen, new)
+        if culprits:
+            self.refused += culprits
+            self._barred.update(_name(one.finding) for one in culprits)
+            return
         named = {_name(finding) for finding in chosen.findings}
         if len(named) > 1:
             self._suspects += sorted({_name(finding) for finding in chosen.suspects(new)})
@@ -136,6 +145,18 @@ class _Mending:
         first = chosen.findings[0]
         if first.fix is not None:
             self.refused.append(RefusedFix(first, first.fix, new[0]))
+
+
+def _culprits(chosen: FixChoice, new: Iterable[Finding]) -> list[RefusedFix]:
+    """Return the fixes that surely brought a finding about a change: each alone edits the file that it is about."""
+    editing: dict[str, list[tuple[Finding, Fix]]] = {}
+    for finding in chosen.findings:
+        if finding.fix is not None:
+            for path in {edit.path for edit in finding.fix.edits}:
+                editing.setdefault(path, []).append((finding, finding.fix))
+    changes = ((editing.get(one.place.path, ()), one) for one in new if one.code in CHANGE)
+    found = {_name(fixes[0][0]): RefusedFix(*fixes[0], one) for fixes, one in changes if len(fixes) == 1}
+    return list(found.values())
 
 
 def _name(finding: Finding) -> _Name:

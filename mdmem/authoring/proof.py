@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 
 from mdmem.checks.engine import sameness
 from mdmem.dataclass import replace
-from mdmem.finding import Finding, Severity
+from mdmem.finding import Finding
 
 _Key = Callable[[Finding], Hashable]
 
@@ -22,19 +22,16 @@ def brought(
 ) -> list[Finding]:
     """Return the findings after a round of fixes that were not there before; `renames` are paths from and to.
 
-    One that says its fact in other words, or that stands elsewhere now, is no new one, unless it was to be `ended`.
-    Nor is one that weighs less than an ended one about the same two files: of one edge only the gravest is told. What
-    is only of interest (info) keeps nothing from being mended: a draft's link may be news, and is no fault.
+    One that says its fact in other words, or at another line of its file, is no new one, unless it was to be `ended`.
     """
     follow, mended = _following(renames), frozenset(ended)
-    left, new = list(before), [one for one in after if one.severity is not Severity.INFO]
-    for key in (sameness, _in_words, _in_place):
+    left, new = list(before), list(after)
+    # What is told of a folder is told at one of its files, which may be another once the folder has another name.
+    for key in (sameness, _in_words, _in_place) if renames else (sameness, _in_place):
         left, new = _unmatched(left, new, key, follow)
         # What was to be ended and is found word for word was not ended; in other words it is another.
         left = [finding for finding in left if finding not in mended]
-    stood = mended.intersection(before)
-    hidden = {(ends, finding.weight.rank) for finding in map(follow, stood) if (ends := _ends(finding))}
-    return [one for one in new if not any(_ends(one) == ends and one.weight.rank > rank for ends, rank in hidden)]
+    return new
 
 
 def unrevealed(findings: Iterable[Finding], revealed: Iterable[str]) -> list[Finding]:
@@ -62,11 +59,6 @@ def _beyond(pairs: Iterable[tuple[Finding, Hashable]], others: Counter[Hashable]
             left.append(finding)
         open_[key] -= 1
     return left
-
-
-def _ends(finding: Finding) -> frozenset[str]:
-    """Return the two files that a finding is about; nothing where it is about one."""
-    return frozenset((finding.place.path, finding.other.path)) if finding.other is not None else frozenset()
 
 
 def _in_words(finding: Finding) -> Hashable:

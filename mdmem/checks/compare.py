@@ -23,7 +23,7 @@ from mdmem.git.errors import UNSHALLOW
 from mdmem.git.merge import is_shallow, merge_base, parents_at_hand
 from mdmem.git.status import list_changed_since_commit
 from mdmem.settings import Settings
-from mdmem.tree import SETTINGS_NAME
+from mdmem.tree import SETTINGS_NAME, OverlaidTree
 from mdmem.workspace.roots import PushTarget
 from mdmem.workspace.snapshot import Snapshot
 from mdmem.workspace.workspace import Workspace
@@ -136,12 +136,15 @@ def _uncommitted(workspace: Workspace) -> ComparedTrees:
     if repository is None:
         return ComparedTrees()
     head, changed = list_changed_since_commit(repository, under)
-    if head is None or not changed:
+    apart = {path.removeprefix(f"{under}/") if under else path for path in changed}
+    if isinstance(workspace.whole_tree, OverlaidTree):
+        # What a fix would write counts as well: it is proved before it is on disk.
+        apart |= workspace.whole_tree.changed.keys() | workspace.whole_tree.gone
+    if head is None or not apart:
         return ComparedTrees()
     others = tuple(_as_base(workspace.at(Snapshot(revision=one))) for one in parents_at_hand(repository))
     base = _as_base(workspace.at(Snapshot(revision=head)), f"HEAD ({head[:10]})")
-    apart = frozenset(path.removeprefix(f"{under}/") if under else path for path in changed)
-    return ComparedTrees(other_parents=others, last_commit=base, apart=apart)
+    return ComparedTrees(other_parents=others, last_commit=base, apart=frozenset(apart))
 
 
 def _agreed(repository: Repository, head: str, parents: Sequence[str]) -> list[str]:

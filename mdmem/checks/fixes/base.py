@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -13,11 +14,15 @@ from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import UnpatchableError, remove_item, set_fields
 from mdmem.entry.fields import KNOWN_FIELDS
 from mdmem.entry.model import Entry, Status
+from mdmem.entry.origin import KEY as ORIGIN
 from mdmem.finding import Edit, Finding, Fix, Place
+from mdmem.regex import regex
 
 Values = dict[str, "str | list[str] | None"]
 # What is in doubt, in the words of whoever asked for the review; the key goes when the review ends.
 REVIEW_REASON = "x-review-reason"
+_SUPERSEDES = regex(r"supersed|replac|obsolet", re.IGNORECASE)
+_IN_PART = regex(r"\b(?:in part|partly|partially)\b|\([^()\n]*\bonly\)", re.IGNORECASE)
 
 
 def with_fix(finding: Finding, title: str, patch: Callable[..., Iterable[Edit]], *given: object) -> Finding:
@@ -117,10 +122,24 @@ def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> 
     """Say whether ending an entry decides nothing: it is not in force, or the change at hand brings the link to say so.
 
     Ending what is in force is a decision; whoever writes the link, which stands in a field of one of the two, takes it.
+    An import writes links that nobody has decided on now.
     """
     if not case.catalog.entries[old].is_in_force:
         return True
-    return not _was_said(case, named_by, field, target)
+    return not is_imported(case, old) and not _was_said(case, named_by, field, target)
+
+
+def is_imported(case: Case, address: str) -> bool:
+    """Say whether an entry was imported from another record."""
+    return ORIGIN in fields_of(case.catalog.document(f"{address}.md"))
+
+
+def is_in_part(case: Case, old: str, new: str) -> bool:
+    """Say whether a reason or a text of one of two entries says that only a part of the old one was superseded."""
+    entries = (case.catalog.entries[old], case.catalog.entries[new])
+    reasons = (reason for one in entries for reason in (one.reason, one.deprecated_reason) if reason)
+    lines = (line for one in entries for line in case.prose_of(one.address).splitlines() if _SUPERSEDES.search(line))
+    return any(_IN_PART.search(text) for text in (*reasons, *lines))
 
 
 def _was_said(case: Case, address: str, field: str, target: str) -> bool:

@@ -8,7 +8,8 @@ Fails:
     superseded_by: [app/rules/new]
 
 Fix: write `status: deprecated` and `deprecated_at: YYYY-MM-DD` in the old entry.
-`mdmem check --fix` does it where the link to the successor is just being written, `--unsafe-fixes` anywhere.
+`mdmem check --fix` does it where the link to the successor is just being written and the entry was not imported,
+`--unsafe-fixes` anywhere but where only a part was superseded.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from itertools import groupby
 
 from mdmem.catalog.edges import EdgeKind
 from mdmem.checks.case import Case
-from mdmem.checks.fixes.base import ending, may_end, with_choice, with_fix
+from mdmem.checks.fixes.base import ending, is_in_part, may_end, with_choice, with_fix
 from mdmem.document.patch import set_fields
 from mdmem.finding import Finding, Severity
 
@@ -42,6 +43,9 @@ def find(case: Case) -> Iterator[Finding]:
         if old in case.catalog.lineage.heads(old):
             yield shown
         else:
+            if any(is_in_part(case, old, new) for new in successors):
+                yield shown
+                continue
             document = case.catalog.document(entry.path)
             is_sure = all(may_end(case, old, named_by=old, field="superseded_by", target=new) for new in successors)
             add = with_fix if is_sure else with_choice

@@ -10,7 +10,7 @@ Fails:
 
 Fix: run `mdmem approve` for the draft. Until then write `status: active` in the old entry, and
 remove `superseded_by` and `deprecated_at` from it.
-`mdmem check --unsafe-fixes` does it where one answer is likely.
+`mdmem check --unsafe-fixes` does it where the end is just being written, and was not imported.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from mdmem.catalog.edges import EdgeKind
 from mdmem.checks.case import Case
-from mdmem.checks.fixes.base import reviving, with_choice
+from mdmem.checks.fixes.base import is_imported, reviving, with_choice
 from mdmem.entry.model import Status
 from mdmem.finding import Finding, Severity
 
@@ -40,4 +40,6 @@ def find(case: Case) -> Iterator[Finding]:
             help_ = f"remove `superseded_by`; `mdmem approve {edge.new}` writes it in its time"
         place = case.link_place(edge.old, "superseded_by", edge.new)
         shown = Finding(CODE, message, place, help_, edge.old, other=case.catalog.place(edge.new, "status"))
-        yield with_choice(shown, "Keep the old entry in force", reviving, case, edge.old, edge.new)
+        is_end_imported = case.catalog.entries[edge.old].status is Status.DEPRECATED and is_imported(case, edge.old)
+        title = "Keep the old entry in force"
+        yield shown if is_end_imported else with_choice(shown, title, reviving, case, edge.old, edge.new)

@@ -13,7 +13,8 @@ Fails:
 Fix: write the missing end. A missing `superseded_by` goes into the old entry with `status: deprecated` and
 `deprecated_at`; a missing `supersedes` may also mean that the old entry names the wrong one.
 `mdmem check --fix` adds the missing end to an old entry that has ended, or whose successor is just being written;
-`--unsafe-fixes` ends one in force, and adds the missing end to a new entry.
+`--unsafe-fixes` ends one in force, an imported one too, and adds the missing end to a new entry. Where a reason or a
+line about the supersession says "in part", "partly" or "(… only)", no fix ends the old entry: write `amends` instead.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from collections.abc import Iterator
 
 from mdmem.catalog.edges import Edge, EdgeKind
 from mdmem.checks.case import Case
-from mdmem.checks.fixes.base import ending, may_end, with_choice, with_fix
+from mdmem.checks.fixes.base import ending, is_in_part, may_end, with_choice, with_fix
 from mdmem.dataclass import replace
 from mdmem.document.patch import add_items, set_fields
 from mdmem.finding import Edit, Finding, Severity
@@ -58,6 +59,9 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
     if not case.catalog.lineage.heads(edge.new):
         return shown
     new, old = case.catalog.entries[edge.new], case.catalog.entries[edge.old]
+    if old.is_in_force and is_in_part(case, edge.old, edge.new):
+        help_ = f"write `amends: [{edge.old}]` in place of `supersedes` if a part of it still holds; else {help_}"
+        return replace(shown, help=help_)
     # An entry of less authority ends one of more only if a person says so.
     is_sure = new.type.rank <= old.type.rank
     is_sure = is_sure and may_end(case, edge.old, named_by=edge.new, field="supersedes", target=edge.old)

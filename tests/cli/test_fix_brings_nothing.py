@@ -1,0 +1,185 @@
+"""`check --fix` and `--unsafe-fixes` bring no finding that was not there: in the golden cases and in real records."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from builders import commit_all, environment, git, make_repository, make_root, run_here, write, write_entry
+from test_cases import CASES
+from test_corpora import CONVERTER, KEPS, PEPS, SHARED
+
+Capture = pytest.CaptureFixture[str]
+DUMMIES = SHARED / "corpora" / "dummies" / "doc"
+FIX, UNSAFE = ("--fix",), ("--fix", "--unsafe-fixes")
+# What keeps a file, or a value of it, from being read: once it is mended, the rest of what is wrong can be told.
+UNREAD = {
+    *("yaml-syntax", "fence-unterminated", "fence-variant", "front-matter-missing", "key-spelling", "missing-field"),
+    *("unknown-type", "unknown-status", "wrong-type", "not-iso"),
+}
+
+
+def findings(root: Path, capsys: Capture) -> Counter[tuple[str, str]]:
+    """Return code and path of everything that `check` finds, infos too."""
+    ran = run_here(capsys, "check", "--verbose", "--format", "json", cwd=root)
+    return Counter((one["code"], one["path"]) for one in json.loads(ran.out)["findings"])
+
+
+def assert_none_is_new(before: Counter[tuple[str, str]], after: Counter[tuple[str, str]]) -> None:
+    if {path for _, path in before} != {path for _, path in after | before}:
+        # Files were renamed: what was found of them is found under their new names.
+        before, after = (Counter({(code, ""): n for (code, _), n in one.items()}) for one in (before, after))
+    revealed = {path for code, path in before if code in UNREAD}
+    assert [one for one in after - before if one[1] not in revealed] == []
+
+
+def mend(root: Path, flags: tuple[str, ...], capsys: Capture) -> Counter[str]:
+    """Mend what can be mended, and return the codes of what it was."""
+    before = findings(root, capsys)
+    ran = run_here(capsys, "check", *flags, "--format", "json", cwd=root)
+    assert_none_is_new(before, findings(root, capsys))
+    return Counter(one["code"] for one in json.loads(ran.out)["fixed"])
+
+
+@pytest.mark.parametrize("flags", [FIX, UNSAFE], ids=["safe", "unsafe"])
+def test_mending_a_golden_case_brings_no_finding(flags: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+    cases = sorted(path.parent for path in CASES.glob("*/*/fixed.diff"))
+    roots = [tmp_path / case.parent.name / case.name for case in cases]
+    for case, root in zip(cases, roots, strict=True):
+        shutil.copytree(case / "root", root)
+        (root / "mdmem.toml").touch()
+    fixed = sum((mend(root, flags, capsys) for root in roots), Counter())
+    assert len(fixed) > 15
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("flags", [FIX, UNSAFE], ids=["safe", "unsafe"])
+def test_mending_a_committed_golden_case_brings_no_finding(
+    flags: tuple[str, ...], tmp_path: Path, capsys: Capture
+) -> None:
+    for case in sorted(path.parent for path in CASES.glob("*/*/root")):
+        folder = make_repository(tmp_path / case.parent.name / case.name)
+        for name in ("base", "root"):
+            if (case / name).is_dir():
+                shutil.rmtree(folder / "memory", ignore_errors=True)
+                shutil.copytree(case / name, folder / "memory", symlinks=True)
+                (folder / "memory/mdmem.toml").touch()
+                commit_all(folder)
+        mend(folder / "memory", flags, capsys)
+
+
+def real_records(folder: Path, corpus: Path, capsys: Capture) -> Path:
+    """Return the root of a committed memory of a corpus."""
+    make_repository(folder)
+    if corpus == DUMMIES:
+        shutil.copytree(corpus, folder / "doc")
+        commit_all(folder)
+        run_here(capsys, "init", "--no-hook", cwd=folder)
+        assert run_here(capsys, "import", "doc", cwd=folder).code == 0
+    else:
+        subprocess.run([sys.executable, CONVERTER, corpus, make_root(folder / "memory")], env=environment(), check=True)
+    commit_all(folder)
+    return folder / "memory"
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not (PEPS.exists() and CONVERTER.exists()), reason="the corpora are not here")
+@pytest.mark.parametrize("flags", [FIX, UNSAFE], ids=["safe", "unsafe"])
+@pytest.mark.parametrize("corpus", [PEPS, KEPS, DUMMIES], ids=lambda path: path.parts[-2])
+def test_mending_real_records_brings_no_finding(
+    corpus: Path, flags: tuple[str, ...], tmp_path: Path, capsys: Capture
+) -> None:
+    root = real_records(tmp_path, corpus, capsys)
+    fixed = mend(root, flags, capsys)
+    assert fixed or flags == FIX
+    git(tmp_path, "add", "-A")
+    assert run_here(capsys, "check", "--staged", "--select", "illegal-transition", cwd=root).code == 0
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not DUMMIES.is_dir(), reason="the corpora are not here")
+def test_safe_fix_of_a_fresh_import_ends_no_rule(tmp_path: Path, capsys: Capture) -> None:
+    make_repository(tmp_path)
+    shutil.copytree(DUMMIES, tmp_path / "doc")
+    run_here(capsys, "init", "--no-hook", cwd=tmp_path)
+    run_here(capsys, "import", "doc", cwd=tmp_path)
+    before = run_here(capsys, "list", "--all-wings", cwd=tmp_path).out
+    run_here(capsys, "check", "--fix", cwd=tmp_path)
+    assert run_here(capsys, "list", "--all-wings", cwd=tmp_path).out == before
+
+
+def committed(folder: Path, **entries: dict[str, object]) -> Path:
+    """Return the root of a committed memory with some decisions of one room."""
+    root = make_root(make_repository(folder) / "memory")
+    write(root, "app/README.md", "---\nkind: project\nowners: [Ada]\n---\n")
+    for name, fields in entries.items():
+        write_entry(root, f"app/rules/{name}", title=f"Rule {name}", approved_by="Ada", **fields)
+    commit_all(folder)
+    return root
+
+
+def test_what_ended_in_favour_of_a_draft_is_not_revived(tmp_path: Path, capsys: Capture) -> None:
+    ended = {"status": "deprecated", "deprecated_at": "2026-05-01", "superseded_by": ["app/rules/new"]}
+    root = committed(tmp_path, old=ended, new={"status": "draft", "supersedes": ["app/rules/old"], "reason": "faster"})
+    ran = run_here(capsys, "check", "--unsafe-fixes", cwd=root)
+    assert "left out «Keep the old entry in force», which would bring `illegal-transition`" in ran.err
+    assert git(tmp_path, "status", "--porcelain") == ""
+
+
+def test_link_in_frozen_text_is_left_and_the_one_in_a_field_is_mended(tmp_path: Path, capsys: Capture) -> None:
+    ended = {"status": "deprecated", "deprecated_at": "2026-05-01", "superseded_by": ["app/rules/new"]}
+    root = committed(tmp_path, old=ended, new={"supersedes": ["app/rules/old"], "reason": "faster"})
+    body = "We do.\n\nRationale: [the old rule](old.md).\n"
+    write_entry(root, "app/rules/frozen", body, title="Frozen", approved_by="Ada")
+    write_entry(root, "app/rules/linked", title="Linked", see=["app/rules/old"], approved_by="Ada")
+    commit_all(tmp_path)
+    ran = run_here(capsys, "check", "--unsafe-fixes", cwd=root)
+    assert "frozen.md: left out «Write `new.md`», which would bring `frozen-text-changed`" in ran.err
+    assert git(tmp_path, "status", "--porcelain").split() == ["M", "memory/app/rules/linked.md"]
+
+
+@pytest.mark.parametrize("field", [{"supersedes": ["app/rules/old"]}, {}])
+def test_imported_rule_is_ended_by_no_safe_fix(field: dict[str, object], tmp_path: Path, capsys: Capture) -> None:
+    root = committed(tmp_path)
+    origin = {"x-imported-from": "adr/1.md@0123456789ab"}
+    write_entry(root, "app/rules/old", title="Old", **origin, **({} if field else {"superseded_by": ["app/rules/new"]}))
+    write_entry(root, "app/rules/new", title="New", reason="faster", supersedes=["app/rules/old"], **origin)
+    run_here(capsys, "check", "--fix", cwd=root)
+    assert "status: active" in (root / "app/rules/old.md").read_text()
+    run_here(capsys, "check", "--unsafe-fixes", cwd=root)
+    assert "status: deprecated" in (root / "app/rules/old.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("reason", "body"),
+    [
+        ("it replaces the old rule in part", "We do.\n\nRationale: faster.\n"),
+        ("partly, for payments", "We do.\n\nRationale: faster.\n"),
+        ("faster", "Supersedes the old rule (encoding only).\n\nRationale: faster.\n"),
+    ],
+)
+def test_rule_that_is_superseded_in_part_is_ended_by_no_fix(
+    reason: str, body: str, tmp_path: Path, capsys: Capture
+) -> None:
+    root = committed(tmp_path, old={})
+    write_entry(root, "app/rules/new", body, title="New", reason=reason, supersedes=["app/rules/old"])
+    ran = run_here(capsys, "check", "--unsafe-fixes", cwd=root)
+    assert "write `amends: [app/rules/old]` in place of `supersedes` if a part of it still holds" in ran.out
+    assert "status: active" in (root / "app/rules/old.md").read_text()
+
+
+def test_one_fix_of_many_that_brings_a_finding_keeps_no_other_from_being_made(tmp_path: Path, capsys: Capture) -> None:
+    ended = {"status": "deprecated", "deprecated_at": "2026-05-01", "superseded_by": ["app/rules/new"]}
+    root = committed(tmp_path, old=ended, new={"supersedes": ["app/rules/old"], "reason": "faster"})
+    body = "We do.\n\nRationale: [the old rule](old.md).\n"
+    for number in range(30):
+        kind = "decision" if number % 2 else "pattern"
+        write_entry(root, f"app/rules/e{number}", body, type=kind, title=f"Linked {number}", approved_by="Ada")
+    commit_all(tmp_path)
+    ran = run_here(capsys, "check", "--unsafe-fixes", cwd=root)
+    assert (ran.err.count("left out"), len(git(tmp_path, "status", "--porcelain").splitlines())) == (15, 15)
