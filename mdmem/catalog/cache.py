@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,6 @@ from mdmem.catalog.table import Table
 from mdmem.tree import FileKind, Tree, TreeFile, Unreadable
 
 if TYPE_CHECKING:
-    from mdmem.catalog.former import Former
     from mdmem.catalog.model import Catalog
     from mdmem.document.parse import Document
 
@@ -31,8 +30,7 @@ class ParsedFiles:
         `last` is the catalog of all files that was loaded last, without their documents, `beside` the table of a work
         tree that has nearly the same files as whatever else is loaded; `listed` are the digests of
         the files of a commit that was asked for last, with what says which; `differing` are the paths at which some
-        were not these, and those of these that they lacked, after both; `noticed` is told of files that are not as a
-        table has them, with their digests, before they are read.
+        were not these, and those of these that they lacked, after both.
         """
         self._documents: dict[_Key, Document] = {}
         self._meant: dict[_Key, LoadedFile] = {}
@@ -41,7 +39,6 @@ class ParsedFiles:
         self.last: Catalog | None = None
         self.beside: Table | None = None
         self.listed: tuple[tuple[Path, str], Mapping[str, str]] | None = None
-        self.noticed: Callable[[Former, Mapping[str, str]], None] | None = None
         self.differing: tuple[Mapping[str, str], Mapping[str, str], tuple[str, ...], Set[str]] | None = None
         self._before: dict[str, Catalog] = {}
         self._placed: tuple[tuple[TreeFile, ...], _Placed] | None = None

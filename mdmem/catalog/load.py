@@ -133,8 +133,6 @@ class _Loading:
             # Where all have a digest, then as now, none of them is looked up.
             are_all = are_same and not before.files and len(digests) == len(self.entry_files) + len(self.manifests)
             changed = closed_of(before) if are_all else differing(before, self.entry_files, digests)
-        if changed and isinstance(before, Former) and parsed.noticed is not None:
-            parsed.noticed(before, digests)
         wanted = digests if changed is None else {path: digests[path] for path in changed & digests.keys()}
         loaded = table.loaded(wanted) if table is not None else parsed.known(wanted)
         there = self.entry_files if changed is None else self._at(changed)

@@ -5,7 +5,7 @@ check, needs none of them.
 """
 
 from mdmem.git.blobs import BlobReader, read_blobs
-from mdmem.git.discovery import ask_of, find_repository, is_brought_along
+from mdmem.git.discovery import find_repository, is_brought_along
 from mdmem.git.errors import (
     DubiousOwnershipError,
     GitLockedError,
@@ -45,7 +45,6 @@ __all__ = [
     "ShallowHistoryError",
     "UnknownRevisionError",
     "UnwritableStoreError",
-    "ask_of",
     "editor",
     "environment_for",
     "find_repository",

@@ -6,14 +6,21 @@ from collections.abc import Iterable, Mapping
 
 from mdmem.dataclass import dataclass
 from mdmem.git.process import Repository, records, run
-from mdmem.git.refs import BranchRef, read_refs
 
 SETTING = "mdmem.defaultBranch"
 _BRANCHES = "refs/heads"
 _USUAL = ("main", "master", "trunk")
-INCLUDING = ("include.", "includeif.")
 _KEYS = (r"mdmem\.defaultbranch", r"init\.defaultbranch", r"checkout\.defaultremote", r"remote\..*\.(url|fetch)")
-_READ = rf"^(include\..*|includeif\..*|{'|'.join(_KEYS)})$"
+_READ = rf"^({'|'.join(_KEYS)})$"
+
+
+@dataclass(frozen=True, slots=True)
+class BranchRef:
+    """A ref: the ref that it points to, empty where it names a commit itself, and whether it is checked out here."""
+
+    points_to: str
+    commit: str
+    is_here: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +38,14 @@ class DefaultBranch:
     at_remote: str | None = None
 
 
-def find_default_branch(repository: Repository, stated: Mapping[str, str] | None = None) -> DefaultBranch | None:
+def find_default_branch(repository: Repository) -> DefaultBranch | None:
     """Return the default branch, or None where nothing tells which it is.
 
     In this order: git's setting `mdmem.defaultBranch`, what the remote's HEAD names, git's `init.defaultBranch`,
     `main`, `master`, `trunk`, and in a repository without a remote its only branch. Of the branch and the remote's
-    copy the one that is checked out counts, else the one that has all of the other, else the remote's. `stated` is
-    what `branch_settings` gave, where that is at hand.
+    copy the one that is checked out counts, else the one that has all of the other, else the remote's.
     """
-    stated = branch_settings(repository) if stated is None else stated
+    stated = _settings(repository)
     remote = _remote(stated)
     names = [stated[key] for key in (SETTING.lower(), "init.defaultbranch") if key in stated]
     refs = _refs(repository, _wanted([*names, *_USUAL], remote))
@@ -58,11 +64,8 @@ def find_default_branch(repository: Repository, stated: Mapping[str, str] | None
     return None if remote else _only_branch(repository)
 
 
-def branch_settings(repository: Repository) -> dict[str, str]:
-    """Return what git's settings say, by key in small letters but for the names of remotes; the last one counts.
-
-    Files that they include are among it, by the keys of `INCLUDING`.
-    """
+def _settings(repository: Repository) -> dict[str, str]:
+    """Return git's settings by key, in small letters but for the names of remotes; the last value of a key counts."""
     printed = run(repository.top, "config", "-z", "--get-regexp", _READ, ok=(0, 1))
     pairs = (record.partition("\n") for record in records(printed))
     return {key: value for key, _, value in pairs}
@@ -86,10 +89,7 @@ def _wanted(names: Iterable[str], remote: str) -> list[str]:
 
 
 def _refs(repository: Repository, names: Iterable[str]) -> dict[str, BranchRef]:
-    """Return those of some refs that are there; from one process where their files do not tell."""
-    names = tuple(names)
-    if names != (_BRANCHES,) and (read := read_refs(repository, names)) is not None:
-        return read
+    """Return those of some refs that exist."""
     form = "--format=%(refname)%00%(symref)%00%(objectname)%00%(HEAD)"
     # Each of them also means what lies below a folder of the name, which is a branch of another name.
     printed = run(repository.top, "for-each-ref", form, *dict.fromkeys(names))

@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from mdmem.errors import GitError
 from mdmem.git.errors import DubiousOwnershipError, ForeignGitDirectoryError
 from mdmem.git.process import Repository, pathspec, run
 
-Asking = Callable[[Path], Repository | None]
 
-
-def find_repository(folder: Path, *, ask: Asking | None = None) -> Repository | None:
-    """Return the repository that a folder lies in, or None; raises GitError where git refuses to say.
-
-    `ask` stands in for `ask_of`, and says the same.
-    """
+def find_repository(folder: Path) -> Repository | None:
+    """Return the repository that a folder lies in, or None; raises GitError where git refuses to say."""
     place = folder
     # git cannot start in a folder that may not be entered.
     while not os.access(place, os.X_OK) or not place.is_dir():
@@ -30,7 +25,7 @@ def find_repository(folder: Path, *, ask: Asking | None = None) -> Repository | 
     place = place.resolve()
     for top in _work_trees(place):
         try:
-            found = (ask or ask_of)(top)
+            found = _repository_of(top)
         except GitError as error:
             words = str(error)
             # As git does, go on above a folder `.git` that is no git directory; a file of that name is the end.
@@ -80,7 +75,7 @@ def _work_trees(place: Path) -> Iterator[Path]:
             yield folder
 
 
-def ask_of(top: Path) -> Repository | None:
+def _repository_of(top: Path) -> Repository | None:
     """Return the repository whose top a folder is as git tells of it; None where its settings name another top.
 
     Raises GitError.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from mdmem.dataclass import dataclass, replace
 from mdmem.git.errors import UnknownRevisionError
-from mdmem.git.process import Repository, pathspec, records, resolve, run
+from mdmem.git.process import Repository, ask_history, pathspec, records, resolve
 
 _FORM = "--format=%x01%H%x02%an%x02%ae%x02%cI%x02%s"
 # Blob before and after, state, path, and the path it came from.
@@ -68,8 +68,8 @@ def file_changes(repository: Repository, path: str, *, until: str | None = None)
 
 def _at_path(repository: Repository, path: str, start: str) -> Iterator[FileRevision]:
     """Yield the changes of one path; the last of them is where the file came to it."""
-    printed = run(
-        repository.top,
+    printed = ask_history(
+        repository,
         "log",
         *_RAW,
         "--no-renames",
@@ -137,7 +137,7 @@ def _renames(repository: Repository, commit: str) -> list[_Raw]:
     if parent is None:
         return []
     # An entry is short, and a move rewrites its links: more than half of it may differ.
-    return list(_raw(records(run(repository.top, "diff-tree", "-r", "-M40%", "-l0", *_RAW, parent, commit))))
+    return list(_raw(records(ask_history(repository, "diff-tree", "-r", "-M40%", "-l0", *_RAW, parent, commit))))
 
 
 def _parent(repository: Repository, commit: str) -> str | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from mdmem.dataclass import dataclass, field
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
-from mdmem.git.process import SETTINGS, Repository, pathspec, records, run
+from mdmem.git.process import Repository, ask_history, pathspec, records, run
 from mdmem.regex import regex
 
 
@@ -43,7 +43,7 @@ def list_deletions(
         "--no-textconv",
     )
     try:
-        printed = run(repository.top, *arguments, *revisions, "--", pathspec(under))
+        printed = ask_history(repository, *arguments, *revisions, "--", pathspec(under))
     except GitError:
         return {}
     return _parse_deletions(records(printed))
@@ -78,11 +78,10 @@ def file_days(repository: Repository, under: str) -> FileDays:
     if _cut_commits(repository):
         return FileDays()
     try:
-        names = run(repository.top, *plain, "-z", "--diff-filter=AR", "--name-status", "--", pathspec(under))
+        names = ask_history(repository, *plain, "-z", "--diff-filter=AR", "--name-status", "--", pathspec(under))
         patch = ("-p", "-U0", "--diff-filter=MR", "-G^status:", "--src-prefix=a/", "--dst-prefix=b/")
         # A commit without parents changed nothing, and git would search all that it added.
-        asked = ("-c", "core.quotePath=false", "-c", "log.showRoot=false", *plain, *patch)
-        changes = run(repository.top, *asked, "--", pathspec(under))
+        changes = run(repository.top, "-c", "log.showRoot=false", *plain, *patch, "--", pathspec(under))
     except GitError:
         return FileDays()
     added, now = _parse_added(records(names))
@@ -101,7 +100,7 @@ def first_days(repository: Repository, paths: Sequence[str]) -> dict[str, str]:
     plain = ("log", "-M", "--format=%x01%as", "--no-ext-diff", "--no-textconv", "--no-show-signature")
     specs = [pathspec(folder) for folder in folders]
     try:
-        names = run(repository.top, *plain, "-z", "--diff-filter=AR", "--name-status", "--", *specs)
+        names = ask_history(repository, *plain, "-z", "--diff-filter=AR", "--name-status", "--", *specs)
     except GitError:
         return {}
     added, _ = _parse_added(records(names))
@@ -166,28 +165,16 @@ def history(repository: Repository, paths: Sequence[str], *, until: str | None =
 
     `until` is the commit to start from, HEAD where it is None.
     """
-    from git.cmd import Git
-    from git.exc import CommandError
-
     form = "%x01%h%x02%an%x02%aI%x02%s"
-    # No `Repo`: it takes a folder with `HEAD`, `objects` and `refs` for a git directory before it looks at `.git`.
-    git = Git(repository.top)
-    git.update_environment(**_named(repository))
+    options = (f"--format={form}", "--name-only", "--no-ext-diff", "--no-textconv", "--no-show-signature", "-z")
     try:
-        options = (f"--format={form}", "--name-only", "--no-ext-diff", "--no-textconv", "--no-show-signature", "-z")
-        printed = git(c=list(SETTINGS)).log(*options, until or "HEAD", "--", *paths)
-    except CommandError:
+        printed = ask_history(repository, "log", *options, until or "HEAD", "--", *paths)
+    except GitError:
         # A repository without a commit has no history, which is no fault; neither has one that is gone.
         return []
+    text = printed.decode("utf-8", "surrogateescape")
     # A subject may hold the mark itself; what follows a real one is a digest.
-    return [_commit(record) for record in re.split(r"\x01(?=[0-9a-f]{4,64}\x02)", str(printed)) if record]
-
-
-def _named(repository: Repository) -> dict[str, str]:
-    """Return what outweighs a hook's variables, which the library hands on."""
-    named = {"GIT_DIR": str(repository.git_dir), "GIT_COMMON_DIR": str(repository.common_dir)}
-    # A bare repository has no work tree.
-    return named if repository.top == repository.git_dir else named | {"GIT_WORK_TREE": str(repository.top)}
+    return [_commit(record) for record in re.split(r"\x01(?=[0-9a-f]{4,64}\x02)", text) if record]
 
 
 def paths_of_commits(repository: Repository, digests: Sequence[str], under: str) -> dict[str, tuple[str, ...]]:
@@ -196,7 +183,7 @@ def paths_of_commits(repository: Repository, digests: Sequence[str], under: str)
     Each is there by its full digest and by its short one.
     """
     form = ("--no-walk=unsorted", "-m", "--name-only", "--format=%x01%H %h", "--no-ext-diff", "--no-textconv", "-z")
-    printed = run(repository.top, "log", *form, *digests, "--", pathspec(under))
+    printed = ask_history(repository, "log", *form, *digests, "--", pathspec(under))
     found: dict[str, tuple[str, ...]] = {}
     named: list[str] = []
     for token in records(printed):
@@ -246,7 +233,7 @@ def last_changes(repository: Repository, places: Sequence[str], *, since: date, 
         arguments.append(f"--since={start.isoformat()}")
     paths = [pathspec(place) for place in places] if len(places) <= _MOST_PLACES else [pathspec("")]
     try:
-        printed = run(repository.top, *arguments, until or "HEAD", "--", *paths)
+        printed = ask_history(repository, *arguments, until or "HEAD", "--", *paths)
     except GitError:
         if _has_commit(repository):
             raise

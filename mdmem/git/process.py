@@ -124,6 +124,10 @@ class Repository:
         return self.objects.environment if self.objects is not None else {}
 
 
+# LANGUAGE outweighs every locale but C itself, and git's sentences are told apart by their English words.
+_OURS = {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8", "LANGUAGE": "", "GIT_TERMINAL_PROMPT": "0"}
+
+
 def environment_for(environment: Mapping[str, str], index: Path | None) -> dict[str, str]:
     """Return what a git process may see: nothing that names another repository, and the words of one language."""
     kept = {
@@ -133,8 +137,7 @@ def environment_for(environment: Mapping[str, str], index: Path | None) -> dict[
     }
     if index is not None:
         kept["GIT_INDEX_FILE"] = str(index)
-    # LANGUAGE outweighs every locale but C itself, and git's sentences are told apart by their English words.
-    return kept | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8", "LANGUAGE": "", "GIT_TERMINAL_PROMPT": "0"}
+    return kept | _OURS
 
 
 def variables_for(index: Path | None, named: Mapping[str, str] | None) -> dict[str, str]:
@@ -181,39 +184,27 @@ def run(
     return done.stdout
 
 
-@dataclass(slots=True)
-class Begun:
-    """A git process that was begun: what it prints is asked for once, when there is nothing else to do."""
+def ask_history(repository: Repository, command: str, *arguments: str) -> bytes:
+    """Return what a command of git prints about history, asked through GitPython; raises GitError.
 
-    process: int
-    _end: int
+    Its import takes 0.1 s, so that nothing asks it that a question needs.
+    """
+    from git.cmd import Git
+    from git.exc import CommandError
 
-    @classmethod
-    def of(cls, folder: Path, *arguments: str) -> Begun | None:
-        """Begin git in a folder without importing what `run` does; None where the system cannot, or will not."""
-        if not hasattr(os, "posix_spawnp"):
-            return None
-        end, given = os.pipe()
-        try:
-            command = ["git", "-C", str(folder), *SAFE, *arguments]
-            silent = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), (os.POSIX_SPAWN_OPEN, 2, os.devnull, 1, 0)
-            # First: in a process without standard input and error the pipe may have their numbers.
-            actions = [(os.POSIX_SPAWN_DUP2, given, 1), *silent]
-            return cls(os.posix_spawnp("git", command, variables_for(None, None), file_actions=actions), end)
-        except OSError:
-            os.close(end)
-            return None
-        finally:
-            os.close(given)
-
-    def printed(self) -> bytes | None:
-        """Return what it printed once it has ended; None where it failed, of which `run` tells the reason."""
-        try:
-            with open(self._end, "rb") as pipe:  # noqa: PTH123  # a descriptor
-                found = pipe.read()
-            return found if os.waitpid(self.process, 0)[1] == 0 else None
-        except OSError:
-            return None
+    # No `Repo`: it takes a folder with `HEAD`, `objects` and `refs` for a git directory before it looks at `.git`.
+    git = Git(repository.top)
+    named = {"GIT_DIR": str(repository.git_dir), "GIT_COMMON_DIR": str(repository.common_dir)}
+    if repository.top != repository.git_dir:
+        named["GIT_WORK_TREE"] = str(repository.top)
+    # The library hands on a hook's variables; these outweigh them.
+    git.update_environment(**named, **_OURS, **repository.variables)
+    try:
+        asked = getattr(git(c=list(SETTINGS)), command.replace("-", "_"))
+        return bytes(asked(*arguments, stdout_as_string=False, strip_newline_in_stdout=False))
+    except CommandError as error:
+        words = str(error.stderr or "").strip().removeprefix("stderr: '").splitlines() or [str(error.status)]
+        raise GitError(f"git {command}: {words[0].removeprefix('fatal: ')}") from error
 
 
 def staged_index(repository: Repository, environment: Mapping[str, str], cwd: Path) -> Path | None:

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from mdmem.dataclass import dataclass
-from mdmem.git.process import Begun, Repository, pathspec, records, run
+from mdmem.git.process import Repository, pathspec, records, run
 from mdmem.git.status import Blob
 
 # So many commits below the one that is found are looked at for one that claims to be younger.
 _LOOKED_AT = 1_000
+# git compares each changed file with each path that it is given.
+_FEW = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,38 +84,10 @@ def list_changed_on_disk(repository: Repository, paths: list[str], under: str) -
 
     Where line ends or filters are converted, other bytes are the same to git.
     """
-    return _changed(run(repository.top, *_asking(paths, under))).intersection(paths)
-
-
-def _asking(paths: list[str], under: str) -> tuple[str, ...]:
-    few = len(paths) <= _FEW
-    specs = [pathspec(path) for path in paths] if few else [pathspec(under)]
+    specs = [pathspec(path) for path in paths] if len(paths) <= _FEW else [pathspec(under)]
     options = ("--porcelain", "-z", "--no-renames", "--untracked-files=no")
-    # Else threads are started for all files, of which these few are left.
-    alone = ("-c", "core.preloadIndex=false") if few else ()
-    return (*alone, "status", *options, "--", *specs)
-
-
-def _changed(printed: bytes) -> frozenset[str]:
-    return frozenset(record[3:] for record in records(printed))
-
-
-class ChangedAhead:
-    """What `list_changed_on_disk` tells of a few paths, asked of git while this process does something else."""
-
-    def __init__(self, repository: Repository, paths: list[str]) -> None:
-        """Begin to ask."""
-        self._paths = frozenset(paths)
-        self._begun = Begun.of(repository.top, *_asking(paths, "")) if 0 < len(paths) <= _FEW else None
-
-    def found(self, paths: list[str]) -> frozenset[str] | None:
-        """Return those of some of the paths that differ, once; None where git was not asked of all, or failed."""
-        begun, self._begun = self._begun, None
-        printed = begun.printed() if begun is not None else None
-        return _changed(printed).intersection(paths) if printed is not None and self._paths.issuperset(paths) else None
-
-
-_FEW = 200
+    printed = run(repository.top, "status", *options, "--", *specs)
+    return frozenset(record[3:] for record in records(printed)).intersection(paths)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,16 +40,6 @@ def _includes(settings: bytes | None) -> bool:
     return settings is not None and _INCLUDE in settings.lower()
 
 
-def depends_on_more(repository: Repository, environment: Mapping[str, str]) -> bool:
-    """Say whether git's settings take in others, or name a work tree, to which a link may lead."""
-    settings = [_content(path) for path in settings_files(repository, environment)]
-    return any(map(_includes, settings)) or any(map(_names_work_tree, settings))
-
-
-def _names_work_tree(settings: bytes | None) -> bool:
-    return settings is not None and b"worktree" in settings.lower().replace(b"worktreeconfig", b"")
-
-
 def settings_files(repository: Repository, environment: Mapping[str, str]) -> Iterator[Path]:
     """Yield the files that git reads its settings from, there or not."""
     yield from (repository.common_dir / "config", repository.git_dir / "config.worktree")
@@ -59,23 +49,6 @@ def settings_files(repository: Repository, environment: Mapping[str, str]) -> It
     stated = environment.get("GIT_CONFIG_GLOBAL")
     yield from (Path(folder, "git/config"), Path(home, ".gitconfig")) if stated is None else (Path(stated),)
     yield Path(environment.get("GIT_CONFIG_SYSTEM", "/etc/gitconfig"))
-    found = program(environment.get("PATH"))
-    if found is not None:
-        # A git that is installed elsewhere has the settings of the machine beside it.
-        yield Path(os.path.realpath(found)).parent.parent / "etc/gitconfig"
-
-
-def program(path: str | None) -> str | None:
-    """Return where git is: on most systems in the first folder of the search path that holds a file of its name."""
-    places = [os.path.join(folder, "git") for folder in path.split(os.pathsep)] if path else []  # noqa: PTH118
-    found = (place for place in places if os.access(place, os.X_OK) and os.path.isfile(place))  # noqa: PTH113
-    first = next(found, None)
-    if first is None:
-        # Imported here, for it takes 3 ms: this knows all the ways of all systems.
-        from shutil import which
-
-        first = which("git", path=path)
-    return first
 
 
 def stats_of(paths: Iterable[str | Path]) -> Iterator[tuple[str, tuple[int, ...]]]:

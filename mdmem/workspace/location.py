@@ -11,7 +11,6 @@ from mdmem import SETTINGS_NAME
 from mdmem.dataclass import dataclass, replace
 from mdmem.errors import GitError, RootNotFoundError, UsageError
 from mdmem.git import Repository, find_repository, list_tracked_named
-from mdmem.workspace.plain_repository import repository_at
 
 _LISTED = 5
 
@@ -162,7 +161,7 @@ def located(root: Path, why: str) -> Location:
     """Return a folder's location; a git that refuses to speak is remembered: the files can be read without it."""
     root = root.resolve()
     try:
-        repository = find_repository(root, ask=repository_at)
+        repository = find_repository(root)
     except GitError as error:
         return Location(root, why, None, str(error))
     if repository is not None and not root.is_relative_to(repository.top.resolve()):

@@ -17,19 +17,13 @@ from mdmem.catalog.entries import with_entries
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import SettingsError
-from mdmem.git import Repository, read_blobs
-from mdmem.git.refs import has_replacements
+from mdmem.git import read_blobs
 from mdmem.settings import OneSided, Proposals, Settings, parse_settings
 from mdmem.standing import BINDING, Stance, Standing
-from mdmem.state import read_packed, write_packed
 from mdmem.tree import OverlaidTree, digest_of, narrowed
 from mdmem.workspace.standing import Standings, find_standings
 from mdmem.workspace.workspace import Workspace
 
-_VERSION = "displaced 1"
-_Kept = dict[str, bytes]
-# More are those of another branch, not of an edit; so many bytes git reads again as fast as we do.
-_FEW, _MOST_BYTES = 16, 1 << 20
 # What people state of an entry that it does not say itself.
 _STANDING = ("status", "approved_by", "verified_at")
 # What one entry does to another, by the field that says so.
@@ -162,27 +156,11 @@ class _Composition:
         displaced, repository = self.standings.displaced, self.checkout.location.repository
         if not displaced or repository is None:
             return
-        contents = self._contents(repository, frozenset(displaced.values()))
+        contents = dict(read_blobs(repository, sorted(set(displaced.values()))))
         for path, digest in sorted(displaced.items()):
             content = contents[digest]
             if content is not None and self._is_needed(path, content):
                 yield path, content
-
-    def _contents(self, repository: Repository, digests: Set[str]) -> Mapping[str, bytes | None]:
-        """Return what the default branch holds under some digests: that of a few is kept, and git asked for it once."""
-        file = self.checkout.index_folder / "displaced"
-        # What takes the place of an object may come later than what is kept of it.
-        is_kept = not has_replacements(repository)
-        kept = (read_packed(file, _VERSION, _Kept) or {}) if is_kept else {}
-        if kept.keys() >= digests and all(digest_of(kept[digest]) == digest for digest in digests):
-            return {**kept}
-        found = dict(read_blobs(repository, sorted(digests)))
-        # git knows other kinds of digests: those are asked for again.
-        read = ((digest, content) for digest, content in found.items() if content is not None)
-        whole = {digest: content for digest, content in read if digest_of(content) == digest}
-        if is_kept and 0 < len(whole) <= _FEW and sum(map(len, whole.values())) <= _MOST_BYTES:
-            write_packed(file, _VERSION, whole)
-        return found
 
     def _is_needed(self, path: str, content: bytes) -> bool:
         if self.wanted is Proposals.HIDE or not is_entry_place(path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Set
 from functools import cached_property
 from itertools import compress
@@ -21,12 +20,10 @@ from mdmem.regex import regex
 from mdmem.standing import Standing
 from mdmem.state import read_packed, write_packed
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, path_of
-from mdmem.workspace.branch_settings import kept_branch_settings
 from mdmem.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from mdmem.catalog.former import Former
-    from mdmem.git.revisions import ChangedAhead, Touch
+    from mdmem.git.revisions import Touch
 
 _VERSION = "standing 3"
 _FilesByCommit = dict[str, dict[str, str]]
@@ -61,15 +58,10 @@ def find_standings(workspace: Workspace) -> Standings | None:
     if repository is None or snapshot.staged or snapshot.merge_into is not None:
         return None
     try:
-        stated = kept_branch_settings(repository, workspace.index_folder, os.environ)
-        branch = find_default_branch(repository, stated)
+        branch = find_default_branch(repository)
         if branch is None:
             return None
-        scan = _StandingScan(workspace, repository, branch)
-        try:
-            return scan.standings()
-        finally:
-            scan.end()
+        return _StandingScan(workspace, repository, branch).standings()
     # What cannot be told is left out: an answer without it is an answer.
     except (MdmemError, OSError, ValueError):
         return None
@@ -89,10 +81,8 @@ class _StandingScan:
         if self.workspace.snapshot.is_dated or (not self._is_disk and self._base == self._commit):
             return Standings(self.branch, is_agreed=True)
         is_first = self.workspace.parsed.differing is None
-        if is_first and (same := self._kept_same.get(self._key)) is not None:
-            if same[0] == self._identity:
-                return Standings(self.branch, settings=same[1])
-            self._take_binding(*same)
+        if is_first and (same := self._kept_same.get(self._key)) is not None and same[0] == self._identity:
+            return Standings(self.branch, settings=same[1])
         found = dict(self._found())
         binding = self._binding
         # What is read as it binds is not displaced.
@@ -163,46 +153,8 @@ class _StandingScan:
 
     @cached_property
     def _identity(self) -> str:
-        self.workspace.parsed.noticed = self._notice
-        try:
-            catalog, read = self.workspace.catalog, self._read
-        finally:
-            self.workspace.parsed.noticed = None
+        catalog, read = self.workspace.catalog, self._read
         return catalog.identity if read is catalog.file_digests else identity_of(read)
-
-    def _notice(self, former: Former, digests: Mapping[str, str]) -> None:
-        """Take what files were, and ask git of those that are others now while they are read."""
-        from mdmem.git.revisions import ChangedAhead
-
-        self.end()
-        changed = [path for path in former.unlike(digests) if path in former.file_digests and path in digests]
-        ahead = ChangedAhead(self.repository, list(map(self._from_top, changed))) if self._is_disk else None
-        vars(self)["_noticed"] = former, ahead
-
-    @cached_property
-    def _noticed(self) -> tuple[Former | None, ChangedAhead | None]:
-        return None, None
-
-    def end(self) -> None:
-        """End what was begun and not asked for."""
-        if (ahead := self._noticed[1]) is not None:
-            ahead.found([])
-
-    def _take_binding(self, identity: str, settings: str | None) -> None:
-        """Take the files of the default branch from what is known already, where that is as they were seen to be.
-
-        What of them is read is the same then; of all others nobody asks but for the settings.
-        """
-        former, parsed = self._noticed[0], self.workspace.parsed
-        if former is None or former.identity != identity or parsed.listed is not None:
-            return
-        read, more = self._read, {SETTINGS_NAME: settings} if settings is not None else {}
-        binding = {**former.file_digests, **more}
-        changed = former.unlike(read)
-        found = {path for path in changed if path in read}
-        missing = {path for path in changed if path not in read} | more.keys()
-        parsed.listed = (self._file(), self._key), binding
-        parsed.differing = binding, read, tuple(compress(read, map(found.__contains__, read))), missing
 
     def _from_root(self, path: str) -> str:
         return path.removeprefix(f"{self.workspace.location.under}/") if self.workspace.location.under else path
@@ -262,10 +214,8 @@ class _StandingScan:
             return frozenset()
         from mdmem.git.revisions import list_changed_on_disk
 
-        under, paths, ahead = self.workspace.location.under, list(map(self._from_top, doubtful)), self._noticed[1]
-        changed = ahead.found(paths) if ahead is not None else None
-        if changed is None:
-            changed = list_changed_on_disk(self.repository, paths, under)
+        paths = list(map(self._from_top, doubtful))
+        changed = list_changed_on_disk(self.repository, paths, self.workspace.location.under)
         return frozenset(map(self._from_root, changed))
 
     @cached_property

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import (
@@ -400,23 +397,6 @@ def test_machine_without_git_says_what_it_cannot_tell(worn: Path, tmp_path: Path
     ran = run_mdmem("hygiene", cwd=worn / "memory", env=nowhere | {"XDG_CACHE_HOME": str(tmp_path / "cache")})
     assert (ran.returncode, "entities of one name (2)" in ran.stdout) == (0, True)
     assert ran.stderr == "not in a git repository: whether the code changed since an entry was verified is not known\n"
-
-
-def test_history_is_asked_of_one_process(worn: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = {"type": "invariant", "title": "Sockets close", "created_at": "2026-03-05"}
-    for number in range(20):
-        write_entry(worn / "memory", f"nav/rules/r{number}", f"{number} must be.\n", applies_to=f"s{number}/**", **code)
-    started: list[str] = []
-    real = subprocess.run
-
-    def counted(command: Sequence[str], *arguments: Any, **options: Any) -> Any:
-        started.append(next(word for word in command if word in GIT_VERBS))
-        return real(command, *arguments, **options)
-
-    monkeypatch.setattr(subprocess, "run", counted)
-    run_here(capsys, "hygiene", cwd=worn)
-    assert started.count("log") == 1
-    assert len(started) <= 4
 
 
 def test_state_that_cannot_be_written_is_a_remark(worn: Path, capsys: Capture) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,6 @@ from mdmem.git import (
     staged_index,
 )
 from mdmem.git.history import history, list_deletions
-from mdmem.git.revisions import ChangedAhead, list_changed_on_disk
 
 ODD_NAMES = [
     "a b.md",
@@ -492,39 +490,3 @@ def test_error_carries_the_words_of_git(top: Path) -> None:
 def test_error_says_that_a_folder_is_missing(tmp_path: Path) -> None:
     with pytest.raises(GitError, match="there is no folder"):
         gitrepo.run(tmp_path / "none", "status")
-
-
-def test_what_changed_on_disk_is_told_ahead_of_the_paths_that_were_asked_of(tmp_path: Path) -> None:
-    folder, names = make_repository(tmp_path / "changed"), ["same.md", "other ü.md"]
-    for name in names:
-        write(folder, name, "one\n")
-    commit_all(folder)
-    write(folder, names[1], "another\n")
-    repository = repository_of(folder)
-    ahead = ChangedAhead(repository, names)
-    assert ahead.found(names) == frozenset(names[1:]) == list_changed_on_disk(repository, names, "")
-    assert ahead.found(names) is None
-    assert ChangedAhead(repository, names[1:]).found(names) is None
-
-
-@pytest.mark.skipif(not hasattr(os, "posix_spawnp"), reason="the system begins no process so")
-@pytest.mark.parametrize("closed", [(0, 2), (0, 1, 2)])
-def test_git_that_was_begun_is_heard_by_a_process_without_standard_streams(top: Path, closed: tuple[int, ...]) -> None:
-    asking = f"""
-import os, sys
-from pathlib import Path
-from mdmem.git.process import Begun
-for one in {closed}:
-    os.close(one)
-begun = Begun.of(Path(sys.argv[1]), "rev-parse", "--is-inside-work-tree")
-os._exit(begun is None or begun.printed() != b"true\\n")
-"""
-    assert subprocess.run([sys.executable, "-c", asking, top], check=False, timeout=60).returncode == 0
-
-
-def test_what_is_asked_ahead_of_a_git_that_fails_is_not_told(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    repository = repository_of(top)
-    (top / ".git" / "HEAD").write_text("nothing", encoding="utf-8")
-    assert ChangedAhead(repository, ["x"]).found(["x"]) is None
-    monkeypatch.setenv("PATH", str(top))
-    assert ChangedAhead(repository, ["x"]).found(["x"]) is None
