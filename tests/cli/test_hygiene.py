@@ -25,7 +25,6 @@ from mdmem.state.hygiene_times import Times, read_times
 from mdmem.state.pending_writes import PendingWrite, PendingWrites
 
 Capture = pytest.CaptureFixture[str]
-GIT_VERBS = ("rev-parse", "log", "ls-files", "cat-file", "check-ignore")
 STATE = ".git/mdmem/state/memory"
 LONG = "Each request carries a deadline, and whoever calls on passes the rest of it along to the next one.\n"
 
@@ -161,6 +160,10 @@ def test_json_has_the_keys_of_the_contract(worn: Path, capsys: Capture) -> None:
             "unresolved_saves": [pending],
         },
         "checked_at": "2026-11-21",
+        "message": "nothing was merged or changed: a person decides on 1 group of entries that say nearly the same "
+        "and 1 group of entities of one name",
+        "next_step": "let a person type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each entry but the one "
+        "to keep",
         "duplicate_groups": [[old, new]],
         "entity_groups": [queues],
         "pending_writes": [
