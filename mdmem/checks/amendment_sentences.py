@@ -7,21 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 
 from mdmem.document.links import BodyLink
 from mdmem.document.parse import without_code
-from mdmem.hint import Hint
 from mdmem.record import StoredRecord
 from mdmem.regex import regex
 
 # The verbs but for their first letters, which may be capitals: a text without any is searched at the speed of memory.
-_STEMS = {stem: Hint(f"(?:{stem})") for stem in ("mend", "evise", "pdate", "odif", "elax", "upplement", "artially ")}
+_STEMS = ("mend", "evise", "pdate", "odif", "elax", "upplement", "artially ")
 # Looked for first, since a subject may stand anywhere.
 _VERB = regex(
     r"\b(?:[Aa]mend|[Rr]evise|[Uu]pdate|[Mm]odif(?:ie|y)|[Rr]elaxe?|[Ss]upplement"
     r"|[Pp]artially (?:supersede|replace))(s?)\b"
-)
-# A verb, and in reach of it what stands in each name: a number, or the slash of an address.
-_NAMING = Hint(
-    "(?:[Aa]mend|[Rr]evise|[Uu]pdate|[Mm]odif(?:ie|y)|[Rr]elaxe?|[Ss]upplement|[Pp]artially (?:supersede|replace))s?"
-    r"[^A-Za-z0-9_](?s:.){0,75}?[a-z0-9_]*[\d/]"
 )
 _SUBJECT = regex(
     r"\b(?:(?:this|the present)(?: \w+){0,2}|we|it)\s+(?:(?:also|only|partially)\s+)?(?:\w+\s+and\s+)?\Z", re.IGNORECASE
@@ -69,8 +63,7 @@ def amendment_sentences(
 
     `prose` gives the body with its code blanked out, `references` are the links in it.
     """
-    starts = _verb_starts(body) if references or _NAMING.may_be_in(body) else ()
-    for start, first, text in _prose_at(body, starts, prose):
+    for start, first, text in _prose_at(body, _verb_starts(body), prose):
         verb = _speaks_at(text, start - first)
         said = _OBJECT.match(text, verb.end()) if verb is not None else None
         if said is None:
@@ -102,8 +95,8 @@ def _prose_at(body: str, starts: Sequence[int], prose: Callable[[], str]) -> Ite
 def _verb_starts(body: str) -> list[int]:
     """Return where one of the verbs may have its subject, in order, be it in code or not."""
     found = []
-    for stem, hint in _STEMS.items():
-        at = body.find(stem) if hint.may_be_in(body) else -1
+    for stem in _STEMS:
+        at = body.find(stem)
         while at >= 0:
             verb = _VERB.match(body, at - 1) if at else None
             if verb is not None and _may_speak(body, verb):

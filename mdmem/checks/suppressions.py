@@ -12,12 +12,10 @@ from mdmem.checks.registry import CODES, EXCUSABLE
 from mdmem.dataclass import dataclass
 from mdmem.document.parse import Document
 from mdmem.finding import Finding, Place
-from mdmem.hint import Hint
 from mdmem.regex import regex
 
 # A comment that nothing closes reaches to the end, as it does for whoever renders it.
 _COMMENT = regex(r"<!--\s*mdmem:(.*?)(-->|\Z)", re.DOTALL)
-_ANY_COMMENT = Hint("mdmem:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +34,7 @@ def suppressions_in(document: Document, prose: Callable[[], str]) -> Iterator[Su
 
     `prose` gives the body with its code blanked out.
     """
-    if "ignore" not in (document.fields or ()) and not _ANY_COMMENT.may_be_in(document.body):
+    if "ignore" not in (document.fields or ()) and "mdmem:" not in document.body:
         return
     is_entry = is_entry_place(document.path)
     is_prose = not is_entry and any(one.code == "front-matter-missing" for one in document.findings)

@@ -12,7 +12,6 @@ from mdmem.dataclass import dataclass
 from mdmem.document.fields import Fields, plain_nodes, plain_values
 from mdmem.document.split import FenceError, split_text
 from mdmem.finding import Finding, Place
-from mdmem.hint import Hint
 from mdmem.regex import regex
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ _LATER_HEADING = regex(rf"\n{_HEADING.pattern}")
 _CODE_FENCE = regex(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(.*)$", re.MULTILINE)
 _BACKTICKS = regex("`+")
 # All three lines of a conflict, in order: a row of `=` alone is a heading's underline.
-_MARKER = Hint("<<<<<<<")
 _CONFLICT = tuple(regex(rf"^{mark}\r?$", re.MULTILINE) for mark in ("<{7}(?: .*)?", "={7}", ">{7}(?: .*)?"))
 _TELLING = frozenset({"type", "status", "created_at", "title", "tags", "applies_to", "supersedes", "superseded_by"})
 _RULE = regex(r"\s*---")
@@ -248,7 +246,7 @@ def _finding(path: str, trouble: Trouble) -> Finding:
 
 
 def _merge_marker(path: str, text: str) -> tuple[Finding, ...]:
-    if not _MARKER.may_be_in(text):
+    if "<<<<<<<" not in text:
         return ()
     start, place = 0, 0
     for number, mark in enumerate(_CONFLICT):

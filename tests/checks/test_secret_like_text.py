@@ -13,7 +13,6 @@ from mdmem.catalog import load
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
 from mdmem.checks.secrets import _KINDS, find_secrets
-from mdmem.hint import load_engine
 from mdmem.settings import Settings
 from mdmem.tree import WorkingTree
 
@@ -65,8 +64,6 @@ def test_every_kind_has_its_example() -> None:
 
 @pytest.mark.parametrize("kind", REAL)
 def test_secret_is_named_by_its_kind(kind: str) -> None:
-    # What the hint before the expressions does not name is missed.
-    load_engine()
     text = f"Deploy with\n{REAL[kind]}\nevery day."
     assert [secret.kind for secret in find_secrets(text)] == [kind]
 

@@ -19,14 +19,12 @@ from collections.abc import Iterator
 from mdmem.checks.case import Case
 from mdmem.document.links import may_hold_definitions
 from mdmem.finding import Finding, Severity
-from mdmem.hint import Hint
 from mdmem.regex import regex
 
 CODE = "hidden-instruction"
 SEVERITY = Severity.WARNING
 # A comment that is never closed hides the rest of the page; a link definition such as `[//]: # (text)` is not shown.
 _COMMENT = regex(r"<!--(.*?)(?:-->|\Z)", re.DOTALL)
-_ANY_COMMENT = Hint("<!--")
 _DEFINITION = regex(r"^\[[^\]\n]*\]:[ \t]*(?:#|<>)[ \t]+[(\"'](.*)$", re.MULTILINE)
 _READERS = ("agents?", "language models?", "llms?", "ai(?<!\\wai)s?", "claude", "chatgpt", "copilot", "codex", "gemini")
 _READER = rf"(?:(?:ai|llm|coding)[ -])?(?:{'|'.join(_READERS)})"
@@ -52,17 +50,12 @@ _ADDRESSED = tuple(
         r"(?:do\s+not|don't|never)\s+(?:tell|mention|reveal|inform|disclose)\b",
     )
 )
-# A word of each: to compile them all takes longer than to look at what comments most memories have.
-_ADDRESSING = Hint(
-    r"ignore|disregard|forget|override|bypass|you\W|system|agent|language model|llm|assistant"
-    r"|(?:^|[^a-z0-9_])ai|claude|chatgpt|copilot|codex|gemini|tell|mention|reveal|inform|disclose"
-)
 
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each comment outside code that addresses an agent."""
     for address, document in case.documents:
-        hiding = [_COMMENT] if _ANY_COMMENT.may_be_in(document.body) else []
+        hiding = [_COMMENT] if "<!--" in document.body else []
         # To blank out code takes longer than to look for what may begin either.
         if may_hold_definitions(document.body):
             hiding.append(_DEFINITION)
@@ -81,7 +74,5 @@ def _said_to_an_agent(comment: str) -> str | None:
     if comment.lstrip().startswith("mdmem:"):
         return None
     lowered = comment.lower()
-    if not _ADDRESSING.may_be_in(lowered):
-        return None
     found = next((found for expression in _ADDRESSED if (found := expression.search(lowered))), None)
     return " ".join(found.group().split()) if found else None

@@ -18,7 +18,6 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.finding import Finding, Severity
-from mdmem.hint import Hint
 from mdmem.regex import regex
 
 CODE = "local-path"
@@ -31,7 +30,6 @@ _HOME = regex(
 )
 # What may stand before the name of the folder of all homes.
 _LONGEST_ROOT = len("/mnt/c")
-_HOMES = Hint(r"/home/|[/\\]Users[/\\]")
 _ANYBODY = regex(
     r"(?:users?|usernames?|usr|you|me|name|some(?:one|body)|anyone|owner|default|public|shared|all|admin|administrator|root"
     r"|guest|apps?|dev|developer|node|python|ruby|git|ubuntu|debian|fedora|centos|alpine|arch|pi|vagrant|docker|vscode|coder"
@@ -47,7 +45,7 @@ def find(case: Case) -> Iterator[Finding]:
     for address, document in case.documents:
         text = document.text
         by_name: dict[str, list[re.Match[str]]] = {}
-        for found in _homes(text) if _HOMES.may_be_in(text) else ():
+        for found in _homes(text):
             if not _ANYBODY.match(found["name"]):
                 by_name.setdefault(found["name"], []).append(found)
         for first, *more in by_name.values():

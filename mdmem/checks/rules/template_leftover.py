@@ -24,7 +24,6 @@ from mdmem.checks.fixes.base import REVIEW_REASON
 from mdmem.document.parse import Document
 from mdmem.entry.templates import PLACEHOLDERS
 from mdmem.finding import Finding, Severity
-from mdmem.hint import Hint
 from mdmem.regex import regex
 
 CODE = "template-leftover"
@@ -35,7 +34,6 @@ _SENTENCES = ("title", "trigger", "objective", "reason", "deprecated_reason", RE
 _CHOICES = regex(r"[\w-]+(?:\s*\|\s*[\w-]+){2,}")
 _BRACKETED = regex(r"<[^<>]+>")
 _PLACEHOLDER = regex("<(?:" + "|".join(map(re.escape, sorted(PLACEHOLDERS))) + ")>")
-_BEGUN = Hint("<(?:" + "|".join(sorted({text.split()[0] for text in PLACEHOLDERS})) + ")")
 
 
 def find(case: Case) -> Iterator[Finding]:
@@ -45,7 +43,7 @@ def find(case: Case) -> Iterator[Finding]:
         if document.fields is None:
             continue
         yield from _in_front_matter(address, document)
-        if "<" in document.body and _BEGUN.may_be_in(document.body) and _PLACEHOLDER.search(document.body):
+        if _PLACEHOLDER.search(document.body):
             yield from _in_body(case, address)
 
 
