@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import entry, entry_text, make_root, memory, open_root, write, write_entry
+from builders import entry, entry_text, make_root, memory, open_root, run_here, write, write_entry
 from review.sides import reviewed, successor, superseded
 
 from mdmem import lineage, similarity
 from mdmem.checks.rules import link_not_tracked
 from mdmem.checks.run import CheckRequest, check
-from mdmem.document import parse
+from mdmem.document import parse, patch
+from mdmem.document import relations as relations_patch
 from mdmem.document.parse import parse_document
 from mdmem.entry.model import Wing, WingKind
 from mdmem.finding import Place
@@ -117,3 +118,21 @@ def test_pairs_of_texts_that_are_all_alike_are_named_up_to_a_number(monkeypatch:
     monkeypatch.setattr(near_duplicates, "_ENOUGH", 5)
     texts = numbered((f"e{number:02}", frozenset(("a", "b", "c", f"w{number}"))) for number in range(40))
     assert len(near_pairs(texts, share=0.5)) == 1 + 2 + 3 + 4 + 5 * 35
+
+
+def test_links_of_one_file_are_rewritten_at_once_by_a_move(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = make_root(tmp_path)
+    names = [f"app/rules/e{number:02}" for number in range(20)]
+    for name in names:
+        write_entry(root, name, title=name)
+    links = "".join(f"  - {name}  # why\n" for name in names)
+    relations = "".join(f"  - {{type: USES, to: {name}}}\n" for name in names)
+    head = "---\ntype: note\nstatus: active\ncreated_at: 2026-01-01\nlabel: entity\nentity: Hub\n"
+    hub = f"{head}conflicts_with: [{', '.join(names)}]\nsee:\n{links}relations:\n{relations}---\n\nIt says.\n"
+    file = write(root, "app/hubs/hub.md", hub)
+    proofs = [counted(monkeypatch, module, "parse_document") for module in (patch, relations_patch)]
+    assert run_here(capsys, "mv", "app/rules/", "app/laws/", cwd=root).code == 0
+    assert file.read_text() == hub.replace("app/rules/", "app/laws/")
+    assert [len(calls) for calls in proofs] == [2, 1]

@@ -38,6 +38,7 @@ __all__ = [
     "rename_key",
     "replace_in_body",
     "replace_item",
+    "replace_items",
     "replace_span",
     "set_fields",
     "verify",
@@ -82,7 +83,10 @@ def remove_item(document: Document, name: str, item: int) -> tuple[Edit, ...]:
     Raises KeyError and IndexError for what is not there.
     """
     layout = layout_of(document)
-    slots = tuple(Slot(place) for place in _places(layout, name, item) if place != item)
+    places = range(len(_items(layout.fields[name])))
+    if item not in places:
+        raise IndexError(f"`{name}` has no item {item}")
+    slots = tuple(Slot(place) for place in places if place != item)
     return _proved_items(document, layout, name, slots)
 
 
@@ -91,13 +95,23 @@ def replace_item(document: Document, name: str, item: int, text: str) -> tuple[E
 
     Raises KeyError and IndexError for what is not there.
     """
+    return replace_items(document, name, {item: text})
+
+
+def replace_items(document: Document, name: str, texts: Mapping[int, str]) -> tuple[Edit, ...]:
+    """Return the edits that give items of a list other texts, by their places, as `replace_item` does one."""
     layout = layout_of(document)
-    slots = tuple(Slot(place, text if place == item else None) for place in _places(layout, name, item))
-    node = layout.fields.nodes(name)[1]
-    target = node.value[item] if is_sequence(node) else node
-    if is_scalar(target) and _items(layout.fields[name])[item] == text:
-        return ()
-    return _proved_items(document, layout, name, slots)
+    items, node = _items(layout.fields[name]), layout.fields.nodes(name)[1]
+    missing = [item for item in texts if not 0 <= item < len(items)]
+    if missing:
+        raise IndexError(f"`{name}` has no item {missing[0]}")
+    changed = {
+        item: text
+        for item, text in texts.items()
+        if items[item] != text or not is_scalar(node.value[item] if is_sequence(node) else node)
+    }
+    slots = tuple(Slot(place, changed.get(place)) for place in range(len(items)))
+    return _proved_items(document, layout, name, slots) if changed else ()
 
 
 def rename_key(document: Document, old: str, new: str) -> tuple[Edit, ...]:
@@ -140,13 +154,6 @@ def _items(value: Any) -> list[Any]:
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
-
-
-def _places(layout: Layout, name: str, item: int) -> range:
-    places = range(len(_items(layout.fields[name])))
-    if item not in places:
-        raise IndexError(f"`{name}` has no item {item}")
-    return places
 
 
 def _changed(layout: Layout, name: str, value: Value) -> tuple[KeyChange, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mdmem.document.fields import is_scalar, is_sequence
 from mdmem.document.layout import Layout, apply_edits, layout_of, replace_span
@@ -15,31 +15,34 @@ from mdmem.finding import Edit
 _NAME, _KEY = "relations", "to"
 
 
-def replace_relation(document: Document, item: int, to: str) -> tuple[Edit, ...]:
-    """Return the edits that make one relation lead to another address.
+def replace_relations(document: Document, targets: Mapping[int, str]) -> tuple[Edit, ...]:
+    """Return the edits that make relations lead to other addresses, by their places.
 
     Proved as every patch of a front matter is; raises KeyError and IndexError for a relation that is not there.
     """
     layout = layout_of(document)
     node = layout.fields.nodes(_NAME)[1]
-    mapping = node.value[item] if is_sequence(node) else node
-    value = next((value for key, value in mapping.value if key.value == _KEY), None)
-    if not is_scalar(value):
-        raise layout.refusal(f"has no `{_KEY}` in an item of `{_NAME}`", "write it by hand")
-    change = change_scalar(layout, value, name=_KEY, text=to)
-    edits = replace_span(document, layout.offset + change.start, layout.offset + change.end, change.text)
+    edits: list[Edit] = []
+    for item, to in targets.items():
+        mapping = node.value[item] if is_sequence(node) else node
+        value = next((value for key, value in mapping.value if key.value == _KEY), None)
+        if not is_scalar(value):
+            raise layout.refusal(f"has no `{_KEY}` in an item of `{_NAME}`", "write it by hand")
+        change = change_scalar(layout, value, name=_KEY, text=to)
+        edits += replace_span(document, layout.offset + change.start, layout.offset + change.end, change.text)
     after = parse_document(document.path, apply_edits(document.data, edits))
-    if after.body != document.body or after.fields != _meant(document, item, to):
+    if after.body != document.body or after.fields != _meant(document, targets):
         raise layout.refusal("would change in more than what was asked for", "write the change by hand")
-    return edits
+    return tuple(edits)
 
 
-def _meant(document: Document, item: int, to: str) -> dict[str, object]:
+def _meant(document: Document, targets: Mapping[int, str]) -> dict[str, object]:
     fields = dict(document.fields or {})
     value = fields[_NAME]
-    if not isinstance(value, list):
-        return fields | {_NAME: {**value, _KEY: to}}
-    return fields | {_NAME: [*value[:item], {**value[item], _KEY: to}, *value[item + 1 :]]}
+    items = list(value) if isinstance(value, list) else [value]
+    for item, to in targets.items():
+        items[item] = {**items[item], _KEY: to}
+    return fields | {_NAME: items if isinstance(value, list) else items[0]}
 
 
 def add_relations(document: Document, relations: Sequence[Relation]) -> tuple[Edit, ...]:

@@ -17,8 +17,8 @@ from mdmem.checks.paths import may_link
 from mdmem.dataclass import dataclass, field
 from mdmem.document.links import BodyLink, body_links, image_links
 from mdmem.document.parse import Document, without_code
-from mdmem.document.patch import remove_item, replace_in_body, replace_item
-from mdmem.document.relations import replace_relation
+from mdmem.document.patch import remove_item, replace_in_body, replace_item, replace_items
+from mdmem.document.relations import replace_relations
 from mdmem.finding import Edit, Finding
 from mdmem.regex import regex
 from mdmem.tree import FileKind
@@ -122,10 +122,7 @@ class MoveFix:
     def edits(self) -> Iterator[Edit]:
         """Yield what changes in the files where they are now; raises UnpatchableError."""
         yield from self._edits_of_manifests()
-        for link in self.case.links:
-            new = self._new_address(link.written, link.target, link.entry.path)
-            if new != link.written:
-                yield from replace_item(self._document(link), link.field, link.item, new)
+        yield from self._edits_of_links()
         yield from self._edits_of_relations()
         for reference in self.case.references:
             document = self.case.catalog.document(f"{reference.address}.md")
@@ -137,26 +134,36 @@ class MoveFix:
                 yield from _replaced(document, other, self._new_path(document, other))
         yield from self._edits_of_prose()
 
-    def _document(self, link: Link) -> Document:
-        return self.case.catalog.document(link.entry.path)
-
     def _edits_of_manifests(self) -> Iterator[Edit]:
         for wing in self.case.catalog.wings.values() if self.wings else ():
             if not wing.shared_wings:
                 continue
             document = self.case.catalog.document(f"{wing.name}/README.md")
             value = document.fields["shared_wings"] if document.fields else None
-            for item, shared in enumerate(value if isinstance(value, list) else [value]):
-                if shared in self.wings:
-                    yield from replace_item(document, "shared_wings", item, self.wings[shared])
+            listed = enumerate(value if isinstance(value, list) else [value])
+            new = {item: self.wings[shared] for item, shared in listed if shared in self.wings}
+            yield from replace_items(document, "shared_wings", new) if new else ()
+
+    def _edits_of_links(self) -> Iterator[Edit]:
+        """Yield what changes in front matter: each field is patched once, however many of its links change."""
+        changed: dict[tuple[str, str], dict[int, str]] = {}
+        for link in self.case.links:
+            new = self._new_address(link.written, link.target, link.entry.path)
+            if new != link.written:
+                changed.setdefault((link.entry.path, link.field), {})[link.item] = new
+        for (path, name), texts in changed.items():
+            yield from replace_items(self.case.catalog.document(path), name, texts)
 
     def _edits_of_relations(self) -> Iterator[Edit]:
         for entry in self.case.catalog.entries.values():
+            changed: dict[int, str] = {}
             for item, relation in enumerate(entry.relations):
                 target = full_address(relation.to, entry.address, self.case.catalog.addresses)
                 new = self._new_address(relation.to, target, entry.path)
                 if new != relation.to:
-                    yield from replace_relation(self.case.catalog.document(entry.path), item, new)
+                    changed[item] = new
+            if changed:
+                yield from replace_relations(self.case.catalog.document(entry.path), changed)
 
     def _edits_of_prose(self) -> Iterator[Edit]:
         """Yield what changes in files that are no entries: in READMEs, and in what only becomes an entry now."""
