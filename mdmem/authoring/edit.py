@@ -21,7 +21,7 @@ from mdmem.errors import GitError, NotFoundError, SettingsError, UsageError
 from mdmem.finding import Finding, Severity
 from mdmem.git import UnknownRevisionError
 from mdmem.tree import OverlaidTree, Tree
-from mdmem.workspace.addresses import from_root, resolve_names
+from mdmem.workspace.addresses import from_root, resolve_name
 from mdmem.workspace.remote_wings import refuse_remote
 from mdmem.workspace.snapshot import Snapshot
 from mdmem.workspace.workspace import Workspace
@@ -106,7 +106,7 @@ def open_entry(workspace: Workspace, name: str) -> EditSession:
     plain = from_root(workspace, name)
     if plain not in workspace.catalog.addresses and workspace.bytes_of(f"{plain}.md") is not None:
         raise UsageError(f"{plain}.md is no entry; change it with a tool of yours, then run `mdmem check`")
-    address = plain if f"{plain}.md" in workspace.catalog.broken else resolve_names(workspace, [name])[0]
+    address = plain if f"{plain}.md" in workspace.catalog.broken else resolve_name(workspace, name)
     refuse_remote(workspace, address.split("/", 1)[0])
     content = workspace.bytes_of(f"{address}.md")
     if content is None:

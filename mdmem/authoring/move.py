@@ -23,7 +23,7 @@ from mdmem.entry.model import WingKind
 from mdmem.errors import LostRaceError, NotFoundError, UsageError, taken
 from mdmem.finding import Edit
 from mdmem.tree import SETTINGS_NAME, FileKind, Unreadable, read_one
-from mdmem.workspace.addresses import from_root, resolve_names
+from mdmem.workspace.addresses import from_root, resolve_name
 from mdmem.workspace.workspace import Workspace
 
 
@@ -199,7 +199,7 @@ def _old_place(workspace: Workspace, name: str) -> str:
         # What cannot be read moves all the same.
         return plain
     try:
-        return resolve_names(workspace, [name])[0]
+        return resolve_name(workspace, name)
     except NotFoundError:
         if is_folder and plain.count("/") < 2:
             return plain

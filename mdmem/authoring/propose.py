@@ -30,7 +30,7 @@ from mdmem.entry.model import Entry, EntryType, Status, moment_on
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.similarity import Subject
 from mdmem.state.approval_tokens import check_token, use_token
-from mdmem.workspace.addresses import resolve_names
+from mdmem.workspace.addresses import resolve_full
 from mdmem.workspace.scope import Filters, resolve_scope
 from mdmem.workspace.unread_wings import is_doubtful
 from mdmem.workspace.wings import get_wing
@@ -153,12 +153,10 @@ def _is(fingerprint: str, title: str, body: str) -> bool:
 def _superseded(workspace: Workspace, proposal: ProposeRequest) -> Entry | None:
     if proposal.supersedes is None:
         return None
-    found = resolve_names(workspace, [proposal.supersedes])
-    if len(found) != 1:
-        raise UsageError(f"`supersedes` must name one entry; `{proposal.supersedes}` means {len(found)}")
+    found = resolve_full(workspace, proposal.supersedes, field="supersedes")
     if not (proposal.reason or "").strip():
         raise UsageError("`reason` is missing: say why the new entry replaces the old one")
-    return workspace.catalog.entries[found[0]]
+    return workspace.catalog.entries[found]
 
 
 def _type(proposal: ProposeRequest, old: Entry | None) -> EntryType:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import cached_property
 
@@ -11,7 +11,6 @@ from mdmem.catalog import interpret
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.document.parse import parse_document
 from mdmem.entry.model import EntryType, Status
-from mdmem.entry.origin import KEY, Origin, origin_in
 from mdmem.exchange import instructions
 from mdmem.exchange.destination import Destination
 from mdmem.exchange.dialects import DIALECTS, dialect_of
@@ -21,6 +20,7 @@ from mdmem.exchange.memory_document import DocumentFile, is_document, read_docum
 from mdmem.exchange.record import ForeignRecord, Guess, SourceFile
 from mdmem.exchange.references import known_from
 from mdmem.exchange.source import Found, UnfitError, foreign, found_here, found_in, read_bytes, read_source
+from mdmem.workspace.addresses import iter_origins
 from mdmem.workspace.workspace import Workspace
 
 
@@ -90,7 +90,8 @@ class Intake:
         self.rows: list[ImportRow] = []
         self.contents: dict[str, bytes] = {}
         self.dialects: dict[str, str] = {}
-        self._origins = dict(_origins(workspace))
+        known = iter_origins(workspace, workspace.catalog.addresses)
+        self._origins = {(one.path, one.part): (address, one) for address, one in known}
         self.known = [
             known_from(address, path, workspace.catalog.entries[address].title)
             for (path, part), (address, _) in self._origins.items()
@@ -175,12 +176,3 @@ class Intake:
 def content_of(record: ForeignRecord) -> bytes:
     """Return the bytes by which it is told whether a source changed: its own, or those of its part."""
     return record.body.encode() if record.part else record.source.data
-
-
-def _origins(workspace: Workspace) -> Iterator[tuple[tuple[str, str], tuple[str, Origin]]]:
-    paths = [f"{address}.md" for address in workspace.catalog.addresses]
-    for path, content in workspace.tree.read(paths):
-        if isinstance(content, bytes) and KEY.encode() in content:
-            origin = origin_in(content.decode("utf-8", "replace"))
-            if origin is not None:
-                yield (origin.path, origin.part), (path.removesuffix(".md"), origin)

@@ -15,7 +15,7 @@ from mdmem.git.file_log import FileRevision, file_changes
 from mdmem.git.history import Commit
 from mdmem.git.merge import is_shallow
 from mdmem.standing import Stance
-from mdmem.workspace.addresses import from_root, resolve_names
+from mdmem.workspace.addresses import from_root, resolve_name
 from mdmem.workspace.proposals import view_of
 from mdmem.workspace.workspace import Workspace
 
@@ -90,7 +90,7 @@ def blame(workspace: Workspace, name: str) -> BlameReport:
     A field that was only written in another way was not set. Raises what `log` raises.
     """
     repository = workspace.location.get_repository()
-    [address] = resolve_names(workspace, [name])[:1]
+    address = resolve_name(workspace, name)
     document = workspace.catalog.document(f"{address}.md")
     _, versions = _history(workspace, repository, address)
     shown = workspace.catalog.shown_fields(document)
@@ -104,7 +104,7 @@ def blame(workspace: Workspace, name: str) -> BlameReport:
 
 def _history(workspace: Workspace, repository: Repository, name: str) -> tuple[str, list[_Version]]:
     try:
-        [address] = resolve_names(workspace, [name])[:1]
+        address = resolve_name(workspace, name)
     except NotFoundError:
         address = from_root(workspace, name)
         versions = _versions(workspace, repository, address) if workspace.access.sees(f"{address}.md") else []

@@ -215,9 +215,9 @@ def _cut(count: int, in_full: int, given: int) -> list[str]:
 def entry_text(workspace: Workspace, named: str) -> str:
     """Return one entry in full, and whether it binds; raises NotFoundError with the nearest addresses."""
     from mdmem.render.entries import standing
-    from mdmem.retrieval.entries import show
+    from mdmem.retrieval.entries import show_one
 
-    (one,) = show(workspace, [named.strip("/")])[:1]
+    one = show_one(workspace, named.strip("/"))
     body = plain(one.body).strip("\n")
     fields = as_text(plain(one.front_matter))
     head = [f"# Entry {code(one.entry.address)}", "", f"{one.entry.type}, {standing(one)}", ""]
@@ -234,9 +234,9 @@ def lineage_text(workspace: Workspace, named: str) -> str:
     """Return the lineage of an entry as a flowchart of Mermaid."""
     from mdmem.render.lineage_graph import lineage_graph
     from mdmem.render.mermaid import MOST, lineage_flowchart
-    from mdmem.workspace.addresses import resolve_names
+    from mdmem.workspace.addresses import resolve_name
 
-    (address,) = resolve_names(workspace, [named.strip("/")])[:1]
+    address = resolve_name(workspace, named.strip("/"))
     catalog = answering(workspace)
     # What is hidden as a mere proposal has a lineage in the files alone.
     known = catalog if address in catalog.entries else workspace.catalog

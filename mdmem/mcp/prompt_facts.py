@@ -37,9 +37,9 @@ def around_diff(workspace: Workspace, *, diff: str | None, wing: str | None, pat
 def around_entry(workspace: Workspace, *, address: str, reason: str | None) -> Facts:  # noqa: ARG001  # one signature
     """Return the entry that is to be superseded, how it stands, and what names it; raises NotFoundError."""
     from mdmem.render.entries import standing
-    from mdmem.retrieval.entries import show
+    from mdmem.retrieval.entries import show_one
 
-    (one,) = show(workspace, [address.strip("/")])[:1]
+    one = show_one(workspace, address.strip("/"))
     catalog, target = workspace.catalog, one.entry.address
     others = [other for other in catalog.entries.values() if other.address != target]
     drafts = [other.address for other in others if other.status == "draft" and target in other.supersedes]

@@ -15,7 +15,7 @@ from mdmem.git.status import state_of
 from mdmem.merge.conflicts import ConflictKind, MergeConflict, ending, find_conflicts
 from mdmem.merge.successors import chain, keep_one, split
 from mdmem.tree import OverlaidTree
-from mdmem.workspace.addresses import from_root, resolve_names
+from mdmem.workspace.addresses import find_by_handle, from_root, resolve_name
 from mdmem.workspace.workspace import Workspace
 
 # What two successors of one entry make different in its own front matter.
@@ -44,6 +44,9 @@ def find_conflict(workspace: Workspace, name: str) -> MergeConflict:
     meant = [one for one in found if one.address == plain] or [
         one for one in found if one.address.endswith(f"/{plain}")
     ]
+    if not meant:
+        handled = find_by_handle(workspace, plain)
+        meant = [one for one in found if one.address in handled]
     if len(meant) == 1:
         return meant[0]
     listed = ", ".join(one.address for one in meant or found)
@@ -99,9 +102,12 @@ def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveR
         )
     if len(conflict.successors) < 2:
         return _by_side(conflict, request, before)
-    side = request.side or _side_of(conflict, request)
     if request.side is None:
+        behind = resolve_name(workspace, request.behind) if request.behind is not None else None
+        take = resolve_name(workspace, request.take) if request.take is not None else None
+        request = replace(request, behind=behind, take=take)
         _refuse_more(conflict)
+    side = request.side or _side_of(conflict, request)
     after = take_side(before, side)
     overlaid = OverlaidTree(workspace.tree).with_changes({conflict.path: after}, ())
     catalog = workspace.over(overlaid).catalog
@@ -139,14 +145,13 @@ def _of_successors(
     if request.split:
         return split(catalog, old, reason=request.reason, today=today)
     if request.behind is not None:
-        return chain(catalog, old, first=resolve_names(workspace, [request.behind])[0], today=today)
+        return chain(catalog, old, first=request.behind, today=today)
     if request.side is not None:
         stays = [one.address for one in conflict.successors if one.side is request.side]
         if len(stays) != 1:
             raise UsageError(f"{request.side} names {len(stays)} successors of {old}; name the one that stays")
         return keep_one(catalog, old, stays=stays[0], reason=request.reason, today=today)
-    stays = list(resolve_names(workspace, [request.take or ""]))
-    return keep_one(catalog, old, stays=stays[0], reason=request.reason, today=today)
+    return keep_one(catalog, old, stays=request.take or "", reason=request.reason, today=today)
 
 
 def _from(changes: Sequence[Change], decided: Change) -> tuple[Change, ...]:

@@ -12,7 +12,7 @@ from mdmem.finding import Finding
 from mdmem.retrieval.problems import problems_in
 from mdmem.retrieval.search import is_shown, passes
 from mdmem.standing import Stance
-from mdmem.workspace.addresses import resolve_names
+from mdmem.workspace.addresses import resolve_name, resolve_names
 from mdmem.workspace.proposals import view_of
 from mdmem.workspace.scope import Filters, reading_scope
 from mdmem.workspace.workspace import Workspace
@@ -112,6 +112,11 @@ def count_hidden(workspace: Workspace, filters: Filters, listed: Sequence[Entry]
 def show(workspace: Workspace, names: Sequence[str]) -> tuple[ShownEntry, ...]:
     """Return the entries that names mean; raises NotFoundError and UsageError."""
     return shown(workspace, resolve_names(workspace, names))
+
+
+def show_one(workspace: Workspace, name: str) -> ShownEntry:
+    """Return the one entry that a name means; raises NotFoundError, and UsageError where it means several."""
+    return shown(workspace, [resolve_name(workspace, name)])[0]
 
 
 def shown(workspace: Workspace, addresses: Sequence[str]) -> tuple[ShownEntry, ...]:

@@ -10,10 +10,9 @@ from datetime import datetime
 from mdmem.authoring.change_set import ChangeSet
 from mdmem.authoring.governance import why_no_global_writes
 from mdmem.authoring.write import WriteOptions, is_written, new_fault, write_once
-from mdmem.catalog import full_address
 from mdmem.dataclass import replace
 from mdmem.entry.model import day_of
-from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
+from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError
 from mdmem.git.status import state_of
 from mdmem.saving.calls import GRANTED, SaveRequest
 from mdmem.saving.entities import plan_entity
@@ -27,7 +26,7 @@ from mdmem.state.approval_tokens import ApprovalTokenError, check_token, use_tok
 from mdmem.state.hygiene_times import record_made
 from mdmem.state.lock import BusyError, write_lock
 from mdmem.state.pending_writes import Blocked, PendingWrite, PendingWrites, stated_confidence
-from mdmem.workspace.addresses import resolve_names
+from mdmem.workspace.addresses import resolve_full
 from mdmem.workspace.freshness import began
 from mdmem.workspace.visibility import require_writable
 from mdmem.workspace.workspace import Workspace
@@ -143,8 +142,8 @@ class SaveExecutor:
             neighbours=Neighbours(workspace, self._fingerprints),
             now=self._now(),
             lets_pass=lambda fingerprint: self._lets_pass(request, target, fingerprint),
-            supersedes=_superseded(workspace, request, target),
-            distinct_from=_distinct(workspace, request, target),
+            supersedes=_superseded(workspace, request),
+            distinct_from=_distinct(workspace, request),
         )
         if isinstance(request.record, EntityRecord):
             return plan_entity(saving, request.record)
@@ -238,27 +237,16 @@ def _blocked_key(target: Target, fingerprint: str) -> str:
     return f"{target.wing} {fingerprint}"
 
 
-def _superseded(workspace: Workspace, request: SaveRequest, target: Target) -> str | None:
+def _superseded(workspace: Workspace, request: SaveRequest) -> str | None:
     """Return the address of the older decision that a request names; raises NotFoundError with the nearest."""
     named: str | None = getattr(request.record, "supersedes", None)
-    return _named(workspace, request, target, named, field="supersedes") if named is not None else None
+    return resolve_full(workspace, named, field="supersedes") if named is not None else None
 
 
-def _distinct(workspace: Workspace, request: SaveRequest, target: Target) -> frozenset[str]:
+def _distinct(workspace: Workspace, request: SaveRequest) -> frozenset[str]:
     """Return the addresses that a request says it is distinct from; raises NotFoundError with the nearest."""
     names: tuple[str, ...] = getattr(request.record, "distinct_from", ())
-    return frozenset(_named(workspace, request, target, name, field="distinct_from") for name in names)
-
-
-def _named(workspace: Workspace, request: SaveRequest, target: Target, name: str, *, field: str) -> str:
-    near = f"{target.wing}/{workspace.settings.rooms[request.record.kind]}/-"
-    address = full_address(name, near, workspace.catalog.entries)
-    if address is not None:
-        return address
-    found = resolve_names(workspace, [name])
-    if len(found) > 1:
-        raise UsageError(f"`{field}` must name one decision; `{name}` means {len(found)}")
-    return found[0]
+    return frozenset(resolve_full(workspace, name, field="distinct_from") for name in names)
 
 
 def _refuse_busy_repository(workspace: Workspace) -> None:

@@ -30,7 +30,7 @@ def test_proposal_bears_the_time_of_day(root: Path) -> None:
     assert "created_at: 2026-11-21T12:00:00+00:00\n" in (root / f"{address}.md").read_text()
 
 
-@pytest.mark.parametrize("more", [{}, {"supersedes": "threads", "reason": "measured again"}])
+@pytest.mark.parametrize("more", [{}, {"supersedes": "nav/architecture/threads", "reason": "measured again"}])
 def test_equal_proposal_is_skipped_as_an_equal_decision_is(root: Path, more: dict[str, str]) -> None:
     first = proposed(root, **more)
     before = snapshot(root)

@@ -216,6 +216,8 @@ def test_commit_after_a_choice_passes_the_hooks(
         (["--split"], "say why: --reason TEXT"),
         (["--take", "nav/rules/callbacks"], f"nav/rules/callbacks did not replace {OLD}; {EXECUTOR} and {FOUR} did"),
         (["--behind", "nav/rules/nowhere"], "there is no entry `nav/rules/nowhere`"),
+        (["--behind", "nav/architecture/"], f"`nav/architecture/` means 2 entries: {EXECUTOR}, {FOUR}; write one"),
+        (["--take", "nav/architecture/", "-m", "x"], f"`nav/architecture/` means 2 entries: {EXECUTOR}, {FOUR}; "),
     ],
 )
 def test_choice_that_cannot_be_is_refused(choice: list[str], error: str, tmp_path: Path, capsys: Capture) -> None:
@@ -225,6 +227,17 @@ def test_choice_that_cannot_be_is_refused(choice: list[str], error: str, tmp_pat
     assert ran.code != 0
     assert ran.err.startswith(f"mdmem: {error}")
     assert snapshot(tmp_path) == before
+
+
+def test_choice_takes_records_as_people_call_them(tmp_path: Path, capsys: Capture) -> None:
+    root, places = two_entries(tmp_path), {name: f"nav/architecture/{name}" for name in ("0001-a", "0002-b", "0003-c")}
+    old, first, second = places.values()
+    write_entry(root, old)
+    for address in (first, second):
+        write_entry(root, address, supersedes=[old], reason="measured")
+    assert run_here(capsys, "resolve", "ADR-1", "--take", "2", "-m", "quicker", cwd=root).code == 0
+    assert field(root, old, "superseded_by") == [f"superseded_by: [{first}]"]
+    assert field(root, second, "deprecated_reason") == ["deprecated_reason: quicker"]
 
 
 def test_two_choices_at_once_are_refused(tmp_path: Path, capsys: Capture) -> None:

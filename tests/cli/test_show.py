@@ -130,7 +130,7 @@ def test_short_name_of_several_entries_is_refused_with_all_of_them(tmp_path: Pat
     write_entry(folder / "memory", "nav/rules/threads")
     ran = run_here(capsys, "show", "threads", cwd=folder)
     assert ran.code == 2
-    assert ran.err.startswith(f"mdmem: `threads` means several entries: {ADDRESS}, nav/rules/threads; ")
+    assert ran.err.startswith(f"mdmem: `threads` means 2 entries: {ADDRESS}, nav/rules/threads; ")
 
 
 def test_entry_that_cannot_be_read_says_why(tmp_path: Path, capsys: Capture) -> None:
@@ -143,15 +143,13 @@ def test_entry_that_cannot_be_read_says_why(tmp_path: Path, capsys: Capture) -> 
     )
 
 
-def test_a_beginning_of_an_id_names_what_begins_so_and_a_file_leads_to_its_question(
-    tmp_path: Path, capsys: Capture
-) -> None:
+def test_part_of_a_word_names_what_begins_so_and_a_file_leads_to_its_question(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     for name in ("0007-cards-in-the-worker", "0009-workers-carry-cards"):
         write_entry(folder / "memory", f"nav/architecture/{name}")
     write(folder, "src/pay.py")
     for typed, said in (
-        ("0007-cards", "there is no entry `0007-cards`; did you mean nav/architecture/0007-cards-in-the-worker?"),
+        ("0007-card", "there is no entry `0007-card`; did you mean nav/architecture/0007-cards-in-the-worker?"),
         ("src/pay.py", "`src/pay.py` is no entry; `mdmem retrieve --path src/pay.py` tells what binds it"),
     ):
         assert run_here(capsys, "show", typed, cwd=folder).err == f"mdmem: {said}\n"

@@ -139,6 +139,21 @@ def test_why_tells_the_chain(root: Path) -> None:
     assert [link["address"] for link in found["chain"]] == ["nav/architecture/threads"]
 
 
+@pytest.mark.parametrize("name", ["ADR-7", "0007-cards", "architecture/7", "docs/adr/0007-cards.md"])
+def test_reading_tools_take_a_record_as_people_call_it(root: Path, name: str) -> None:
+    address, origin = "nav/architecture/0007-cards-in-the-worker", "docs/adr/0007-cards.md@0123456789ab"
+    write_entry(root, address, **{"x-imported-from": origin})
+    server = server_over(root)
+    assert asked(server, "get_entry", addresses=[name])["entries"][0]["address"] == address
+    assert asked(server, "why", address=name)["address"] == address
+
+
+def test_why_refuses_an_address_of_several_entries(root: Path) -> None:
+    meant = "nav/architecture/threads, nav/rules/callbacks"
+    said = f"why: `nav/` means 2 entries: {meant}; write one of them in full"
+    assert error(call(server_over(root), "why", address="nav/")) == said
+
+
 def test_check_tells_what_is_wrong(root: Path) -> None:
     write_entry(root, "nav/rules/broken", see=["nav/rules/gone"])
     found = asked(server_over(root), "check", select="dangling-link")
@@ -158,11 +173,20 @@ def test_propose_writes_a_draft(root: Path) -> None:
 def test_propose_links_a_successor_and_leaves_the_old_entry_in_force(root: Path) -> None:
     before = (root / "nav/architecture/threads.md").read_bytes()
     body = "Navigation uses one thread.\n\nRationale: two were too many.\n"
-    arguments = {"supersedes": "threads", "reason": "measured again"}
+    arguments = {"supersedes": "nav/architecture/threads", "reason": "measured again"}
     found = asked(server_over(root), "propose", title="Use one thread", body=body, **arguments)
     assert found["supersedes"] == ["nav/architecture/threads"]
     assert "supersedes: [nav/architecture/threads]" in (root / "nav/architecture/use-one-thread.md").read_text()
     assert (root / "nav/architecture/threads.md").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["threads", "nav/architecture/"])
+def test_propose_takes_what_it_replaces_in_full_alone(root: Path, name: str) -> None:
+    arguments = {"title": "Use one thread", "body": "One.\n\nRationale: x.\n", "reason": "measured again"}
+    said = error(call(server_over(root), "propose", supersedes=name, **arguments))
+    hint = f"`{name}` may mean nav/architecture/threads"
+    assert said == f"propose: `supersedes` takes one address in full, as wing/room/entry-id; {hint}"
+    assert not (root / "nav/architecture/use-one-thread.md").exists()
 
 
 def test_propose_needs_a_token_for_a_shared_wing(root: Path) -> None:
@@ -291,7 +315,7 @@ def test_what_may_not_be_written_is_denied(root: Path) -> None:
     server = server_over(root, access=Access.to_wings(["nav"], may_write=False))
     entry = {"title": "One thread", "body": "One.\n\nRationale: x.\n"}
     assert error(call(server, "propose", **entry)) == "propose: Project access denied: nav"
-    entry |= {"supersedes": "threads", "reason": "measured"}
+    entry |= {"supersedes": "nav/architecture/threads", "reason": "measured"}
     assert error(call(server, "propose", **entry)) == "propose: Project access denied: nav"
     saved = facts(call(server, "save_context", context={"content": "a", "topic": "b"}, project_id="nav"))
     assert (saved["status"], saved["message"]) == ("failed", "Project access denied: nav")

@@ -196,7 +196,7 @@ def test_decision_that_says_what_it_is_distinct_from_stands_beside_it(tmp_path: 
     saves = agent(root)
     if count == 13:
         assert saves.save_decision(of_words(20), "nav").is_for_a_person
-    result = saves.save_decision(of_words(20, distinct_from="known"), "nav")
+    result = saves.save_decision(of_words(20, distinct_from=address), "nav")
     assert outcome(result) == NEW
     assert f"see:\n  - {address}\n" in (root / f"{result.artifact_id}.md").read_text()
     assert saves.get_save_status("nav").status == "saved"
@@ -267,14 +267,25 @@ def test_review_is_passed_by_naming_what_is_superseded(tmp_path: Path) -> None:
     assert (root / f"{known}.md").read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    "named", ["known", "architecture/known", "nav/architecture/known", "nav/architecture/known.md"]
-)
-def test_superseded_decision_may_be_named_as_people_write_it(tmp_path: Path, named: str) -> None:
+@pytest.mark.parametrize("named", ["nav/architecture/known", "nav/architecture/known.md"])
+def test_superseded_decision_is_named_in_full_or_by_its_file(tmp_path: Path, named: str) -> None:
     root = project(tmp_path)
     with_words(root, 5)
     result = agent(root).save_decision(decision(supersedes=named), "nav")
     assert outcome(result) == ("saved", "supersede", "nav/architecture/known")
+
+
+@pytest.mark.parametrize("field", ["supersedes", "distinct_from"])
+@pytest.mark.parametrize("named", ["known", "architecture/known", "nav/architecture/"])
+def test_decision_that_is_not_named_in_full_is_told_the_whole_address(tmp_path: Path, field: str, named: str) -> None:
+    root = project(tmp_path)
+    with_words(root, 5)
+    result = agent(root).save_decision(decision(**{field: named}), "nav")
+    assert (result.status, result.message) == (
+        "failed",
+        f"`{field}` takes one address in full, as wing/room/entry-id; `{named}` may mean nav/architecture/known",
+    )
+    assert entries(root) == ["nav/architecture/known"]
 
 
 def test_unknown_superseded_decision_fails_and_names_the_nearest(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ _PROPOSE = Tool(
         Parameter(name="type", choices=TYPES, about="Default: decision, or as what it supersedes."),
         Parameter(name="wing", about="Default: the active one.", longest=200),
         ROOM,
-        Parameter(name="supersedes", about="The address of what it replaces.", longest=300),
+        Parameter(name="supersedes", about="The full address of what it replaces.", longest=300),
         Parameter(name="reason", about="Why it replaces that."),
         Parameter(name="applies_to", kind=ParameterKind.TEXTS, about="Globs of code, as `src/nav/**`."),
         Parameter(name="tags", kind=ParameterKind.TEXTS, about="Tags."),

@@ -1,0 +1,166 @@
+"""Names of entries: a command for one entry takes no name of several, and records are found as people call them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import commit_all, git, made_once, make_repository, make_root, run_here, snapshot, write, write_entry
+
+Capture = pytest.CaptureFixture[str]
+
+CENTS, QUEUE = "shop/architecture/0004-store-money-as-cents", "shop/architecture/0012-carriers-behind-a-queue"
+CACHE, ZONES = "shop/context/0012-what-we-cache", "shop/context/time-zones-of-shops"
+OTHER = "till/architecture/0004-tills-print-receipts"
+BY_NAME = {
+    "0004": CENTS,
+    "4": CENTS,
+    "ADR-4": CENTS,
+    "ADR 4": CENTS,
+    "adr-0004": CENTS,
+    "architecture/12": QUEUE,
+    "shop/context/ADR-12": CACHE,
+    "till/4": OTHER,
+    "0004-store-money": CENTS,
+    "0004-store-money-": CENTS,
+    "shop/architecture/0012-carriers": QUEUE,
+    "memory/shop/context/time-zones.md": ZONES,
+    "docs/adr/0004-money.md": CENTS,
+    "./docs/adr/0004-money.md": CENTS,
+    "AGENTS.md#time": ZONES,
+}
+
+
+@made_once
+def records(folder: Path) -> Path:
+    """Return a repository with imported records in two rooms of a wing, the active one, and in another wing."""
+    root = make_root(make_repository(folder) / "memory", 'default_wing = "shop"\n')
+    origins = {
+        CENTS: "docs/adr/0004-money.md",
+        QUEUE: "docs/adr/0012-queue.md",
+        CACHE: "AGENTS.md#cache",
+        ZONES: "AGENTS.md#time",
+        OTHER: None,
+    }
+    for address, origin in origins.items():
+        stated = {"x-imported-from": f"{origin}@0123456789ab"} if origin else {}
+        write_entry(root, address, title=f"About {address.rpartition('/')[2]}", **stated)
+    commit_all(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_record_is_found_by_its_number_a_beginning_of_its_id_and_the_path_it_came_from(
+    name: str, tmp_path: Path, capsys: Capture
+) -> None:
+    ran = run_here(capsys, "show", name, cwd=records(tmp_path))
+    assert (ran.code, ran.out.partition(" (")[0], ran.err) == (0, f"[decision] {BY_NAME[name]}", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("12", f"{QUEUE}, {CACHE}"), ("shop/0012", f"{QUEUE}, {CACHE}"), ("AGENTS.md", f"{CACHE}, {ZONES}")],
+)
+def test_number_or_path_of_several_records_is_refused_with_all_of_them(
+    name: str, meant: str, tmp_path: Path, capsys: Capture
+) -> None:
+    ran = run_here(capsys, "show", name, cwd=records(tmp_path))
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == f"mdmem: `{name}` means 2 entries: {meant}; write one of them in full\n"
+
+
+def test_number_means_the_record_of_the_room_where_somebody_stands(tmp_path: Path, capsys: Capture) -> None:
+    here = records(tmp_path) / "memory/shop/context"
+    assert run_here(capsys, "show", "12", cwd=here).out.startswith(f"[decision] {CACHE} ")
+
+
+def test_exact_id_wins_over_a_number_and_a_beginning(tmp_path: Path, capsys: Capture) -> None:
+    folder = records(tmp_path)
+    for exact in ("shop/notes/0004", "shop/notes/time-zones"):
+        write_entry(folder / "memory", exact)
+        name = exact.rpartition("/")[2]
+        assert run_here(capsys, "show", name, cwd=folder).out.startswith(f"[decision] {exact} ")
+
+
+def test_record_that_cannot_be_read_is_still_one_of_its_number(tmp_path: Path, capsys: Capture) -> None:
+    folder = records(tmp_path)
+    write(folder, "memory/shop/context/0004-broken.md", "---\ntype: note\n")
+    said = f"mdmem: `4` means 2 entries: {CENTS}, shop/context/0004-broken; write one of them in full\n"
+    assert run_here(capsys, "deprecate", "4", "-m", "gone", cwd=folder).err == said
+    said = "mdmem: shop/context/0004-broken is there but cannot be read: line 1: "
+    assert run_here(capsys, "show", "context/4", cwd=folder).err.startswith(said)
+
+
+@pytest.mark.parametrize("how", [("git", "rm"), ("rm",), ("moved",)], ids=" ".join)
+def test_name_of_an_entry_that_is_gone_means_no_other_that_begins_so(
+    how: tuple[str, ...], tmp_path: Path, capsys: Capture
+) -> None:
+    folder = records(tmp_path)
+    gone = folder / "memory/shop/context/time-zones.md"
+    write_entry(folder / "memory", "shop/context/time-zones")
+    commit_all(folder)
+    if how == ("git", "rm"):
+        git(folder, "rm", "-q", str(gone))
+    elif how == ("moved",):
+        gone.rename(gone.with_name("clocks.md"))
+    else:
+        gone.unlink()
+    before = snapshot(folder)
+    for name in ("time-zones", "shop/context/time-zones"):
+        ran = run_here(capsys, "deprecate", name, "-m", "gone", cwd=folder)
+        assert (ran.code, ran.out, snapshot(folder)) == (1, "", before)
+        assert ran.err.startswith(f"mdmem: there is no entry `{name}`")
+
+
+def test_write_by_a_number_prints_the_address_in_full(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "deprecate", "ADR-4", "-m", "gone", cwd=records(tmp_path))
+    assert (ran.code, ran.out.splitlines()[0]) == (0, f"changed memory/{CENTS}.md")
+
+
+def test_link_in_a_file_is_never_a_number_or_a_beginning(tmp_path: Path, capsys: Capture) -> None:
+    folder = records(tmp_path)
+    write_entry(folder / "memory", "shop/notes/citing", type="note", see=["4", "0004-store-money"])
+    ran = run_here(capsys, "check", "--select", "dangling-link", "--format", "json", cwd=folder)
+    assert [one["code"] for one in json.loads(ran.out)["findings"]] == ["dangling-link"] * 2
+
+
+ONE_ENTRY = {
+    "deprecate": ["deprecate", "{}", "-m", "gone"],
+    "review": ["review", "{}", "-m", "is it so?"],
+    "review-done": ["review", "{}", "--done"],
+    "supersede": ["supersede", "{}", "-m", "better", "--title", "New", "--body", "New.\n\nRationale: better."],
+    "supersede-by": ["supersede", CENTS, "-m", "better", "--by", "{}"],
+    "why": ["why", "{}"],
+    "log": ["log", "{}"],
+    "blame": ["blame", "{}"],
+    "edit": ["edit", "{}"],
+}
+
+
+@pytest.mark.parametrize("command", ONE_ENTRY.values(), ids=ONE_ENTRY)
+def test_command_for_one_entry_refuses_an_address_of_several(
+    command: list[str], tmp_path: Path, capsys: Capture
+) -> None:
+    folder = records(tmp_path)
+    more = [f"shop/notes/note-{number}" for number in "12"]
+    for address in more:
+        write_entry(folder / "memory", address)
+    before = snapshot(folder)
+    listed = ", ".join((CENTS, QUEUE, CACHE, ZONES, more[0]))
+    for name, count, said in (("shop/", 6, f"{listed} and 1 more"), ("shop/context/", 2, f"{CACHE}, {ZONES}")):
+        ran = run_here(capsys, *(word.format(name) for word in command), cwd=folder)
+        assert (ran.code, ran.out, snapshot(folder)) == (2, "", before)
+        assert ran.err == f"mdmem: `{name}` means {count} entries: {said}; write one of them in full\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("shop/context", f"`shop/context` is a room, with {CACHE}, {ZONES}; `shop/context/` means all 2"),
+        ("till", f"`till` is a wing, with {OTHER}; `till/` means that"),
+    ],
+)
+def test_folder_without_its_slash_says_that_it_is_one(name: str, said: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "verify", name, cwd=records(tmp_path))
+    assert (ran.code, ran.out, ran.err) == (1, "", f"mdmem: {said}\n")
