@@ -9,17 +9,26 @@ from mdmem.dataclass import dataclass
 
 
 class Standing(StrEnum):
-    """Whether an entry is the one of the default branch; the last is an older one of it, which it has changed since."""
+    """Whether an entry is the one of the default branch.
+
+    A merged one is an agent's decision there that nobody approved; an outdated one is older than the branch's.
+    """
 
     BINDING = "binding"
     PROPOSED = "proposed"
     UNCOMMITTED = "uncommitted"
+    MERGED = "merged"
     OUTDATED = "outdated"
 
     @property
     def is_proposal(self) -> bool:
         """Say whether the default branch has not seen it."""
         return self in (Standing.PROPOSED, Standing.UNCOMMITTED)
+
+    @property
+    def is_unapproved(self) -> bool:
+        """Say whether nobody agreed to it yet: it is a proposal, or was merged and not approved."""
+        return self.is_proposal or self is Standing.MERGED
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +52,8 @@ class Stance:
                 return ""
             case Standing.PROPOSED if self.commit:
                 return f"proposed by {self.author} in {self.commit}"
+            case Standing.MERGED:
+                return "merged, not approved"
         return self.standing.value
 
     def as_json(self) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from mdmem.state.consultations import Tally
 from mdmem.state.pending_writes import PendingWrites
 from mdmem.workspace.consultations import tally_of
 from mdmem.workspace.freshness import LastHygiene, last_of
+from mdmem.workspace.proposals import merged_decisions
 from mdmem.workspace.remote_wings import Borrowed, borrowed_wings
 from mdmem.workspace.scope import Filters, resolve_scope
 from mdmem.workspace.visibility import is_visible
@@ -47,7 +48,8 @@ class WingCount:
 class StatusReport:
     """Where the memory is, what it holds, and how its index and its findings stand; a baseline records `known` more.
 
-    `told` is what reached agents lately, and `untold` the rules in force that did not.
+    `told` is what reached agents lately, and `untold` the rules in force that did not; `merged` are the decisions of
+    agents that were merged and not approved.
     """
 
     root: Path
@@ -62,6 +64,7 @@ class StatusReport:
     borrowed: tuple[Borrowed, ...] = ()
     told: Tally = field(default_factory=Tally)
     untold: tuple[str, ...] = ()
+    merged: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
 
@@ -88,6 +91,7 @@ def report_status(workspace: Workspace) -> StatusReport:
         known=len(report.known),
         hygiene=last_of(workspace, active),
         borrowed=borrowed_wings(workspace),
+        merged=tuple(merged_decisions(workspace)),
         remarks=tuple(_remarks(workspace)),
     )
 

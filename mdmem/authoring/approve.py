@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date
+from graphlib import CycleError, TopologicalSorter
 
 from mdmem.authoring.change_set import ChangeSet
 from mdmem.authoring.governance import approval, owners_say
@@ -24,6 +25,7 @@ from mdmem.entry.templates import PLACEHOLDERS
 from mdmem.errors import MdmemError, UsageError
 from mdmem.settings import Settings
 from mdmem.workspace.addresses import refuse_unread_below, resolve_names
+from mdmem.workspace.proposals import merged_decisions
 from mdmem.workspace.workspace import Workspace
 
 _PERSON = re.compile(r"[^<>\n]*[^<>\s][^<>\n]*<[^<>\s]+>\Z")
@@ -138,14 +140,17 @@ def refuse_unfilled(document: Document) -> None:
         raise UsageError(f"{address} cannot be in force yet: the template's `<{left}>` was left in")
 
 
-def approve(workspace: Workspace, names: Sequence[str], *, by: str | None, options: WriteOptions) -> WriteResult:
+def approve(
+    workspace: Workspace, names: Sequence[str], *, by: str | None, options: WriteOptions, merged: bool = False
+) -> WriteResult:
     """Put drafts in force and end what they supersede, all of them or none; git says who approves unless somebody does.
 
-    A folder's name stands for the drafts in it.
+    A folder's name stands for the drafts in it; `merged` for the agents' decisions that were merged and not approved,
+    all of them or those that the names mean.
     """
 
     def plan(one: Workspace) -> ChangeSet:
-        return _plan_all(one, names, person=by or approver(one))
+        return _plan_all(one, _merged(one, names) if merged else names, person=by or approver(one))
 
     return write(workspace, plan, options)
 
@@ -188,6 +193,25 @@ def _meant(workspace: Workspace, name: str) -> Sequence[str]:
     if not drafts:
         raise UsageError(f"no draft waits in {name}")
     return drafts
+
+
+def _merged(workspace: Workspace, names: Sequence[str]) -> Sequence[str]:
+    """Return the decisions that were merged and not approved, among those that names mean; raises UsageError."""
+    found = merged_decisions(workspace)
+    if names:
+        meant = set(resolve_names(workspace, names))
+        found = [one for one in found if one in meant]
+    if not found:
+        raise UsageError("no agent's decision waits here that was merged and not approved")
+    # An entry ends what it supersedes, which has to be in force by then.
+    entries = workspace.catalog.entries
+    sorter = TopologicalSorter({one: [old for old in entries[one].supersedes if old in found] for one in found})
+    try:
+        return list(sorter.static_order())
+    except CycleError as error:
+        raise UsageError(
+            f"{' and '.join(dict.fromkeys(error.args[1]))} supersede one another; mend that first"
+        ) from error
 
 
 def _joined(one: ChangeSet, other: ChangeSet) -> ChangeSet:

@@ -26,7 +26,7 @@ from mdmem.dataclass import dataclass
 from mdmem.document.layout import apply_edits
 from mdmem.document.parse import parse_document
 from mdmem.document.patch import set_fields
-from mdmem.entry.model import Entry, EntryType, Status, moment_on
+from mdmem.entry.model import UNNAMED_AGENT, Entry, EntryType, Status, moment_on
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.similarity import Subject
 from mdmem.state.approval_tokens import check_token, use_token
@@ -51,7 +51,7 @@ class ProposeRequest:
     applies_to: Sequence[str] = ()
     tags: Sequence[str] = ()
     focus: str | None = None
-    agent: str = "agent"
+    agent: str = UNNAMED_AGENT
     governance_token: str | None = None
 
     @property

@@ -22,7 +22,7 @@ from mdmem.entry.model import Entry, Wing
 from mdmem.errors import GoneError
 from mdmem.finding import Finding, Place
 from mdmem.lineage import Lineage
-from mdmem.standing import BINDING, Stance
+from mdmem.standing import BINDING, Stance, Standing
 from mdmem.tree import Tree, TreeFile, Unreadable, access_to, fetched_wings, missing_wings, read_one
 
 if TYPE_CHECKING:
@@ -82,6 +82,11 @@ class Catalog:
     def stance(self, address: str) -> Stance | None:
         """Return how an entry stands to the default branch, None where that is not known."""
         return self.stances.get(address, BINDING) if self.stances is not None else None
+
+    def is_merged(self, address: str) -> bool:
+        """Say whether an entry is an agent's decision that was merged, that nobody approved and nothing replaced."""
+        stance = (self.stances or {}).get(address)
+        return stance is not None and stance.standing is Standing.MERGED and not self.lineage.heads(address)
 
     @property
     def lineage(self) -> Lineage:

@@ -53,6 +53,8 @@ class Status(StrEnum):
 
 
 IN_FORCE = frozenset({Status.ACTIVE, Status.UNDER_REVIEW})
+# The `agent` of a rule whose writer, an agent, gave no name.
+UNNAMED_AGENT = "agent"
 
 
 class NotIsoError(ValueError):

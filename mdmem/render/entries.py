@@ -11,7 +11,7 @@ from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import UNREPLACED, count, indent
 from mdmem.retrieval.question import VIA_NAMED, replaced_notes
-from mdmem.standing import marked
+from mdmem.standing import Standing, marked
 
 if TYPE_CHECKING:
     from mdmem.retrieval.entries import ShownEntry
@@ -155,7 +155,7 @@ def _standing(one: ShownEntry) -> str:
     if one.current:
         return "current" if one.entry.status is Status.ACTIVE else one.entry.status.replace("_", " ")
     if one.entry.status is Status.DRAFT:
-        return "draft, not binding"
+        return "draft" if one.stance is not None and one.stance.standing is Standing.MERGED else "draft, not binding"
     return f"replaced by {', '.join(one.heads)}" if one.heads else f"ended, {UNREPLACED}"
 
 

@@ -269,6 +269,7 @@ def status_json(report: StatusReport) -> dict[str, Any]:
             "folder": index.folder,
             "why": index.why,
         },
+        "merged": list(report.merged),
         "findings": dict(report.findings),
         "hygiene": {
             "last_at": report.hygiene.day.isoformat() if report.hygiene.day else None,

@@ -30,6 +30,7 @@ def status_text(report: StatusReport, ink: Ink) -> str:
         f"findings {_findings(report)}",
         f"hygiene  {_hygiene(report)}",
         *([f"agents   {_agents(report)}"] if report.told.times else []),
+        *([f"merged   {_merged(report)}"] if report.merged else []),
         *(f"note     {remark}" for remark in report.remarks),
     ]
     return "\n".join(lines)
@@ -67,6 +68,11 @@ def _agents(report: StatusReport) -> str:
         return f"{said}; every rule among them"
     more = f" and {len(untold) - _NAMED} more" if len(untold) > _NAMED else ""
     return f"{said}; never {', '.join(untold[:_NAMED])}{more}"
+
+
+def _merged(report: StatusReport) -> str:
+    number = count(len(report.merged), "decision")
+    return f"{number} of agents, not approved; `mdmem approve --merged --dry-run` shows what would put them in force"
 
 
 def _hygiene(report: StatusReport) -> str:

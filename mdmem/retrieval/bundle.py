@@ -12,7 +12,7 @@ from mdmem.dataclass import asdict, dataclass, field
 from mdmem.document.parse import without_code
 from mdmem.document.rationale import rationale_span
 from mdmem.entry.labels import NodeLabel, label_of
-from mdmem.entry.model import Entry, EntryType, Status
+from mdmem.entry.model import UNNAMED_AGENT, Entry, EntryType, Status
 from mdmem.entry.text import content_of
 from mdmem.errors import UsageError
 from mdmem.retrieval.bearings import doubts_of
@@ -36,13 +36,18 @@ _SYNONYMS = {"entity": "entityfact", "rule": "invariant", "adr": "decision", "sh
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleRequest:
-    """One call of `retrieve_context`; `labels` is empty where everything is let through."""
+    """One call of `retrieve_context` by an agent; `labels` is empty where everything is let through."""
 
     project_id: str | None
     scope: BundleScope
     focus: str | None = None
     labels: frozenset[NodeLabel] = frozenset()
     topic: str = ""
+    agent: str = UNNAMED_AGENT
+
+    def is_own(self, entry: Entry) -> bool:
+        """Say whether the caller wrote an entry."""
+        return entry.agent is not None and entry.agent.casefold() == self.agent.casefold()
 
     @property
     def types(self) -> tuple[EntryType, ...]:
@@ -58,6 +63,7 @@ def read_request(
     focus: str | None = None,
     categories: Sequence[str] | None = None,
     topic: str | None = None,
+    agent: str | None = None,
 ) -> BundleRequest:
     """Return what is asked for; raises UsageError for a scope or category that is not known, naming the nearest."""
     # A text is a sequence of its letters.
@@ -68,6 +74,7 @@ def read_request(
         focus=plain(focus),
         labels=frozenset(NodeLabel(_member("category", one, NodeLabel)) for one in labels),
         topic=plain(topic) or "",
+        agent=plain(agent) or UNNAMED_AGENT,
     )
 
 

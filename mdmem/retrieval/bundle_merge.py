@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from mdmem.catalog import Catalog
@@ -12,6 +12,7 @@ from mdmem.entry.model import EntryType
 from mdmem.retrieval.bundle import SCOPE_WORDS, BundleRequest, BundleScope
 from mdmem.retrieval.question import AnswerBasis, Contradiction, Omission, OmittedCount, Tier, count_omitted
 from mdmem.retrieval.ranks import Retrieval, Retrieved
+from mdmem.standing import Standing
 from mdmem.workspace.scope import Scope
 
 # The contract: so many of each scope.
@@ -61,12 +62,13 @@ class _Merge:
         wanted = [item for item in self.found.items if self._has_label(item)]
         read = [item for item in wanted if self._is_read(item)]
         items, over = _within_caps(read)
-        drafts = [item for item in self.found.proposed if self._has_label(item) and item.tier in self._tiers]
+        found = [item for item in self.found.proposed if self._has_label(item) and item.tier in self._tiers]
+        drafts, more = self._shown(found, is_alone=all(one.entry.type is EntryType.INVARIANT for one in items))
         given = {item.entry.address for item in items}
         touching = self.found.basis.contradictions_of(given)
         omitted = [
             *(_omission(item, f"over the {CAPS[item.tier]} of the scope `{SCOPE_WORDS[item.tier]}`") for item in over),
-            *(_omission(item, f"over the {PROPOSED} drafts that are shown") for item in drafts[PROPOSED:]),
+            *(_omission(item, f"over the {PROPOSED} drafts that are shown") for item in more),
             *(_omission(item, "of a shared wing, while the focus is uncertain") for item in self._put_off(wanted)),
             # In the contract's words.
             *(
@@ -77,7 +79,7 @@ class _Merge:
         invariants = [one for one in omitted if one.type == EntryType.INVARIANT]
         return MergedBundle(
             items=tuple(items),
-            proposed=tuple(drafts[:PROPOSED]),
+            proposed=tuple(drafts),
             suspected=tuple(one for one in touching if not one.is_declared),
             invariants_left_out=count_omitted([*invariants, *self._beyond_scope(given)]),
             basis=replace(
@@ -87,6 +89,14 @@ class _Merge:
                 omitted_counts=(*self.found.basis.omitted_counts, *count_omitted(omitted[NAMED:])),
             ),
         )
+
+    def _shown(self, drafts: Sequence[Retrieved], *, is_alone: bool) -> tuple[list[Retrieved], list[Retrieved]]:
+        """Return the drafts that are shown, and the rest: where there is nothing else, all of the caller's own are."""
+        own, others = list[Retrieved](), list[Retrieved]()
+        for one in drafts:
+            (own if is_alone and self.request.is_own(one.entry) else others).append(one)
+        room = max(0, PROPOSED - len(own))
+        return [*own, *others[:room]], others[room:]
 
     @cached_property
     def _tiers(self) -> frozenset[Tier]:
@@ -148,16 +158,22 @@ def overriders(catalog: Catalog, wing: str) -> dict[str, tuple[str, ...]]:
 
 
 def _within_caps(items: Iterable[Retrieved]) -> tuple[list[Retrieved], list[Retrieved]]:
-    """Return what finds room in its scope, and what does not; invariants need none, and what binds comes first."""
+    """Return what finds room in its scope, and what does not; invariants need none."""
     room, everything = dict(CAPS), list(items)
     chosen = set()
-    for item in sorted(everything, key=lambda one: one.is_proposal):
+    for item in sorted(everything, key=_turn):
         is_invariant = item.entry.type is EntryType.INVARIANT
         if is_invariant or room[item.tier] > 0:
             chosen.add(item.entry.address)
             room[item.tier] -= not is_invariant
     given = [item for item in everything if item.entry.address in chosen]
     return given, [item for item in everything if item.entry.address not in chosen]
+
+
+def _turn(item: Retrieved) -> tuple[bool, bool, bool]:
+    """Return when an item gets room: proposals last, merged decisions after rules and patterns and before notes."""
+    standing = item.stance.standing if item.stance is not None else Standing.BINDING
+    return standing.is_proposal, item.entry.type is EntryType.NOTE, standing is Standing.MERGED
 
 
 def _omission(item: Retrieved, why: str) -> Omission:

@@ -87,7 +87,10 @@ def _listed(workspace: Workspace, filters: Filters) -> Iterator[Entry]:
         if (
             scope.holds(entry.address)
             and passes(entry, filters, workspace.today)
-            and is_shown(catalog.lineage, entry.address, filters, is_draft=entry.status is Status.DRAFT)
+            and (
+                is_shown(catalog.lineage, entry.address, filters, is_draft=entry.status is Status.DRAFT)
+                or catalog.is_merged(entry.address)
+            )
         ):
             yield entry
 

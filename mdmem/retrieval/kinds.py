@@ -40,7 +40,7 @@ class _Rank(Protocol):
 _Ranked = TypeVar("_Ranked", bound=_Rank)
 
 Force = tuple[bool, bool, int, int]
-"""Whether an entry ended, is only proposed, how far it is, and whether it is in doubt."""
+"""Whether an entry ended, is only proposed or merged, how far it is, and whether it is in doubt."""
 
 AheadKey = tuple[tuple[Any, ...], int, int]
 """What sorts an entry before another: the key of that, 0 (1 for that one itself), and its place among those before."""
@@ -63,7 +63,7 @@ class RankKind(NamedTuple):
 
     @property
     def is_proposal(self) -> bool:
-        """Say whether the default branch has not seen it."""
+        """Say whether nobody agreed to it yet."""
         return self.force[1]
 
     @property

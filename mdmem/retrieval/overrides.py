@@ -8,7 +8,7 @@ from functools import cached_property
 from mdmem.catalog import Catalog
 from mdmem.dataclass import dataclass
 from mdmem.entry.globs import any_match
-from mdmem.entry.model import Entry
+from mdmem.entry.model import Entry, Status
 from mdmem.retrieval.question import Question
 from mdmem.workspace.scope import Scope
 
@@ -77,6 +77,8 @@ class Overrides:
         return [other for other in named if entry.type.rank <= other.type.rank]
 
     def _named_by(self, entry: Entry) -> list[Entry]:
+        if entry.status is Status.DRAFT:
+            return []
         named = (self.catalog.entries.get(address) for address in entry.overrides)
         wings = self.catalog.wings
         return [other for other in named if other and other.wing != entry.wing and wings[other.wing].is_shared]

@@ -112,8 +112,8 @@ class AnsweredEntry:
 
     @property
     def is_proposal(self) -> bool:
-        """Say whether the default branch has not seen it."""
-        return self.stance is not None and self.stance.standing.is_proposal
+        """Say whether nobody agreed to it yet: the default branch has not seen it, or nobody approved it there."""
+        return self.stance is not None and self.stance.standing.is_unapproved
 
 
 # Scores that differ by less than a tenth tell little: a longer text of the same kind has a lower one.

@@ -85,7 +85,8 @@ class Reasons:
         stance = catalog.stance(entry.address)
         note = stance.note if stance is not None else ""
         if entry.status is Status.DRAFT:
-            parts.append("a draft: proposed, not binding")
+            is_merged = catalog.is_merged(entry.address)
+            parts.append("a draft: merged, not approved" if is_merged else "a draft: proposed, not binding")
             note = note or "; ".join(effects_of(entry))
         is_replaced = entry.is_in_force and not catalog.lineage.is_current(entry.address)
         if is_replaced or entry.status is Status.DEPRECATED:

@@ -7,6 +7,7 @@ from time import monotonic
 
 from mdmem.catalog import Catalog
 from mdmem.dataclass import replace
+from mdmem.entry.model import EntryType
 from mdmem.errors import EnvironmentFaultError, GoneError
 from mdmem.retrieval.bundle import BundleRequest, BundleScope, ContextBundle, RetrievalStatus, bundle_item, read_request
 from mdmem.retrieval.bundle_merge import MergedBundle, merge, narrowed, overriders
@@ -35,17 +36,20 @@ def retrieve_context(
     focus: str | None = None,
     categories: Sequence[str] | None = None,
     topic: str | None = None,
+    agent: str | None = None,
     paths: Sequence[str] = (),
     at: str | None = None,
     clock: Clock = monotonic,
 ) -> ContextBundle:
-    """Return the bundle of a project, `at` a revision or a date; what goes wrong is told by its status.
+    """Return the bundle of a project for an agent, `at` a revision or a date; what goes wrong is told by its status.
 
     The settings limit an attempt; one that takes longer, or whose files go away meanwhile, is made once more.
     Raises UsageError for a scope or category that is not known, and for a revision or date that is none.
     """
     workspace = workspace.as_of(at)
-    request = read_request(project_id=project_id, scope=scope, focus=focus, categories=categories, topic=topic)
+    request = read_request(
+        project_id=project_id, scope=scope, focus=focus, categories=categories, topic=topic, agent=agent
+    )
 
     def attempt(reading: Reading) -> ContextBundle:
         timed = within(reading.workspace, reading.settings.timeout_seconds, clock=clock)
@@ -119,6 +123,9 @@ def _message(bundle: ContextBundle, request: BundleRequest, state: ScopeAnswer) 
     if request.topic and not any(letter.isalnum() for letter in request.topic):
         parts.append("`topic` holds no word to look for")
     parts += (f"{one.count} rules of the wing `{one.wing}` apply to these paths" for one in bundle.basis.elsewhere)
+    if bundle.proposed and all(item.type is EntryType.INVARIANT for item in bundle.items):
+        only = "beside invariants, only" if bundle.items else "only"
+        parts.append(f"{only} drafts were found: they stand in `proposed` and bind nobody until a person approves them")
     if bundle.status is RetrievalStatus.FAILED:
         parts.append("no entry of this scope can be read; go on without memory")
     elif bundle.basis.problems and bundle.status is RetrievalStatus.EMPTY:

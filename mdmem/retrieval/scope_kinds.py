@@ -11,6 +11,7 @@ from mdmem.catalog.by_address import ByAddress
 from mdmem.entry.model import Entry, EntryType, Status, Wing
 from mdmem.retrieval.kinds import Force
 from mdmem.retrieval.question import Tier
+from mdmem.standing import Standing
 from mdmem.workspace.scope import Scope
 
 Kind = tuple[EntryType, Force]
@@ -60,8 +61,9 @@ class ScopeKinds(ByAddress[Kind]):
         is_sure = entry.status is Status.ACTIVE and (
             not entry.expires_at or entry.status_on(self._today) is Status.ACTIVE
         )
-        is_proposal = stance is not None and stance.standing.is_proposal
-        force = (address not in self._current, is_proposal, self._distance(entry), int(not is_sure))
+        is_merged = stance is not None and stance.standing is Standing.MERGED
+        is_proposal = is_merged or (stance is not None and stance.standing.is_proposal)
+        force = (address not in self._current and not is_merged, is_proposal, self._distance(entry), int(not is_sure))
         found = self[address] = _KINDS.setdefault((entry.type, force), (entry.type, force))
         return found
 

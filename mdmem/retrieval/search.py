@@ -179,7 +179,7 @@ def _hits(
 ) -> Sequence[Hit]:
     entries, lineage = catalog.entries, catalog.lineage
     stances = (catalog.stances or {}).items()
-    proposals = {address for address, stance in stances if stance.standing.is_proposal}
+    proposals = {address for address, stance in stances if stance.standing.is_unapproved}
 
     def key(at: int) -> _Key:
         address = found.keys[at]

@@ -63,6 +63,8 @@ class Selection(Grounds):
         # What replaced a match holds more than its own words.
         heads = among_alike & self.inherited.keys()
         own = heads.union(one for one in apart if one not in among_alike) & chosen
+        # Not among the chosen: they override nothing, contradict nothing, and bring nothing else in.
+        own |= {entry.address for entry in self._drafts() if self.catalog.is_merged(entry.address)}
         without = heads.union(one for one in overriders if one not in chosen)
         if few is not None:
             alone = alike.where(one in few and one not in without for one in alike.keys)
@@ -84,14 +86,16 @@ class Selection(Grounds):
         return ahead
 
     def propose(self) -> Described[Retrieved]:
-        """Return the drafts of the scope that match and nothing replaced, in order; they are never authority."""
-        drafts = {
-            entry.address: entry
-            for entry in self.catalog.traits.drafts
-            if entry.address in self.members and not self.catalog.lineage.heads(entry.address)
-            if self._passes(entry) and self._is_asked_for(entry)
-        }
+        """Return the drafts that match, in order, but for those that were merged; they are never authority."""
+        drafts = [entry.address for entry in self._drafts() if not self.catalog.is_merged(entry.address)]
         return Described(self._ranks(MatchColumns(), drafts, {}), attrgetter("described"))
+
+    def _drafts(self) -> Iterator[Entry]:
+        """Yield the drafts of the scope that match and nothing replaced."""
+        for entry in self.catalog.traits.drafts:
+            is_open = entry.address in self.members and not self.catalog.lineage.heads(entry.address)
+            if is_open and self._passes(entry) and self._is_asked_for(entry):
+                yield entry
 
     @cached_property
     def _alike(self) -> MatchColumns:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from mdmem.dataclass import dataclass
-from mdmem.entry.model import EntryType, Status
+from mdmem.entry.model import UNNAMED_AGENT, EntryType, Status
 from mdmem.errors import UsageError
 from mdmem.saving.compose import ComposedEntry, entry_text, read_back
 from mdmem.saving.json_reader import JsonObject, plain_text, shown
@@ -156,7 +156,7 @@ def compose_memo(
         "title": memo.title,
         "label": memo.kind.label,
         "topic": memo.domain,
-        "agent": memo.agent,
+        "agent": memo.agent or (UNNAMED_AGENT if memo.kind.type.is_rule else None),
         "tags": memo.tags,
         "see": tuple(see),
         METADATA: plain_text("remember.metadata", metadata),

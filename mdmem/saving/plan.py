@@ -16,7 +16,7 @@ from mdmem.dataclass import dataclass, replace
 from mdmem.document.layout import UnpatchableError
 from mdmem.document.parse import without_code
 from mdmem.document.rationale import rationale_span
-from mdmem.entry.model import Entry, EntryType, Status, instant_of, moment_on
+from mdmem.entry.model import UNNAMED_AGENT, Entry, EntryType, Status, instant_of, moment_on
 from mdmem.errors import LostRaceError
 from mdmem.saving.calls import PRODUCED, PRODUCED_BY, SaveRequest
 from mdmem.saving.compose import ComposedEntry, compose_record
@@ -178,7 +178,7 @@ def composed_for(saving: SaveContext, record: Record, **given: object) -> Compos
         "status": saving.status.value,
         "created_at": moment_on(saving.workspace.today, saving.now).isoformat(),
         "focus": request.text("focus") if record.scope is not MemoryScope.GLOBAL else None,
-        "agent": request.text("agent"),
+        "agent": request.text("agent") or (UNNAMED_AGENT if record.type.is_rule else None),
         "produced": tuple(one for one in request.arguments.get(PRODUCED, ()) if one in entries),
     }
     return compose_record(record, address, given | {name: value for name, value in fields.items() if value})

@@ -9,13 +9,14 @@ the default branch's, too, and a claim is a fact only where it agrees; other set
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping, Set
 from typing import Any
 
 from mdmem.catalog import Catalog, interpret, is_entry_place, settings_bytes, with_other_entries
 from mdmem.catalog.entries import with_entries
 from mdmem.dataclass import dataclass, replace
-from mdmem.entry.model import Entry, Status
+from mdmem.entry.model import Entry, EntryType, Status
+from mdmem.entry.stored_entries import of_kind
 from mdmem.errors import SettingsError
 from mdmem.git import read_blobs
 from mdmem.settings import OneSided, Proposals, Settings, parse_settings
@@ -65,6 +66,12 @@ def view_of(workspace: Workspace) -> View:
     return workspace.once(_view_of)
 
 
+def merged_decisions(workspace: Workspace) -> list[str]:
+    """Return the addresses of agents' decisions that were merged into the default branch and not approved, sorted."""
+    catalog = view_of(workspace).checkout.catalog
+    return sorted(filter(catalog.is_merged, catalog.stances or ()))
+
+
 def _view_of(workspace: Workspace) -> View:
     view = _made_of(workspace)
     workspace.parsed.follow("answers", view.effective.catalog)
@@ -74,7 +81,9 @@ def _view_of(workspace: Workspace) -> View:
 def _made_of(workspace: Workspace) -> View:
     standings, checkout = find_standings(workspace), workspace
     if standings is not None:
-        checkout = workspace.with_catalog(replace(workspace.catalog, stances=dict(_stances(standings))))
+        stances = dict(_stances(standings))
+        stances |= _merged(workspace.catalog.entries, stances)
+        checkout = workspace.with_catalog(replace(workspace.catalog, stances=stances))
     # Before the other version is made: that asks what is known of this one.
     workspace.parsed.follow("files", checkout.catalog)
     if standings is None:
@@ -101,6 +110,13 @@ def _agreed_settings(standings: Standings, workspace: Workspace) -> Settings:
         return parse_settings(content)
     except SettingsError as error:
         return error.readable if isinstance(error.readable, Settings) else Settings()
+
+
+def _merged(entries: Mapping[str, Entry], known: Collection[str]) -> Iterator[tuple[str, Stance]]:
+    """Yield the standing of agents' decisions that are drafts on the default branch; `known` stand otherwise."""
+    for address in of_kind(entries, Status.DRAFT):
+        if address not in known and entries[address].type is EntryType.DECISION and entries[address].agent:
+            yield address, Stance(Standing.MERGED)
 
 
 def _stances(standings: Standings) -> Iterator[tuple[str, Stance]]:

@@ -52,6 +52,7 @@ def test_json_has_the_same(tmp_path: Path, capsys: Capture) -> None:
             }
         ],
         "borrowed": [],
+        "merged": [],
         "findings": {"error": 0, "warning": 0, "info": 0},
         "hygiene": {"last_at": None, "due": True},
         "told": {"times": {}, "ways": {}, "last": None, "never": []},

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmem.mcp.tools.core import from_top, is_invariant
 from mdmem.mcp.tools.shape import (
+    AGENT,
     AT,
     COUNT,
     FLAG,
@@ -79,6 +80,7 @@ _RETRIEVE_CONTEXT = Tool(
             about="Only these.",
         ),
         Parameter(name="topic", about="Words that items are to hold."),
+        AGENT,
         PATHS,
         AT,
     ),

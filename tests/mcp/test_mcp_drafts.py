@@ -1,0 +1,92 @@
+"""What comes back of the decisions that an agent saved: as drafts, and once they were merged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import commit_all, memory, run_here, write, write_entry
+from clients import call, facts, server_over
+
+Capture = pytest.CaptureFixture[str]
+# Seven decisions that have no words in common.
+WORDS = ("axle", "bolt", "chain", "disc", "edge", "fork", "gear")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    made = memory(tmp_path / "repo") / "memory"
+    write(made, "shop/README.md", "---\nkind: project\n---\n")
+    return made
+
+
+def save(root: Path, *words: str, **more: str) -> None:
+    for word in words:
+        decision = {"title": f"Use the {word}", "rationale": f"The {word} {word}s {word}ing {word}ed {word}y."}
+        saved = facts(call(server_over(root), "save_decision", decision=decision, project_id="shop", **more))
+        assert saved["dedup_outcome"] == "new"
+
+
+def bundle(root: Path, **more: Any) -> Mapping[str, Any]:
+    return facts(call(server_over(root), "retrieve_context", project_id="shop", **more))
+
+
+def test_saved_decisions_come_back_as_items_once_they_are_merged(root: Path) -> None:
+    save(root, *WORDS)
+    commit_all(root, "seven decisions")
+    found = bundle(root, categories=["Decision"])
+    assert [(one["label"], one["status"], one["standing"]) for one in found["items"]] == [
+        ("Decision", "draft", "merged")
+    ] * 7
+    assert (found["retrieval_status"], "proposed" in found) == ("succeeded", False)
+
+
+def test_merged_decisions_have_room_after_patterns_and_before_notes(root: Path) -> None:
+    for number in range(5):
+        write_entry(root, f"shop/conventions/p{number}", "How.\n", type="pattern")
+        write_entry(root, f"shop/context/n{number}", "Why.\n", type="note")
+    save(root, *WORDS)
+    commit_all(root, "seven decisions")
+    labels = [one["label"] for one in bundle(root)["items"]]
+    assert labels == ["Decision"] * 5 + ["Pattern"] * 5
+
+
+def test_merged_decision_that_contradicts_another_makes_no_conflict(root: Path) -> None:
+    write_entry(root, "shop/rules/old", "Old.\n")
+    write_entry(root, "shop/rules/new", "New.\n", status="draft", agent="robot", conflicts_with="shop/rules/old")
+    commit_all(root)
+    found = bundle(root)
+    assert [one["id"] for one in found["items"]] == ["shop/rules/old", "shop/rules/new"]
+    assert (found["retrieval_status"], found["conflicts_found"]) == ("succeeded", False)
+
+
+def test_bundle_of_drafts_alone_says_so_and_has_all_of_the_callers_own(root: Path) -> None:
+    save(root, *WORDS)
+    save(root, "hub", "idler", agent="robot")
+    found = bundle(root, categories=["Decision"])
+    assert (found["items"], found["retrieval_status"]) == ([], "succeeded")
+    assert found["message"] == (
+        "only drafts were found: they stand in `proposed` and bind nobody until a person approves them"
+    )
+    assert sorted(one["title"] for one in found["proposed"]) == [f"Use the {word}" for word in WORDS]
+    assert {one["why"] for one in found["omitted"]} == {"over the 5 drafts that are shown"}
+    own = [one["title"] for one in bundle(root, agent="robot", categories=["Decision"])["proposed"]]
+    assert (sorted(own[:2]), len(own)) == (["Use the hub", "Use the idler"], 5)
+
+
+def test_bundle_with_a_decision_in_force_has_five_drafts_and_no_such_message(root: Path) -> None:
+    write_entry(root, "shop/rules/old", "Old.\n")
+    save(root, *WORDS)
+    found = bundle(root)
+    assert ([one["id"] for one in found["items"]], len(found["proposed"])) == (["shop/rules/old"], 5)
+    assert "message" not in found
+
+
+def test_agents_decisions_are_approved_together(root: Path, capsys: Capture) -> None:
+    save(root, *WORDS)
+    commit_all(root, "seven decisions")
+    assert run_here(capsys, "approve", "--merged", "--commit", cwd=root).code == 0
+    items = bundle(root)["items"]
+    assert (len(items), any("standing" in one or "status" in one for one in items)) == (7, False)
