@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,9 +14,8 @@ from itertools import islice
 
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, EntryType, Wing
-from mdmem.regex import regex
 
-_WORD = regex(r"[^\W_]+")
+_WORD = re.compile(r"[^\W_]+")
 
 
 @lru_cache(maxsize=8192)

@@ -34,7 +34,7 @@ ROWS = (
     {"access", "arguments", "similarity", "guide", "profile", "reply"},
     {"entry", "finding", "standing"},
     {"errors", "disk", "record"},
-    {"dataclass", "regex", "digests"},
+    {"dataclass", "digests"},
 )
 LAYERS = {f"mdmem.{unit}": layer for layer, units in enumerate(reversed(ROWS), 1) for unit in units} | {"mdmem": 0}
 # Outside library: the only units that import it.

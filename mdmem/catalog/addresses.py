@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from itertools import compress, repeat
@@ -10,12 +11,11 @@ from operator import add, not_
 from typing import Any
 
 from mdmem.entry.model import LINK_FIELDS, Entry
-from mdmem.regex import regex
 from mdmem.tree import FileKind, TreeFile, path_of
 
 MANIFEST = "README.md"
 # `CHANGELOG`, `CODE_OF_CONDUCT`; not `ADR-12`, which is a record.
-_PROSE = regex(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
+_PROSE = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
 _MANIFEST_BELOW = f"/{MANIFEST}"
 _DEPTH = 2
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 
-from mdmem.regex import regex
-
-_WORDS = {"wing": regex(r"[^\W_]+(?:_[^\W_]+)*\Z"), "room": regex(r"[^\W_]+(?:-[^\W_]+)*\Z")}
+_WORDS = {"wing": re.compile(r"[^\W_]+(?:_[^\W_]+)*\Z"), "room": re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")}
 # A dot is for versions, as in `python-3.12`: with `x.md` as an entry-id, `x.md` could mean two files.
-_WORDS["entry"] = regex(r"[^\W_]+(?:(?:[-_]|(?<=[0-9])\.(?=[0-9]))[^\W_]+)*\Z")
+_WORDS["entry"] = re.compile(r"[^\W_]+(?:(?:[-_]|(?<=[0-9])\.(?=[0-9]))[^\W_]+)*\Z")
 _JOINED_BY = {"wing": "_", "room": "-", "entry": "-"}
-_HUMP = regex(r"(?<=[a-z0-9])(?=[A-Z])")
-_FORBIDDEN = regex(r'[<>:"|?*\\]')
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_FORBIDDEN = re.compile(r'[<>:"|?*\\]')
 _DEVICE = r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[1-9¹²³])"
-_RESERVED = regex(rf"{_DEVICE}(?:\.|\Z)", re.IGNORECASE)
+_RESERVED = re.compile(rf"{_DEVICE}(?:\.|\Z)", re.IGNORECASE)
 
 
 def is_well_formed(kind: str, name: str) -> bool:
@@ -29,7 +27,7 @@ def well_formed(kind: str, name: str) -> str | None:
 
 # Most paths: in ASCII, well-formed in every part, and none that Windows refuses. One expression asks it all.
 _PART, _LEGAL = r"[a-z0-9]+(?:{0}[a-z0-9]+)*", rf"(?!{_DEVICE}[./])"
-_USUAL = regex(f"{_LEGAL}{_PART.format('_')}/{_LEGAL}{_PART.format('-')}/{_LEGAL}{_PART.format('-')}[.]md")
+_USUAL = re.compile(f"{_LEGAL}{_PART.format('_')}/{_LEGAL}{_PART.format('-')}/{_LEGAL}{_PART.format('-')}[.]md")
 
 
 def is_usual(path: str) -> bool:

@@ -6,6 +6,7 @@ A wing that is not there counts as one that may not be read: whoever asks learns
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from typing import Any
 
@@ -14,12 +15,11 @@ from mdmem.catalog.addresses import full_address
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import LINK_FIELDS, Entry, Wing
 from mdmem.errors import SettingsError
-from mdmem.regex import regex
 from mdmem.settings import Settings
 
-_ADDRESS = regex(r"[\w-]+(?:/[\w-]+){2}")
-_PARTS = regex(r"[\w.-]+(?:/[\w.-]+){2,}")
-_WING_TABLE = regex(r"\bwings\.([\w-]+)")
+_ADDRESS = re.compile(r"[\w-]+(?:/[\w-]+){2}")
+_PARTS = re.compile(r"[\w.-]+(?:/[\w.-]+){2,}")
+_WING_TABLE = re.compile(r"\bwings\.([\w-]+)")
 _RELATIONS = "relations"
 # By relation: its type and the address that it leads to.
 _PROPERTIES = "x-relation-properties"

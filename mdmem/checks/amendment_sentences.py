@@ -8,28 +8,27 @@ from collections.abc import Callable, Iterator, Sequence
 from mdmem.document.links import BodyLink
 from mdmem.document.parse import without_code
 from mdmem.record import StoredRecord
-from mdmem.regex import regex
 
 # The verbs but for their first letters, which may be capitals: a text without any is searched at the speed of memory.
 _STEMS = ("mend", "evise", "pdate", "odif", "elax", "upplement", "artially ")
 # Looked for first, since a subject may stand anywhere.
-_VERB = regex(
+_VERB = re.compile(
     r"\b(?:[Aa]mend|[Rr]evise|[Uu]pdate|[Mm]odif(?:ie|y)|[Rr]elaxe?|[Ss]upplement"
     r"|[Pp]artially (?:supersede|replace))(s?)\b"
 )
-_SUBJECT = regex(
+_SUBJECT = re.compile(
     r"\b(?:(?:this|the present)(?: \w+){0,2}|we|it)\s+(?:(?:also|only|partially)\s+)?(?:\w+\s+and\s+)?\Z", re.IGNORECASE
 )
-_MAYBE_SUBJECT = regex(r"\b(?:this|the present|we|it)\b", re.IGNORECASE)
+_MAYBE_SUBJECT = re.compile(r"\b(?:this|the present|we|it)\b", re.IGNORECASE)
 # Where nobody is named, it begins the sentence, and `Update the list` is a task for somebody.
-_START = regex(r"(?:\A|[.:!?]\s+|\n)[ \t]*(?:[-*+][ \t]+)?[*_]{0,2}\Z")
+_START = re.compile(r"(?:\A|[.:!?]\s+|\n)[ \t]*(?:[-*+][ \t]+)?[*_]{0,2}\Z")
 _BEFORE = 40
 # Up to the end of the sentence, and no further: a name far from the verb is of something else.
-_OBJECT = regex(r"(?:[^.!?;\n]|\.(?=\w)|\n(?!\s)){0,60}")
+_OBJECT = re.compile(r"(?:[^.!?;\n]|\.(?=\w)|\n(?!\s)){0,60}")
 _LONGEST = 200
 # What is read behind where a verb begins: the verb, the part behind it, and a name that ends there.
 _AFTER = _LONGEST + 100
-_NAMES = regex(
+_NAMES = re.compile(
     r"(?<![\w-])(?P<kind>[A-Za-z]{2,10})(?:[ \-_]|:`|\s#)0*(?P<number>\d{1,6})(?![\w-])"
     r"|(?<![\w/-])(?P<address>[a-z0-9_]+/[a-z0-9-]+/[\w-]+)"
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.entry.model import Entry, Status
-from mdmem.regex import regex
 
-_IDENTITY = regex(r"\s*(?P<name>[^<>]*?)\s*<(?P<email>[^<>]+)>\s*\Z")
+_IDENTITY = re.compile(r"\s*(?P<name>[^<>]*?)\s*<(?P<email>[^<>]+)>\s*\Z")
 
 
 def names_the_same(one: str, other: str) -> bool:

@@ -12,9 +12,8 @@ from mdmem.dataclass import replace
 from mdmem.document.parse import Document
 from mdmem.entry.model import visible
 from mdmem.finding import Finding, Severity
-from mdmem.regex import regex
 
-CONTROL = regex("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def invisible_in_names(case: Case) -> Iterator[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
@@ -20,7 +21,6 @@ from mdmem.checks.suppressions import Suppressions
 from mdmem.dataclass import dataclass, replace
 from mdmem.errors import MdmemError, SettingsError, UsageError
 from mdmem.finding import Finding, Place, Severity
-from mdmem.regex import regex
 from mdmem.settings import Settings, WingSettings
 
 # Nobody reads more of one kind in one file, and to show 95,000 took half a minute.
@@ -249,8 +249,8 @@ class _Run:
         self.take(unused_suppression.CODE)
 
 
-_NUMBER = regex(r"`[^`]*`|\d+")
-_NAMED = regex(r"`([^`]*)`")
+_NUMBER = re.compile(r"`[^`]*`|\d+")
+_NAMED = re.compile(r"`([^`]*)`")
 
 
 def mark_new(

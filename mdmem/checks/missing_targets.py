@@ -14,18 +14,17 @@ from mdmem.catalog import full_address
 from mdmem.checks.case import Case
 from mdmem.checks.paths import TrackedPaths
 from mdmem.dataclass import dataclass
-from mdmem.regex import regex
 
 # A comparison costs some 50 µs.
 _COMPARED = 8
 _TELLING = 200
 _CLOSE = 0.7
 _SHOWN = 3
-_NUMBER = regex(r"\d+")
+_NUMBER = re.compile(r"\d+")
 
 
 # `RFC 6120`, `ISO-8601`, `IEEE 802.3`, and whatever else is said in several words; an address is one.
-_OUTSIDE = regex(r"[A-Z][A-Z0-9]+[ -]?\d[\d.:-]*\Z|\S+(?:\s+\S+)+\Z")
+_OUTSIDE = re.compile(r"[A-Z][A-Z0-9]+[ -]?\d[\d.:-]*\Z|\S+(?:\s+\S+)+\Z")
 
 
 class Nearest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import shlex
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -13,13 +14,12 @@ from mdmem.checks.case import Facts
 from mdmem.dataclass import dataclass
 from mdmem.entry.globs import matches
 from mdmem.finding import Finding, Place
-from mdmem.regex import regex
 from mdmem.tree import SETTINGS_NAME, FileKind, TreeFile
 
 _ODD_EXTENSIONS = (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdwn")
-_MAGIC = regex(r"[*?\[\\]")
+_MAGIC = re.compile(r"[*?\[\\]")
 # An empty part, `.` or `..`: such a glob names no folder in the form that git lists.
-_ODD = regex(r"(?:\A|/)\.{0,2}(?:/|\Z)")
+_ODD = re.compile(r"(?:\A|/)\.{0,2}(?:/|\Z)")
 
 
 def files_and_folders(paths: Iterable[str]) -> dict[str, str]:

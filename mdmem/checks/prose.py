@@ -8,26 +8,25 @@ from collections.abc import Iterator
 from mdmem.catalog import Catalog
 from mdmem.catalog.changes import Changed, first_difference
 from mdmem.finding import Place
-from mdmem.regex import regex
 
 _REASON = r"(?:rationale|motivation|reason(?:ing)?|justification|why)s?"
 _SETTING = r"(?:context|background|problem|purpose|driver)s?"
 # `Why:` may be bold, quoted or an item; a heading may say more than the one word.
-_REASONS_BEGIN = regex(
+_REASONS_BEGIN = re.compile(
     rf"^[ \t>]*(?:[-*+][ \t]+)?[*_]{{0,2}}{_REASON}(?![a-z])[*_]{{0,2}}[ \t]*[:.\u2013\u2014]"
     rf"|^#{{1,6}}[ \t].*\b(?:{_REASON}|{_SETTING})\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_UNDERLINED_REASONS = regex(
+_UNDERLINED_REASONS = re.compile(
     rf"^.*\b(?:{_REASON}|{_SETTING})\b.*\r?\n[=-]{{3,}}[ \t]*\r?$", re.IGNORECASE | re.MULTILINE
 )
 # What our own template writes, found without an expression.
 _USUAL = "\nRationale:"
-_SENTENCE_END = regex(r"[.!?](?<!e\.g\.)(?<!i\.e\.)[\"')\]*_]*\s+|\n[ \t]*\r?\n|\n[ \t]*(?:[-*+]|\d+[.)])[ \t]+")
+_SENTENCE_END = re.compile(r"[.!?](?<!e\.g\.)(?<!i\.e\.)[\"')\]*_]*\s+|\n[ \t]*\r?\n|\n[ \t]*(?:[-*+]|\d+[.)])[ \t]+")
 # Atomic, since a comment could otherwise end in many places: 2^n ways for n comments.
-_NOTHING = regex(r"(?>\s+|#{1,6}(?:[ \t][^\n]*)?(?=\r?\n|\Z)|<!--(?s:.*?)-->)*+\Z")
-_HEADING = regex(r"\n[ \t]*#{1,6}[ \t].*")
-_CAUSE = regex(
+_NOTHING = re.compile(r"(?>\s+|#{1,6}(?:[ \t][^\n]*)?(?=\r?\n|\Z)|<!--(?s:.*?)-->)*+\Z")
+_HEADING = re.compile(r"\n[ \t]*#{1,6}[ \t].*")
+_CAUSE = re.compile(
     r"\b(?:because|since|so\s+that|therefore|instead\s+of|rather\s+than|no\s+longer|due\s+to|in\s+favou?r\s+of"
     r"|replac\w+|supersed\w+)\b",
     re.IGNORECASE,

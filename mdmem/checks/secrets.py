@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 from mdmem.dataclass import dataclass
-from mdmem.regex import regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +58,12 @@ _HYPHEN = (
     rf"|(?P<openai>(?<=\bsk-){_CODE}{{16,100}}?T3BlbkFJ{_CODE}{{16,128}})"
     rf"|(?P<age>(?<=\bAGE-SECRET-KEY-)1[0-9A-Z]{{58}}))(?!{_WORD})"
 )
-_PREFIX = regex(r"[A-Za-z_-]*\Z")
+_PREFIX = re.compile(r"[A-Za-z_-]*\Z")
 _LONGEST_PREFIX = len("AGE-SECRET-KEY")
-_TOKENS = (regex(_CAPITAL), regex(_UNDERSCORE), regex(_HYPHEN))
+_TOKENS = (re.compile(_CAPITAL), re.compile(_UNDERSCORE), re.compile(_HYPHEN))
 # Those without a rare first character are tried only where the text holds the hint.
 _HINTED = tuple(
-    (hint, regex(expression))
+    (hint, re.compile(expression))
     for hint, expression in (
         (".eyJ", r"\b(?P<jwt>eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,})"),
         ("hooks.slack.com", r"hooks\.slack\.com/services/(?P<hook>T\w{8,16}/B\w{8,16}/\w{20,64})"),
@@ -75,30 +74,30 @@ _HINTED = tuple(
         ),
     )
 )
-_URL = regex(r"://[^\s/:@\"'`<>]{1,80}:(?P<url>[^\s/:@\"'`<>]{6,128})@(?!localhost|127\.|[\w.-]*example)")
+_URL = re.compile(r"://[^\s/:@\"'`<>]{1,80}:(?P<url>[^\s/:@\"'`<>]{6,128})@(?!localhost|127\.|[\w.-]*example)")
 _LONGEST_URL = len("://:") + 80 + 128
 _ASSIGNED = tuple(
     # What stands before it ends a name below: a row of such signs is none.
-    regex(rf"{sign}(?<=[dDeEnNtTyY\"' \t:]{sign})[ \t]{{0,3}}(?:\"([^\"\s]{{8,128}})\"|'([^'\s]{{8,128}})'{bare})")
+    re.compile(rf"{sign}(?<=[dDeEnNtTyY\"' \t:]{sign})[ \t]{{0,3}}(?:\"([^\"\s]{{8,128}})\"|'([^'\s]{{8,128}})'{bare})")
     for sign, bare in (("=", r"|([^\s\"'`]{8,128})"), (":", ""))
 )
-_NAME = regex(
+_NAME = re.compile(
     r"(?:password|passwd|passphrase|secret|token|api_?key|(?:access|secret|private|signing|encryption)_?key)"
     r"[\"']?[ \t]{0,3}:?\Z",
     re.IGNORECASE,
 )
 _NAME_WORDS = ("pass", "secret", "token", "key")
 # Without quotes only an environment variable is sure to hold a value and not a name.
-_VARIABLE = regex(r"\b(?:[A-Z0-9_]+|aws_secret_access_key)[ \t]{0,3}\Z")
+_VARIABLE = re.compile(r"\b(?:[A-Z0-9_]+|aws_secret_access_key)[ \t]{0,3}\Z")
 _LONGEST_NAME = 40
 
-_EXAMPLE_TOKEN = regex(r"example|x{5}|\.{3}|123456789|0{8}|eyJzdWIiOiIxMjM0NTY3ODkwI", re.IGNORECASE)
-_EXAMPLE_PASSWORD = regex(
+_EXAMPLE_TOKEN = re.compile(r"example|x{5}|\.{3}|123456789|0{8}|eyJzdWIiOiIxMjM0NTY3ODkwI", re.IGNORECASE)
+_EXAMPLE_PASSWORD = re.compile(
     r"x{4}|\*{3}|\.{3}|…|[<>{}$%()\[\]]|12345|abcdef|qwerty|example|sample|dummy|fake|mock|test|foo|your|change"
     r"|placeholder|redacted|removed|replace|insert|secret|p[a@]ss|token|hunter|letmein|todo",
     re.IGNORECASE,
 )
-_NAMED_THING = regex(r"[A-Za-z]+(?:[-_./:][A-Za-z0-9]{1,3})?(?:[-_./:][A-Za-z]+)*[-_.]?v?\d{0,4}")
+_NAMED_THING = re.compile(r"[A-Za-z]+(?:[-_./:][A-Za-z0-9]{1,3})?(?:[-_./:][A-Za-z]+)*[-_.]?v?\d{0,4}")
 
 
 def find_secrets(text: str) -> Iterator[Secret]:

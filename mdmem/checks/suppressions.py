@@ -12,10 +12,9 @@ from mdmem.checks.registry import CODES, EXCUSABLE
 from mdmem.dataclass import dataclass
 from mdmem.document.parse import Document
 from mdmem.finding import Finding, Place
-from mdmem.regex import regex
 
 # A comment that nothing closes reaches to the end, as it does for whoever renders it.
-_COMMENT = regex(r"<!--\s*mdmem:(.*?)(-->|\Z)", re.DOTALL)
+_COMMENT = re.compile(r"<!--\s*mdmem:(.*?)(-->|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

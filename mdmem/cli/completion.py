@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem.regex import regex
-
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
@@ -191,7 +189,7 @@ def _workspace(context: click.Context) -> Workspace | None:
 
 # Where a front matter says its status; a key further down is left to the command.
 _HEAD_BYTES = 2_048
-_STATUS = regex(rb"^status:[ \t]*['\"]?(\w+)", re.MULTILINE)
+_STATUS = re.compile(rb"^status:[ \t]*['\"]?(\w+)", re.MULTILINE)
 
 
 def _status(path: Path) -> str:

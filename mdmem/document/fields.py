@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from mdmem.dataclass import dataclass
-from mdmem.regex import regex
 
 if TYPE_CHECKING:
     import re
@@ -81,12 +81,12 @@ _QUOTED = r"""\"(?:[^"\\]++|\\["\\])*\"|'(?:[^']++|'')*'"""
 _FIRST = r"""[^\s\-?:,\[\]{}#&*!|>'"%@`]"""
 _TEXT = rf"{_QUOTED}|{_FIRST}(?:[^ :#]++|:(?! |\Z)|(?<! )#| ++(?!\Z))*"
 _ITEM = rf"{_QUOTED}|{_FIRST}(?:[^ :#?,\[\]{{}}]++| ++(?![,\]]))*"
-_LINE = regex(
+_LINE = re.compile(
     rf"(?P<key>[A-Za-z_][\w-]{{,60}}):(?: +(?:(?P<text>{_TEXT})|\[(?P<items>(?:(?:{_ITEM})(?:, *(?:{_ITEM}))*)?)\]))?"
     rf"|(?P<dash> *- +)(?P<item>{_TEXT})"
 )
-_ITEMS = regex(_ITEM)
-_ESCAPED = regex(r"\\(.)")
+_ITEMS = re.compile(_ITEM)
+_ESCAPED = re.compile(r"\\(.)")
 _LIMIT = 4000
 
 

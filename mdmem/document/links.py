@@ -9,22 +9,21 @@ from urllib.parse import unquote
 
 from mdmem.dataclass import dataclass
 from mdmem.document.parse import without_spans
-from mdmem.regex import regex
 
 # One literal bracket in front of the alternatives lets the engine skip from bracket to bracket: forty times as fast.
 # No part reads past the next bracket: a line of 20,000 of them took minutes.
 _TITLE = r"(?:[ \t\n]+(?:\"[^\"]*\"|'[^'\n]*'|\([^()\n]*\)))?"
 # A path is in angle brackets, where blanks may be, or bare with its round brackets in pairs; either may hold escapes.
 _PATH = r"(?:<(?P<angled>[^<>\n]{1,500}+)>|(?P<file>(?:\\[!-/:-@\[-`{-~]|[^()\s<>\\]|\([^()\s]{0,200}\)){1,500}+))"
-_REFERENCE = regex(
+_REFERENCE = re.compile(
     r"\[(?:[sS][eE][eE]:\s*(?P<see>[^\[\]\s][^\[\]\n]*)(?:\n\s*)?\](?!\()"
     r"|\[(?P<wiki>[^\[\]\n|#]+)(?:[|#][^\[\]\n]*)?\]\]"
     rf"|(?<!!\[)[^\[\]\n]*\]\({_PATH}{_TITLE}[ \t]*\))"
 )
-_IMAGE = regex(rf"!\[[^\[\]\n]*\]\({_PATH}{_TITLE}[ \t]*\)")
-_DEFINITION = regex(rf"^ {{0,3}}\[[^\[\]\n^][^\[\]\n]*\]:[ \t]+{_PATH}{_TITLE}[ \t]*\r?$", re.MULTILINE)
-_ESCAPED = regex(r"\\([!-/:-@\[-`{-~])")
-_URL = regex(r"[a-z][a-z0-9+.-]*:|//|#", re.IGNORECASE)
+_IMAGE = re.compile(rf"!\[[^\[\]\n]*\]\({_PATH}{_TITLE}[ \t]*\)")
+_DEFINITION = re.compile(rf"^ {{0,3}}\[[^\[\]\n^][^\[\]\n]*\]:[ \t]+{_PATH}{_TITLE}[ \t]*\r?$", re.MULTILINE)
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_URL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +37,11 @@ class BodyLink:
 
 
 # What a body holds, its code included, whose prose holds a reference: blanks in the place of code bring none together.
-_MAYBE_ADDRESS = regex(r"\[(?:\[|[sS][eE][eE]:)")
+_MAYBE_ADDRESS = re.compile(r"\[(?:\[|[sS][eE][eE]:)")
 # Of each reference the part that stands in one line.
-_LIKELY = regex(r"\[\[[^\[\]|#]+(?:[|#][^\[\]]*)?\]\]|\[[sS][eE][eE]:|\]\([^\s)]|^ {0,3}\[[^\[\]^][^\[\]]*\]:[ \t]")
+_LIKELY = re.compile(
+    r"\[\[[^\[\]|#]+(?:[|#][^\[\]]*)?\]\]|\[[sS][eE][eE]:|\]\([^\s)]|^ {0,3}\[[^\[\]^][^\[\]]*\]:[ \t]"
+)
 
 
 def may_hold_links(body: str) -> bool:
@@ -89,7 +90,7 @@ def body_links(prose: str) -> Iterator[BodyLink]:
     yield from sorted([*links, *defined], key=lambda link: link.offset)
 
 
-_MARKS = regex(r"\[\[|\]\(|\]:|\[see:", re.IGNORECASE)
+_MARKS = re.compile(r"\[\[|\]\(|\]:|\[see:", re.IGNORECASE)
 
 
 def may_have_links(body: str) -> bool:

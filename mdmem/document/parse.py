@@ -12,7 +12,6 @@ from mdmem.dataclass import dataclass
 from mdmem.document.fields import Fields, plain_nodes, plain_values
 from mdmem.document.split import FenceError, split_text
 from mdmem.finding import Finding, Place
-from mdmem.regex import regex
 
 if TYPE_CHECKING:
     from mdmem.document.fields import Nodes
@@ -35,15 +34,17 @@ def _ends(text: str) -> tuple[int, ...]:
 
 
 SIZE_LIMIT = 1024 * 1024
-_HEADING = regex(r"#{1,6}[ \t]+([^ \t\r\n].*)")
-_LATER_HEADING = regex(rf"\n{_HEADING.pattern}")
-_CODE_FENCE = regex(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(.*)$", re.MULTILINE)
-_BACKTICKS = regex("`+")
+_HEADING = re.compile(r"#{1,6}[ \t]+([^ \t\r\n].*)")
+_LATER_HEADING = re.compile(rf"\n{_HEADING.pattern}")
+_CODE_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(.*)$", re.MULTILINE)
+_BACKTICKS = re.compile("`+")
 # All three lines of a conflict, in order: a row of `=` alone is a heading's underline.
-_CONFLICT = tuple(regex(rf"^{mark}\r?$", re.MULTILINE) for mark in ("<{7}(?: .*)?", "={7}", ">{7}(?: .*)?"))
+_CONFLICT = tuple(re.compile(rf"^{mark}\r?$", re.MULTILINE) for mark in ("<{7}(?: .*)?", "={7}", ">{7}(?: .*)?"))
 _TELLING = frozenset({"type", "status", "created_at", "title", "tags", "applies_to", "supersedes", "superseded_by"})
-_RULE = regex(r"\s*---")
-_SECOND = regex(r"\s*^---\r?\n([A-Za-z_-]+:.*\n(?:(?:[A-Za-z_-]+:|[ \t#]|-[ \t]).*\n|\r?\n)*)---\r?$", re.MULTILINE)
+_RULE = re.compile(r"\s*---")
+_SECOND = re.compile(
+    r"\s*^---\r?\n([A-Za-z_-]+:.*\n(?:(?:[A-Za-z_-]+:|[ \t#]|-[ \t]).*\n|\r?\n)*)---\r?$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 
-from mdmem.regex import regex
-
 # No blanks after the colon: they may be code that was blanked out.
-_LINE = regex(r"^Rationale:", re.MULTILINE)
-_HEADING = regex(r"^#{1,6}[ \t]+Rationale[ \t]*#*[ \t]*$", re.MULTILINE)
-_NEXT = regex(r"^#{1,6}[ \t]", re.MULTILINE)
+_LINE = re.compile(r"^Rationale:", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6}[ \t]+Rationale[ \t]*#*[ \t]*$", re.MULTILINE)
+_NEXT = re.compile(r"^#{1,6}[ \t]", re.MULTILINE)
 
 
 def rationale_of(prose: str) -> str:

@@ -5,21 +5,19 @@ from __future__ import annotations
 import json
 import re
 
-from mdmem.regex import regex
-
-_PLAIN = regex(r"[^\W_][^\n:#\[\]{},&*!|'\"%`]*[^\s:#\[\]{},&*!|'\"%`]|[^\W_]", re.UNICODE)
+_PLAIN = re.compile(r"[^\W_][^\n:#\[\]{},&*!|'\"%`]*[^\s:#\[\]{},&*!|'\"%`]|[^\W_]", re.UNICODE)
 # YAML 1.1 readers other than ours give these words another type; quotes keep them text for everybody.
-_TYPED = regex(
+_TYPED = re.compile(
     r"(?i)(?:y|n|yes|no|on|off|true|false|null|~|[-+.]?[\d_.:e+-]+|0[box][\da-f_]+"
     r"|[-+]?\.(?:inf|nan)|\d{4}-\d\d?-\d\d?[t ]+\d\d?:.*)\Z"
 )
 # A front matter may not hold these as they are, only as escapes.
-_CONTROL = regex("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 # A day, a moment or a number: where a field holds such values, they are written bare.
-_BARE = regex(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d[\d:.]*(?:[Zz]|[+-]\d\d:?\d\d)?)?|\d+(?:\.\d+)?")
+_BARE = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d[\d:.]*(?:[Zz]|[+-]\d\d:?\d\d)?)?|\d+(?:\.\d+)?")
 # What a value without quotes cannot begin with, hold or end with.
-_UNFIT = regex(r"""\A[-?:,\[\]{}#&*!|>'"%@`~=<\s]|:(?:\s|\Z)|\s#|\s\Z""")
-_FLOW = regex(r"[,\[\]{}]")
+_UNFIT = re.compile(r"""\A[-?:,\[\]{}#&*!|>'"%@`~=<\s]|:(?:\s|\Z)|\s#|\s\Z""")
+_FLOW = re.compile(r"[,\[\]{}]")
 
 
 def scalar(text: str) -> str:

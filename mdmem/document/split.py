@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 
-from mdmem.regex import regex
-
-FENCE = regex(r"^---\r?$", re.MULTILINE)
-_FRONT = regex(r"---\r?(?:\n|\Z)")
-_VARIANT = regex(r"^(?:---[ \t]+|----+[ \t]*|\+\+\+[ \t]*|\.\.\.[ \t]*|- - -|–––|—)\r?$", re.MULTILINE)
+FENCE = re.compile(r"^---\r?$", re.MULTILINE)
+_FRONT = re.compile(r"---\r?(?:\n|\Z)")
+_VARIANT = re.compile(r"^(?:---[ \t]+|----+[ \t]*|\+\+\+[ \t]*|\.\.\.[ \t]*|- - -|–––|—)\r?$", re.MULTILINE)
 _LFS_POINTER = "version https://git-lfs.github.com/spec/"
 # Blanks that no editor shows: of zero width, no-break, and a second byte order mark.
 _UNSEEN = " \t\u00a0\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"

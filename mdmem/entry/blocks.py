@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from itertools import accumulate, chain, pairwise
@@ -10,7 +11,6 @@ from textwrap import dedent
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.sentences import Paragraph, comments_blanked, cut_at_word, is_links, size_of
-from mdmem.regex import regex
 
 
 class BlockKind(Enum):
@@ -27,13 +27,13 @@ _WHOLE, _ITEM_BYTES = 700, 320
 # A longer paragraph is taken by its sentences.
 _LONG = 420
 
-_FENCE = regex(r"[ \t]*(`{3,}|~{3,})")
-_ITEM = regex(r"[ \t]*(?:[-*+]|\d{1,3}[.)]|\(?[a-z0-9]{1,3}\))[ \t]+\S")
-_TABLE = regex(r"[ \t]*(?:\||\+[-=]{2,}|={2,}[ \t]+={2,})")
-_DIRECTIVE = regex(r"[ \t]*\.\.[ \t]+(?:(?P<name>[\w-]+)::|\[|_|\S)")
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)]|\(?[a-z0-9]{1,3}\))[ \t]+\S")
+_TABLE = re.compile(r"[ \t]*(?:\||\+[-=]{2,}|={2,}[ \t]+={2,})")
+_DIRECTIVE = re.compile(r"[ \t]*\.\.[ \t]+(?:(?P<name>[\w-]+)::|\[|_|\S)")
 _CODES = frozenset(("code", "code-block", "sourcecode", "parsed-literal", "literal", "doctest", "productionlist"))
 # Rows of marks, fields of directives, quotes of people, pictures and tags.
-_EMPTY = regex(r"[ \t]*(?::[\w -]+:(?:\s|\Z)|</?[a-zA-Z!]|\[[^\]\n]*\]:\s|([=\-~*_#])\1+[\s=\-~*_]*\Z)")
+_EMPTY = re.compile(r"[ \t]*(?::[\w -]+:(?:\s|\Z)|</?[a-zA-Z!]|\[[^\]\n]*\]:\s|([=\-~*_#])\1+[\s=\-~*_]*\Z)")
 
 
 @dataclass(frozen=True, slots=True)

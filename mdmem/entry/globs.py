@@ -9,7 +9,6 @@ from functools import cache, lru_cache
 from itertools import count
 
 from mdmem.dataclass import dataclass
-from mdmem.regex import regex
 
 
 def matches(glob: str, path: str) -> bool:
@@ -103,7 +102,7 @@ class _Rule:
 
 
 _NOTHING = _Rule("", "\0", "\0", None)
-_SPECIAL = regex(r"[*?\[\\]")
+_SPECIAL = re.compile(r"[*?\[\\]")
 
 
 @lru_cache(maxsize=4096)
@@ -137,7 +136,7 @@ def _normal(glob: str) -> str | None:
 _NEVER = b"(?!)"
 _STAR, _DEEP, _FOLDERS = b"[^/]*?", b".*?", b"(?:.*?/)??"
 _FIXED = {"folders": _FOLDERS, "deep": _DEEP, "star": _STAR, "any": b"[^/]", "never": _NEVER}
-_TOKEN = regex(
+_TOKEN = re.compile(
     rb"(?:(?<=/)|\A)\*\*+(?:(?P<folders>/)|(?P<deep>(?=\\/|\Z)))"
     rb"|(?P<star>\*+)|(?P<any>\?)|(?P<set>\[)|(?P<never>\\\Z)|\\?(?P<plain>.)",
     re.DOTALL,
@@ -179,7 +178,7 @@ def _tokens(glob: bytes) -> Iterator[bytes]:
             yield _FIXED.get(kind) or re.escape(found["plain"])
 
 
-_ITEM = regex(rb"\[:([^\]]*):\]|(\\.|[^\\])-(\\.|[^\]\\])|(\\.|[^\\])", re.DOTALL)
+_ITEM = re.compile(rb"\[:([^\]]*):\]|(\\.|[^\\])-(\\.|[^\]\\])|(\\.|[^\\])", re.DOTALL)
 
 
 @cache

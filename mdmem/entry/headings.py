@@ -10,18 +10,17 @@ from itertools import product
 from mdmem.dataclass import dataclass
 from mdmem.entry.phrases import begins_with, holds_any, lowered, words_in
 from mdmem.entry.sentences import without_comments
-from mdmem.regex import regex
 
 # Behind the end of a line, which these begin with: to look for the start of a line at each letter takes ten times as
 # long.
-_LINE = regex(
+_LINE = re.compile(
     r"\n(?:#{1,6}(?=[ \t\r\n]|\Z)| {0,3}(?:`{3,}|~{3,}|<!--|\*\*(?=[^\s*])"
     r"|(?P<mark>[=\-~^\"'*+#.:_`/])(?P=mark)+[ \t]*\r?(?=\n|\Z)))"
 )
-_ANY_ATX = regex(r"\n#{1,6}[ \t]")
+_ANY_ATX = re.compile(r"\n#{1,6}[ \t]")
 # At the margin alone: a comment in code that reStructuredText indents is none.
-_ATX = regex(r"(#{1,6})(?![^ \t\r\n])")
-_FIELD = regex(r":[\w-]+:")
+_ATX = re.compile(r"(#{1,6})(?![^ \t\r\n])")
+_FIELD = re.compile(r":[\w-]+:")
 _LONGEST_TITLE = 199
 _MARKS = "=-~^\"'*+#.:_`/"
 # Markdown takes any row of these, reStructuredText one that is as long as the title.
@@ -30,12 +29,14 @@ _UNDERLINE = 4
 # Whoever leaves so many empty says nothing in the others either.
 _TRIED = 8
 # Some write `**Decision**` on a line by itself; only names that are known count, since a rule may be bold, too.
-_BOLD = regex(r" {0,3}\*\*([^*\n]{1,60})\*\*:?[ \t]*\r?$", re.MULTILINE)
+_BOLD = re.compile(r" {0,3}\*\*([^*\n]{1,60})\*\*:?[ \t]*\r?$", re.MULTILINE)
 _BOLD_LEVEL = 7
 
 # No name is longer, and what is none of it may be looked for from each of its letters.
 _LONGEST_NAME = 200
-_NOT_NAME = regex(r"^[\W_]*(?:\d+(?:\.\d+)*[.):]*\s+)?[\W_]*|\s*[(\[](?i:optional|required|wip|tbd)[)\]]\s*$|[\W_]+$")
+_NOT_NAME = re.compile(
+    r"^[\W_]*(?:\d+(?:\.\d+)*[.):]*\s+)?[\W_]*|\s*[(\[](?i:optional|required|wip|tbd)[)\]]\s*$|[\W_]+$"
+)
 
 
 def _each(*parts: str) -> Iterator[str]:

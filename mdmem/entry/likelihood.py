@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import fsum
-
-from mdmem.regex import regex
 
 # Of the mean weight of a word of the question, by logistic regression over the passages of 174 questions about PEPs and
 # KEPs, half of them kept back: a default, a version or a time; a name in code of several parts; that something is new;
@@ -17,13 +16,13 @@ _DEFAULTS = ("default", "unset", "omitted", "not set", "not specified")
 _NEWS = (" new ", "introduc", "propos", " add ", " adds ", " added ", " adding ")
 # What stands before is looked at behind the first sign: a pattern that begins with looking back takes twenty times as
 # long, and to look for a few words is faster than a pattern of them.
-_NUMBER = regex(
+_NUMBER = re.compile(
     r"[0-9](?<![a-uw-zA-UW-Z0-9_].)[0-9]*+"
     r"(?:\.[0-9]|\s?(?:%|(?:m?s|seconds?|minutes?|hours?|days?|months?|years?|bytes?|[KMG]i?B)\b))"
 )
-_COUNTS, _UNIT = ("two", "three", "five", "six", "ten"), regex(r"\s(?:year|month|release|minute|second|hour)")
-_NAME = regex(r"`(?<![\w`)]`)`?(?=[^\W_]|[./@$\[-])(?=[^`\n]*+`)[^`\n]*?(?:[a-z][A-Z]|[_./:@\[(-])")
-_CODE = regex(r"\n(?:[ \t]{2}|```|~~~)")
+_COUNTS, _UNIT = ("two", "three", "five", "six", "ten"), re.compile(r"\s(?:year|month|release|minute|second|hour)")
+_NAME = re.compile(r"`(?<![\w`)]`)`?(?=[^\W_]|[./@$\[-])(?=[^`\n]*+`)[^`\n]*?(?:[a-z][A-Z]|[_./:@\[(-])")
+_CODE = re.compile(r"\n(?:[ \t]{2}|```|~~~)")
 
 
 def likely(text: str) -> float:

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.fields import KNOWN_FIELDS, Kind, names_of
 from mdmem.record import StoredRecord
-from mdmem.regex import regex
 
 LINK_FIELDS = names_of(Kind.LINKS)
 DATE_FIELDS = tuple(name for name in names_of(Kind.MOMENT) if name in KNOWN_FIELDS)
 
 # A date-time may carry an offset; whether it must is a check, so both are read.
-_ISO_DAY = regex(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
-_ISO_TIME = regex(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|z|[+-]\d{2}:?\d{2})?\Z", re.ASCII)
+_ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
+_ISO_TIME = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|z|[+-]\d{2}:?\d{2})?\Z", re.ASCII)
 
 
 class EntryType(StrEnum):
@@ -273,7 +272,7 @@ def _shown(character: str) -> str:
 
 
 # What a terminal obeys, what turns the direction of text, and what has no width; line ends and tabs are text.
-ACTING = regex(
+ACTING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 _JOINERS = "\u200c\u200d"

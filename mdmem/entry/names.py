@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,6 @@ from operator import itemgetter
 
 from mdmem.entry.headings import sections_of, told
 from mdmem.entry.sentences import comments_blanked
-from mdmem.regex import regex
 
 # Of 174 questions over PEPs and KEPs two names brought most facts into as many bytes; a third takes room from the
 # words that were asked for.
@@ -22,9 +22,9 @@ _MARKED, _OFTEN = 2, 3
 _COUNTED = 12
 _SHORTEST = 3
 # What stands before is looked at behind the first sign, which is looked for twenty times as fast.
-_CODE = regex(r"`(?:`([^`\n]{2,60})``|(?<!``)([^`\n<>]{2,60})`(?![`_]))")
+_CODE = re.compile(r"`(?:`([^`\n]{2,60})``|(?<!``)([^`\n<>]{2,60})`(?![`_]))")
 # Of a path to a field, or of a call, the last part is the name; that of a file is whole.
-_PATH = regex(r"[\w.\[\]-]*\.(?!(?:toml|txt|py|json|ya?ml|md|cfg)\Z)(?=[\w-]+\Z)")
+_PATH = re.compile(r"[\w.\[\]-]*\.(?!(?:toml|txt|py|json|ya?ml|md|cfg)\Z)(?=[\w-]+\Z)")
 _SAID_OF_ANYTHING = frozenset({"True", "False", "None", "true", "false", "null", "nil"})
 
 

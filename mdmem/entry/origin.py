@@ -6,11 +6,10 @@ import re
 from hashlib import sha1
 
 from mdmem.dataclass import dataclass
-from mdmem.regex import regex
 
 KEY = "x-imported-from"
-_WRITTEN = regex(r"(?P<path>[^#]+?)(?:#(?P<part>[^@]*))?@(?P<digest>[0-9a-f]{12})\Z")
-LINE = regex(rf"^{KEY}:[ \t]+(?P<value>.+?)[ \t]*\r?$", re.MULTILINE)
+_WRITTEN = re.compile(r"(?P<path>[^#]+?)(?:#(?P<part>[^@]*))?@(?P<digest>[0-9a-f]{12})\Z")
+LINE = re.compile(rf"^{KEY}:[ \t]+(?P<value>.+?)[ \t]*\r?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

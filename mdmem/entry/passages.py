@@ -28,7 +28,6 @@ from mdmem.entry.sentences import (
     said,
     size_of,
 )
-from mdmem.regex import regex
 
 Hit = tuple[int, int, frozenset[str]]
 """Where a text holds words of a question: start, end, and which."""
@@ -52,10 +51,10 @@ _MOST_BEGUN = 4000
 # So many items make a list, and a run that counts on is so many times as long.
 _SEVERAL = 2
 # What counts in sentences: whoever reads of the first asks for the second.
-_FIRST = regex(r"\bthe first\b|\bfirst(?:ly)?,", re.IGNORECASE)
-_NEXT = regex(r"\bthe (?:second|third|fourth|last|other)\b|\b(?:second|third)(?:ly)?,|\bfinally,", re.IGNORECASE)
+_FIRST = re.compile(r"\bthe first\b|\bfirst(?:ly)?,", re.IGNORECASE)
+_NEXT = re.compile(r"\bthe (?:second|third|fourth|last|other)\b|\b(?:second|third)(?:ly)?,|\bfinally,", re.IGNORECASE)
 # What a sentence announces with a colon: a block of code, or what is indented below it.
-_SHOWN = regex(
+_SHOWN = re.compile(
     r"(?>\s*\n)(?P<block>(?:[ \t]*(?:```|~~~)[^\n]*\n.*?\n[ \t]*(?:```|~~~))"
     r"|(?:[ \t]{2,}\S[^\n]*(?:\n(?:[ \t]*\n)*[ \t]{2,}\S[^\n]*)*))",
     re.DOTALL,

@@ -5,11 +5,10 @@ To compile a pattern of forty words takes as long as to read ten entries with it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
-from mdmem.regex import regex
-
-_WORD = regex(r"\w+")
+_WORD = re.compile(r"\w+")
 # What such a pattern takes for an ASCII letter.
 _EQUAL = str.maketrans("\u0130\u0131\u017f\u212a", "iisk")
 

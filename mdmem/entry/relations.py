@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from itertools import islice
 
 from mdmem.entry.phrases import holds_any, lowered, words_in
-from mdmem.regex import regex
 
 _VERBS = {
     "amend": "amends",
@@ -38,14 +37,14 @@ _OWN = (
 )
 # What does it is this entry, which names itself before. Each word between is read in one way alone: `only` is `\w+ly`,
 # too, and of thirty such words there would be a billion readings.
-_ACTIVE = regex(
+_ACTIVE = re.compile(
     rf"\b(?:{_OWN}|we\b)"
     r"(?:\s+(?>(?:\w+ly|also|then|thus|therefore|hereby|here|only|will|shall|should|would|must|propos(?:es?|ing)"
     r"|aims?|intends?|seeks?|wants?|needs?|has|have|and|to|in order|\w+(?:e?s|ies)(?=,?\s+and\b))\b))*"
     rf",?\s+{_STEM}(?:e?s|ies|ing|e?d|ied|e|y)?\b(?:(?<!build)(?<!builds)|(?= (?:up)?on\b))",
     re.IGNORECASE,
 )
-_PASSIVE = regex(
+_PASSIVE = re.compile(
     rf"\W*(?:['’]s\s+(?:\w+\s+){{1,3}})?\b(?:is|are|was|were|will be|gets?|be)\s+(?:\w+\s+)?{_STEM}(?:e?d|ied|n)\b"
     rf"(?=\s+(?:here\b|(?:by|in) {_OWN}|by this\W*\Z))",
     re.IGNORECASE,
@@ -58,21 +57,21 @@ _UNSAID = {
 _UNSAID_STEMS = ("reject", "consider", "abandon")
 _UNSAID_PHRASES = ("had we", "had this", "would have", "could have", "should have")
 _ONCE = {"once", "earlier", "formerly", "previously", "originally", "initially"}
-_ASKED = regex(r"\?[^\w?]*\Z|\b(?:if|unless)\b", re.IGNORECASE)
+_ASKED = re.compile(r"\?[^\w?]*\Z|\b(?:if|unless)\b", re.IGNORECASE)
 _BREAK_MARKS = '.;:()[]“”"'
 _BREAKS = {
     *("but", "because", "that", "which", "while", "since", "where", "when", "so", "if", "with", "by", "from", "for"),
     *("to", "as", "without", "unlike", "except", "instead", "than"),
 }
 # A name that begins a clause of its own is the object of nothing.
-_CLAUSE = regex(r"[`_*>\])]*\s+(?:\w*s|will|may|must|can|should|had|were|are|still)\b", re.IGNORECASE)
-_WHOLE = regex(
+_CLAUSE = re.compile(r"[`_*>\])]*\s+(?:\w*s|will|may|must|can|should|had|were|are|still)\b", re.IGNORECASE)
+_WHOLE = re.compile(
     r"\W*(?:(?:the|a|an|this|our|of|in|on|upon|spec(?:ification)?|proposal|text|rules?|decision"
     r"|both|and|[a-z]{2,5}\W{1,3}\d+)\W+)*\W*\Z",
     re.IGNORECASE,
 )
 _LIMITS = ("limit", "restrict", "constrain", "requir", "prohibit", "ban")
-_POSSESSED = regex(r"[`_*>\])]*['’]s\b|['’](?=\s)")
+_POSSESSED = re.compile(r"[`_*>\])]*['’]s\b|['’](?=\s)")
 # Further away the name is the object of another word.
 _NEAR = 70
 # The longest verb in any form of it.

@@ -25,7 +25,6 @@ from mdmem.entry.sentences import (
     without_targets,
 )
 from mdmem.entry.statements import stated_fields
-from mdmem.regex import regex
 
 NO_WEIGHTS: Mapping[str, float] = {}
 SHORTENED = 600
@@ -53,7 +52,7 @@ _OPERATIVE_PHRASES = (
 # Where a sentence begins so, behind the mark of an item.
 _ORDERS = {"Add", "Allow", "Do", "Extend", "Keep", "Make", "Provide", "Run", "Store", "Support", "Use", "Write"}
 # Reasons that stand as prose below the rule.
-_RATIONALE = regex(
+_RATIONALE = re.compile(
     r"[*_]{0,2}(?:rationale|why|because|context|background|motivation|alternatives?|rejected|considered)\b[^.\n:]{0,30}:",
     re.IGNORECASE,
 )
@@ -66,7 +65,7 @@ _CHANGING = (
 _CHANGING_PHRASES = (
     *("instead", "no longer", "add to", "adds to", "added to", "adding to", "addition to", "additions to"),
 )
-_NUMBERED = regex(r"([A-Za-z]+)[ _-]0*(\d+)(?!\d)")
+_NUMBERED = re.compile(r"([A-Za-z]+)[ _-]0*(\d+)(?!\d)")
 
 
 def deciding_section(
@@ -243,7 +242,7 @@ def _naming(names: tuple[str, ...]) -> re.Pattern[str] | None:
             kind, number = numbered.groups()
             ways[rf"{kind}s?[\s_-]*#?0*{number}(?!\.?\d)"] = None
             roles[rf":{kind}:`(?:[^`<]*<)?0*{number}(?:#[^`>]*)?>?`"] = None
-    return regex("|".join((*roles, rf"(?<![\w-])(?:{'|'.join(ways)})")), re.IGNORECASE) if ways else None
+    return re.compile("|".join((*roles, rf"(?<![\w-])(?:{'|'.join(ways)})")), re.IGNORECASE) if ways else None
 
 
 @lru_cache(maxsize=64)

@@ -8,30 +8,29 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 
 from mdmem.record import StoredRecord
-from mdmem.regex import regex
 
 # To the end where nothing closes it: a search from each of thousands that are open would take hours.
-_COMMENT = regex(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_CODE = regex(
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_CODE = re.compile(
     r"^ {0,3}(?:(?P<ticks>`{3,})(?![^\n]*`)|(?P<tildes>~{3,}))[^\n]*"
     r"(?:\n.*?(?:^ {0,3}(?(ticks)(?P=ticks)`*|(?P=tildes)~*)[ \t]*\r?$)|.*\Z)",
     re.DOTALL | re.MULTILINE,
 )
-_BLANK_LINES = regex(r"\n(?:[ \t]*\r?\n)+")
+_BLANK_LINES = re.compile(r"\n(?:[ \t]*\r?\n)+")
 # Behind the end of a line: to look for the start of one takes three times as long.
-_ITEM = regex(r"\n[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+")
+_ITEM = re.compile(r"\n[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+")
 # An abbreviation, an initial and a small letter behind the full stop end none. What stands before is looked at behind
 # the mark: a pattern that begins with looking back takes twenty times as long.
 _STOPPED = (
     r"(?<![.!?].)(?<!\be\.g.)(?<!\bi\.e.)(?<!\bvs.)(?<!\bcf.)(?<!\s[A-Z].)"
     r"[.!?]*+(?:[\"')\]*_`]|[\u2019\u201d])*+(?=\s+[^\sa-z])"
 )
-_END = regex(rf"[.!?]{_STOPPED}")
+_END = re.compile(rf"[.!?]{_STOPPED}")
 # A class of signs that are no Latin takes as long to compile as all else here.
 _WIDE = "。！？"
-_WIDE_END = regex(rf"[.!?{_WIDE}](?:(?<=[.!?]){_STOPPED}|(?<=[{_WIDE}])[{_WIDE}]*+[」』”]*+)")
+_WIDE_END = re.compile(rf"[.!?{_WIDE}](?:(?<=[.!?]){_STOPPED}|(?<=[{_WIDE}])[{_WIDE}]*+[」』”]*+)")
 # Fields and targets of reStructuredText, pictures, tags, rows of marks.
-_NO_PROSE = regex(r":[\w -]+:(?:\s|\Z)|\[?!\[|</?[a-zA-Z!]|\[[^\]\n]*\]:\s|\+[-=]|([=\-~*_#])\1++[\s=\-~*_]*+\Z")
+_NO_PROSE = re.compile(r":[\w -]+:(?:\s|\Z)|\[?!\[|</?[a-zA-Z!]|\[[^\]\n]*\]:\s|\+[-=]|([=\-~*_#])\1++[\s=\-~*_]*+\Z")
 _ROWS = frozenset("=-~*_#")
 _BULLETS, _BLANKS, _MARKS = {"-", "*", "+"}, {" ", "\t"}, {"*", "_"}
 # To compile a pattern of them takes as long as to cut up a body.
@@ -44,15 +43,15 @@ _NAMED = (
     "|number|type|due date|link|links"
 )
 _FIELD_NAMES = frozenset(_NAMED.split("|"))
-_LINK = regex(r"\[[^\[\]\n]*\]\([^()\n]*\)|\[\[[^\[\]\n]*\]\]|<?https?://[^\s>]*>?")
+_LINK = re.compile(r"\[[^\[\]\n]*\]\([^()\n]*\)|\[\[[^\[\]\n]*\]\]|<?https?://[^\s>]*>?")
 # Of Markdown and of reStructuredText.
-_TARGET = regex(r"\[([^\[\]]+)\]\([^()\s]*\)|`([^`<>]+?)\s*<[^`<>]*>`__?")
-_WORD = regex(r"[^\W_]+")
-_BOLD_LINE = regex(r"(\*\*|__)[^*_\n]*\1:?\Z")
+_TARGET = re.compile(r"\[([^\[\]]+)\]\([^()\s]*\)|`([^`<>]+?)\s*<[^`<>]*>`__?")
+_WORD = re.compile(r"[^\W_]+")
+_BOLD_LINE = re.compile(r"(\*\*|__)[^*_\n]*\1:?\Z")
 # So many words beside a link say no more than where it leads.
 _FEW = 3
 _CODE_INDENT = 4
-_FOLLOWING = regex(r"\b(?:the following|as follows)\b")
+_FOLLOWING = re.compile(r"\b(?:the following|as follows)\b")
 
 
 # Thousands are made for an answer, in a third of the time of a data class.

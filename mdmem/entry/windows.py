@@ -15,7 +15,6 @@ from mdmem.entry.blocks import Group, groups_in
 from mdmem.entry.headings import Section, told
 from mdmem.entry.passages import Find, Hit
 from mdmem.entry.sentences import size_of
-from mdmem.regex import regex
 
 # Of the room, for one window that is more than a group.
 _PART = 0.5
@@ -31,7 +30,7 @@ _STATING, _LENGTH, _LEAST = 0.5, 0.4, 0.8
 _BESIDE_BEST = 0.4
 _SMALLEST = 80
 _DEEPEST = 9
-_STATES = regex(
+_STATES = re.compile(
     r"\d|`[^`]+`|\b(?:must|shall|should|may not|never|always|by default|defaults?)\b"
     r"|\b(?:unless|at least|at most|until|only)\b",
     re.IGNORECASE,

@@ -17,7 +17,6 @@ from mdmem.git.errors import NotCommittedError
 from mdmem.git.locks import LockHeldError, in_turn
 from mdmem.git.process import EXPLICIT, Repository, environment_for, hooks_folder, pathspec, records, resolve, run
 from mdmem.git.status import PORTION, FileStatus, has_sparse_checkout, list_file_status
-from mdmem.regex import regex
 
 
 def commit_paths(
@@ -186,7 +185,7 @@ def _start(repository: Repository, *arguments: str, text_in: bytes) -> subproces
     return done
 
 
-_HELD = regex(
+_HELD = re.compile(
     r"^(?:fatal|error): (?:cannot lock ref .*?)?(?:unable to create '([^']+\.lock)': File exists|.* but expected )",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -209,7 +208,7 @@ def _refuse_failed(repository: Repository, done: subprocess.CompletedProcess[byt
     _say(done)
 
 
-_NOBODY = regex(r"^\*\*\* Please tell me who you are|^fatal: .*(?:empty ident name|auto-detect)", re.MULTILINE)
+_NOBODY = re.compile(r"^\*\*\* Please tell me who you are|^fatal: .*(?:empty ident name|auto-detect)", re.MULTILINE)
 _HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg")
 
 

@@ -11,7 +11,6 @@ from mdmem.dataclass import dataclass, field
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.git.process import Repository, ask_history, pathspec, records, run
-from mdmem.regex import regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,7 @@ def _parse_added(records: Sequence[str]) -> tuple[dict[str, str], dict[str, str]
 
 
 # The front matter stands at the head of a file; what a body says of a status is none.
-_ENDING = regex(
+_ENDING = re.compile(
     r"^\x01(?P<day>\S+)$|^\+\+\+ b/(?P<path>.+?)\t?$|^@@ -\d{1,2}(?:,\d+)? \+\d{1,2}(?:,\d+)? @@.*\n"
     r"(?=(?:[-+].*\n)*?-status:)(?P<ended>(?:[-+].*\n)*?\+status:[ \t]*['\"]?deprecated\b)",
     re.MULTILINE,
@@ -202,7 +201,7 @@ def _commit(record: str) -> Commit:
     return Commit(digest, author, when, subject.rstrip("\0"), tuple(path for path in rest.split("\0") if path))
 
 
-_HEAD = regex(r"\n?\x01([0-9a-f]+) (\d{4}-\d\d-\d\d)\Z")
+_HEAD = re.compile(r"\n?\x01([0-9a-f]+) (\d{4}-\d\d-\d\d)\Z")
 # git reads no date before it.
 _EPOCH = date(1970, 1, 2)
 # git compares every changed path with each of them, and a command line has an end: of more places all are asked for.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,7 +12,6 @@ from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.git.errors import GitTooOldError, NoCommonAncestorError, ShallowHistoryError
 from mdmem.git.process import ObjectStore, Repository, new_store, resolve, run
-from mdmem.regex import regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class PathConflict:
 _NEEDED = "2.38"
 # git's exit code for options that it does not know.
 _USAGE = 129
-_KIND = regex(r"CONFLICT ?\(([^)]*)\)")
+_KIND = re.compile(r"CONFLICT ?\(([^)]*)\)")
 # The words of the type differ from those of the sentence, which the newest versions leave out for some.
 _KINDS = {"contents": "content"}
 

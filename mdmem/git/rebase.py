@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +15,6 @@ from mdmem.errors import GitError, UsageError
 from mdmem.git.fetch import talk, words_of
 from mdmem.git.locks import LockHeldError, in_turn
 from mdmem.git.process import Repository, records, run
-from mdmem.regex import regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ def _commit_of(repository: Repository, ref: str) -> str:
     return run(repository.top, "rev-parse", "--verify", "--quiet", ref, ok=(0, 1)).decode().strip()
 
 
-_NAMED = regex(r"Entry '(.+?)'|file '(.+?)'")
+_NAMED = re.compile(r"Entry '(.+?)'|file '(.+?)'")
 
 
 def _change_files(repository: Repository, index: Path, old: str, new: str) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from mdmem.dataclass import dataclass
 from mdmem.errors import GitError, UsageError
 from mdmem.git.fetch import talk, words_of
 from mdmem.git.merge import merge_base
 from mdmem.git.process import Repository, pathspec, records, run
-from mdmem.regex import regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def fetch_upstream(repository: Repository, upstream: Upstream) -> tuple[str, str
 
 
 # What a remote says where another push came first, before or while it took ours.
-_OVERTAKEN = regex(
+_OVERTAKEN = re.compile(
     r"fetch first|non-fast-forward|stale info|cannot lock ref|failed to (?:update|lock)|incorrect old value"
     r"|already exists|is at [0-9a-f]+ but expected"
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
-from mdmem.regex import regex
 
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     HubConnection = Connection[Any]
 
 SCHEMA = "mdmem_hub"
-_TOKEN = regex(r"[A-Za-z0-9_-]{1,200}\Z")
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{1,200}\Z")
 CONNECT_SECONDS = 5
 """So long is waited for a server that does not answer."""
 

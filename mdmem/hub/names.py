@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from mdmem.errors import UsageError
 from mdmem.git.process import Repository, setting
-from mdmem.regex import regex
 from mdmem.settings.remotes import is_path
 from mdmem.workspace.location import Location
 
-_NAME = regex(r"[\w.@+~-]+(?:/[\w.@+~-]+)*(?::[\w.@+~-]+(?:/[\w.@+~-]+)*)?\Z")
-_PORT = regex(r":\d*\Z")
-_QUERY = regex(r"[?#].*\Z")
+_NAME = re.compile(r"[\w.@+~-]+(?:/[\w.@+~-]+)*(?::[\w.@+~-]+(?:/[\w.@+~-]+)*)?\Z")
+_PORT = re.compile(r":\d*\Z")
+_QUERY = re.compile(r"[?#].*\Z")
 # `ext::` and the like: what follows is a command line as well as a place.
-_HELPER = regex(r"[A-Za-z0-9+.-]+::")
-_FILE = regex(r"(?i:file)://")
+_HELPER = re.compile(r"[A-Za-z0-9+.-]+::")
+_FILE = re.compile(r"(?i:file)://")
 _LONGEST = 200
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from mdmem.dataclass import dataclass
 from mdmem.hub.reader import Reader, SeenRepository, SeenWing
-from mdmem.regex import regex
 
 SLASH = "\u2215"
 """Stands in a wing's name for the slash of its repository's: an address has two of its own."""
 
 _NUMBER = "\u2216"
-_NUMBERED = regex(rf"{_NUMBER}\d+")
+_NUMBERED = re.compile(rf"{_NUMBER}\d+")
 
 
 def shown_label(text: str) -> str:

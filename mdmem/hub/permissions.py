@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import secrets
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
@@ -12,13 +13,12 @@ from mdmem.dataclass import dataclass
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.hub.connection import HubError, transaction
 from mdmem.hub.names import checked_name
-from mdmem.regex import regex
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
 _BYTES = 32
-_NAME = regex(r"[a-z0-9]+(?:[._-][a-z0-9]+)*\Z")
+_NAME = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*\Z")
 _LONGEST = 64
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from types import NoneType
@@ -17,7 +18,6 @@ from mdmem.index.analysis import VERSION
 from mdmem.index.fields import SCORED, TAGS, TITLES, Terms
 from mdmem.index.terms import lengths_of
 from mdmem.record import UNPACKABLE, pack, unpack
-from mdmem.regex import regex
 from mdmem.tree import FileKind
 
 FORMAT = f"{RECORD_VERSION} {VERSION}"
@@ -41,10 +41,10 @@ _LIGHTEST_FIRST = tuple(_WEIGHTS)
 _LETTERS = {name: chr(ord("a") + number) for number, name in enumerate(SCORED)}
 _NAMES = {letter: name for name, letter in _LETTERS.items()}
 # The passage, none for the first, the field, and how often that holds the term, none for once.
-_HELD = regex(rf"([0-9]{{0,9}})([{''.join(_NAMES)}])([0-9]{{0,9}})")
+_HELD = re.compile(rf"([0-9]{{0,9}})([{''.join(_NAMES)}])([0-9]{{0,9}})")
 _MARK = "\x1a"
-_UNSTORED = regex("[\ud800-\udfff]")
-_MARKED = regex(f"{_MARK}(?:{_MARK}|([0-9a-f]{{2}}))")
+_UNSTORED = re.compile("[\ud800-\udfff]")
+_MARKED = re.compile(f"{_MARK}(?:{_MARK}|([0-9a-f]{{2}}))")
 
 _Value = TypeVar("_Value")
 Lengths = tuple[tuple[int, ...], ...]

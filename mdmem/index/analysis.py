@@ -17,7 +17,6 @@ from typing import cast
 
 from mdmem.dataclass import dataclass
 from mdmem.index.english import STOP_WORDS, stem
-from mdmem.regex import regex
 
 VERSION = 2
 """Is raised with any change of what a text's terms are; an index of another version is rebuilt."""
@@ -30,17 +29,17 @@ _MEMO_LIMIT = 200_000
 _BLANKED = bytes(code if code > 127 or chr(code).isalnum() or chr(code) in "._-/\\:+#" else 32 for code in range(256))
 
 # Marks that writers leave out as often as not: accents, points of Hebrew and Arabic, joiners, selectors.
-_DROPPED = regex(
+_DROPPED = re.compile(
     "[\u00ad\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640"
     "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u200b-\u200d\u20d0-\u20f0\ufe00-\ufe0f\ufeff]"
 )
-_ACCENT = regex("[\u0300-\u036f]")
+_ACCENT = re.compile("[\u0300-\u036f]")
 # Latin letters that Unicode does not take apart into a letter and an accent.
 _LETTERS = str.maketrans("øØłŁđĐ\u0131", "oOlLdDi") | {ord("æ"): "ae", ord("Æ"): "AE", ord("œ"): "oe", ord("Œ"): "OE"}
 # `APIs` is no `AP` with an `Is`, so that a hump after capitals needs two small letters.
-_CAMEL = regex("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
-_COMPONENT = regex(r"[/\\]|::?")
-_CONNECTOR = regex(r"[._\-/\\:]+")
+_CAMEL = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_COMPONENT = re.compile(r"[/\\]|::?")
+_CONNECTOR = re.compile(r"[._\-/\\:]+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

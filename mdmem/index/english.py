@@ -3,9 +3,8 @@
 Both as Whoosh and Snowball have them, whose list knows the `t` of "doesn't" but not the `doesn`.
 """
 
+import re
 from collections.abc import Iterable, Sequence
-
-from mdmem.regex import regex
 
 _STOPPED = (
     "a about above after again against all am an and any are as at be because been before being below between both but"
@@ -19,9 +18,9 @@ _STOPPED = (
 STOP_WORDS = frozenset(_STOPPED.split())
 
 # Letters: a `Y` is a consonant.
-_REGION = regex(r"[^aeiouy]*[aeiouy]+[^aeiouy]")
-_HIDDEN_Y = regex(r"(\A|[aeiouy])y")
-_SHORT = regex(r"(?:[^aeiouy][aeiouy][^aeiouywxY]|\A[aeiouy][^aeiouy])\Z")
+_REGION = re.compile(r"[^aeiouy]*[aeiouy]+[^aeiouy]")
+_HIDDEN_Y = re.compile(r"(\A|[aeiouy])y")
+_SHORT = re.compile(r"(?:[^aeiouy][aeiouy][^aeiouywxY]|\A[aeiouy][^aeiouy])\Z")
 _VOWELS = frozenset("aeiouy")
 _ED_OR_ING = ("edly", "ingly", "ed", "ing")
 _DOUBLES = ("bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt")

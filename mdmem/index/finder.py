@@ -1,11 +1,11 @@
 """Where a text holds terms of a question: only what begins like one of them is analysed."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import product
 
 from mdmem.index.analysis import spans
-from mdmem.regex import regex
 
 Span = tuple[int, int, frozenset[str]]
 """Start, end, and which of the terms."""
@@ -15,8 +15,8 @@ _KEPT = 20_000
 # Texts that are longer, of which what was found is remembered.
 _LONG, _BODIES = 400, 16
 _SMALL = frozenset("abcdefghijklmnopqrstuvwxyz")
-_BLANK = regex(r"\s")
-_REPLACED = regex(rb"\?+")
+_BLANK = re.compile(r"\s")
+_REPLACED = re.compile(rb"\?+")
 
 
 def finder(terms: Iterable[str]) -> Callable[[str], list[Span]]:

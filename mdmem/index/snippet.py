@@ -1,24 +1,24 @@
 """One line of a text around what a question found in it."""
 
+import re
 import unicodedata
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import takewhile
 
 from mdmem.index.finder import Span, finder
-from mdmem.regex import regex
 
 _ELLIPSIS = "…"
 # Behind the end of a line, which the pattern begins with: to look for the start of a line at each letter takes 1.7 ms.
 # Most lines begin with a letter, and are left at once.
-_MARKUP = regex(
+_MARKUP = re.compile(
     r"\n(?=[ \t]*[`~#>=*-])(?: {0,3}(?:`{3,}|~{3,})[^\n]*"
     r"| {0,3}#{1,6}[ \t]+"
     r"|[ \t]*>[ \t]?"
     r"| {0,3}(?:={2,}|-{3,}|\*{3,})[ \t]*(?=\n|\Z))"
 )
 # A link's address would take up the line, and a reader sees only its text.
-_LINK = regex(r"!?\[([^\]\n]+)\]\([^)\n]*\)")
+_LINK = re.compile(r"!?\[([^\]\n]+)\]\([^)\n]*\)")
 
 
 def snippet(text: str, terms: Collection[str], *, width: int = 200) -> str:

@@ -22,7 +22,6 @@ from mdmem.index.postings import Columns
 from mdmem.index.protocol import IndexDocument, QuerySyntaxError, Read
 from mdmem.index.scoring import Frequencies, Leaf, Query, term
 from mdmem.index.terms import exact, sequences_of
-from mdmem.regex import regex
 
 _ANY = "text"
 # Whoosh's parser and ours recurse for each bracket.
@@ -38,7 +37,7 @@ _GIVEN_UP = (
     TypeError,
     ValueError,
 )
-_QUOTED = regex(r'"[^"]*"')
+_QUOTED = re.compile(r'"[^"]*"')
 
 
 class _Finder:

@@ -6,12 +6,11 @@ import re
 from typing import Any
 
 from mdmem.entry.model import ACTING, needs_joiner, visible_text
-from mdmem.regex import regex
 
 # File names may hold bytes that are no UTF-8; Python carries each as half of a surrogate pair.
-_SURROGATE = regex("[\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 # What XML 1.0 leaves out of `Char` and a person still does not see written out.
-_NOT_XML = regex("[\ud800-\udfff\ufffe\uffff]")
+_NOT_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
 
 
 def json_text(content: Any, *, indent: int | None = 2) -> str:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import visible_text
 from mdmem.finding import Severity
-from mdmem.regex import regex
 
 # What stands for the escape character in a colour of ours until it is sent: drawn for each process, so that no text of
 # a file, a commit or a client can hold it.
 _SEALED = os.urandom(10).hex()
-_COLOR = regex(rf"{_SEALED}\[[0-9;]+m")
+_COLOR = re.compile(rf"{_SEALED}\[[0-9;]+m")
 _HANGING = 2
 
 
@@ -121,7 +121,7 @@ def _broken(line: str, width: int, more: int = _HANGING) -> Iterator[str]:
     yield held
 
 
-_WORDS = regex(r"( *)([^ ]+)")
+_WORDS = re.compile(r"( *)([^ ]+)")
 
 
 def _columns(text: str) -> int:

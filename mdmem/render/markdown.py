@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 
 from mdmem.entry.model import visible
-from mdmem.regex import regex
 
 # What CommonMark, GitHub or GitLab reads as markup; an underscore within a word is none, nor a colon but in a URL.
-_SPECIAL = regex(r"[<>|`*~\[\]\\]|(?<![^\W_])_|_(?![^\W_])")
-_URL = regex(r":(?=//)")
+_SPECIAL = re.compile(r"[<>|`*~\[\]\\]|(?<![^\W_])_|_(?![^\W_])")
+_URL = re.compile(r":(?=//)")
 # What a span of code may hold as it is, in a table, too.
-_SIMPLE = regex(r"[^\s`<>|\\](?:[^`<>|\\]*[^\s`<>|\\])?")
+_SIMPLE = re.compile(r"[^\s`<>|\\](?:[^`<>|\\]*[^\s`<>|\\])?")
 # A mention or a reference is looked for after entities are read; only a character in between ends it.
-_REFERENCE = regex(r"(?<=[@#!$%&])(?=\S)|(?<=\b[Gg][Hh])(?=-\d)|(?<=\b[Ww]{3})(?=\.)")
+_REFERENCE = re.compile(r"(?<=[@#!$%&])(?=\S)|(?<=\b[Gg][Hh])(?=-\d)|(?<=\b[Ww]{3})(?=\.)")
 # The name of a commit becomes a link to it; in code it does not, and can be copied.
-_COMMIT = regex(r"\b([0-9a-f]{7,40})\b")
+_COMMIT = re.compile(r"\b([0-9a-f]{7,40})\b")
 _NOTHING = "\u200b"
 
 
@@ -39,7 +38,7 @@ def html_code(text: str) -> str:
     return f"<code>{_ENTITY.sub(lambda found: f'&#{ord(found[0])};', visible(text))}</code>"
 
 
-_ENTITY = regex(r"[&<>|`*_~\[\]\\:]")
+_ENTITY = re.compile(r"[&<>|`*_~\[\]\\:]")
 
 
 def fenced(text: str, language: str) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from mdmem.entry.model import visible
-from mdmem.regex import regex
 from mdmem.render.lineage_graph import Box, BoxState, LineageGraph, Way
 
 # The text of a chart of more is longer than the 40,000 characters that a client takes.
 MOST = 100
 _LONGEST = 80
 # Everything but letters, digits and harmless marks: Mermaid reads quotes, brackets, `#`, backticks and HTML in labels.
-_SPECIAL = regex(r"[^\w ./,:+()'=@?–-]")
+_SPECIAL = re.compile(r"[^\w ./,:+()'=@?–-]")
 _CLASSES = (
     "classDef current stroke-width:3px",
     "classDef ended stroke-dasharray:4",

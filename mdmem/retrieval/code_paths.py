@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from mdmem.regex import regex
 from mdmem.workspace.location import Location
 from mdmem.workspace.workspace import Workspace
 
 # What Windows calls another disk; a file may have a colon in its name.
-_DRIVE = regex(r"[A-Za-z]:(?:[/\\]|\Z)")
+_DRIVE = re.compile(r"[A-Za-z]:(?:[/\\]|\Z)")
 
 
 def code_path(workspace: Workspace, path: str) -> str:

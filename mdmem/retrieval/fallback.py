@@ -13,7 +13,6 @@ from mdmem.entry.origin import KEY, origin_in
 from mdmem.entry.text import tokens_of
 from mdmem.errors import GitError
 from mdmem.git import Repository, find_repository, matching_lines, search_lines
-from mdmem.regex import regex
 from mdmem.retrieval.pack import Pack
 from mdmem.retrieval.question import AnswerBasis, Passage, Question
 from mdmem.settings import Settings
@@ -34,11 +33,11 @@ _LETTERS = 2
 # What is read where there is no memory.
 NO_SCOPE = Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
 # Markdown that carries no statement: fences, rules, table borders.
-_NO_TEXT = regex(r"^[\s`~|=*_-]*$")
+_NO_TEXT = re.compile(r"^[\s`~|=*_-]*$")
 
 # Files in which `mdmem init` tells agents to ask it, and how those paragraphs mention it.
 _FOR_AGENTS = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md", "copilot-instructions.md"})
-_MDMEM = regex(r"`mdmem [a-z]|MCP server `mdmem`")
+_MDMEM = re.compile(r"`mdmem [a-z]|MCP server `mdmem`")
 
 _Line = tuple[str, int, str]
 # Returns path, line and text of workspace lines that hold any of the words; the number is the limit.

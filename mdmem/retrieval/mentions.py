@@ -14,7 +14,6 @@ from mdmem.entry.model import Entry, EntryType, day_of
 from mdmem.entry.sections import citing_sentences, is_changing
 from mdmem.entry.sentences import without_targets
 from mdmem.index.analysis import ask
-from mdmem.regex import regex
 from mdmem.retrieval.pack import CITED, Mention, Texts
 from mdmem.retrieval.question import BEARINGS
 from mdmem.retrieval.ranks import Retrieval, Retrieved
@@ -24,7 +23,7 @@ _REPLACED, _CITING = 5, 8
 _AMENDING = ("amended_by", "proposed_amendments")
 # Whose text the index is asked for: more than these few are seldom given with their content.
 _ASKED = 4
-_BRACKETED = regex(r"\[[^\[\]]*\]")
+_BRACKETED = re.compile(r"\[[^\[\]]*\]")
 # Bodies that are read for sentences, the likeliest first.
 _READ = 40
 

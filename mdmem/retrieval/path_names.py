@@ -6,12 +6,11 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from mdmem.catalog import Catalog
-from mdmem.regex import regex
 
 Naming = Mapping[str, tuple[str, ...]]
 NAMED_NOWHERE: Naming = {}
 # One bare word is no path in prose: `src` may mean anything.
-_LIKE_A_PATH = regex(r"/|\.\w")
+_LIKE_A_PATH = re.compile(r"/|\.\w")
 # So many paths are named where an entry applies to some of several.
 _NAMED = 2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
@@ -9,10 +10,9 @@ from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import EntryType, Status
 from mdmem.finding import Severity
 from mdmem.profile import Profile
-from mdmem.regex import regex
 
-_TABLE = regex(r"\s*\[+([^\]#]+)\]")
-_KEY = regex(r"""\s*([\w."' -]+?)\s*=""")
+_TABLE = re.compile(r"\s*\[+([^\]#]+)\]")
+_KEY = re.compile(r"""\s*([\w."' -]+?)\s*=""")
 _QUOTES = str.maketrans("", "", "\"' ")
 
 

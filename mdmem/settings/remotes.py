@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 from mdmem.errors import SettingsError
-from mdmem.regex import regex
 from mdmem.settings.values import text
 
 # `ext::` runs a program, and other helpers of git's do what their authors like.
 PROTOCOLS = ("file", "git", "http", "https", "ssh")
-_SCHEME = regex(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-_HELPER = regex(r"[A-Za-z0-9+.-]+::")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_HELPER = re.compile(r"[A-Za-z0-9+.-]+::")
 # `git@host:folder/name.git`; a letter before the colon alone is a drive of Windows.
-_SCP = regex(r"(?:[\w.-]+@)?(?:[\w.-]{2,}|\[[0-9A-Fa-f:]+\]):(?!//)")
-_PASSWORD = regex(r"://[^/@]*:[^/@]*@")
-_COMMIT = regex(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
-_REF = regex(r"(?!-)[\w.+/@#=,%-]+\Z")
+_SCP = re.compile(r"(?:[\w.-]+@)?(?:[\w.-]{2,}|\[[0-9A-Fa-f:]+\]):(?!//)")
+_PASSWORD = re.compile(r"://[^/@]*:[^/@]*@")
+_COMMIT = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
+_REF = re.compile(r"(?!-)[\w.+/@#=,%-]+\Z")
 
 
 def repository(key: str, value: object) -> str:

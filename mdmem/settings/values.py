@@ -9,13 +9,12 @@ from typing import Any, TypeVar
 
 from mdmem.entry.model import EntryType, Status
 from mdmem.errors import SettingsError
-from mdmem.regex import regex
 from mdmem.settings.model import AGENT_STATUS, ROOMS
 
-_ROOM = regex(r"[^\W_]+(?:-[^\W_]+)*\Z")
-_WING = regex(r"[^\W_]+(?:_[^\W_]+)*\Z")
+_ROOM = re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")
+_WING = re.compile(r"[^\W_]+(?:_[^\W_]+)*\Z")
 # What would end a link of Markdown, or be read as something else there, is no part of it.
-_PAGE = regex(r"https?://[\w.~:/?#@!$&*+,;=%-]+(?:\{(?:change|run|view)\}[\w.~:/?#@!$&*+,;=%-]*)*", re.ASCII)
+_PAGE = re.compile(r"https?://[\w.~:/?#@!$&*+,;=%-]+(?:\{(?:change|run|view)\}[\w.~:/?#@!$&*+,;=%-]*)*", re.ASCII)
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 

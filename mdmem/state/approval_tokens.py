@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import re
 import secrets
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from mdmem.dataclass import dataclass
 from mdmem.errors import UsageError
-from mdmem.regex import regex
 from mdmem.state.files import list_names, read_record, read_time, refusal_named, write_record, written_time
 
 _FOLDER, _USED = "tokens", ".used"
 _BITS = 256
-_NAME = regex(r"[0-9a-f]{64}(?:\.used)?\Z")
+_NAME = re.compile(r"[0-9a-f]{64}(?:\.used)?\Z")
 # So long a late caller still reads why; after that a token that expired is as unknown as any other text.
 _REMEMBERED = timedelta(days=1)
 

@@ -6,6 +6,7 @@ import difflib
 import hashlib
 import hmac
 import os
+import re
 import secrets
 from collections.abc import Iterable
 from datetime import datetime
@@ -15,14 +16,13 @@ from typing import Any
 from mdmem.access import Access
 from mdmem.dataclass import dataclass
 from mdmem.errors import EnvironmentFaultError, NotFoundError, UsageError
-from mdmem.regex import regex
 from mdmem.state.files import read_record, read_time, refusal_named, write_record, written_time
 from mdmem.state.lock import write_lock
 
 _FILE, _VERSION = "bearers.json", 1
 _BYTES = 32
 # It is the name of a folder, too, where the caller's own memory lies.
-_NAME = regex(r"[a-z0-9]+(?:[._-][a-z0-9]+)*\Z")
+_NAME = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*\Z")
 _LONGEST = 64
 
 

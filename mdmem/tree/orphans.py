@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-from mdmem.regex import regex
 from mdmem.tree.filtered import NarrowedTree
 from mdmem.tree.git import GitTree
 from mdmem.tree.model import Tree
 from mdmem.tree.working import WorkingTree
 
-_FRONT = regex(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n((?:(?!---).*\n)*)")
-_TELLING = tuple(regex(rb"^%s:" % key, re.MULTILINE) for key in (b"type", b"status"))
+_FRONT = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n((?:(?!---).*\n)*)")
+_TELLING = tuple(re.compile(rb"^%s:" % key, re.MULTILINE) for key in (b"type", b"status"))
 
 
 def orphaned_entries(tree: Tree) -> tuple[str, ...]:

@@ -11,13 +11,12 @@ from pathlib import Path
 from mdmem.entry.origin import KEY, Origin, origin_in
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.git.history import list_deletions, list_staged_deletions
-from mdmem.regex import regex
 from mdmem.workspace.scope import AmbiguousWingError, Filters, resolve_scope
 from mdmem.workspace.workspace import Workspace
 
 # `4`, `0004`, `ADR-4`, `ADR 4`, and the ids that begin with such a number; more digits are a day's.
-_NUMBER = regex(r"(?:adr[-_ ]?)?0*([0-9]{1,6})\Z", re.IGNORECASE)
-_NUMBERED = regex(r"(?:adr-)?0*([0-9]{1,6})(?:-|\Z)", re.IGNORECASE)
+_NUMBER = re.compile(r"(?:adr[-_ ]?)?0*([0-9]{1,6})\Z", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?:adr-)?0*([0-9]{1,6})(?:-|\Z)", re.IGNORECASE)
 # Entries that a refusal lists.
 _LISTED = 5
 

@@ -12,13 +12,12 @@ from mdmem.git.default_branch import SETTING, DefaultBranch, find_default_branch
 from mdmem.git.errors import UNSHALLOW
 from mdmem.git.merge import is_shallow
 from mdmem.git.revisions import DatedCommit, commit_at, first_of
-from mdmem.regex import regex
 from mdmem.workspace.location import Location
 from mdmem.workspace.snapshot import Snapshot
 
 # Only the long form: eight digits alone may be the beginning of a commit's name.
-_DATE = regex(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?(?:\.\d+)?)(Z|[+-]\d\d:?\d\d)?)?", re.IGNORECASE)
-_AGO = regex(r"(today|yesterday|tomorrow)|(\d{1,4}) (day|week|month|year)s? ago", re.IGNORECASE)
+_DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?(?:\.\d+)?)(Z|[+-]\d\d:?\d\d)?)?", re.IGNORECASE)
+_AGO = re.compile(r"(today|yesterday|tomorrow)|(\d{1,4}) (day|week|month|year)s? ago", re.IGNORECASE)
 _NO_BRANCH = f"nothing tells which branch is the default one; `git config {SETTING} NAME` says it"
 
 

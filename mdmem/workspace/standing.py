@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Set
 from functools import cached_property
 from itertools import compress
@@ -16,7 +17,6 @@ from mdmem.digests import identity_of, unlike
 from mdmem.errors import MdmemError
 from mdmem.git import Blob, Repository, UnknownRevisionError, resolve
 from mdmem.git.default_branch import DefaultBranch, find_default_branch
-from mdmem.regex import regex
 from mdmem.standing import Standing
 from mdmem.state import read_packed, write_packed
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, path_of
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _VERSION = "standing 3"
 _FilesByCommit = dict[str, dict[str, str]]
 _SameByCommit = dict[str, tuple[str, str | None]]
-_MANIFEST = regex(r"[^/]+/README\.md")
+_MANIFEST = re.compile(r"[^/]+/README\.md")
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -15,7 +16,6 @@ from mdmem.entry.model import LINK_FIELDS
 from mdmem.errors import UsageError
 from mdmem.finding import Finding
 from mdmem.git.history import Commit, paths_of_commits
-from mdmem.regex import regex
 from mdmem.settings import Settings
 from mdmem.state.pending_writes import PendingWrite
 from mdmem.workspace.scope import (
@@ -31,7 +31,7 @@ from mdmem.workspace.scope import (
 from mdmem.workspace.wings import find_wing
 from mdmem.workspace.workspace import Workspace
 
-_ADDRESS = regex(r"[\w-]+(?:/[\w-]+){2}")
+_ADDRESS = re.compile(r"[\w-]+(?:/[\w-]+){2}")
 
 
 def visible_findings(catalog: Catalog, findings: Iterable[Finding]) -> list[Finding]:

@@ -16,13 +16,12 @@ from mdmem.entry.fields import KNOWN_FIELDS
 from mdmem.entry.model import Entry, Status
 from mdmem.entry.origin import KEY as ORIGIN
 from mdmem.finding import Edit, Finding, Fix, Place
-from mdmem.regex import regex
 
 Values = dict[str, "str | list[str] | None"]
 # What is in doubt, in the words of whoever asked for the review; the key goes when the review ends.
 REVIEW_REASON = "x-review-reason"
-_SUPERSEDES = regex(r"supersed|replac|obsolet", re.IGNORECASE)
-_IN_PART = regex(r"\b(?:in part|partly|partially)\b|\([^()\n]*\bonly\)", re.IGNORECASE)
+_SUPERSEDES = re.compile(r"supersed|replac|obsolet", re.IGNORECASE)
+_IN_PART = re.compile(r"\b(?:in part|partly|partially)\b|\([^()\n]*\bonly\)", re.IGNORECASE)
 
 
 def with_fix(finding: Finding, title: str, patch: Callable[..., Iterable[Edit]], *given: object) -> Finding:

@@ -12,19 +12,18 @@ from mdmem.document.patch import apply_edits, replace_span
 from mdmem.document.scalars import in_quotes
 from mdmem.entry.fields import KNOWN_FIELDS, REQUIRED
 from mdmem.finding import Edit, Finding
-from mdmem.regex import regex
 
-_BLANK = regex(r"^[ \t]*\r?$", re.MULTILINE)
-_INDENTED_END = regex(r"^[ \t]+---[ \t]*(?=\r?$)", re.MULTILINE)
-_COMMENT = regex(r"^\s*#", re.MULTILINE)
-_FIELD = regex(r"^([a-z_]+):", re.MULTILINE)
-_FIRST_LINE = regex(r"[^\r\n]*")
-_LINE = regex(r"(?P<before>\s*(?:- +)?(?:[\w.-]+:[ \t]+)?)(?P<value>\S.*?)?[ \t\r]*\Z")
-_PLAIN_START = regex(r"[^\s'\"\[{|>]")
-_ITEM = regex(r"[^,\[\]{}'\"\n]+")
+_BLANK = re.compile(r"^[ \t]*\r?$", re.MULTILINE)
+_INDENTED_END = re.compile(r"^[ \t]+---[ \t]*(?=\r?$)", re.MULTILINE)
+_COMMENT = re.compile(r"^\s*#", re.MULTILINE)
+_FIELD = re.compile(r"^([a-z_]+):", re.MULTILINE)
+_FIRST_LINE = re.compile(r"[^\r\n]*")
+_LINE = re.compile(r"(?P<before>\s*(?:- +)?(?:[\w.-]+:[ \t]+)?)(?P<value>\S.*?)?[ \t\r]*\Z")
+_PLAIN_START = re.compile(r"[^\s'\"\[{|>]")
+_ITEM = re.compile(r"[^,\[\]{}'\"\n]+")
 # What libyaml reads behind a backslash in double quotes.
-_ESCAPE = regex(r'\\(?:[0abtnvfre "/\\N_LP\t]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})')
-_KEY_LINE = regex(r"[\w.-]+:|---\r?\Z|[ \t]*- |#|[ \t]*\r?\Z")
+_ESCAPE = re.compile(r'\\(?:[0abtnvfre "/\\N_LP\t]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})')
+_KEY_LINE = re.compile(r"[\w.-]+:|---\r?\Z|[ \t]*- |#|[ \t]*\r?\Z")
 _TITLES = {'"': "Put the value in quotes", "'": "Put the value in single quotes"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -20,11 +21,10 @@ from mdmem.document.parse import Document, without_code
 from mdmem.document.patch import remove_item, replace_in_body, replace_item, replace_items
 from mdmem.document.relations import replace_relations
 from mdmem.finding import Edit, Finding
-from mdmem.regex import regex
 from mdmem.tree import FileKind
 
 # What a bare path of a Markdown link cannot hold as it is.
-_UNPLAIN = regex(r"[\s()<>\\]")
+_UNPLAIN = re.compile(r"[\s()<>\\]")
 _NOWHERE = "/1/2/3/4/5/6/7/8/"
 
 

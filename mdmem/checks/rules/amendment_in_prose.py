@@ -14,6 +14,7 @@ Fix: add the address to `amends`, or to `supersedes` where nothing of the other 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -24,11 +25,10 @@ from mdmem.checks.fixes.base import with_choice
 from mdmem.document.patch import add_items
 from mdmem.entry.model import Entry
 from mdmem.finding import Finding, Severity
-from mdmem.regex import regex
 
 CODE = "amendment-in-prose"
 SEVERITY = Severity.INFO
-_ID = regex(r"(?:([a-z]+)-)?0*(\d+)(?:-|\Z)")
+_ID = re.compile(r"(?:([a-z]+)-)?0*(\d+)(?:-|\Z)")
 # What a number alone is called in prose.
 _KINDS = ("adr", "decision", "record")
 _SAID = ("amends", "supersedes", "superseded_by", "overrides")

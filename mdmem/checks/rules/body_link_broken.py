@@ -16,6 +16,7 @@ Fix: write what was meant; the nearest addresses are named.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 
 from mdmem.catalog.links import Reference
@@ -25,14 +26,13 @@ from mdmem.checks.fixes.links import with_reference
 from mdmem.checks.missing_targets import Fate, MissingTarget
 from mdmem.checks.paths import TrackedPaths
 from mdmem.finding import Finding, Severity
-from mdmem.regex import regex
 
 CODE = "body-link-broken"
 SEVERITY = Severity.WARNING
-_ADDRESS = regex(r"(?=[^a-z]*[a-z])\w[\w-]*(?:/\w[\w-]*){0,2}(?:\.md)?")
-_NUMBER = regex(r"\d+")
+_ADDRESS = re.compile(r"(?=[^a-z]*[a-z])\w[\w-]*(?:/\w[\w-]*){0,2}(?:\.md)?")
+_NUMBER = re.compile(r"\d+")
 # `[index](0)` and `f[T](x)` in prose about code are no links to files, nor is a URL that was written wrong.
-_PATH = regex(r"(?=.*[A-Za-z])(?=.*[./-])(?!.*://)[^\x00-\x1f<>{}\[\]$|*?\"`\\]+")
+_PATH = re.compile(r"(?=.*[A-Za-z])(?=.*[./-])(?!.*://)[^\x00-\x1f<>{}\[\]$|*?\"`\\]+")
 
 
 def find(case: Case) -> Iterator[Finding]:

@@ -19,13 +19,12 @@ from collections.abc import Iterator
 from mdmem.checks.case import Case
 from mdmem.document.links import may_hold_definitions
 from mdmem.finding import Finding, Severity
-from mdmem.regex import regex
 
 CODE = "hidden-instruction"
 SEVERITY = Severity.WARNING
 # A comment that is never closed hides the rest of the page; a link definition such as `[//]: # (text)` is not shown.
-_COMMENT = regex(r"<!--(.*?)(?:-->|\Z)", re.DOTALL)
-_DEFINITION = regex(r"^\[[^\]\n]*\]:[ \t]*(?:#|<>)[ \t]+[(\"'](.*)$", re.MULTILINE)
+_COMMENT = re.compile(r"<!--(.*?)(?:-->|\Z)", re.DOTALL)
+_DEFINITION = re.compile(r"^\[[^\]\n]*\]:[ \t]*(?:#|<>)[ \t]+[(\"'](.*)$", re.MULTILINE)
 _READERS = ("agents?", "language models?", "llms?", "ai(?<!\\wai)s?", "claude", "chatgpt", "copilot", "codex", "gemini")
 _READER = rf"(?:(?:ai|llm|coding)[ -])?(?:{'|'.join(_READERS)})"
 _RULES = r"(?:instructions?|rules?|prompts?|guidelines?|invariants?)"
@@ -33,7 +32,7 @@ _RULES = r"(?:instructions?|rules?|prompts?|guidelines?|invariants?)"
 _YOURS = r"(?:all|any|every|your|my|other|previous|prior|above|earlier|preceding|system|safety)"
 # Each begins with a literal, which is found at the speed of memory; one alternation took 300 ns a character.
 _ADDRESSED = tuple(
-    regex(expression)
+    re.compile(expression)
     for expression in (
         *(
             rf"{verb}(?:\s+(?:the|of|these|those))*\s+{_YOURS}(?:\s+(?:the|of|these|those|{_YOURS}))*\s+{_RULES}\b"

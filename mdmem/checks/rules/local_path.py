@@ -18,19 +18,18 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.finding import Finding, Severity
-from mdmem.regex import regex
 
 CODE = "local-path"
 SEVERITY = Severity.WARNING
 # Not after a letter or a slash: that is a part of a URL or of a relative path.
-_HOME = regex(
+_HOME = re.compile(
     r"(?:(?<=file://)|(?<![\w./~}>)-]))"
     r"(?:(?:/mnt)?/[a-z](?=/Users/))?(?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2})"
     r"(?P<name>[A-Za-z_][\w.-]*)[/\\]"
 )
 # What may stand before the name of the folder of all homes.
 _LONGEST_ROOT = len("/mnt/c")
-_ANYBODY = regex(
+_ANYBODY = re.compile(
     r"(?:users?|usernames?|usr|you|me|name|some(?:one|body)|anyone|owner|default|public|shared|all|admin|administrator|root"
     r"|guest|apps?|dev|developer|node|python|ruby|git|ubuntu|debian|fedora|centos|alpine|arch|pi|vagrant|docker|vscode|coder"
     r"|codespace|gitpod|runner|runneradmin|build|builder|ci|circleci|travis|jenkins|jovyan|linuxbrew|ec2-user|azureuser|opc"

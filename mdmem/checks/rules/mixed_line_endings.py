@@ -14,18 +14,18 @@ Fix: save the file with one kind of line ending; the finding names the one that 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import with_fix
 from mdmem.document.parse import Document
 from mdmem.finding import Edit, Finding, Severity
-from mdmem.regex import regex
 
 CODE = "mixed-line-endings"
 SEVERITY = Severity.WARNING
-_ENDS = {"CRLF": regex(r"\r\n"), "LF": regex(r"(?<!\r)\n"), "CR": regex(r"\r(?!\n)")}
-_END = regex(rb"\r\n|\r|\n")
+_ENDS = {"CRLF": re.compile(r"\r\n"), "LF": re.compile(r"(?<!\r)\n"), "CR": re.compile(r"\r(?!\n)")}
+_END = re.compile(rb"\r\n|\r|\n")
 
 
 def find(case: Case) -> Iterator[Finding]:

@@ -23,12 +23,11 @@ from mdmem.checks.fixes.base import field_at, fields_of, loaded_with_fixes, with
 from mdmem.document.parse import Document
 from mdmem.document.patch import set_fields
 from mdmem.finding import Finding, Severity
-from mdmem.regex import regex
 
 CODE = "not-iso"
 SEVERITY = Severity.ERROR
 # A year in front leaves month and day in their order.
-_YEAR_FIRST = regex(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})", re.ASCII)
+_YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})", re.ASCII)
 
 
 def find(case: Case) -> Iterator[Finding]:

@@ -21,14 +21,13 @@ from mdmem.checks.case import Case
 from mdmem.checks.prose import reasons_begin, says_nothing
 from mdmem.entry.model import Entry, EntryType
 from mdmem.finding import Finding, Severity
-from mdmem.regex import regex
 
 CODE = "rationale-missing"
 SEVERITY = Severity.WARNING
 _NEEDS_ONE = frozenset({EntryType.INVARIANT, EntryType.DECISION})
 # What is usual first, the commoner the earlier: to look for one of these takes a tenth of what the expression does.
 _USUAL = ("because", "Rationale:", " since ", " so that ", " to avoid ", " otherwise ", " therefore ", " in order to ")
-_CAUSE = regex(
+_CAUSE = re.compile(
     r"\b(?:because|since|so\s+that|otherwise|therefore|hence|due\s+to|in\s+order\s+to|the\s+reason|(?:that|which)\s+is\s+why"
     r"|to\s+(?:avoid|prevent|keep|ensure|make\s+sure|allow|enable|support|reduce|improve)|or\s+else|lest|thus|thereby"
     r"|for\s+(?:this|that|the\s+same)\s+reason|as\s+a\s+(?:result|consequence)|which\s+means|leads?\s+to|caused\s+by"
@@ -41,7 +40,7 @@ _TOPIC = (
     r"considerations?|considered|alternatives?|rejected|goals?|objectives?|benefits?|advantages?|drawbacks?|pros|cons"
     r"|trade-?offs?|use[ -]cases?|user[ ]stor(?:y|ies)|requirements?|need|justification|because|history|discussion|faq"
 )
-_HEADING = regex(
+_HEADING = re.compile(
     rf"^#{{1,6}}[ \t].*\b(?:{_TOPIC})\b"
     rf"|^[ \t]*[*_]{{2}}.*\b(?:{_TOPIC})\b.*[*_]{{2}}"
     rf"|^.*\b(?:{_TOPIC})\b.*\r?\n[=~^-]{{3,}}",

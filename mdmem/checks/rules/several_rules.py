@@ -20,11 +20,10 @@ from mdmem.checks.case import Case
 from mdmem.checks.prose import sentences, statement
 from mdmem.entry.model import EntryType, Status
 from mdmem.finding import Finding, Severity
-from mdmem.regex import regex
 
 CODE = "several-rules"
 SEVERITY = Severity.INFO
-_MUST = regex(r"\bmust\b", re.IGNORECASE)
+_MUST = re.compile(r"\bmust\b", re.IGNORECASE)
 
 
 def find(case: Case) -> Iterator[Finding]:

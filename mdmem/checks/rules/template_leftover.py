@@ -24,16 +24,15 @@ from mdmem.checks.fixes.base import REVIEW_REASON
 from mdmem.document.parse import Document
 from mdmem.entry.templates import PLACEHOLDERS
 from mdmem.finding import Finding, Severity
-from mdmem.regex import regex
 
 CODE = "template-leftover"
 SEVERITY = Severity.ERROR
 _HELP = "replace it by what is meant, or remove it"
 _NAMES = ("label", "owner", "topic", "focus", "agent", "approved_by")
 _SENTENCES = ("title", "trigger", "objective", "reason", "deprecated_reason", REVIEW_REASON)
-_CHOICES = regex(r"[\w-]+(?:\s*\|\s*[\w-]+){2,}")
-_BRACKETED = regex(r"<[^<>]+>")
-_PLACEHOLDER = regex("<(?:" + "|".join(map(re.escape, sorted(PLACEHOLDERS))) + ")>")
+_CHOICES = re.compile(r"[\w-]+(?:\s*\|\s*[\w-]+){2,}")
+_BRACKETED = re.compile(r"<[^<>]+>")
+_PLACEHOLDER = re.compile("<(?:" + "|".join(map(re.escape, sorted(PLACEHOLDERS))) + ")>")
 
 
 def find(case: Case) -> Iterator[Finding]:

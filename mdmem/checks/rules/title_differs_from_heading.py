@@ -23,16 +23,15 @@ from collections.abc import Iterator
 from mdmem.checks.case import Case
 from mdmem.document.parse import without_code
 from mdmem.finding import Finding, Severity
-from mdmem.regex import regex
 
 CODE = "title-differs-from-heading"
 SEVERITY = Severity.WARNING
-_HEADING = regex(r"^#[ \t]+(.+?)[ \t]*#*[ \t]*\r?$", re.MULTILINE)
-_TARGET = regex(r"\]\([^)]*\)")
-_LABEL = regex(
+_HEADING = re.compile(r"^#[ \t]+(.+?)[ \t]*#*[ \t]*\r?$", re.MULTILINE)
+_TARGET = re.compile(r"\]\([^)]*\)")
+_LABEL = re.compile(
     r"^(?:[a-z]+[- ]?)?\d+\s*[:.)\u2013\u2014-]\s+|^(?:adr|decision|invariant|pattern|note|rule|session)\s*:\s*", re.I
 )
-_SECTION = regex(
+_SECTION = re.compile(
     r"(?:abstract|background|consequences|context|contextandproblemstatement|decision|description|details|fact|introduction"
     r"|motivation|notes|overview|problem|problemstatement|rationale|rule|status|steps|summary)\Z"
 )

@@ -20,23 +20,22 @@ from mdmem.checks.case import Case
 from mdmem.checks.prose import sentences, statement
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.finding import Finding, Severity
-from mdmem.regex import regex
 
 CODE = "vague-invariant"
 SEVERITY = Severity.WARNING
 _HELP = "say must, must not, never, always or only; or make it a pattern"
-_BINDING = regex(
+_BINDING = re.compile(
     r"\b(?:must|shall|never|always|only|may\s+not|cannot|can't|do(?:es)?\s+not|don't|doesn't"
     r"|forbidden|prohibited|required|not\s+(?:allowed|permitted))\b",
     re.IGNORECASE,
 )
-_SOFT = regex(
+_SOFT = re.compile(
     r"\b(?:should(?:n't)?(?:\s+(?:not|never|always|only))?|prefer(?:s|red|ably)?|try(?:ing)?\s+to|ideally|recommended"
     r"|(?:wherever|where|whenever|when|if|as\s+far\s+as)\s+possible)\b",
     re.IGNORECASE,
 )
 # A text without any of these is in another language, and its words for must are not known here.
-_ENGLISH = regex(r"\b(?:the|is|are|and|of|to|for|with|not|by|from|that)\b", re.IGNORECASE)
+_ENGLISH = re.compile(r"\b(?:the|is|are|and|of|to|for|with|not|by|from|that)\b", re.IGNORECASE)
 
 
 def find(case: Case) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ Fix: write `supersedes: [app/rules/local-times]`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
@@ -20,11 +21,10 @@ from mdmem.checks.fixes.base import line_start, loaded_with_fixes, with_fix
 from mdmem.document.parse import Document
 from mdmem.document.patch import replace_span
 from mdmem.finding import Finding, Severity
-from mdmem.regex import regex
 
 CODE = "wiki-link-value"
 SEVERITY = Severity.ERROR
-_LINK = regex(r"\[{1,2}\s*([^\[\],]+?)\s*\]{1,2}")
+_LINK = re.compile(r"\[{1,2}\s*([^\[\],]+?)\s*\]{1,2}")
 
 
 def find(case: Case) -> Iterator[Finding]:

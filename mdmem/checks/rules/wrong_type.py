@@ -26,14 +26,13 @@ from mdmem.document.parse import Document
 from mdmem.document.patch import replace_item, set_fields
 from mdmem.entry.model import kind_of
 from mdmem.finding import Finding, Severity
-from mdmem.regex import regex
 
 CODE = "wrong-type"
 SEVERITY = Severity.ERROR
 # Our globs are read as git reads these.
 _GLOB = ":(glob)"
 _NESTING = frozenset({"ignore", "relations"})
-_SHARE = regex(r"(\d+(?:[.,]\d+)?)\s*(%)?", re.ASCII)
+_SHARE = re.compile(r"(\d+(?:[.,]\d+)?)\s*(%)?", re.ASCII)
 
 
 def find(case: Case) -> Iterator[Finding]:
