@@ -49,7 +49,8 @@ def test_what_to_type_next_is_about_the_root_that_was_typed(tmp_path: Path, caps
     folder = memory(tmp_path)
     write_entry(folder / "memory", "nav/rules/new", supersedes="nav/architecture/threads")
     ran = run_here(capsys, "check", "--root", "memory", cwd=folder)
-    assert "  help: `mdmem --root memory check --fix` writes the missing end" in ran.out
+    assert "  help: to give the reason, too, type `mdmem --root memory supersede nav/arch" in ran.out
+    assert (ran.out.count("--fix"), ran.out.count("\n  fix: Add `superseded_by` to `nav/arch")) == (2, 1)
 
 
 def test_json_has_the_findings(tmp_path: Path, capsys: Capture) -> None:

@@ -70,7 +70,7 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
     found = add(shown, _ADD.format("superseded_by", edge.old) + ends, _end, case, edge)
     if found.fix is None or not is_sure:
         return found
-    return replace(found, help=f"`mdmem check --fix` writes the missing end; to say why, {help_}")
+    return replace(found, help=f"to give the reason, too, {help_}")
 
 
 def _end(case: Case, edge: Edge) -> tuple[Edit, ...]:
