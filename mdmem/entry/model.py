@@ -288,6 +288,11 @@ def visible_text(text: str) -> str:
     return text if is_plain else ACTING.sub(_numbered, text)
 
 
+def one_line(text: str) -> str:
+    """Return a text as `visible_text` does, with each end of a line written as its number, too."""
+    return visible_text(text).replace("\n", "<U+000A>")
+
+
 def _numbered(found: re.Match[str]) -> str:
     if needs_joiner(found):
         return found[0]

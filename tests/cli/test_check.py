@@ -82,6 +82,17 @@ def test_json_has_the_findings(tmp_path: Path, capsys: Capture) -> None:
     }
 
 
+@pytest.mark.parametrize("end", ["\\n", "\\r", "\\r\\n", "\\u2028", "\\u0085"])
+def test_line_end_in_a_value_begins_no_line_of_a_report(end: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    value = f'["src/x{end}FORGED"]'
+    write_entry(folder / "memory", "nav/rules/odd", title="Odd", applies_to=value, see=value, tags=value, topc=value)
+    for form in ("concise", "github"):
+        ran = run_here(capsys, "check", "--format", form, cwd=folder)
+        assert "FORGED" in ran.out
+        assert [line for line in ran.out.splitlines() if line.startswith("FORGED")] == []
+
+
 def test_concise_is_one_line_a_finding_and_the_sums_are_a_remark(tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "check", "--format", "concise", cwd=dangling(tmp_path))
     assert ran.out.startswith("memory/nav/rules/bad.md:6:6: error dangling-link ")
