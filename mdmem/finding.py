@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from mdmem.dataclass import dataclass, replace
+from mdmem.entry.model import one_line
 
 
 class Severity(StrEnum):
@@ -95,6 +96,14 @@ class Finding:
     def weight(self) -> Severity:
         """Return the severity; an error where the engine gave none yet."""
         return self.severity or Severity.ERROR
+
+    def in_one_line(self) -> Finding:
+        """Return the same finding with texts that begin no line of their own, whatever a file puts into them."""
+        texts = (self.message, self.help, self.fix.title if self.fix else "")
+        if "".join(texts).isprintable():
+            return self
+        message, help_, title = map(one_line, texts)
+        return replace(self, message=message, help=help_, fix=self.fix and replace(self.fix, title=title))
 
     def at(self, path: str, address: str | None) -> Finding:
         """Return the same finding for a file of the same content at another path."""

@@ -31,8 +31,8 @@ ROWS = (
     {"catalog", "index"},
     {"state", "tree"},
     {"git", "document", "settings", "lineage"},
-    {"access", "arguments", "similarity", "guide", "profile", "reply"},
-    {"entry", "finding", "standing"},
+    {"access", "arguments", "finding", "guide", "profile", "reply", "similarity"},
+    {"entry", "standing"},
     {"errors", "disk", "record"},
     {"dataclass", "digests"},
 )

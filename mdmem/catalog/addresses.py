@@ -17,12 +17,26 @@ MANIFEST = "README.md"
 # `CHANGELOG`, `CODE_OF_CONDUCT`; not `ADR-12`, which is a record.
 _PROSE = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
 _MANIFEST_BELOW = f"/{MANIFEST}"
+# Ends of lines, what a terminal obeys, and what turns the direction of text: in a name they would act in every answer.
+_ACTING = regex("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _DEPTH = 2
 
 
 def is_entry_place(path: str) -> bool:
-    """Say whether a path is `wing/room/entry-id.md`; a README is prose."""
-    return path.count("/") == _DEPTH and path.endswith(".md") and not path.endswith(_MANIFEST_BELOW)
+    """Say whether a path is `wing/room/entry-id.md`; a README is prose, and what is misnamed is nothing."""
+    is_place = path.count("/") == _DEPTH and path.endswith(".md") and not path.endswith(_MANIFEST_BELOW)
+    return is_place and not is_misnamed(path)
+
+
+def is_misnamed(path: str) -> bool:
+    """Say whether a path holds a character that would begin a line, act on a terminal or turn text around."""
+    return acting_in(path) is not None
+
+
+def acting_in(path: str) -> str | None:
+    """Return the first such character of a path."""
+    found = None if path.isprintable() else _ACTING.search(path)
+    return found[0] if found else None
 
 
 def by_place(files: Sequence[TreeFile]) -> tuple[tuple[TreeFile, ...], tuple[TreeFile, ...]]:
@@ -48,12 +62,13 @@ def _are_entry_places(paths: Sequence[str]) -> bool:
     counts = {len(paths), text.count("\n") - 1, text.count(f"\n{room}/"), text.count(".md\n")}
     # Each has the slashes of the room, so that none has more where all have these together.
     is_flat = room.count("/") == _DEPTH - 1 and text.count("/") == _DEPTH * len(paths)
-    return is_flat and len(counts) == 1 and f"{_MANIFEST_BELOW}\n" not in text
+    return is_flat and len(counts) == 1 and text.replace("\n", "").isprintable() and f"{_MANIFEST_BELOW}\n" not in text
 
 
 def is_manifest(file: TreeFile) -> bool:
     """Say whether a file is the README of a wing."""
-    return file.path.count("/") == 1 and file.path.endswith(f"/{MANIFEST}") and file.kind is FileKind.FILE
+    is_there = file.path.count("/") == 1 and file.path.endswith(_MANIFEST_BELOW) and file.kind is FileKind.FILE
+    return is_there and not is_misnamed(file.path)
 
 
 def may_hide_entries(file: TreeFile) -> bool:

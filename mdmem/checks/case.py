@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from mdmem.catalog import Catalog, full_address, is_entry_place
-from mdmem.catalog.addresses import is_manifest
+from mdmem.catalog.addresses import is_manifest, is_misnamed
 from mdmem.catalog.changes import Changes, changes_between
 from mdmem.catalog.edges import Edge, classify
 from mdmem.catalog.links import Reference, reference_of
@@ -23,7 +23,7 @@ from mdmem.finding import Finding, Place
 from mdmem.git.history import FileDays
 from mdmem.git.merge import PathConflict
 from mdmem.settings import Settings
-from mdmem.tree import orphaned_entries
+from mdmem.tree import TreeFile, orphaned_entries
 
 
 class Facts(Protocol):
@@ -292,6 +292,11 @@ class Case:
         # Where git lists the files it need not be asked.
         apart = on_disk - self.facts.tracked if on_disk else on_disk
         return frozenset(path.removesuffix(".md") for path in apart)
+
+    @cached_property
+    def others(self) -> tuple[TreeFile, ...]:
+        """Return the files in no entry's place; what is misnamed has its own finding."""
+        return tuple(file for file in self.catalog.others if not is_misnamed(file.path))
 
     @cached_property
     def unusual_paths(self) -> tuple[str, ...]:

@@ -6,8 +6,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from mdmem.catalog.addresses import acting_in, is_misnamed
 from mdmem.checks.case import Case
-from mdmem.checks.paths import at_path
+from mdmem.checks.paths import at_path, files_and_folders
 from mdmem.dataclass import replace
 from mdmem.document.parse import Document
 from mdmem.entry.model import visible
@@ -17,16 +18,27 @@ CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def invisible_in_names(case: Case) -> Iterator[tuple[str, str]]:
-    """Yield the paths in focus in which a character does not show, with the first such; no entry's is in focus, too."""
+    """Yield the paths in focus in which a character does not show, with the first such; no entry's is in focus, too.
+
+    Of what lies in a folder that is misnamed the first path alone.
+    """
     entries = (file.path for file in case.catalog.files) if case.focus is None else sorted(case.focus)
-    for path in (*entries, *(file.path for file in case.catalog.others)):
+    for path in (*entries, *(file.path for file in case.others)):
         if not path.isprintable():
             yield path, next(character for character in path if not character.isprintable())
+    misnamed = (file.path for file in case.catalog.others if is_misnamed(file.path))
+    for place, path in files_and_folders(misnamed).items():
+        folder, _, name = place.rpartition("/")
+        acting = acting_in(name)
+        if acting is not None and not is_misnamed(folder):
+            yield path, acting
 
 
 def in_name(code: str, path: str, character: str) -> Finding:
     """Return the finding about a path whose name holds a character."""
-    return at_path(code, path, f"the name `{visible(path)}` holds {described(character)}", "rename it with `git mv`")
+    unread = ", so nothing reads it" if is_misnamed(path) else ""
+    message = f"the name `{visible(path)}` holds {described(character)}{unread}"
+    return at_path(code, path, message, "rename it with `git mv`")
 
 
 def invisible_in_values(document: Document) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,6 @@ from mdmem.checks.rules.loaded import LOADED
 from mdmem.checks.severity import SeverityPolicy, codes_of
 from mdmem.checks.suppressions import Suppressions
 from mdmem.dataclass import dataclass, replace
-from mdmem.entry.model import one_line
 from mdmem.errors import MdmemError, SettingsError, UsageError
 from mdmem.finding import Finding, Place, Severity
 from mdmem.settings import Settings, WingSettings
@@ -237,7 +236,7 @@ class _Run:
         severity = self._policy.severity(finding, default)
         if finding.fix is not None and self._policy.is_elsewhere(*(edit.path for edit in finding.fix.edits)):
             finding = replace(finding, fix=None)
-        finding = _in_one_line(finding)
+        finding = finding.in_one_line()
         self.found.append(finding if finding.severity is severity else replace(finding, severity=severity))
 
     def take_unused(self) -> None:
@@ -249,16 +248,6 @@ class _Run:
         ]
         self._case = replace(self._case, faults=(*self._case.faults, *unused_suppression.unused(unused)))
         self.take(unused_suppression.CODE)
-
-
-def _in_one_line(finding: Finding) -> Finding:
-    """Return a finding whose message, help and fix begin no line of their own, whatever a file puts into them."""
-    fix = finding.fix
-    if (finding.message + finding.help + (fix.title if fix else "")).isprintable():
-        return finding
-    if fix is not None:
-        finding = replace(finding, fix=replace(fix, title=one_line(fix.title)))
-    return replace(finding, message=one_line(finding.message), help=one_line(finding.help))
 
 
 _NUMBER = re.compile(r"`[^`]*`|\d+")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from unicodedata import category
 
 from mdmem.catalog import Catalog, is_misplaced
-from mdmem.entry.model import Entry
+from mdmem.catalog.addresses import acting_in, is_misnamed
+from mdmem.dataclass import replace
+from mdmem.entry.model import Entry, visible
 from mdmem.finding import Finding, Place
 from mdmem.tree import FileKind
 from mdmem.workspace.scope import Scope
@@ -28,13 +31,26 @@ def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
         at_stake = finding.code in _DOUBTFUL and _concerns(path, scope)
         if at_stake or _hides_something(catalog.entries.get(finding.address or ""), finding, scope):
             found.setdefault(path, finding)
-    return (*catalog.not_fetched, *(found[path] for path in sorted(found)))
+    return (*catalog.not_fetched, *(_shown(found[path]) for path in sorted(found)))
+
+
+def _shown(finding: Finding) -> Finding:
+    """Return a finding of which neither path nor words act on an answer."""
+    place = replace(finding.place, path=visible(finding.place.path))
+    return replace(finding.in_one_line(), place=place)
 
 
 def _misplaced(catalog: Catalog) -> Iterator[Finding]:
-    """Yield the files of a wing that lie where no entry is read; prose in the root is none of them."""
+    """Yield the files of a wing that lie where no entry is read, or are misnamed; prose in the root is none of them."""
     for file in catalog.others:
-        if file.kind is FileKind.FILE and "/" in file.path and is_misplaced(file.path):
+        if file.kind is not FileKind.FILE or "/" not in file.path or not is_misplaced(file.path):
+            continue
+        character = acting_in(file.path)
+        if character is not None:
+            code = "control-characters" if category(character) == "Cc" else "invisible-characters"
+            message = f"its name holds U+{ord(character):04X}, so it is not read"
+            yield Finding(code, message, Place(file.path), "rename it with `git mv`")
+        else:
             message = "it lies at another depth than `wing/room/entry-id.md`, so it is not read"
             yield Finding("wrong-depth", message, Place(file.path), "move it into a room")
 
@@ -42,6 +58,8 @@ def _misplaced(catalog: Catalog) -> Iterator[Finding]:
 def _concerns(path: str, scope: Scope) -> bool:
     """Say whether a file, or a folder that cannot be listed, may hold an entry of the scope."""
     parts = path.split("/")
+    if is_misnamed(parts[0]):
+        return True
     # A manifest says whether its wing is shared: a faulty one may have put the wing out of scope.
     if len(parts) < 2 or not scope.wings or parts[1] == "README.md":
         return True

@@ -40,10 +40,10 @@ def test_names_close_to_the_reserved_ones_are_fine() -> None:
 
 
 def test_control_and_invisible_characters_in_names_have_their_own_codes() -> None:
-    tree = tree_of("app/rules/a\tb.md", "app/rules/c\u200bd.md", "app/rules/é 時.md")
+    tree = tree_of("a/b/x\ty.md", "app/rules/c\u200bd.md", "app/rules/é 時.md")
     assert found_in(tree, CODE) == []
     assert found_in(tree, "control-characters") == [
-        "app/rules/a\\tb.md: error the name `app/rules/a<U+0009>b.md` holds control character U+0009"
+        "a/b/x\\ty.md: error the name `a/b/x<U+0009>y.md` holds control character U+0009, so nothing reads it"
     ]
     assert found_in(tree, "invisible-characters") == [
         "app/rules/c\\u200bd.md: error the name `app/rules/c<U+200B>d.md` holds zero width space U+200B"

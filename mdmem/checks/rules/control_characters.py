@@ -2,7 +2,7 @@
 
 NUL, ESC and their kind come from a terminal's colours or a broken copy. No page and no diff shows them, terminals
 obey them, and YAML refuses them, so that an entry with one in its front matter cannot be read. In a body they are a
-warning.
+warning. A file with one in its name is no entry: the name would begin a line of its own in answers.
 
 Fails:
 

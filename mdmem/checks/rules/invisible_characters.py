@@ -2,8 +2,8 @@
 
 A zero-width space in a key makes it another key, and in an address another address, though both look right to every
 reader. Characters that turn the direction of text let a line read otherwise than it is; others hide words for a model
-alone. In a key, an address or the name of a file they are an error, elsewhere a warning. What emoji and scripts such
-as Persian or Thai need is no finding.
+alone. In a key, an address or the name of a file they are an error, elsewhere a warning. A file whose name ends a line
+or turns the direction of text is no entry. What emoji and scripts such as Persian or Thai need is no finding.
 
 Fails:
 

@@ -27,7 +27,7 @@ SEVERITY = Severity.WARNING
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each Markdown file that does not end in `.md`."""
-    for file in case.catalog.others:
+    for file in case.others:
         if file.kind is FileKind.FILE and has_odd_extension(file.path):
             stem, extension = file.path.rsplit(".", 1)
             message = f"`.{extension}` is not read; entries end in `.md`"

@@ -32,7 +32,7 @@ _KINDS = {0: "wing", 1: "room", 2: "entry"}
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each file and folder with such a name, at the first file below it."""
     # Below a folder with such a name no path is usual.
-    for place, path in files_and_folders((*case.unusual_paths, *(file.path for file in case.catalog.others))).items():
+    for place, path in files_and_folders((*case.unusual_paths, *(file.path for file in case.others))).items():
         why = why_not_on_windows(place.rsplit("/", 1)[-1])
         if why:
             message = f"`{visible(place)}` {why}, which Windows does not allow"

@@ -27,7 +27,7 @@ SEVERITY = Severity.WARNING
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each file that is neither an entry, nor expected, nor an entry by its name."""
-    for file in case.catalog.others:
+    for file in case.others:
         path = file.path
         if file.kind is not FileKind.FILE or is_expected(path) or is_misplaced(path) or has_odd_extension(path):
             continue

@@ -30,7 +30,7 @@ SEVERITY = Severity.ERROR
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each file that bears an entry's name where no entry can be."""
     taken = {file.path for file in case.catalog.files}
-    for file in case.catalog.others:
+    for file in case.others:
         if file.kind is FileKind.FILE and is_misplaced(file.path):
             depth = min(file.path.count("/"), 2)
             message = f"the file lies {_WHERE[depth]}, so it has no address"

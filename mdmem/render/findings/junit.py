@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
+from mdmem.entry.model import visible
 from mdmem.render.characters import for_xml
 from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, in_order, summary_line
 
@@ -66,7 +67,7 @@ def _names(found: Sequence[RootFinding]) -> list[str]:
 
 def _case(found: RootFinding, name: str) -> ElementTree.Element:
     finding = found.finding
-    path = for_xml(found.path)
+    path = for_xml(visible(found.path))
     case = ElementTree.Element("testcase", {"classname": path, "name": name, "file": path})
     where = f"{path}:{finding.place.line}:{finding.place.column}"
     said = "\n".join(for_xml(part) for part in (f"{where}: {finding.message}", finding.help) if part)
@@ -81,7 +82,7 @@ def _case(found: RootFinding, name: str) -> ElementTree.Element:
 
 
 def _unread(checked: CheckedRoot, path: str) -> ElementTree.Element:
-    shown = for_xml(checked.from_top(path))
+    shown = for_xml(visible(checked.from_top(path)))
     case = ElementTree.Element("testcase", {"classname": shown, "name": "incomplete", "file": shown})
     said = {"message": "the file could not be read, so the run is incomplete", "type": "incomplete"}
     ElementTree.SubElement(case, "error", said)
