@@ -18,7 +18,7 @@ MANIFEST = "README.md"
 _PROSE = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
 _MANIFEST_BELOW = f"/{MANIFEST}"
 # Ends of lines, what a terminal obeys, and what turns the direction of text: in a name they would act in every answer.
-_ACTING = regex("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_ACTING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _DEPTH = 2
 
 
