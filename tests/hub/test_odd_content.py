@@ -14,7 +14,7 @@ from mdmem.hub.rows import path_of, stored_path, unpacked_file
 
 _LONG = "x" * 5000
 _ODD_TERMS = "SELECT term FROM file, jsonb_object_keys(terms) AS term WHERE term !~ '^[[:alnum:]]+$'"
-_BYTES = os.fsdecode(b"rules/bytes-\xff\x1a.md")
+_BYTES = os.fsdecode(b"rules/bytes-\xff.md")
 
 
 def odd(folder: Path, *, words: int) -> Path:
