@@ -1,7 +1,6 @@
 """Identities of what files hold: whether a text is a digest, and which of many digests changed."""
 
 from collections.abc import Iterator, Mapping
-from hashlib import blake2b
 from itertools import compress
 from operator import ne
 
@@ -11,15 +10,6 @@ _AT_ONCE = 512
 def is_hex(text: str, *sizes: int) -> bool:
     """Say whether a text is a digest of one of the sizes: hexadecimal digits, the letters small."""
     return len(text) in sizes and not text.strip("0123456789abcdef")
-
-
-def identity_of(digests: Mapping[str, str]) -> str:
-    """Return what is the same for the same paths with the same digests in the same order alone."""
-    # No path holds the sign between them.
-    found = blake2b("\0".join(digests).encode("utf-8", "surrogatepass"), digest_size=32)
-    found.update(b"\0\0")
-    found.update("\0".join(digests.values()).encode("utf-8", "surrogatepass"))
-    return found.hexdigest()
 
 
 def unlike(known: Mapping[str, str], digests: Mapping[str, str]) -> Iterator[str]:

@@ -8,17 +8,7 @@ from itertools import chain, filterfalse
 
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import IN_FORCE, Entry, Status
-from mdmem.entry.stored_entries import of_kind
-from mdmem.record import StoredRecord
-
-
-def is_same_on_chains(one: Entry | None, other: Entry | None) -> bool:
-    """Say whether an entry may stand in the place of another, or of none, and every chain stays what it is."""
-    return one is other or (one is not None and other is not None and _on_chains(one) == _on_chains(other))
-
-
-def _on_chains(entry: Entry) -> tuple[object, ...]:
-    return entry.type, entry.status, entry.supersedes, entry.superseded_by
+from mdmem.entry.selection import of_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +17,6 @@ class _Ends:
 
     claimants: set[str] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
-
-
-class KnownChains(StoredRecord, frozen=True):
-    """What follows from the links of entries, as a cache keeps it, by the names that the lineage has for it."""
-
-    successors: dict[str, tuple[str, ...]]
-    heads: dict[str, tuple[str, ...]]
-    cycles: tuple[tuple[str, ...], ...]
-    claimants: dict[str, tuple[str, ...]]
-    disputes: dict[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -50,19 +30,10 @@ class Lineage:
 
     entries: Mapping[str, Entry]
     one_end_suffices: bool | frozenset[str] = False
-    # What was found of the same entries before.
-    known: KnownChains | None = field(default=None, repr=False, compare=False)
-
-    @property
-    def chains(self) -> KnownChains:
-        """Return what follows from the links."""
-        return KnownChains(self.successors, self._heads, self.cycles, self.claimants, self.disputes)
 
     @cached_property
     def successors(self) -> dict[str, tuple[str, ...]]:
         """Return, for each superseded entry, those that surely supersede it directly, sorted."""
-        if self.known is not None:
-            return self.known.successors
         return _sorted({old: self._facts(old, ends) for old, ends in self._ends.items()})
 
     def _facts(self, old: str, ends: _Ends) -> set[str]:
@@ -76,15 +47,11 @@ class Lineage:
     @cached_property
     def claimants(self) -> dict[str, tuple[str, ...]]:
         """Return, for each entry in force that has no successor, those that claim to supersede it, sorted."""
-        if self.known is not None:
-            return self.known.claimants
         return _sorted({old: ends.claimants for old, ends in self._ends.items() if old not in self.successors})
 
     @cached_property
     def disputes(self) -> dict[str, tuple[str, ...]]:
         """Return, for each entry that has a successor, others that claim to supersede it, sorted."""
-        if self.known is not None:
-            return self.known.disputes
         facts = self.successors
         return _sorted({old: ends.claimants.difference(facts[old]) for old, ends in self._ends.items() if old in facts})
 
@@ -143,8 +110,6 @@ class Lineage:
     @cached_property
     def cycles(self) -> tuple[tuple[str, ...], ...]:
         """Return each group of entries that say to supersede one another, whichever end says it, sorted."""
-        if self.known is not None:
-            return self.known.cycles
         return tuple(sorted(tuple(sorted(group)) for group in self._said_groups if len(group) > 1))
 
     @cached_property
@@ -206,8 +171,6 @@ class Lineage:
 
         An entry in force is none where one beyond it is in force, unless that lies on the same circle.
         """
-        if self.known is not None:
-            return self.known.heads
         found: dict[str, tuple[str, ...]] = {}
         for group in self._groups:
             if self.successors.keys().isdisjoint(group):

@@ -257,7 +257,7 @@ def snapshot(folder: Path) -> dict[str, str]:
     found = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if name.startswith(".git/mdmem") or (path.is_dir() and not path.is_symlink()):
+        if name.startswith(".git/mdmem") or "/mdmem/cache/" in name or (path.is_dir() and not path.is_symlink()):
             continue
         content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
         content = os.fsencode(path.readlink()) if path.is_symlink() else content

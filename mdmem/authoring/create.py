@@ -22,8 +22,8 @@ from mdmem.document.patch import set_fields
 from mdmem.document.rationale import rationale_of
 from mdmem.document.scalars import compose_entry
 from mdmem.entry.model import Entry, EntryType, Status, title_of, visible
+from mdmem.entry.selection import of_kind
 from mdmem.entry.sentences import without_comments
-from mdmem.entry.stored_entries import of_kind
 from mdmem.entry.templates import BODIES
 from mdmem.errors import LostRaceError, UsageError, taken
 from mdmem.index.analysis import fold, text_terms

@@ -252,7 +252,7 @@ def catalog_after(workspace: Workspace, changes: Sequence[Change]) -> Catalog:
     renames = [(change.path, change.to) for change in changes if change.path != change.to]
     gone = frozenset(change.path for change in changes if change.after is None)
     overlaid = OverlaidTree(workspace.tree, gone=gone).with_changes(contents, renames)
-    return load_cached(overlaid, workspace.cache_folder, parsed=workspace.parsed)
+    return load_cached(overlaid, workspace.entry_cache)
 
 
 def write(workspace: Workspace, plan: Callable[[Workspace], ChangeSet], options: WriteOptions) -> WriteResult:

@@ -1,15 +1,15 @@
 """Every entry of a tree, and what was wrong while loading."""
 
 from mdmem.catalog.addresses import full_address, is_entry_place, is_misplaced, is_prose
-from mdmem.catalog.cache import ParsedFiles
 from mdmem.catalog.interpret import LoadedFile, interpret
-from mdmem.catalog.load import load, load_cached, part_of, settings_bytes, with_other_entries
+from mdmem.catalog.load import load, load_cached, part_of, settings_bytes
 from mdmem.catalog.model import Catalog
+from mdmem.catalog.snapshot import EntryCache
 
 __all__ = [
     "Catalog",
+    "EntryCache",
     "LoadedFile",
-    "ParsedFiles",
     "full_address",
     "interpret",
     "is_entry_place",
@@ -19,5 +19,4 @@ __all__ = [
     "load_cached",
     "part_of",
     "settings_bytes",
-    "with_other_entries",
 ]

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, Status, Wing
-from mdmem.entry.stored_entries import having
+from mdmem.entry.selection import having
 from mdmem.lineage import Lineage
 
 

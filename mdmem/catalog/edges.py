@@ -37,7 +37,7 @@ from itertools import groupby
 from mdmem.catalog import Catalog
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, Status, day_of
-from mdmem.entry.stored_entries import having
+from mdmem.entry.selection import having
 
 
 class EdgeKind(StrEnum):

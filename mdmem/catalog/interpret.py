@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from mdmem.catalog.addresses import has_short_links, is_entry_place
@@ -21,8 +20,7 @@ class LoadedFile(StoredRecord, frozen=True):
     """One file in an entry's place: the entry it holds, or None, what was wrong, and its body's size in bytes.
 
     `is_titled` says that the title stands in the file; else it follows from the address. `has_short_links` says that
-    what one of its links means may depend on which other files are there. `head` is the digest of all that the entry is
-    read from: the front matter and the first heading.
+    what one of its links means may depend on which other files are there.
     """
 
     path: str
@@ -31,7 +29,6 @@ class LoadedFile(StoredRecord, frozen=True):
     size: int = 0
     is_titled: bool = True
     has_short_links: bool = False
-    head: str = ""
 
     def at(self, path: str) -> LoadedFile:
         """Return what a file of the same content means at another path."""
@@ -50,11 +47,8 @@ class LoadedFile(StoredRecord, frozen=True):
         return any(finding.code == "unreadable" for finding in self.findings)
 
 
-def interpret(document: Document, former: LoadedFile | None = None) -> LoadedFile:
-    """Return the entry that a document states, and everything wrong with it.
-
-    `former` is what the file meant before: where that was without fault and what it is read from is the same, it holds.
-    """
+def interpret(document: Document) -> LoadedFile:
+    """Return the entry that a document states, and everything wrong with it."""
     from mdmem.document.parse import first_heading
 
     address = document.path.removesuffix(".md")
@@ -63,20 +57,12 @@ def interpret(document: Document, former: LoadedFile | None = None) -> LoadedFil
         return LoadedFile(document.path, None, findings)
     heading, said = first_heading(document.body), document.body.strip()
     size = len(said) if said.isascii() else len(said.encode())
-    head = _head(document, heading)
-    if former is not None and former.path == document.path and former.head == head and not former.findings:
-        return former.with_changes(findings=findings, size=size)
     entry, flaws = _entry_reader()(address, document.fields, heading)
     flawed = tuple(placed(document, address, flaw) for flaw in flaws)
     stated = (heading, document.fields.get("title"))
     is_titled = entry is not None and (entry.title in stated or entry.title != title_of(address))
     has_short = entry is not None and has_short_links(entry)
-    return LoadedFile(document.path, entry, findings + flawed, size, is_titled, has_short, head)
-
-
-def _head(document: Document, heading: str | None) -> str:
-    front = document.text[: len(document.text) - len(document.body)]
-    return blake2b(f"{front}\0{heading}".encode(), digest_size=12).hexdigest()
+    return LoadedFile(document.path, entry, findings + flawed, size, is_titled, has_short)
 
 
 @cache

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from itertools import repeat
-from operator import add, eq
 from typing import TYPE_CHECKING, Any
 
 from mdmem.access import Access
@@ -16,7 +14,6 @@ from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, not_f
 from mdmem.catalog.redaction import Redaction, is_hidden_path, known_addresses
 from mdmem.catalog.traits import Traits
 from mdmem.dataclass import dataclass, field, replace
-from mdmem.digests import identity_of
 from mdmem.document.split import body_of
 from mdmem.entry.model import Entry, Wing
 from mdmem.errors import GoneError
@@ -30,6 +27,48 @@ if TYPE_CHECKING:
 
 CHANGED = "changed"
 """In place of the digest of what is no longer as it was when its entry was loaded."""
+
+
+@dataclass(frozen=True)
+class Derived:
+    """What follows from the entries and wings alone, each part found when it is first asked for."""
+
+    entries: Mapping[str, Entry]
+    wings: Mapping[str, Wing]
+    one_end_suffices: bool | frozenset[str]
+
+    def is_of(self, catalog: Catalog) -> bool:
+        """Say whether it follows from the very entries and wings of a catalog."""
+        is_same = self.entries is catalog.entries and self.wings is catalog.wings
+        return is_same and self.one_end_suffices == catalog.one_end_suffices
+
+    @cached_property
+    def lineage(self) -> Lineage:
+        """Return the supersession graph."""
+        return Lineage(self.entries, self.one_end_suffices)
+
+    @cached_property
+    def amendments(self) -> Amendments:
+        """Return which entries amend which."""
+        return Amendments(self.entries, self.wings, self.lineage)
+
+    @cached_property
+    def adjacency(self) -> Adjacency:
+        """Return what the fields of the entries link."""
+        return Adjacency(self.entries)
+
+    @cached_property
+    def traits(self) -> Traits:
+        """Return which entries are of what kind."""
+        return Traits(self.entries, self.lineage)
+
+    @cached_property
+    def rooms(self) -> Mapping[str, Sequence[str]]:
+        """Return the addresses by wing and room."""
+        found: dict[str, list[str]] = {}
+        for address in self.entries:
+            found.setdefault(address.rpartition("/")[0], []).append(address)
+        return found
 
 
 @dataclass(frozen=True)
@@ -55,29 +94,17 @@ class Catalog:
     _digests: dict[str, str] | None = None
     stances: Mapping[str, Stance] | None = None
     one_end_suffices: bool | frozenset[str] = False
-    # Entries as written of which a link may depend on which other files are there.
-    short: Mapping[str, Entry] = field(default_factory=dict, repr=False, compare=False)
-    # A lineage, and the entries that it holds for: whoever replaces those has another one.
-    _chains: tuple[Mapping[str, Entry], Lineage] | None = field(default=None, repr=False, compare=False)
-    # A catalog of the same entries, which keeps what follows from them; one that is replaced starts without.
-    _same: list[Catalog] = field(default_factory=list, init=False, repr=False, compare=False)
+    # What follows from the entries; a catalog of the same entries keeps it.
+    derived: Derived = field(default=None, repr=False, compare=False)  # type: ignore[assignment]  # set when it is made
 
     def __post_init__(self) -> None:
-        """Take over the lineage that is given, or have one of these entries."""
-        chains, one_end = self._chains, self.one_end_suffices
-        if chains is None or chains[0] is not self.entries or chains[1].one_end_suffices != one_end:
-            object.__setattr__(self, "_chains", (self.entries, Lineage(self.entries, one_end)))
+        """Keep what follows from the entries where they are the same, else find it anew."""
+        if self.derived is None or not self.derived.is_of(self):
+            object.__setattr__(self, "derived", Derived(self.entries, self.wings, self.one_end_suffices))
 
     def over(self, tree: Tree) -> Catalog:
         """Return the same entries over a tree of the same files, whose texts are read when they are asked for."""
-        other = replace(self, tree=tree, _documents={})
-        other._same.append(self)
-        return other
-
-    @property
-    def is_told(self) -> bool:
-        """Whether something that follows from the entries was told already, of this catalog or of one of the same."""
-        return bool(self._same) or "traits" in vars(self)
+        return replace(self, tree=tree, _documents={})
 
     def stance(self, address: str) -> Stance | None:
         """Return how an entry stands to the default branch, None where that is not known."""
@@ -91,38 +118,32 @@ class Catalog:
     @property
     def lineage(self) -> Lineage:
         """Return the supersession graph of the entries."""
-        assert self._chains is not None  # made when the catalog is
-        return self._chains[1]
+        return self.derived.lineage
 
-    @cached_property
+    @property
     def amendments(self) -> Amendments:
         """Return which entries amend which."""
-        return self._same[0].amendments if self._same else Amendments(self.entries, self.wings, self.lineage)
+        return self.derived.amendments
 
-    @cached_property
+    @property
     def adjacency(self) -> Adjacency:
         """Return what the fields of the entries link."""
-        return self._same[0].adjacency if self._same else Adjacency(self.entries)
+        return self.derived.adjacency
 
-    @cached_property
+    @property
     def traits(self) -> Traits:
         """Return which entries are of what kind."""
-        return self._same[0].traits if self._same else Traits(self.entries, self.lineage)
+        return self.derived.traits
+
+    @property
+    def rooms(self) -> Mapping[str, Sequence[str]]:
+        """Return the addresses of the entries by wing and room, as `wing/room`, in their order."""
+        return self.derived.rooms
 
     @cached_property
     def everything(self) -> Set[str]:
-        """Return the addresses of all entries: who asks for all is known by this very object."""
-        return self._same[0].everything if self._same else self.entries.keys()
-
-    @cached_property
-    def rooms(self) -> Mapping[str, Sequence[str]]:
-        """Return the addresses of the entries by wing and room, as `wing/room`, in their order."""
-        if self._same:
-            return self._same[0].rooms
-        found: dict[str, list[str]] = {}
-        for address in self.entries:
-            found.setdefault(address.rpartition("/")[0], []).append(address)
-        return found
+        """Return the addresses of all entries."""
+        return self.entries.keys()
 
     @cached_property
     def addresses(self) -> Set[str]:
@@ -130,8 +151,6 @@ class Catalog:
 
         Each address of a wing that is not seen, or not fetched, counts as one of them, and none of those is listed.
         """
-        if self._same:
-            return self._same[0].addresses
         broken = {path.removesuffix(".md") for path in self.broken}
         found = self.entries.keys() | broken if broken else self.entries.keys()
         return known_addresses(found, self.access, self.missing_wings)
@@ -188,8 +207,6 @@ class Catalog:
     @cached_property
     def closed(self) -> tuple[Finding, ...]:
         """Return what stands in the place of a wing, room or manifest and was not read: it may hide entries."""
-        if self._same:
-            return self._same[0].closed
         return tuple(unreadable(file).findings[0] for file in self.others if may_hide_entries(file))
 
     @cached_property
@@ -206,15 +223,8 @@ class Catalog:
     @cached_property
     def digests(self) -> dict[str, str]:
         """Return the identity of each entry's content, by address."""
-        if self._same:
-            return self._same[0].digests
-        found = self.file_digests if self._digests is None else self._digests
-        # Of thousands no step is Python's; put in order, as nearly always, nothing is looked up.
-        if not self.broken and all(map(eq, map(add, self.entries, repeat(".md")), found)):
-            return dict(zip(self.entries, found.values(), strict=False))
-        stated: list[Any] = list(map(found.get, map(add, self.entries, repeat(".md"))))
-        pairs = zip(self.entries, stated, strict=True)
-        return {address: digest for address, digest in pairs if digest is not None} if None in stated else dict(pairs)
+        found = self.file_digests
+        return {address: found[path] for address in self.entries if (path := f"{address}.md") in found}
 
     @cached_property
     def file_digests(self) -> dict[str, str]:
@@ -222,11 +232,6 @@ class Catalog:
         if self._digests is not None:
             return self._digests
         return self.tree.digests([*self.files, *(file for file in self.others if is_manifest(file))])
-
-    @cached_property
-    def identity(self) -> str:
-        """Return what tells the contents of all those files from any others."""
-        return identity_of(self.file_digests)
 
     def document(self, path: str) -> Document:
         """Return the document of one file, read again if this catalog was loaded from the cache."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, EntryType, Status
-from mdmem.entry.stored_entries import having, of_kind
+from mdmem.entry.selection import having, of_kind
 from mdmem.lineage import Lineage
 
 

@@ -188,7 +188,7 @@ def _usual(repository: Repository) -> tuple[str, ...]:
 
 def checked_catalog(opened: Workspace) -> Catalog:
     """Return the entries that checks look at, links into hidden wings among them."""
-    return opened.whole_catalog if opened.access.is_narrow else opened.catalog
+    return opened.whole_catalog
 
 
 def _as_base(opened: Workspace, name: str | None = None) -> Base:

@@ -11,7 +11,6 @@ from hashlib import sha256
 from mdmem.access import EVERYTHING
 from mdmem.catalog import Catalog, is_entry_place, part_of, settings_bytes
 from mdmem.catalog.addresses import MANIFEST, full_address, is_manifest, is_plain_address, with_full_links
-from mdmem.catalog.content import ContentCache
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, read_manifest, unreadable
 from mdmem.catalog.links import reference_of
 from mdmem.catalog.redaction import known_addresses
@@ -188,13 +187,11 @@ class Contents:
 
     def _loaded(self, files: Mapping[str, TreeFile]) -> dict[str, LoadedFile]:
         """Return what files in entries' places mean; what a check parsed before is not parsed again."""
-        found = self._cache.files({path: file.digest for path, file in files.items()})
+        cache = self.workspace.entry_cache
+        known = {path: cache.loaded(path, file.digest) for path, file in files.items()}
+        found = {path: one for path, one in known.items() if one is not None}
         unknown = [path for path in files if path not in found]
         return found | {one.path: interpret(one) for one in iter_documents(self.tree, unknown)}
-
-    @cached_property
-    def _cache(self) -> ContentCache:
-        return ContentCache(self.workspace.cache_folder)
 
     def _passages(self, loaded: Mapping[str, LoadedFile]) -> dict[str, tuple[Terms, ...]]:
         """Return the terms of entries by address."""

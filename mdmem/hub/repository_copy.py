@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property
 from pathlib import Path
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.catalog import Catalog, LoadedFile, load_cached
-from mdmem.catalog.content import ContentCache
 from mdmem.catalog.remote_wings import NotHere, with_remote_wings
+from mdmem.catalog.snapshot import EntryCache, FileRow
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.model import Wing
 from mdmem.hub.origins import Origins, WingOrigin
@@ -76,28 +76,23 @@ class CopiedFiles:
         return digest_of(content) if row is None or row.blob is None else row.blob
 
 
-class RecordCache(ContentCache):
-    """What files mean, by path, and what manifests state, by digest, as their rows hold it; nothing is kept."""
+class RecordCache(EntryCache):
+    """What rows of the hub hold of their files, by path, and of manifests, by digest; the others are parsed."""
 
     def __init__(self, files: Mapping[str, LoadedFile], wings: Mapping[str, Wing | None]) -> None:
-        """Take what the rows hold in our format; the others are parsed."""
-        super().__init__(NOWHERE)
+        """Take what the rows hold in our format."""
+        super().__init__()
         self._files, self._stated = files, wings
 
-    def files(self, digests: Mapping[str, str | None]) -> dict[str, LoadedFile]:
-        """Return what files mean, by path, whose rows tell."""
-        return {path: self._files[path] for path in digests if path in self._files}
+    def loaded(self, path: str, digest: str | None) -> LoadedFile | None:
+        """Return what the row of a file holds."""
+        return self._files.get(path) or super().loaded(path, digest)
 
-    @property
-    def wings(self) -> Mapping[str, Wing | None]:
-        """Return the wings of manifests by their digests."""
-        return self._stated
-
-    def keep(self, learned: Mapping[str, LoadedFile], used: Collection[str] | None) -> None:
-        """Do nothing."""
-
-    def keep_wings(self, learned: Mapping[str, Wing | None]) -> None:
-        """Do nothing."""
+    def manifest(self, path: str, digest: str | None) -> FileRow | None:
+        """Return what the row of a manifest holds."""
+        if digest is not None and digest in self._stated:
+            return FileRow(digest, wing=self._stated[digest], is_loaded=True)
+        return super().manifest(path, digest)
 
 
 @dataclass(frozen=True)
@@ -109,7 +104,7 @@ class CopyWorkspace(Workspace):
 
     def _loaded(self) -> Catalog:
         """Return the entries, of which none is only proposed: what is pushed is the default branch's."""
-        return replace(load_cached(self.tree, self.records, parsed=self.parsed), stances={})
+        return replace(load_cached(self.tree, self.records), stances={})
 
     def tracked_files(self) -> frozenset[str]:
         """Return those of the tracked files that say which shared wings bind."""

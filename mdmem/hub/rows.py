@@ -10,8 +10,8 @@ from types import NoneType
 from typing import TypeVar
 from zlib import crc32
 
-from mdmem.catalog.content import RECORD_VERSION, read_moments
 from mdmem.catalog.interpret import LoadedFile
+from mdmem.catalog.snapshot import RECORD_VERSION, read_dates
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import DATE_FIELDS, Wing
 from mdmem.index.analysis import VERSION
@@ -138,14 +138,14 @@ def _packed(value: object) -> bytes | None:
 def unpacked_file(record: bytes | None) -> LoadedFile | None:
     """Return what a file in an entry's place means, None where its row does not tell in our format."""
     loaded = _unpacked(record, LoadedFile)
-    return loaded if loaded is not None and _is_sound(loaded) and read_moments([loaded], ()) else None
+    return loaded if loaded is not None and _is_sound(loaded) and read_dates([loaded], ()) else None
 
 
 def unpacked_wing(record: bytes | None) -> Wing | None:
     """Return the wing of a manifest, None where its row does not tell in our format."""
     wing = _unpacked(record, Wing)
     is_sound = wing is not None and isinstance(wing.last_hygiene_at, (str, NoneType))
-    return wing if is_sound and wing is not None and read_moments((), [wing]) else None
+    return wing if is_sound and wing is not None and read_dates((), [wing]) else None
 
 
 def _is_sound(loaded: LoadedFile) -> bool:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pygls.uris import from_fs_path
 
-from mdmem.catalog.edits import may_be_edited, with_edits
 from mdmem.checks.kept_findings import ExtractStore
 from mdmem.checks.run import facts_of
 from mdmem.dataclass import dataclass, field, replace
@@ -19,7 +18,7 @@ from mdmem.finding import Finding
 from mdmem.git.stamp import Stamp, stamp_of
 from mdmem.lsp.back_links import BackLinks, EditedMemory, fields_naming
 from mdmem.lsp.buffer import Buffer, over_file
-from mdmem.lsp.edits import Edits, differing
+from mdmem.lsp.edits import differing
 from mdmem.lsp.options import EditorSkills
 from mdmem.settings import Settings
 from mdmem.tree import SETTINGS_NAME, OverlaidTree, Unreadable, read_one
@@ -48,8 +47,6 @@ class EditorSession:
     skills: EditorSkills = EditorSkills()
     findings: tuple[Finding, ...] = ()
     back_links: BackLinks = field(default_factory=BackLinks)
-    _unread: Edits = field(default_factory=Edits)
-    _last: Catalog | None = None
     _stamp: Stamp | None = None
 
     @cached_property
@@ -67,19 +64,7 @@ class EditorSession:
         changed = {path: buffer.data for path, buffer in self.buffers.items() if buffer.kept is None}
         # What was read of the disk stays read, until that is looked at anew.
         tree = replace(self._overlay, changed=changed)
-        opened = self.disk.over(tree)
-        catalog = self._edited(tree)
-        self._last = opened.catalog if catalog is None else catalog
-        self._unread = Edits.none()
-        return opened.with_catalog(self._last)
-
-    def _edited(self, tree: OverlaidTree) -> Catalog | None:
-        """Return the last catalog with what was edited since; None where more than entries' texts changed."""
-        paths = self._unread.paths
-        if self._last is None or paths is None or not may_be_edited(self._last, paths):
-            return None
-        contents = {path: content for path, content in tree.read(sorted(paths)) if isinstance(content, bytes)}
-        return with_edits(self._last, tree, contents) if len(contents) == len(paths) else None
+        return self.disk.over(tree)
 
     def once(self, make: Callable[[EditorSession], _Made]) -> _Made:
         """Return what a function makes of this session, made when it is first asked for."""
@@ -216,7 +201,6 @@ class EditorSession:
     def _mark(self, paths: Iterable[str] | None) -> None:
         self.revision += 1
         found = None if paths is None else frozenset(paths)
-        self._unread = self._unread.with_more(found)
         self.__dict__.pop("workspace", None)
         if found is None or not all(path.endswith(".md") for path in found):
             self.__dict__.pop("settings", None)

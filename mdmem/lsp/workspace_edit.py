@@ -12,12 +12,10 @@ from lsprotocol import types
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.write import catalog_after, permitted, refuse_faults
 from mdmem.catalog import Catalog
-from mdmem.catalog.edits import may_be_edited, with_edits
 from mdmem.errors import LostRaceError, UsageError, taken
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.session import EditorSession
 from mdmem.state import leads_away
-from mdmem.tree import OverlaidTree
 
 _Operation = types.TextDocumentEdit | types.CreateFile | types.RenameFile
 
@@ -36,11 +34,7 @@ def proved_edit(
 
 
 def _catalog_after(session: EditorSession, changes: Sequence[Change]) -> Catalog:
-    workspace = session.workspace
-    contents = {one.path: one.after for one in changes if one.path == one.to and one.after is not None}
-    if len(contents) == len(changes) and may_be_edited(workspace.catalog, contents):
-        return with_edits(workspace.catalog, OverlaidTree(workspace.tree, contents), contents)
-    return catalog_after(workspace, changes)
+    return catalog_after(session.workspace, changes)
 
 
 def edit_of(

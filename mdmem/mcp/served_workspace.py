@@ -72,7 +72,7 @@ class KeptViews:
         seen = _Seen.of(tree, before.seen if before is not None else None)
         if before is not None and before.seen == seen:
             return before
-        loaded = load_cached(tree, workspace.cache_folder, parsed=workspace.parsed)
+        loaded = load_cached(tree, workspace.entry_cache)
         # What was parsed on the way is read again by whoever shows it.
         kept = _Kept(seen, replace(loaded, _documents={}))
         if before is None and len(loaded.entries) > _MANY:
@@ -123,7 +123,7 @@ class ServedWorkspace(Workspace):
     def _loaded(self) -> Catalog:
         """Return the entries, those of a call before where nothing changed."""
         if not self._is_plain:
-            return load_cached(self.tree, self.cache_folder, parsed=self.parsed)
+            return load_cached(self.tree, self.entry_cache)
         return self._kept.catalog.over(self.tree)
 
     @property

@@ -173,10 +173,6 @@ class Reading:
         view = self.view
         found, bar = _retrieved(view.effective, scope, question)
         if view.alternatives:
-            # Imported here, as in a search: nearly always nothing else is proposed.
-            from mdmem.catalog.heirs import share
-
-            share(view.checkout.catalog, view.effective.catalog)
             others = _ranked_in(view.checkout, scope, question, view.alternatives, bar)
             found = with_versions(found, others, view.alternatives)
         return replace(found, basis=replace(found.basis, problems=(*self.faults, *found.basis.problems)))

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import date
 
 from mdmem.catalog import Catalog
-from mdmem.catalog.by_address import ByAddress
 from mdmem.entry.model import Entry, EntryType, Status, Wing
 from mdmem.retrieval.kinds import Force
 from mdmem.retrieval.question import Tier
@@ -20,7 +19,7 @@ _SCOPES = 8
 _KINDS: dict[Kind, Kind] = {}
 
 
-class ScopeKinds(ByAddress[Kind]):
+class ScopeKinds(dict[str, Kind]):
     """Type and force by address, told when they are first asked for; the same objects for the same ones."""
 
     def __init__(self, catalog: Catalog, scope: Scope, today: date) -> None:
@@ -50,10 +49,6 @@ class ScopeKinds(ByAddress[Kind]):
         for one in addresses:
             found[one.partition("/")[0]].append(one)
         return found.values()
-
-    def anew(self, catalog: Catalog) -> ScopeKinds:
-        """Return the same of another catalog, of which nothing is told yet."""
-        return ScopeKinds(catalog, self._scope, self._today)
 
     def __missing__(self, address: str) -> Kind:
         """Return what is not known yet."""

@@ -9,7 +9,6 @@ from operator import attrgetter, not_
 from typing import NamedTuple
 
 from mdmem.catalog import Catalog, is_entry_place
-from mdmem.catalog.by_address import ByAddress
 from mdmem.dataclass import replace
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import GoneError
@@ -57,7 +56,7 @@ def search_in(
     are = list(map(alone.__contains__, matches.keys))
     others = matches.where(map(not_, are))
     found = _Found({}, {})
-    for match, addresses in zip(others, _stand_ins(catalog, filters, today).of(others.keys), strict=True):
+    for match, addresses in zip(others, map(_stand_ins(catalog, filters, today).__getitem__, others.keys), strict=True):
         for address in addresses:
             found.add(match if address == match.key else Match(address, match.score, _NO_TERMS), match.key)
     drafts = catalog.traits.draft.intersection(others.keys)
@@ -211,7 +210,7 @@ class _Placed(NamedTuple):
     at: int
 
 
-class _StandIns(ByAddress[Sequence[str]]):
+class _StandIns(dict[str, Sequence[str]]):
     """The addresses under which matches are shown: their own, and those of what replaced them."""
 
     def __init__(self, catalog: Catalog, filters: Filters, today: date) -> None:
@@ -230,9 +229,6 @@ class _StandIns(ByAddress[Sequence[str]]):
 
     def _passes(self, address: str, filters: Filters) -> bool:
         return self._lets_all_in or passes(self._entries[address], filters, self._today)
-
-    def anew(self, catalog: Catalog) -> _StandIns:
-        return _StandIns(catalog, self._filters, self._today)
 
 
 def _stand_ins(catalog: Catalog, filters: Filters, today: date) -> _StandIns:
@@ -264,10 +260,6 @@ def search(workspace: Workspace, question: Question) -> SearchResult:
     result = _searched(view.effective, question)
     if not view.alternatives:
         return result
-    # Imported here: most questions find nothing proposed.
-    from mdmem.catalog.heirs import share
-
-    share(view.checkout.catalog, view.effective.catalog)
     among = _other_matches(view)
     beside = result if among is not None else None
     return with_versions(result, _searched(view.checkout, question, among, beside=beside), view)

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from mdmem.catalog.content import CACHE_VERSION
+from mdmem.catalog.snapshot import RECORD_VERSION
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry
 from mdmem.site.facts import SiteFacts
@@ -71,7 +71,7 @@ class Kept(Generic[_Made]):
 
     @property
     def _version(self) -> str:
-        return f"{CACHE_VERSION}-{self.version}"
+        return f"{RECORD_VERSION}-{self.version}"
 
 
 def fill(facts: SiteFacts, kepts: Sequence[Kept[Any]], tick: Callable[[], None]) -> None:

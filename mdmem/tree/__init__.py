@@ -3,7 +3,6 @@
 from mdmem import SETTINGS_NAME
 from mdmem.tree.filtered import NarrowedTree, access_to, narrowed
 from mdmem.tree.git import GitTree
-from mdmem.tree.look import Looks, StoredLook
 from mdmem.tree.model import (
     Digests,
     FileKind,
@@ -32,12 +31,10 @@ __all__ = [
     "Forgetful",
     "GitTree",
     "JoinedTree",
-    "Looks",
     "MissingWing",
     "NarrowedTree",
     "OverlaidTree",
     "Stat",
-    "StoredLook",
     "Tree",
     "TreeFile",
     "Unreadable",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mdmem.access import Access
-from mdmem.catalog import ParsedFiles
+from mdmem.catalog import EntryCache
 from mdmem.dataclass import replace
 from mdmem.errors import EnvironmentFaultError
 from mdmem.state import write_new
@@ -67,5 +67,5 @@ def _write_once(path: Path, text: str) -> None:
 def _opened(workspace: Workspace, root: Path) -> Workspace:
     """Return a root outside git; a repository around the data folder, as of somebody's home, is none of its matter."""
     location = Location(root.resolve(), "the caller's own memory")
-    apart = replace(workspace, location=location, access=Access(), parsed=ParsedFiles())
+    apart = replace(workspace, location=location, access=Access(), cache=EntryCache())
     return apart.at(Snapshot())

@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Set
 from typing import Any
 
-from mdmem.catalog import Catalog, interpret, is_entry_place, settings_bytes, with_other_entries
-from mdmem.catalog.entries import with_entries
+from mdmem.catalog import Catalog, interpret, is_entry_place, settings_bytes
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, EntryType, Status
-from mdmem.entry.stored_entries import of_kind
+from mdmem.entry.selection import of_kind
 from mdmem.errors import SettingsError
 from mdmem.git import read_blobs
 from mdmem.settings import OneSided, Proposals, Settings, parse_settings
@@ -73,19 +72,11 @@ def merged_decisions(workspace: Workspace) -> list[str]:
 
 
 def _view_of(workspace: Workspace) -> View:
-    view = _made_of(workspace)
-    workspace.parsed.follow("answers", view.effective.catalog)
-    return view
-
-
-def _made_of(workspace: Workspace) -> View:
     standings, checkout = find_standings(workspace), workspace
     if standings is not None:
         stances = dict(_stances(standings))
         stances |= _merged(workspace.catalog.entries, stances)
         checkout = workspace.with_catalog(replace(workspace.catalog, stances=stances))
-    # Before the other version is made: that asks what is known of this one.
-    workspace.parsed.follow("files", checkout.catalog)
     if standings is None:
         return View(checkout, checkout)
     has_claims_as_facts = checkout.catalog.one_end_suffices and not standings.is_agreed
@@ -156,10 +147,7 @@ class _Composition:
             return View(self.checkout.with_catalog(catalog), self.checkout)
         tree = OverlaidTree(self.checkout.whole_tree, restored, hidden)
         effective = replace(self.checkout.over(tree), index_source=self.checkout)
-        if self.checkout.access.is_narrow or not all(map(is_entry_place, restored)):
-            found = self._with_problems(effective.catalog, restored)
-        else:
-            found = with_other_entries(self.checkout.catalog, effective.tree, restored, gone=hidden)
+        found = self._with_problems(effective.catalog, restored)
         overridden = frozenset(path.removesuffix(".md") for path in restored)
         effective = effective.with_catalog(self._as_answer(found, restored))
         return View(effective, self.checkout, overridden, frozenset(self._alternatives(effective.catalog, overridden)))
@@ -204,8 +192,9 @@ class _Composition:
         without = {address: _without_effect(entries[address], entries.keys(), proposed) for address in proposed}
         for address, changed in without.items():
             stances[address] = replace(stances[address], note="; ".join(effects_of(entries[address], changed)))
-        # What follows from entries is kept as long as none is another, and of thousands none is read for it.
-        entries = with_entries(entries, {one: changed for one, changed in without.items() if changed != entries[one]})
+        others = {address: changed for address, changed in without.items() if changed != entries[address]}
+        # What follows from the entries is kept where none differs.
+        entries = {**entries, **others} if others else entries
         is_agreed = bool(catalog.one_end_suffices) and self.agreed.one_sided is OneSided.FACT
         answer = replace(catalog, entries=entries, stances=stances, one_end_suffices=is_agreed)
         for old, news in self._would_amend(answer, proposed | {path.removesuffix(".md") for path in restored}).items():

@@ -5,29 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Set
 from functools import cached_property
-from itertools import compress
-from operator import ne
-from pathlib import Path
 from typing import TYPE_CHECKING
-from zlib import crc32
 
 from mdmem.catalog import is_entry_place
-from mdmem.dataclass import dataclass, field, replace
-from mdmem.digests import identity_of, unlike
+from mdmem.dataclass import dataclass, field
 from mdmem.errors import MdmemError
 from mdmem.git import Blob, Repository, UnknownRevisionError, resolve
 from mdmem.git.default_branch import DefaultBranch, find_default_branch
 from mdmem.standing import Standing
-from mdmem.state import read_packed, write_packed
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, path_of
 from mdmem.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from mdmem.git.revisions import Touch
 
-_VERSION = "standing 3"
-_FilesByCommit = dict[str, dict[str, str]]
-_SameByCommit = dict[str, tuple[str, str | None]]
 _MANIFEST = re.compile(r"[^/]+/README\.md")
 
 
@@ -80,16 +71,11 @@ class _StandingScan:
             return None
         if self.workspace.snapshot.is_dated or (not self._is_disk and self._base == self._commit):
             return Standings(self.branch, is_agreed=True)
-        is_first = self.workspace.parsed.differing is None
-        if is_first and (same := self._kept_same.get(self._key)) is not None and same[0] == self._identity:
-            return Standings(self.branch, settings=same[1])
         found = dict(self._found())
         binding = self._binding
         # What is read as it binds is not displaced.
         candidates = sorted(self._unlike_binding[1] | (binding.keys() & found.keys()))
         displaced = {path: binding[path] for path in candidates if self._is_displaced(path, found)}
-        if is_first and not self._differing_from_binding and not any(map(_is_read, self._unlike_binding[1])):
-            write_packed(self._file("-same"), _VERSION, {self._key: (self._identity, binding.get(SETTINGS_NAME))})
         is_proposed = Standing.PROPOSED in found.values()
         touches = self._touches() if is_proposed else {}
         return Standings(self.branch, found, displaced, touches, self._binding.get(SETTINGS_NAME))
@@ -123,38 +109,8 @@ class _StandingScan:
     @cached_property
     def _binding(self) -> Mapping[str, str]:
         """The digest of each file of the default branch."""
-        under, file, commit = self.workspace.location.under, self._file(), self._key
-        known = self.workspace.parsed.listed
-        if known is not None and known[0] == (file, commit):
-            return known[1]
-        kept = read_packed(file, _VERSION, _FilesByCommit) or {}
-        if commit not in kept:
-            # Kept by the commit, so by what it holds itself, not what `git replace` shows in its place for a while.
-            literal = replace(self.repository, is_literal=True)
-            listed = GitTree(literal, under, self.branch.commit, self.branch.ref).files()
-            kept = {commit: {one.path: one.digest or "" for one in listed if one.kind is FileKind.FILE}}
-            write_packed(file, _VERSION, kept)
-        self.workspace.parsed.listed = ((file, commit), kept[commit])
-        return kept[commit]
-
-    def _file(self, what: str = "") -> Path:
-        # The name parts one folder from another most of the time, and the key always.
-        part = self.workspace.location.under.encode("utf-8", "surrogateescape")
-        return self.workspace.cache_folder / f"standing-{crc32(part):08x}{what}"
-
-    @property
-    def _key(self) -> str:
-        return f"{self.branch.commit} {self.workspace.location.under.encode('utf-8', 'surrogateescape')!r}"
-
-    @property
-    def _kept_same(self) -> _SameByCommit:
-        """The files that were seen to be as the default branch has them, by its commit, with its settings' digest."""
-        return read_packed(self._file("-same"), _VERSION, _SameByCommit) or {}
-
-    @cached_property
-    def _identity(self) -> str:
-        catalog, read = self.workspace.catalog, self._read
-        return catalog.identity if read is catalog.file_digests else identity_of(read)
+        listed = GitTree(self.repository, self.workspace.location.under, self.branch.commit, self.branch.ref).files()
+        return {one.path: one.digest or "" for one in listed if one.kind is FileKind.FILE}
 
     def _from_root(self, path: str) -> str:
         return path.removeprefix(f"{self.workspace.location.under}/") if self.workspace.location.under else path
@@ -225,21 +181,8 @@ class _StandingScan:
     @cached_property
     def _unlike_binding(self) -> tuple[tuple[str, ...], Set[str]]:
         """The files read that are not as the default branch has them, in their order, and those that are not read."""
-        read, binding, parsed = self._read, self._binding, self.workspace.parsed
-        known = parsed.differing
-        if known is not None and known[0] is binding:
-            _, before, differing, missing = known
-            changed = set(unlike(before, read))
-            found = {path for path in changed if path in read and read[path] != binding.get(path)}
-            found.update(path for path in differing if path not in changed)
-            differing = tuple(compress(read, map(found.__contains__, read)))
-            missing = {path for path in (*missing, *changed) if path in binding and path not in read}
-        else:
-            # Of thousands nearly all are the same: no step is Python's.
-            differing = tuple(compress(read, map(ne, map(binding.get, read), read.values())))
-            missing = binding.keys() - read.keys()
-        parsed.differing = binding, read, differing, missing
-        return differing, missing
+        read, binding = self._read, self._binding
+        return tuple(path for path, digest in read.items() if binding.get(path) != digest), binding.keys() - read.keys()
 
     def _found(self) -> Iterator[tuple[str, Standing]]:
         for path in self._differing_from_binding:

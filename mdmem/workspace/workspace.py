@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from mdmem.access import EVERYTHING, Access
-from mdmem.catalog import Catalog, ParsedFiles, load, load_cached, settings_bytes
+from mdmem.catalog import Catalog, EntryCache, load, load_cached, settings_bytes
 from mdmem.catalog.redaction import visible_settings
 from mdmem.catalog.remote_wings import find_remote_wing, with_remote_wings
 from mdmem.dataclass import dataclass, field, replace
@@ -66,7 +66,7 @@ class Workspace:
     snapshot: Snapshot = field(default_factory=Snapshot)
     progress: Progress | None = None
     access: Access = EVERYTHING
-    parsed: ParsedFiles = field(default_factory=ParsedFiles, repr=False, compare=False)
+    cache: EntryCache = field(default_factory=EntryCache, repr=False, compare=False)
     index_source: Workspace | None = field(default=None, repr=False, compare=False)
     parts: Parts = field(default_factory=Parts, repr=False, compare=False)
 
@@ -145,13 +145,16 @@ class Workspace:
         return with_remote_wings(tree, lambda name, stated: find_remote_wing(self.cache_folder, root, name, stated))
 
     def _own_tree(self) -> Tree:
-        location, path = self.location, self._places.index / "table"
+        location = self.location
         if not self.snapshot.is_working_tree:
-            self.parsed.stand_beside(path)
             return self._git_tree()
         is_top = location.repository is not None and location.under == ""
-        table = self.parsed.table(path)
-        return WorkingTree(location.root, is_top, table, repository=location.repository, looks=table.looks)
+        return WorkingTree(location.root, is_top, self.entry_cache, repository=location.repository)
+
+    @property
+    def entry_cache(self) -> EntryCache:
+        """Return the loaded entries of this worktree, as they were kept."""
+        return self.cache.bind(self._places.index / "snapshot")
 
     def _git_tree(self) -> GitTree:
         repository, under, snapshot = self.location.get_repository(), self.location.under, self.snapshot
@@ -237,7 +240,7 @@ class Workspace:
 
     def _loaded(self) -> Catalog:
         """Return the entries as they are; what a server or a hub loads in a way of its own stands in this place."""
-        return load_cached(self.tree, self._places.shared, parsed=self.parsed)
+        return load_cached(self.tree, self.entry_cache)
 
     @property
     def index(self) -> FullText:
@@ -279,8 +282,8 @@ class Workspace:
 
     @cached_property
     def whole_catalog(self) -> Catalog:
-        """Return the entries with every file parsed, as the checks need them."""
-        return load(self.tree, parsed=self.parsed)
+        """Return the entries with the links that the caller may not follow, as the checks need them."""
+        return load(self.tree) if self.access.is_narrow else self.catalog
 
     def find_text(
         self, words: str, among: Collection[str], *, syntax: bool = False, holding: Holding = (), bar: Bar | None = None

@@ -23,8 +23,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mdmem
-from mdmem.catalog import Catalog, full_address, is_entry_place, load, load_cached, settings_bytes
-from mdmem.catalog.content import CACHE_VERSION
+from mdmem.catalog import Catalog, EntryCache, full_address, is_entry_place, load, load_cached, settings_bytes
+from mdmem.catalog.snapshot import _VERSION as VERSION_OF_CACHE
 from mdmem.entry.fields import VERSION
 from mdmem.entry.model import Wing, WingKind
 from mdmem.errors import GoneError
@@ -46,7 +46,7 @@ def loaded(root: Path) -> Catalog:
 
 def cached(root: Path, cache: Path) -> Catalog:
     """Return the catalog of the files on disk as one run of mdmem loads it."""
-    return load_cached(WorkingTree(root), cache)
+    return load_cached(WorkingTree(root), EntryCache(cache))
 
 
 def meant(catalog: Catalog) -> tuple[Any, ...]:
@@ -391,10 +391,10 @@ def test_cache_serves_every_tree_of_a_repository(tmp_path: Path) -> None:
     repository = find_repository(top)
     assert repository is not None
     cached(root, tmp_path / "cache")
-    before = [part.stat().st_mtime_ns for part in parts(tmp_path / "cache")]
+    before = (tmp_path / "cache").stat().st_mtime_ns
     revision = GitTree(repository, "memory", git(top, "rev-parse", "HEAD"), "HEAD")
-    assert load_cached(revision, tmp_path / "cache").entries == loaded(root).entries
-    assert [part.stat().st_mtime_ns for part in parts(tmp_path / "cache")] == before != []
+    assert load_cached(revision, EntryCache(tmp_path / "cache")).entries == loaded(root).entries
+    assert (tmp_path / "cache").stat().st_mtime_ns == before
 
 
 class Overtaken:
@@ -426,7 +426,7 @@ class Overtaken:
 def test_cache_never_keeps_new_content_under_the_name_of_the_old(root: Path, tmp_path: Path) -> None:
     old, new = entry_text("Old.\n", title="Old"), entry_text("New.\n", title="New")
     write(root, "w/r/e.md", old)
-    load_cached(Overtaken(root, "w/r/e.md", new), tmp_path / "cache")
+    load_cached(Overtaken(root, "w/r/e.md", new), EntryCache(tmp_path / "cache"))
     write(root, "w/r/e.md", old)
     assert cached(root, tmp_path / "cache").entries["w/r/e"].title == "Old"
 
@@ -434,20 +434,16 @@ def test_cache_never_keeps_new_content_under_the_name_of_the_old(root: Path, tmp
 def test_cache_never_keeps_a_new_manifest_under_the_name_of_the_old(root: Path, tmp_path: Path) -> None:
     old, new = "---\nkind: project\n---\n", "---\nkind: shared\n---\n"
     write(root, "w/README.md", old)
-    load_cached(Overtaken(root, "w/README.md", new), tmp_path / "cache")
+    load_cached(Overtaken(root, "w/README.md", new), EntryCache(tmp_path / "cache"))
     write(root, "w/README.md", old)
     assert cached(root, tmp_path / "cache").wings["w"].kind is WingKind.PROJECT
-
-
-def parts(cache: Path) -> list[Path]:
-    return sorted((cache / "parsed").iterdir())
 
 
 def test_cache_carries_the_versions_of_the_table_of_fields_the_program_and_python(root: Path, tmp_path: Path) -> None:
     write_entry(root, "w/r/e")
     cached(root, tmp_path / "cache")
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    assert f".{VERSION} {mdmem.__version__} {python} ".encode() in parts(tmp_path / "cache")[0].read_bytes()
+    assert f".{VERSION} {mdmem.__version__} {python} ".encode() in (tmp_path / "cache").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -470,20 +466,20 @@ def test_foreign_record_of_the_cache_is_ignored(root: Path, tmp_path: Path, reco
     write(root, "w/README.md", "---\nkind: shared\n---\n")
     write_entry(root, "w/r/e")
     cached(root, tmp_path / "cache")
-    for path in parts(tmp_path / "cache"):
-        write_packed(path, CACHE_VERSION, dict.fromkeys(unpacked(path), record))
+    path = tmp_path / "cache"
+    write_packed(path, VERSION_OF_CACHE, dict.fromkeys(unpacked(path), record))
     assert meant(cached(root, tmp_path / "cache")) == meant(loaded(root))
 
 
 def unpacked(path: Path) -> dict[str, object]:
-    return read_packed(path, CACHE_VERSION, dict[str, object]) or {}
+    return read_packed(path, VERSION_OF_CACHE, dict[str, object]) or {}
 
 
 @pytest.mark.parametrize("content", [b"", b"mdmem 7", b"\x80\x04", b"[]", b'{"version":"0","content":{}}'])
 def test_torn_cache_is_ignored_and_written_anew(root: Path, tmp_path: Path, content: bytes) -> None:
     write_entry(root, "w/r/e")
     cached(root, tmp_path / "cache")
-    (path,) = parts(tmp_path / "cache")
+    path = tmp_path / "cache"
     path.write_bytes(content)
     assert list(cached(root, tmp_path / "cache").entries) == ["w/r/e"]
     assert len(unpacked(path)) == 1
@@ -496,7 +492,7 @@ def test_cache_that_cannot_be_written_is_no_fault(root: Path, tmp_path: Path) ->
 
 
 def test_no_document_of_many_is_held(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["mdmem.catalog.load"], "_HELD", 1)
+    monkeypatch.setattr(sys.modules["mdmem.catalog.load"], "_MOST_DOCUMENTS", 1)
     catalog = cached(root, tmp_path / "cache")
     assert not {f"{address}.md" for address in catalog.entries} & catalog._documents.keys()
     assert meant(catalog) == meant(loaded(root))
@@ -509,21 +505,6 @@ def test_cached_entry_is_not_parsed_again(root: Path, tmp_path: Path, monkeypatc
     expected = meant(cached(root, tmp_path / "cache"))
     monkeypatch.setattr("mdmem.document.parse.parse_document", None)
     assert meant(cached(root, tmp_path / "cache")) == expected
-
-
-def test_cache_forgets_what_other_branches_left_once_it_is_much(root: Path, tmp_path: Path) -> None:
-    write_entry(root, "w/r/e")
-    cached(root, tmp_path / "cache")
-    (path,) = parts(tmp_path / "cache")
-    (digest,) = unpacked(path)
-    left = {f"{number}{digest[-1]}": {"path": "w/r/e.md"} for number in range(500)}
-    write_packed(path, CACHE_VERSION, unpacked(path) | left)
-    for number in range(100):
-        write_entry(root, f"w/r/f{number}", f"Another {number}.\n")
-    cached(root, tmp_path / "cache")
-    found = unpacked(path)
-    assert 1 < len(found) < 50
-    assert digest in found
 
 
 def test_title_that_follows_from_the_address_does_so_at_another_address(root: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from test_corpora import CONVERTER, PEPS
 from test_kept_findings import DAY, edit
 from trees import HeldTree
 
-from mdmem.catalog import load, load_cached
+from mdmem.catalog import EntryCache, load, load_cached
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
 from mdmem.checks.kept_findings import ExtractStore, with_extracts
@@ -31,7 +31,9 @@ def test_kept_findings_of_real_records_are_those_of_a_full_run(tmp_path: Path) -
     files = {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(root.glob("*/**/*.md"))}
     for _ in range(8):
         tree = HeldTree(dict(files))
-        kept = with_extracts(Case(load_cached(tree, cache), Settings(), DAY), ExtractStore(cache).load())
+        kept = with_extracts(
+            Case(load_cached(tree, EntryCache(cache / "snapshot")), Settings(), DAY), ExtractStore(cache).load()
+        )
         assert run_checks(kept, CODES) == run_checks(Case(load(tree), Settings(), DAY), CODES)
         for _ in range(5):
             edit(files, chance)

@@ -13,7 +13,7 @@ from builders import entry_text
 from trees import HeldTree
 
 import mdmem
-from mdmem.catalog import ParsedFiles, load, load_cached
+from mdmem.catalog import EntryCache, load, load_cached
 from mdmem.checks import kept_findings
 from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import get_check, run_checks
@@ -154,7 +154,7 @@ def walk(cache: Path, seed: int, steps: int) -> Iterator[tuple[list[Finding], li
     """
     chance = random.Random(seed)
     files: dict[str, bytes] = {"app/README.md": MANIFESTS[0], "common/README.md": MANIFESTS[1]}
-    settings, day, parsed = Settings(), DAY, ParsedFiles()
+    settings, day, entries = Settings(), DAY, EntryCache()
     for _ in range(12):
         files[f"{chance.choice(ADDRESSES)}.md"] = some_entry(chance)
     tree = HeldTree(dict(files))
@@ -166,7 +166,7 @@ def walk(cache: Path, seed: int, steps: int) -> Iterator[tuple[list[Finding], li
         settings = some_settings(chance) if chance.random() < 0.1 else settings
         day += timedelta(days=chance.random() < 0.1)
         tree = HeldTree(dict(files))
-        old, new = (load_cached(one, cache, parsed=parsed) for one in (before, tree))
+        old, new = (load_cached(one, entries) for one in (before, tree))
         base = Base("before", old, was)
         facts = SomeFacts(chance) if chance.random() < 0.3 else None
         kept = with_extracts(Case(new, settings, day, facts, base=base), ExtractStore(cache).load())
@@ -196,7 +196,9 @@ def stored(cache: Path) -> dict[str, KeptExtract]:
 
 
 def kept_case(tree: HeldTree, cache: Path) -> Case:
-    return with_extracts(Case(load_cached(tree, cache), Settings(), DAY), ExtractStore(cache).load())
+    return with_extracts(
+        Case(load_cached(tree, EntryCache(cache / "snapshot")), Settings(), DAY), ExtractStore(cache).load()
+    )
 
 
 def test_unchanged_files_are_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,7 +237,7 @@ def test_check_of_files_that_a_question_read_before_holds_few_documents(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kept_findings, "_TOGETHER", 3)
-    load_cached(small(**TWELVE), tmp_path)
+    load_cached(small(**TWELVE), EntryCache(tmp_path / "snapshot"))
     assert 3 <= most_held(monkeypatch, lambda: kept_case(small(**TWELVE), tmp_path)) <= 7
     assert len(stored(tmp_path)) >= len(TWELVE)
 

@@ -23,7 +23,7 @@ from builders import (
 )
 from processes import run_text
 
-from mdmem.catalog import ParsedFiles, load
+from mdmem.catalog import EntryCache, load_cached
 from mdmem.checks.facts import GitFacts
 from mdmem.errors import GitError, UsageError
 from mdmem.git import (
@@ -507,14 +507,15 @@ def test_second_tree_costs_the_files_that_differ(top: Path, parsings: list[str])
     assert opened.whole_catalog.entries
     parsings.clear()
     assert set(opened.at(Snapshot("main")).whole_catalog.entries) == {"w/r/base", "w/r/mine"}
-    assert parsings == ["w/r/mine.md"]
+    # It has the text of another entry.
+    assert parsings == []
 
 
-def test_second_git_tree_reads_its_settings_and_only_the_blobs_that_differ(
+def test_second_git_tree_reads_its_settings_and_no_content_that_is_known(
     top: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    repository, parsed = repository_of(top), ParsedFiles()
-    load(GitTree(repository, "memory", "topic", "topic"), parsed=parsed)
+    repository, cache = repository_of(top), EntryCache()
+    load_cached(GitTree(repository, "memory", "topic", "topic"), cache)
     asked: list[str] = []
     read = GitTree.read
 
@@ -523,14 +524,14 @@ def test_second_git_tree_reads_its_settings_and_only_the_blobs_that_differ(
         return read(self, paths)
 
     monkeypatch.setattr(GitTree, "read", record)
-    load(GitTree(repository, "memory", "main", "main"), parsed=parsed)
-    assert sorted(asked) == ["mdmem.toml", "w/r/mine.md"]
+    load_cached(GitTree(repository, "memory", "main", "main"), cache)
+    assert asked == ["mdmem.toml"]
 
 
 def test_same_content_at_another_address_is_another_entry(top: Path) -> None:
     text = (top / "memory/w/r/base.md").read_text(encoding="utf-8")
     write(top, "memory/w/r/copy.md", text)
-    catalog = load(WorkingTree(top / "memory"), parsed=ParsedFiles())
+    catalog = load_cached(WorkingTree(top / "memory"), EntryCache())
     assert [catalog.entries[f"w/r/{name}"].title for name in ("base", "copy")] == ["Base", "Copy"]
 
 
@@ -538,25 +539,25 @@ def test_shared_catalogs_are_those_that_are_loaded_alone(top: Path) -> None:
     write(top, "memory/w/README.md", "---\nkind: shared\n---\n")
     write(top, "memory/w/r/odd.md", b"\xff")
     commit_all(top)
-    repository, parsed = repository_of(top), ParsedFiles()
+    repository, cache = repository_of(top), EntryCache()
     for commit in (None, "topic", "main", None, "main"):
         one, other = (
-            load(GitTree(repository, "memory", commit, "") if commit else WorkingTree(top / "memory"), parsed=shared)
-            for shared in (parsed, None)
+            load_cached(GitTree(repository, "memory", commit, "") if commit else WorkingTree(top / "memory"), shared)
+            for shared in (cache, EntryCache())
         )
         assert (one.entries, one.findings, one.wings) == (other.entries, other.findings, other.wings)
 
 
 def test_file_that_cannot_be_read_is_asked_for_again(top: Path) -> None:
-    repository, parsed = repository_of(top), ParsedFiles()
+    repository, cache = repository_of(top), EntryCache()
     digest = git(top, "rev-parse", "HEAD:memory/w/r/base.md")
     blob = top / ".git/objects" / digest[:2] / digest[2:]
     blob.rename(top / "kept")
     tree = GitTree(repository, "memory", "HEAD", "HEAD")
     assert isinstance(read_one(tree, "w/r/base.md"), Unreadable)
-    assert "w/r/base.md" in load(tree, parsed=parsed).broken
+    assert "w/r/base.md" in load_cached(tree, cache).broken
     (top / "kept").rename(blob)
-    assert "w/r/base" in load(GitTree(repository, "memory", "HEAD", "HEAD"), parsed=parsed).entries
+    assert "w/r/base" in load_cached(GitTree(repository, "memory", "HEAD", "HEAD"), cache).entries
 
 
 def test_deletions_are_those_of_the_history_that_is_read(top: Path) -> None:

@@ -71,7 +71,7 @@ def test_edit_in_place_is_seen(asked: Asked) -> None:
 @pytest.mark.parametrize("racy", [2_000_000_000, 0])
 def test_edit_of_the_same_size_and_time_is_seen(racy: int, asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     # Without the margin the file is remembered at once, as one that lay untouched for a while is.
-    monkeypatch.setattr("mdmem.catalog.table.RACY_NS", racy)
+    monkeypatch.setattr("mdmem.catalog.snapshot.RACY_NS", racy)
     path = asked.folder / f"memory/{ADDRESS}.md"
     os.utime(path, (1_700_000_000, 1_700_000_000))
     assert asked.titles() == ["Lifts"]

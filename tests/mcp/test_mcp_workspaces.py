@@ -11,13 +11,13 @@ from clients import PATIENCE, server_over, text, with_client
 from mcp import Client
 
 from mdmem.access import EVERYTHING, Access
+from mdmem.catalog import snapshot
 from mdmem.errors import RootNotFoundError
 from mdmem.git import stamp
 from mdmem.mcp import served_workspace
 from mdmem.mcp.dispatch import Calls
 from mdmem.mcp.tool_call import Limits
 from mdmem.mcp.workspaces import Provider
-from mdmem.tree import look
 from mdmem.workspace.deadline import within
 from mdmem.workspace.proposals import view_of
 
@@ -164,7 +164,7 @@ _STEPS: dict[str, Callable[[Path], object]] = {
 def test_after_each_change_a_server_has_what_a_new_one_has(
     root: Path, provider: Provider, patience: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(look, "RACY_NS", patience)
+    monkeypatch.setattr(snapshot, "RACY_NS", patience)
 
     def seen(server: Provider) -> list[object]:
         view = view_of(server.workspace())

@@ -8,7 +8,7 @@ import pytest
 from builders import commit_all, git, make_root, memory, open_root, run_here, snapshot, write, write_entry
 
 from mdmem.retrieval.retrieve_context import retrieve_context
-from mdmem.workspace import proposals, standing
+from mdmem.workspace import proposals
 
 from .lines import NEW, OLD, RULE, Capture, on_branch, said, standings, supersede, superseding
 
@@ -380,19 +380,3 @@ def test_revision_of_the_history_was_binding_and_one_of_a_branch_is_proposed(tmp
     at = said(capsys, "retrieve", "--at", "main~1", cwd=folder)["items"]
     assert standings(at) == [(RULE, "binding"), (OLD, "binding")]
     assert (NEW, "proposed") in standings(said(capsys, "retrieve", "--at", "feature", cwd=folder)["items"])
-
-
-def test_files_that_were_all_as_agreed_are_not_compared_again(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = memory(tmp_path)
-    before = said(capsys, "retrieve", cwd=folder)
-    with monkeypatch.context() as patched:
-        patched.setattr(standing._StandingScan, "_binding", property(lambda _: pytest.fail("it is")))
-        assert said(capsys, "retrieve", cwd=folder) == before
-    path = folder / "memory" / f"{RULE}.md"
-    path.write_text(path.read_text(encoding="utf-8") + "More.\n", encoding="utf-8")
-    assert (RULE, "uncommitted") in standings(said(capsys, "list", cwd=folder)["entries"])
-    git(folder, "checkout", "-q", "-b", "other")
-    commit_all(folder, "more")
-    assert (RULE, "proposed") in standings(said(capsys, "list", cwd=folder)["entries"])

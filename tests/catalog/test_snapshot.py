@@ -1,4 +1,4 @@
-"""The table of a worktree's files: what it remembers is compared with what a reader of every byte finds."""
+"""The cache of loaded entries: what it remembers is compared with what a reader of every byte finds."""
 
 from __future__ import annotations
 
@@ -10,23 +10,21 @@ from pathlib import Path
 import pytest
 from builders import commit_all, git, make_repository, make_root, write
 
-from mdmem.catalog import Catalog, ParsedFiles, load, load_cached
-from mdmem.catalog import table as table_of_files
-from mdmem.catalog.content import CACHE_VERSION
-from mdmem.catalog.table import FileRow, Table
+from mdmem.catalog import Catalog, EntryCache, load, load_cached, snapshot
+from mdmem.catalog.snapshot import FileRow
 from mdmem.record import pack
 from mdmem.state import read_packed, write_whole
-from mdmem.tree import TreeFile, WorkingTree, digest_of, look
+from mdmem.tree import WorkingTree, digest_of
 
 OLD, NEW = b"old bytes", b"new bytes"
 
 
 def digests(root: Path, cache: Path) -> dict[str, str]:
     """Return the digests of a tree's files through the table, as one run of mdmem does."""
-    table = Table(cache)
-    tree = WorkingTree(root, stats=table)
+    kept = EntryCache(cache)
+    tree = WorkingTree(root, stats=kept)
     found = tree.digests(tree.files())
-    table.save(tree.files())
+    kept.save({file.path for file in tree.files()})
     return found
 
 
@@ -39,7 +37,7 @@ def hashed(root: Path) -> dict[str, str]:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trust every file at once, as if each change lay long back."""
-    monkeypatch.setattr(table_of_files, "RACY_NS", -(10**15))
+    monkeypatch.setattr(snapshot, "RACY_NS", -(10**15))
 
 
 def test_digest_is_the_name_git_gives(tmp_path: Path) -> None:
@@ -116,29 +114,29 @@ NOW = 1000 * SECOND
 def test_file_is_remembered_only_when_it_was_quiet_as_it_was_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mtime: int, ctime: int, found: str | None
 ) -> None:
-    monkeypatch.setattr(table_of_files.time, "time_ns", lambda: NOW)
-    cache, stat = Table(tmp_path / "table"), (mtime, ctime, 3, 7)
+    monkeypatch.setattr(snapshot.time, "time_ns", lambda: NOW)
+    cache, stat = EntryCache(tmp_path / "table"), (mtime, ctime, 3, 7)
     cache.keep("e.md", stat, "digest")
     # A long build may lie between the reading and the writing.
-    cache.save([TreeFile("e.md")])
+    cache.save({"e.md"})
     os.utime(tmp_path / "table", ns=(NOW + 60 * SECOND,) * 2) if found else None
-    assert Table(tmp_path / "table").known({"e.md": stat}).get("e.md") == found
+    assert EntryCache(tmp_path / "table").known({"e.md": stat}).get("e.md") == found
 
 
 def test_file_that_changed_when_the_cache_was_written_is_not_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_of_files.time, "time_ns", lambda: NOW)
-    cache, stat = Table(tmp_path / "table"), (NOW - 5 * SECOND, NOW - 5 * SECOND, 3, 7)
+    monkeypatch.setattr(snapshot.time, "time_ns", lambda: NOW)
+    cache, stat = EntryCache(tmp_path / "table"), (NOW - 5 * SECOND, NOW - 5 * SECOND, 3, 7)
     cache.keep("e.md", stat, "digest")
-    cache.save([TreeFile("e.md")])
+    cache.save({"e.md"})
     # The clock of a file server may be behind that of the machine.
     os.utime(tmp_path / "table", ns=(NOW - 5 * SECOND,) * 2)
-    assert Table(tmp_path / "table").known({"e.md": stat}) == {}
+    assert EntryCache(tmp_path / "table").known({"e.md": stat}) == {}
 
 
-@pytest.mark.parametrize("content", [b"", b"mdmem", b"[]", pack(CACHE_VERSION, {"w/r/e.md": 5}), pack("0", {})])
-def test_torn_foreign_or_older_table_is_none(tmp_path: Path, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"", b"mdmem", b"[]", pack(snapshot._VERSION, {"w/r/e.md": 5}), pack("0", {})])
+def test_torn_foreign_or_older_file_is_none(tmp_path: Path, content: bytes) -> None:
     root = tmp_path / "root"
     write(root, "w/r/e.md", OLD)
     write(tmp_path, "table", content)
@@ -154,7 +152,7 @@ def test_file_that_is_gone_is_forgotten(tmp_path: Path) -> None:
     digests(root, cache)
     (root / "w/r/a.md").unlink()
     digests(root, cache)
-    assert list(read_packed(cache, CACHE_VERSION, dict[str, FileRow]) or ()) == ["w/r/b.md"]
+    assert list(read_packed(cache, snapshot._VERSION, dict[str, FileRow]) or ()) == ["w/r/b.md"]
 
 
 def test_digests_are_right_when_the_cache_cannot_be_written(tmp_path: Path) -> None:
@@ -183,7 +181,7 @@ def told(catalog: Catalog) -> object:
     entries = [(entry, catalog.sizes[address]) for address, entry in catalog.entries.items()]
     chains = catalog.lineage
     heads = {address: chains.heads(address) for address in catalog.entries}
-    told = (chains.said, chains.successors, chains.claimants, chains.disputes, heads, sorted(catalog.short.items()))
+    told = (chains.said, chains.successors, chains.claimants, chains.disputes, heads)
     broken = list(catalog.broken.items())
     return entries, catalog.wings, broken, catalog.findings, catalog.digests, catalog.files, catalog.others, told
 
@@ -275,102 +273,14 @@ EVENTS += [
 
 
 @pytest.mark.parametrize("patience", [0, 2_000_000_000])
-def test_load_through_the_table_is_the_load_of_every_file(
+def test_load_through_the_cache_is_the_load_of_every_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: int
 ) -> None:
-    monkeypatch.setattr(table_of_files, "RACY_NS", patience)
-    # No tick of the clock is that long.
-    monkeypatch.setattr(look, "RACY_NS", max(patience, 20_000_000))
+    monkeypatch.setattr(snapshot, "RACY_NS", max(patience, 20_000_000))
     memory = Memory(tmp_path / "top", random.Random(3))
-    kept = ParsedFiles()
+    kept = EntryCache(tmp_path / "snapshot")
     for event in (memory.draw.choice(EVENTS) for _ in range(40)):
-        # Of so small a memory one file is few only where half of all are.
-        monkeypatch.setattr(table_of_files, "_FEW", memory.draw.choice([1, 50]))
         event(memory)
-        for parsed in (kept, ParsedFiles()):
-            table = parsed.table(tmp_path / "table")
-            tree = WorkingTree(memory.top, True, table, looks=table.looks)
-            loaded = load_cached(tree, tmp_path / "cache", parsed=parsed)
+        for cache in (kept, EntryCache(tmp_path / "snapshot")):
+            loaded = load_cached(WorkingTree(memory.top, True, cache), cache)
             assert told(loaded) == told(load(WorkingTree(memory.top, True))), event.__name__
-
-
-def loaded(top: Path, folder: Path) -> Catalog:
-    """Return the catalog of a tree through the table, as one run of mdmem does."""
-    table = Table(folder / "table")
-    return load_cached(WorkingTree(top, True, table, looks=table.looks), folder / "cache")
-
-
-@pytest.fixture
-def settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A memory of which two runs have kept what its files mean together, though they were written just now."""
-    monkeypatch.setattr(table_of_files, "RACY_NS", -(10**15))
-    monkeypatch.setattr(look, "RACY_NS", -(10**15))
-    memory = Memory(tmp_path / "top", random.Random(3))
-    for _ in range(2):
-        loaded(memory.top, tmp_path)
-    return memory.top
-
-
-def test_no_row_is_read_and_no_folder_listed_where_nothing_changed(
-    settled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    expected = told(load(WorkingTree(settled, True)))
-    (tmp_path / "table").unlink()
-    monkeypatch.setattr(WorkingTree, "_learn", None)
-    assert told(loaded(settled, tmp_path)) == expected
-    assert not (tmp_path / "table").exists()
-
-
-def test_few_changed_files_are_read_and_the_table_is_not(
-    settled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(table_of_files, "_FEW", 50)
-    (settled / "w/r/e1.md").write_text("---\ntype: note\nstatus: active\n---\nOther words.\n")
-    expected = told(load(WorkingTree(settled, True)))
-    monkeypatch.setattr(Table, "_packed", property(lambda _: pytest.fail("it is")))
-    assert told(loaded(settled, tmp_path)) == expected
-
-
-@pytest.mark.parametrize("name", ["table-former", "table-looks"])
-@pytest.mark.parametrize("content", [b"", b"[]", pack(CACHE_VERSION, {"former": 5, "w/r/": 5}), pack("0", {})])
-def test_torn_foreign_or_older_file_beside_the_table_is_none(
-    settled: Path, tmp_path: Path, name: str, content: bytes
-) -> None:
-    before = (tmp_path / name).read_bytes()
-    (tmp_path / name).write_bytes(content)
-    expected = told(load(WorkingTree(settled, True)))
-    assert [told(loaded(settled, tmp_path)) for _ in range(2)] == [expected, expected]
-    assert len((tmp_path / name).read_bytes()) == len(before)
-
-
-def test_what_files_mean_together_is_kept_where_there_were_none_at_first(tmp_path: Path) -> None:
-    (tmp_path / "top").mkdir()
-    loaded(tmp_path / "top", tmp_path)
-    assert not (tmp_path / "table-former").exists()
-    expected = loaded(Memory(tmp_path / "top", random.Random(3)).top, tmp_path).entries
-    former = Table(tmp_path / "table").take_former()
-    assert former is not None
-    assert former.entries == expected
-
-
-def test_one_change_is_kept_beside_many_rows(tmp_path: Path) -> None:
-    rows = {f"w/r/{number}.md": pack("x", number).hex() for number in range(200)}
-    table = Table(tmp_path / "table")
-    for path, digest in rows.items():
-        table.keep(path, (1, 1, 1, 1), digest)
-    table.save(list(map(TreeFile, rows)))
-    written = (tmp_path / "table").read_bytes()
-    for path in list(rows)[:3]:
-        assert (tmp_path / "table").read_bytes() == written
-        table.keep(path, (2, 2, 2, 2), "other")
-        table.save(list(map(TreeFile, rows)))
-    assert (tmp_path / "table").read_bytes() != written
-
-
-@pytest.mark.parametrize("column", ["types", "statuses"])
-def test_a_code_of_no_type_or_status_makes_what_is_kept_none(settled: Path, tmp_path: Path, column: str) -> None:
-    former = Table(tmp_path / "table").take_former()
-    assert former is not None
-    codes = b"\xff" * len(former.entries)
-    with pytest.raises(ValueError):  # noqa: PT011  # as whoever reads it expects
-        former.packed.with_changes(**{column: codes}).read()
