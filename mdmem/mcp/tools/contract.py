@@ -62,7 +62,8 @@ _RETRIEVE_CONTEXT = Tool(
     about=(
         "Before you reason about a project: its memory by scope, focus before project before global, and by authority: "
         "invariants, which no limit leaves out, then at most 10, 10 and 5 decisions, patterns and notes. `proposed` "
-        "does not bind; `conflicted` is for people to resolve; after `failed` and `timed_out` go on without memory."
+        "and what stands `merged` do not bind; `conflicted` is for people to resolve; after `failed` and `timed_out` "
+        "go on without memory."
     ),
     parameters=(
         NEEDED_PROJECT,
