@@ -12,6 +12,7 @@ from mdmem.checks.fixes.links import relative
 from mdmem.dataclass import dataclass
 from mdmem.document.links import BodyLink, body_links, image_links
 from mdmem.document.parse import without_code
+from mdmem.exchange.markers import with_whole_labels
 from mdmem.exchange.record import Claim, Cut, ForeignRecord
 from mdmem.exchange.references import References
 
@@ -39,7 +40,7 @@ def rewritten(
 
     Links in the parts that are cut are not looked at.
     """
-    prose = without_code(record.body)
+    prose = with_whole_labels(without_code(record.body))
     links = [*body_links(prose), *image_links(prose)]
     edits: list[_Edit] = sorted((cut.start, cut.end, None) for cut in cuts)
     starts = [start for start, *_ in edits]

@@ -29,5 +29,5 @@ def _is_nested(value: str) -> bool:
     """Say whether a value that is only kept was a list or a mapping."""
     try:
         return value[:1] in ("[", "{") and isinstance(json.loads(value), (list, dict))
-    except ValueError:
+    except (ValueError, RecursionError):
         return False

@@ -1,4 +1,4 @@
-"""What decision records of all dialects have in common: a title, lines of facts below it, a section on the status."""
+"""What decision records of all dialects have in common: a title, facts below it, a section on the status."""
 
 from __future__ import annotations
 
@@ -8,98 +8,142 @@ from collections.abc import Iterable, Iterator, Sequence
 from mdmem.dataclass import dataclass
 from mdmem.entry.headings import Section, deciding, sections_of
 from mdmem.entry.model import EntryType, Status
+from mdmem.exchange.facts import Fact, date_of, facts_in
 from mdmem.exchange.keys import Keys, read_keys
-from mdmem.exchange.markers import without_comments
+from mdmem.exchange.markers import with_whole_labels, without_comments
 from mdmem.exchange.moments import read_date
 from mdmem.exchange.record import Claim, ClaimKind, Cut, ForeignRecord, Guess, SourceFile, Sureness
-from mdmem.exchange.status import StatusReading, claims_in, read_status
+from mdmem.exchange.references import number_in, number_of
+from mdmem.exchange.relations import kind_of_key
+from mdmem.exchange.status import StatusReading, banners_in, claims_in, read_status, unit_spans
 
-_NUMBERED = re.compile(
-    r"^(?:(?:adr|madr|rfc|decision)[- #]*)?\[?\d+\]?\s*[.:)\u2013\u2014-]+\s+|^adr[- ]?\d+\s+", re.IGNORECASE
-)
-_KEYS = r"status|date|deciders?|decision[- ]makers?|authors?|owners?|tags|categories|consulted|informed"
-_LINE = re.compile(
-    rf"^[ \t]*(?:[-*+][ \t]+)?[*_]{{0,2}}(?P<key>{_KEYS})[*_]{{0,2}}[ \t]*:"
-    r"[*_]{0,2}[ \t]*(?P<value>[^\n]*?)[ \t]*\r?$\n?",
-    re.IGNORECASE | re.MULTILINE,
-)
+# Below a heading of that name a record has its facts.
+_ABOUT = frozenset({"metadata", "meta", "info", "information", "details", "document information", "properties"})
+_LINKED = frozenset({"links", "more information", "related", "related decisions", "related adrs", "relations"})
+_STATUS = re.compile(r"(?:adr |decision |current |document )?status(?:\s*[:=\u2013\u2014-]\s*(?P<value>.+))?\Z")
+_SIDE = re.compile(r"\A\s*[\[(](?P<front>[^\[\]()]{3,80})[\])]|[\[(](?P<end>[^\[\]]{3,120})[\])]\s*\Z")
 # No part reads past the next bracket: of a hundred thousand, each would read to the end.
-_LINK = re.compile(r"\[([^\[\]]*)\]\([^)\[]*\)")
-
-
-@dataclass(frozen=True, slots=True)
-class FactLine:
-    """A line `Key: value` below the title, with its place in the body."""
-
-    key: str
-    value: str
-    start: int
-    end: int
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^)\[]*\)")
 
 
 def title_section(sections: Sequence[Section]) -> Section | None:
-    """Return the section whose heading is the title: the first of the first level, where nothing but text is above."""
-    first = next((one for one in sections if one.level == 1), None)
-    return first if first is not None and all(one.level == 0 for one in sections[: sections.index(first)]) else None
+    """Return the section whose heading is the title: the first of the highest level, where only text is above."""
+    levels = [one.level for one in sections if one.level]
+    top = 1 if 1 in levels or levels.count(min(levels, default=0)) != 1 else min(levels)
+    first = next((one for one in sections if one.level == top), None)
+    if first is None or any(one.level for one in sections[: sections.index(first)]):
+        return None
+    return None if first.name in ("context", "decision") or _STATUS.match(first.name) else first
 
 
-def fact_lines(sections: Sequence[Section]) -> tuple[FactLine, ...]:
-    """Return the lines of facts that stand before the first heading below the title."""
+def fact_lines(sections: Sequence[Section]) -> tuple[Fact, ...]:
+    """Return the facts that stand before the first heading below the title, or below one for them."""
+    return tuple(fact for section in _heads(sections) for fact in facts_in(section.text, section.start))
+
+
+def _heads(sections: Sequence[Section]) -> Iterator[Section]:
     title = title_section(sections)
     above = sections[: sections.index(title) + 1] if title is not None else sections[:1]
-    return tuple(line for section in above for line in _lines_of(section))
-
-
-def _lines_of(section: Section) -> Iterator[FactLine]:
-    for found in _LINE.finditer(section.text):
-        value = without_comments(found["value"]).strip()
-        yield FactLine(found["key"], value, section.start + found.start(), section.start + found.end())
+    yield from above
+    yield from (one for one in sections if one.name in _ABOUT and one not in above)
 
 
 def status_section(sections: Sequence[Section]) -> Section | None:
     """Return the section that is called Status."""
-    return next((one for one in sections if one.name == "status" and one.level), None)
+    return next((one for one in sections if one.level and _STATUS.match(one.name)), None)
+
+
+# What is before a title: `ADR-0044 | `, `5. `, `[RFC 12] `, `0007 `, `Decision record: `.
+_NUMBERED = re.compile(
+    r"(?:[a-z]{0,3}adr|[a-z]{1,3}dr|rfc|dec|ad|(?:(?:architectur\w+|design|technical)\s+)?decision(?:\s+record)?)?"
+    r"[-_ #.]*(?:no\.?\s*)?[\[(]?(?:(?:adr|rfc|dec|ad)[-_ ]?)?\d+[\])]?\s*(?:[.:)|/\u2013\u2014-]+\s+|\|)"
+    r"|\[?adr[-_ ]?\d+\]?\s+|0\d{2,}\s+|(?:adr|(?:architectur\w+\s+)?decision\s+record)\s*[:|\u2013\u2014-]\s+",
+    re.IGNORECASE,
+)
 
 
 def plain_title(heading: str) -> str:
     """Return a heading without the number that the file's name has, too."""
     plain = " ".join(_LINK.sub(r"\1", heading).split())
-    return _NUMBERED.sub("", plain).strip() or plain
+    return _NUMBERED.sub("", plain[:300], count=1).strip() + plain[300:] if _NUMBERED.match(plain) else plain
+
+
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """All that a record says of its status, in the places where it does; `own` is its number."""
+
+    front: str
+    facts: tuple[Fact, ...]
+    title: Section | None
+    section: Section | None
+    banners: str
+    own: int | None
+
+    def reading(self) -> StatusReading:
+        """Return what that comes to; the day of a state counts where no status is stated."""
+        statements = [self.front, *(one.statement for one in self.facts if one.is_status)]
+        if self.section is not None:
+            statements += [_value_of(self.section), _without(self.section, self.facts)]
+        side = _SIDE.search(self.title.heading) if self.title is not None else None
+        if side is not None:
+            beside = read_status(side["front"] or side["end"], own=self.own)
+            statements += [beside.text] if beside.is_whole and beside.status is not Status.ACTIVE else []
+        reading = read_status("\n\n".join((*statements, self.banners)), own=self.own)
+        days = "\n\n".join(f"{one.key} {one.value}" for one in self.facts if one.is_day_of_state)
+        return reading if reading.status is not None or reading.claims or not days else read_status(days)
+
+
+def _value_of(section: Section) -> str:
+    """Return the status that a heading itself states: `## Status: Accepted`."""
+    return re.sub(r"^\W*[\w ]*status\s*", "", section.heading, flags=re.IGNORECASE).lstrip(":=-\u2013\u2014 ")
+
+
+def _without(section: Section, facts: Iterable[Fact]) -> str:
+    """Return the text of a section without its facts."""
+    text, start = section.text, section.start
+    for one in facts:
+        if section.start <= one.start < one.end <= section.start + len(section.text):
+            text = text[: one.start - start] + "\n" * (one.end - one.start) + text[one.end - start :]
+    return re.sub(r"^[ \t>]*\|.*$", "", text, flags=re.MULTILINE)
 
 
 def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> ForeignRecord:
     """Return a decision record; one that states no status gets `unstated` where it says what was decided."""
     sections = sections_of(source.body)
-    title, section, lines = title_section(sections), status_section(sections), fact_lines(sections)
-    front, below = read_keys(source.fields.items()), read_keys((one.key, one.value) for one in lines)
-    asked = {**below.asked, **front.asked}
-    stated = (front.asked.get("status", ""), *(one.value for one in lines if one.key.lower() == "status"))
-    reading = read_status("\n".join((*stated, section.text if section is not None else "")))
-    guesses: dict[str, Guess] = {"status": reading.guess} if reading.guess else {}
-    status = reading.status
-    claims = tuple(dict.fromkeys((*reading.claims, *front.claims, *below.claims, *_linked(sections))))
-    if status is None and names_successor(claims):
-        status = Status.DEPRECATED
-    elif status is None:
-        status, guesses["status"] = _unstated(sections, reading, unstated)
-    created, date_guess, said = dated(asked.get("created_at"))
+    title, section = title_section(sections), status_section(sections)
+    facts = fact_lines(sections)
+    if section is not None:
+        facts = (*facts, *(one for one in facts_in(section.text, section.start) if one not in facts))
+    own = number_of(source.stem) or (number_in(title.heading) if title is not None else None)
+    front = read_keys(source.fields.items())
+    below = read_keys((one.key, one.value) for one in facts if one.is_plain)
+    banners = "\n".join(banners_in(_without(one, facts), own=own) for one in _heads(sections))
+    reading = _Stated(front.asked.get("status", ""), facts, title, section, banners, own).reading()
+    claims = tuple(dict.fromkeys((*reading.claims, *front.claims, *_linked(sections))))
+    status, guesses, said = _status(source, sections, reading, claims, unstated)
+    created, date_guess, odd = _dated(front, facts, reading)
     if date_guess is not None:
         guesses["created_at"] = date_guess
+    heading = title.heading if title is not None else ""
     return ForeignRecord(
         source=source,
         type=EntryType.DECISION,
         status=status,
-        title=asked.get("title") or (plain_title(title.heading) if title is not None else ""),
+        title=front.asked.get("title") or plain_title(heading),
         name=source.stem,
         body=source.body,
         created_at=created,
-        fields={**below.fields, **front.fields, **_unread(front, reading)},
+        fields={**below.fields, **front.fields, **_unread(front)},
         claims=claims,
-        cuts=tuple(_cuts(sections, asked.get("title"), lines, reading)),
+        cuts=tuple(_cuts(sections, front.asked.get("title"), facts, reading)),
         guesses=guesses,
-        said=(*reading.said, *said),
+        said=(*said, *odd),
         states_status=reading.status is not None,
+        stated=" and ".join(f"`{one}`" for one in reading.words),
+        number=own,
         ended_as=_LINK.sub(r"\1", reading.text) if status is Status.DEPRECATED else "",
+        ended_on=reading.day if status is Status.DEPRECATED else None,
+        is_refused=reading.is_refused,
     )
 
 
@@ -108,37 +152,60 @@ def names_successor(claims: Iterable[Claim]) -> bool:
     return any(one.kind is ClaimKind.SUPERSEDED_BY for one in claims)
 
 
-def _unstated(sections: Sequence[Section], reading: StatusReading, unstated: Status) -> tuple[Status, Guess]:
-    if unstated is Status.ACTIVE and (deciding(sections) or reading.claims):
-        return unstated, Guess("no status is stated; it says what was decided", Sureness.LIKELY)
-    return Status.DRAFT, Guess("no status is stated", Sureness.GUESS)
+def _status(
+    source: SourceFile,
+    sections: Sequence[Section],
+    reading: StatusReading,
+    claims: Sequence[Claim],
+    unstated: Status,
+) -> tuple[Status, dict[str, Guess], tuple[str, ...]]:
+    """Return the status, how it was guessed, and what is to be said: a record that states none was accepted."""
+    if names_successor(claims):
+        return Status.DEPRECATED, {}, ()
+    if reading.status is not None:
+        return reading.status, {"status": reading.guess} if reading.guess else {}, ()
+    why = f"the status `{reading.text[:60]}` is not known" if reading.is_unknown else "no status is stated"
+    said = (why,) if reading.is_unknown else ()
+    if source.is_in_records:
+        return Status.ACTIVE, {"status": Guess(f"{why}; a decision record counts as accepted", Sureness.LIKELY)}, said
+    if unstated is Status.ACTIVE and not reading.is_unknown and (deciding(sections) or reading.claims):
+        return unstated, {"status": Guess(f"{why}; it says what was decided", Sureness.LIKELY)}, said
+    return Status.DRAFT, {"status": Guess(why, Sureness.GUESS)}, said
 
 
-def dated(written: str | None) -> tuple[str | None, Guess | None, tuple[str, ...]]:
-    """Return the date that was written, what was guessed about it, and what is to be said of one that is none."""
-    if written is None:
-        return None, None, ()
-    found = read_date(written)
-    if found is None:
-        return None, None, (f"`{written}` is no date",)
-    return found.iso, found.guess, ()
+def _dated(
+    front: Keys, facts: Sequence[Fact], reading: StatusReading
+) -> tuple[str | None, Guess | None, tuple[str, ...]]:
+    """Return the date of a record, what was guessed about it, and what is to be said of one that is none."""
+    pairs = [(one.key, one.value) for one in facts]
+    found = date_of(pairs)
+    if (asked := front.asked.get("created_at")) is not None and ((read := read_date(asked)) or found is None):
+        return (read.iso, read.guess, ()) if read else (None, None, (f"`{asked}` is no date",))
+    if found is not None:
+        return found.iso, found.guess, ()
+    if reading.began is not None:
+        return reading.began, Guess("the day of its status", Sureness.LIKELY), ()
+    odd = next((value for key, value in pairs if key == "date" and value), None)
+    return None, None, (f"`{odd}` is no date",) if odd else ()
 
 
 def _linked(sections: Sequence[Section]) -> Iterator[Claim]:
-    """Yield what the section on links says; it stays in the text."""
+    """Yield what the sections on links say; it stays in the text."""
     for section in sections:
-        if section.name in ("links", "more information"):
+        if section.name in _LINKED:
             yield from claims_in(section.text)
+        elif section.level and kind_of_key(section.name) is not None:
+            yield from claims_in(f"{section.name}:\n\n{section.text}")
 
 
-def _unread(front: Keys, reading: StatusReading) -> dict[str, str]:
+def _unread(front: Keys) -> dict[str, str]:
     """Return the status of a front matter that says more than ours can."""
     stated = front.asked.get("status")
-    return {"x-status": stated} if stated is not None and not reading.is_whole else {}
+    return {"x-status": stated} if stated is not None and not read_status(stated).is_whole else {}
 
 
 def _cuts(
-    sections: Sequence[Section], title: str | None, lines: Sequence[FactLine], reading: StatusReading
+    sections: Sequence[Section], title: str | None, facts: Sequence[Fact], reading: StatusReading
 ) -> Iterator[Cut]:
     """Yield the parts of the body that are in the front matter; `title` is the one of the source's own."""
     head, section = title_section(sections), status_section(sections)
@@ -147,32 +214,44 @@ def _cuts(
         head.heading.casefold(),
     ):
         yield Cut(head.span[0], head.start)
-    for one in lines:
-        if one.key.lower() == "status":
-            yield from _status_cut(one.value, one.start, one.end, reading)
-        elif one.key.lower() != "date" or not one.value or read_date(one.value) is not None:
+    for one in facts:
+        if not one.is_line:
+            continue
+        if one.is_status:
+            yield from _status_cut(one.statement, one.start, one.end, reading)
+        elif one.is_plain or (one.key == "date" and (not one.value or read_date(one.value) is not None)):
             yield Cut(one.start, one.end)
     if section is not None:
         below = next((one for one in sections if one.span[0] == section.span[1]), None)
-        parts = tuple(_status_lines(section, reading))
-        if reading.is_whole and (below is None or below.level <= section.level):
-            yield Cut(*section.span, reading.claims, parts)
+        parts = tuple(_status_lines(section, facts, reading))
+        left = _without(section, [one for one in facts if one.is_line])
+        stated = read_status(f"{_value_of(section)}\n\n{left}")
+        is_end = below is None or below.level <= section.level
+        if (
+            stated.is_whole
+            and is_end
+            and not reading.is_unknown
+            and all(one.is_line for one in facts if _is_of(one, section))
+        ):
+            yield Cut(*section.span, stated.claims, parts)
         else:
             yield from parts
 
 
-def _status_lines(section: Section, reading: StatusReading) -> Iterator[Cut]:
+def _is_of(fact: Fact, section: Section) -> bool:
+    return section.start <= fact.start < section.span[1]
+
+
+def _status_lines(section: Section, facts: Sequence[Fact], reading: StatusReading) -> Iterator[Cut]:
     """Yield the lines of the section that say nothing but what is carried over; one that a comment is in stays."""
-    start = section.start
-    plain = without_comments(section.text).splitlines(keepends=True)
-    for line, bare in zip(section.text.splitlines(keepends=True), plain, strict=True):
-        if line == bare and line.strip():
-            yield from _status_cut(line, start, start + len(line), reading)
-        start += len(line)
+    plain, text = without_comments(section.text), _without(section, facts)
+    for start, end in unit_spans(with_whole_labels(without_comments(text))):
+        if section.text[start:end] == plain[start:end] == text[start:end]:
+            yield from _status_cut(text[start:end], section.start + start, section.start + end, reading)
 
 
 def _status_cut(written: str, start: int, end: int, reading: StatusReading) -> Iterator[Cut]:
     """Yield the cut of a line on the status, unless it says more; where the whole needs a person, all of it stays."""
     line = read_status(written)
-    if line.is_whole and not reading.said:
+    if line.is_whole and not reading.is_unknown and reading.guess is None:
         yield Cut(start, end, line.claims)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 from pathlib import Path
 
 from mdmem.authoring.create import require_names
@@ -48,6 +49,11 @@ class Destination:
         if name is None:
             raise UnfitError("has a name of which no entry-id can be made; rename it")
         address = f"{place}/{name}"
+        if (other := self._given.get(address.lower())) is not None and "/" not in (self._place or ""):
+            # Each part of a project counts its records from one.
+            room = well_formed("room", record.source.folder.replace("/", "-"))
+            is_apart = room is not None and posixpath.dirname(other) != record.source.folder and not record.part
+            address = f"{place.split('/')[0]}/{room}/{name}" if is_apart else address
         self._refuse(address)
         self._given[address.lower()] = record.source.path
         return address

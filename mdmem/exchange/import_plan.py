@@ -60,6 +60,8 @@ def _created(workspace: Workspace, records: Mapping[str, ForeignRecord]) -> dict
     found: dict[str, tuple[str, dict[str, Guess]]] = {}
     for address, record in records.items():
         day = days.get(record.source.path)
+        if day is not None and record.ended_on is not None:
+            day = min(day, record.ended_on)
         if record.created_at is not None:
             found[address] = (record.created_at, {})
         elif day is not None:
@@ -87,11 +89,15 @@ class _Writing:
         """Return what writes an entry, and the row that tells of it."""
         record, settled, path = self._intake.records[address], self._settled[address], f"{address}.md"
         cuts = list(carried(record.cuts, settled.lost))
-        body = rewritten(record, path, self._references, place=partial(in_project, self._location), cuts=cuts)
+        place = partial(in_project, self._location)
+        body = rewritten(record, path, self._references, place=place, cuts=cuts)
+        if not body.text.strip():
+            # A record may say it all in its title.
+            body = rewritten(record, path, self._references, place=place, cuts=())
         guesses = {**record.guesses, **self._created[address][1]}
-        ended = ended_at(record, settled, self._days)
-        if ended is not None and "deprecated_at" not in record.fields:
-            guesses["deprecated_at"] = Guess("the day of what took its place", Sureness.LIKELY)
+        ended, guess = ended_at(address, record, settled, self._days)
+        if guess is not None and "deprecated_at" not in record.fields:
+            guesses["deprecated_at"] = guess
         row = ImportRow(
             path=record.source.path,
             part=record.part,
@@ -120,6 +126,8 @@ class _Writing:
             **{name: tuple(links) for name, links in settled.links.items()},
             KEY: str(Origin(record.source.path, record.part, content_digest(content_of(record)))),
         }
+        if settled.reasons:
+            fields["reason"] = "; ".join(filter(None, (str(record.fields.get("reason", "")), *settled.reasons)))
         if is_ended and "superseded_by" not in settled.links:
             fields.setdefault("deprecated_reason", f"its record says: {record.ended_as or record.status.value}")
         if self._person is not None and record.status is Status.ACTIVE and record.type in APPROVED_TYPES:

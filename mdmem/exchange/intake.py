@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from functools import cached_property
 
@@ -14,12 +14,13 @@ from mdmem.entry.model import EntryType, Status
 from mdmem.exchange import instructions
 from mdmem.exchange.destination import Destination
 from mdmem.exchange.dialects import DIALECTS, dialect_of
+from mdmem.exchange.folders import marked
 from mdmem.exchange.markers import exported_from, without_marks
 from mdmem.exchange.memory_document import NAME as WHOLE
 from mdmem.exchange.memory_document import DocumentFile, is_document, read_document
 from mdmem.exchange.record import ForeignRecord, Guess, SourceFile
 from mdmem.exchange.references import known_from
-from mdmem.exchange.source import Found, UnfitError, foreign, found_here, found_in, read_bytes, read_source
+from mdmem.exchange.source import UnfitError, foreign, found_here, found_in, read_bytes, read_source
 from mdmem.workspace.addresses import iter_origins
 from mdmem.workspace.workspace import Workspace
 
@@ -83,7 +84,9 @@ class Intake:
         location = workspace.location
         self._workspace, self._request = workspace, request
         named = found_in(location.base, workspace.cwd, request.paths) if request.paths else None
-        self.found = foreign(found_here(location.base, location.repository) if named is None else named, workspace)
+        found = foreign(found_here(location.base, location.repository) if named is None else named, workspace)
+        self.found = [one for one in found if not one.is_translation]
+        translations = [one.path for one in found if one.is_translation]
         self.records: dict[str, ForeignRecord] = {}
         self.before: dict[str, ForeignRecord] = {}
         self.files: dict[str, bytes] = {}
@@ -97,26 +100,36 @@ class Intake:
             for (path, part), (address, _) in self._origins.items()
             if not part and address in workspace.catalog.entries
         ]
-        for one in self.found:
+        for source in marked(list(self._sources()), is_named=bool(request.paths)):
             try:
-                self._take(one)
+                self._take(source)
             except UnfitError as error:
-                self.rows.append(ImportRow(path=one.path, outcome=Outcome.SKIPPED, said=(str(error),)))
+                self.rows.append(ImportRow(path=source.path, outcome=Outcome.SKIPPED, said=(str(error),)))
         wings = sorted({address.split("/")[0] for address in self.records}) if request.approved_by else ()
         said = (stands_behind(workspace.catalog, workspace.settings, one, request.approved_by or "") for one in wings)
         self.remarks = tuple(dict.fromkeys(remark for remarks in said for remark in remarks))
+        if translations:
+            some = f"{len(translations)} translation{'s' if translations[1:] else ''}"
+            self.remarks += (f"{some} left out, such as {translations[0]} beside its original",)
 
     @cached_property
     def _destination(self) -> Destination:
         return Destination(self._workspace, self._request.place)
 
-    def _take(self, found: Found) -> None:
+    def _sources(self) -> Iterator[SourceFile]:
+        """Yield the files that can be read as Markdown; a whole memory is taken at once."""
         base = self._workspace.location.base
-        if is_document(found.path):
-            for held in read_document(read_bytes(base, found.path)):
-                self.rows.append(self._take_file(found.path, held))
-            return
-        source = read_source(base, found)
+        for one in self.found:
+            try:
+                if is_document(one.path):
+                    held = read_document(read_bytes(base, one.path))
+                    self.rows += [self._take_file(one.path, file) for file in held]
+                else:
+                    yield read_source(base, one)
+            except UnfitError as error:
+                self.rows.append(ImportRow(path=one.path, outcome=Outcome.SKIPPED, said=(str(error),)))
+
+    def _take(self, source: SourceFile) -> None:
         dialect = DIALECTS[self._request.dialect] if self._request.dialect is not None else dialect_of(source)
         if dialect is not instructions:
             self._refuse_own(source)

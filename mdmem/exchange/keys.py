@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mdmem.dataclass import dataclass, field
@@ -12,6 +12,7 @@ from mdmem.entry.fields import FIELDS, Holder, Kind
 from mdmem.entry.spelling import synonym
 from mdmem.exchange.moments import read_date
 from mdmem.exchange.record import Claim, ClaimKind
+from mdmem.exchange.relations import claims_of, kind_of_key
 
 Value = str | tuple[str, ...]
 
@@ -28,7 +29,6 @@ _LINKS = {
     "see": ClaimKind.SEE,
 }
 _NOTHING = frozenset({"", "none", "n/a", "-", "null", "~", "tbd"})
-_PATH = re.compile(r"\[[^\[\]]*\]\(([^)\s\[]+)\)|(?<!\S)(\S+\.md)\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,10 @@ def read_keys(pairs: Iterable[tuple[str, Any]], *, globs: Iterable[str] = ()) ->
             continue
         if name in _ASKED and name not in asked:
             asked[name] = _one(value)
+        elif (held := kind_of_key(key)) is not None:
+            claims += _claims(held[0], value, part=held[1])
         elif name in _LINKS:
-            claims += (_claim(_LINKS[name], item) for item in _many(value))
+            claims += _claims(_LINKS[name], value)
         elif name in _PLAIN:
             fields[name] = _one(value)
         elif name in _LISTS:
@@ -96,6 +98,9 @@ def _kept(value: Any) -> str:
     return " ".join(value.split()) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _claim(kind: ClaimKind, item: str) -> Claim:
-    found = _PATH.search(item)
-    return Claim(kind, found[1] or found[2], is_path=True) if found else Claim(kind, item.strip("[]"))
+def _claims(kind: ClaimKind, value: Any, *, part: str = "") -> Iterator[Claim]:
+    """Yield the claims of a value: by path or number, with what is said of a part, else by the name that it is."""
+    for item in _many(value, at_commas=False):
+        found = claims_of(kind, item, part=part).claims
+        names = [] if found else [name.strip(" []\"'") for name in item.split(",")]
+        yield from found or (Claim(kind, name) for name in names if name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from mdmem.dataclass import replace
@@ -13,10 +12,6 @@ from mdmem.exchange.decision import decision_record, names_successor
 from mdmem.exchange.record import Claim, ForeignRecord, Guess, SourceFile, Sureness
 
 NAME = "markdown"
-_NUMBERED = re.compile(r"(?:adr[-_ ]?)?\d{3,}[-_ ]", re.IGNORECASE)
-_RECORDS = re.compile(
-    r"(?:^|/)(?:adrs?|decisions|architecture-decisions|architectural-decisions)(?:/|\Z)", re.IGNORECASE
-)
 # A session and the facts about a thing have fields of their own, which another tool's note lacks.
 _OWN_LABELS = frozenset({"session", "entity"})
 
@@ -41,7 +36,7 @@ def plain_record(source: SourceFile, *, claims: tuple[Claim, ...] = ()) -> Forei
     status = record.status
     if not record.states_status and names_successor(claims):
         status = Status.DEPRECATED
-        del guesses["status"]
+        guesses.pop("status", None)
     elif not type_.is_rule and not record.states_status:
         # A note binds nobody, so that nothing is put in force by it.
         status = Status.ACTIVE
@@ -57,12 +52,8 @@ def _type(source: SourceFile) -> tuple[EntryType, Guess | None, str]:
         label = stated if meant != stated and meant == EntryType.NOTE and stated not in _OWN_LABELS else ""
         guess = Guess(f"it says `{stated}`", Sureness.LIKELY) if meant != stated else None
         return EntryType(meant), guess, label
-    if _NUMBERED.match(source.stem) and _RECORDS.search(source.folder):
-        return (
-            EntryType.DECISION,
-            Guess("its folder and its number are those of a decision record", Sureness.LIKELY),
-            "",
-        )
+    if source.is_in_records:
+        return EntryType.DECISION, Guess("it lies in a folder of decision records", Sureness.LIKELY), ""
     if any(one.name == "decision" for one in sections_of(source.body)):
         return EntryType.DECISION, Guess("it has a section `Decision`", Sureness.GUESS), ""
     why = f"`{stated}` is no type of ours" if stated else "no type is stated"

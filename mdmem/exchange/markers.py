@@ -34,6 +34,16 @@ def without_comments(text: str) -> str:
     return "".join([*parts, text[at:]])
 
 
+_LABEL = re.compile(r"\[[^\[\]]*\](?=\()")
+
+
+def with_whole_labels(text: str) -> str:
+    """Return a text with blanks for the line ends in labels of links, each character at its place."""
+    if "](" not in text:
+        return text
+    return _LABEL.sub(lambda found: re.sub(r"\r?\n", lambda end: " " * len(end[0]), found[0]), text)
+
+
 def without_own(text: str) -> str:
     """Return a text without what stands between marks, and without the lines that `mdmem init` writes."""
     text = without_regions(text)

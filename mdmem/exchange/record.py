@@ -39,13 +39,14 @@ class ClaimKind(StrEnum):
 class Claim:
     """A link from one record to another, as written: a path, else a number, a slug or a title.
 
-    `is_in_text` says that the body has it, too, and keeps it.
+    `is_in_text` says that the body has it, too, and keeps it; `qualifier` has the words on the part that is meant.
     """
 
     kind: ClaimKind
     target: str
     is_path: bool = False
     is_in_text: bool = False
+    qualifier: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,8 @@ class Cut:
 class SourceFile:
     """One file to import: its path from the project's top, its bytes, and its front matter and body as read.
 
-    `room` is the folder below the one that was named, if it lies in one.
+    `room` is the folder below the one that was named, if it lies in one; `is_in_records` says that it lies in a folder
+    of decision records.
     """
 
     path: str
@@ -74,6 +76,7 @@ class SourceFile:
     body: str
     newline: str
     room: str = ""
+    is_in_records: bool = False
 
     @property
     def stem(self) -> str:
@@ -92,7 +95,9 @@ class ForeignRecord:
 
     `part` names a section, where one file becomes several; `name` is what the entry-id is made of; `created_at` is
     None where no readable date is stated; `fields` are more keys of the front matter, their values as text; `said`
-    are sentences about what cannot be carried over. `ended_as` is what it says of its end, in its own words.
+    are sentences about what cannot be carried over. `stated` are its words for its status, and `number` is its own.
+    `ended_as` is what it says of its end, in its own words, and `ended_on` the day that it states for it; `is_refused`
+    says that it was never in force.
     """
 
     source: SourceFile
@@ -108,5 +113,9 @@ class ForeignRecord:
     guesses: Mapping[str, Guess] = field(default_factory=dict)
     said: tuple[str, ...] = ()
     part: str = ""
-    ended_as: str = ""
     states_status: bool = True
+    stated: str = ""
+    number: int | None = None
+    ended_as: str = ""
+    ended_on: str | None = None
+    is_refused: bool = False

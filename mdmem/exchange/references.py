@@ -9,8 +9,15 @@ from collections.abc import Iterable
 from mdmem.dataclass import dataclass
 from mdmem.exchange.record import Claim, ForeignRecord
 
-_STEM_NUMBER = re.compile(r"(?:adr[-_ ]?)?0*(\d{1,6})(?:[-_. ]|\Z)", re.IGNORECASE)
-_NUMBER = re.compile(r"(?:[A-Za-z]{2,6}[- #]?)?#?0*(\d{1,6})\Z")
+# What houses call a record in front of its number.
+_RECORD = r"(?:adrs?|madr|rfc|ad|dec|[a-z]{1,3}dr|decisions?|records?)"
+_STEM_NUMBER = re.compile(
+    rf"(?!\d{{4}}-\d\d-\d\d)(?:{_RECORD}[-_ ]*(?:[a-z]{{1,10}}[-_])?)?0*(\d{{1,6}})(?=[-_. ]|\Z)", re.I
+)
+_HEADING_NUMBER = re.compile(
+    rf"\W*(?:{_RECORD}[\s_#.-]*(?:no\.?\s*)?0*(\d{{1,6}})\b|0*(\d{{1,6}})\]?\s*[.:)|\u2013\u2014-])", re.I
+)
+_NUMBER = re.compile(rf"(?:(?:{_RECORD}|no|nr|number)[\s_#:.-]*)*#?0*(\d{{1,6}})\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +36,7 @@ def known_by(record: ForeignRecord, address: str) -> KnownRecord:
     path = record.source.path
     called = (record.title, record.name, record.source.stem, permalink, str(permalink).rpartition("/")[2])
     names = frozenset(_plain(one) for one in called if isinstance(one, str) and one)
-    return KnownRecord(address, path, names, number_of(record.source.stem))
+    return KnownRecord(address, path, names, record.number)
 
 
 def known_from(address: str, path: str, title: str) -> KnownRecord:
@@ -42,6 +49,12 @@ def number_of(stem: str) -> int | None:
     """Return the number that a file's name begins with; a day is none."""
     found = _STEM_NUMBER.match(stem)
     return int(found[1]) if found else None
+
+
+def number_in(heading: str) -> int | None:
+    """Return the number that a heading begins with: `ADR-0034: Title`, `34. Title`."""
+    found = _HEADING_NUMBER.match(heading)
+    return int(found[1] or found[2]) if found else None
 
 
 class References:
@@ -61,24 +74,35 @@ class References:
 
     def named(self, name: str, folder: str) -> tuple[str, ...]:
         """Return the addresses that a name, a slug or a number may mean, those of the same folder where some are."""
-        number = _NUMBER.match(name.strip())
-        found = self._by_name.get(_plain(name)) or (self._by_number.get(int(number[1]), []) if number else [])
+        plain, number = _plain(name), _NUMBER.match(name.strip())
+        found = self._by_name.get(plain) or (self._by_number.get(int(number[1]), []) if number else self._begun(plain))
         near = [one for one in found if posixpath.dirname(one.path) == folder]
         return tuple(dict.fromkeys(one.address for one in near or found))
 
+    def _begun(self, plain: str) -> list[KnownRecord]:
+        """Return the records whose name goes on where a shorter one with a number ends: `ADR-DB-003`."""
+        if not (any(map(str.isdigit, plain)) and " " in plain):
+            return []
+        return [one for name, records in self._by_name.items() if name.startswith(f"{plain} ") for one in records]
+
     def meant(self, claim: Claim, folder: str) -> tuple[str, ...]:
         """Return the addresses that a claim may mean; exactly one where it is certain."""
-        if claim.is_path:
-            path = posixpath.normpath(
-                posixpath.join(folder, claim.target.lstrip("/") if folder == "" else claim.target)
-            )
-            address = self.by_path.get(path) or self.by_path.get(claim.target.lstrip("/"))
-            return (address,) if address else self.named(_stem(claim.target), folder)
-        return self.named(claim.target, folder)
+        if not claim.is_path:
+            return self.named(claim.target, folder)
+        path = posixpath.normpath(posixpath.join(folder, claim.target.lstrip("/") if folder == "" else claim.target))
+        address = self.by_path.get(path) or self.by_path.get(f"{path}.md") or self.by_path.get(claim.target.lstrip("/"))
+        if address:
+            return (address,)
+        # A record keeps its number when its title changes.
+        number = number_of(_stem(path))
+        renamed = self._by_number.get(number, []) if number is not None else []
+        beside = tuple(one.address for one in renamed if posixpath.dirname(one.path) == posixpath.dirname(path))
+        return self.named(_stem(claim.target), folder) or beside
 
 
 def _stem(path: str) -> str:
-    return posixpath.basename(path).rsplit(".", 1)[0]
+    stem, _, ending = posixpath.basename(path).rpartition(".")
+    return stem if stem and ending.isalpha() else posixpath.basename(path)
 
 
 def _plain(name: str) -> str:

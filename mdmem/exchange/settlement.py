@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, Status
-from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord
+from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord, Guess, Sureness
 from mdmem.exchange.references import References
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The links of one record by field, the claims that nobody could carry over, and sentences about them."""
+    """The links of one record by field, the claims that nobody could carry over, and sentences about them.
+
+    `reasons` are the words with which it says that it changes a part of others.
+    """
 
     links: dict[str, list[str]] = field(default_factory=dict)
     lost: list[Claim] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
 
     def add(self, name: str, address: str) -> None:
@@ -23,6 +27,17 @@ class Settled:
         links = self.links.setdefault(name, [])
         if address not in links:
             links.append(address)
+
+    def drop(self, name: str, address: str) -> None:
+        """Take a link out of a field, and the field with its last one."""
+        self.links[name].remove(address)
+        if not self.links[name]:
+            del self.links[name]
+
+    def explain(self, claim: Claim) -> None:
+        """Keep the words of a claim on a part, once."""
+        if claim.qualifier and claim.qualifier not in self.reasons:
+            self.reasons.append(claim.qualifier)
 
 
 _PASSIVE = {ClaimKind.SUPERSEDED_BY: "supersedes", ClaimKind.AMENDED_BY: "amends"}
@@ -46,7 +61,15 @@ def settle(
                 _take_passive(settled, claim, address, meant[0], entries.get(meant[0]))
             else:
                 settled[address].add(claim.kind.value, meant[0])
+                settled[address].explain(claim)
+    for older, newer in _in_part(records, references):
+        if newer in settled and older in settled[newer].links.get("supersedes", ()):
+            settled[newer].drop("supersedes", older)
     for address in records:
+        # A record's own word on its end outweighs what another says of a part of it.
+        for newer in settled[address].links.get("superseded_by", ()):
+            if newer in settled and address in settled[newer].links.get("amends", ()):
+                settled[newer].drop("amends", address)
         for old in settled[address].links.get("supersedes", ()):
             if (
                 old in records
@@ -55,6 +78,14 @@ def settle(
             ):
                 settled[old].add("superseded_by", address)
     return settled
+
+
+def _in_part(records: Mapping[str, ForeignRecord], references: References) -> Iterator[tuple[str, str]]:
+    """Yield each record that says of itself that a part of it was superseded, with the one that did so."""
+    for address, record in records.items():
+        for claim in record.claims:
+            if claim.kind is ClaimKind.AMENDED_BY:
+                yield from ((address, newer) for newer in references.meant(claim, record.source.folder))
 
 
 def _lose(one: Settled, claim: Claim, meant: tuple[str, ...], address: str) -> None:
@@ -74,14 +105,22 @@ def _take_passive(settled: dict[str, Settled], claim: Claim, address: str, other
         settled[address].add("superseded_by", other)
     if other in settled and there is None:
         settled[other].add(_PASSIVE[claim.kind], address)
+        settled[other].explain(claim)
     elif claim.kind is ClaimKind.AMENDED_BY and (there is None or address not in there.amends):
         settled[address].lost.append(claim)
         settled[address].said.append(f"amended by {other}, which is in the memory already and does not say so")
 
 
-def ended_at(record: ForeignRecord, settled: Settled, days: Mapping[str, str]) -> str | None:
-    """Return the day on which a record's first successor was made; None where none is known."""
-    if record.status is not Status.DEPRECATED:
-        return None
+def ended_at(
+    address: str, record: ForeignRecord, settled: Settled, days: Mapping[str, str]
+) -> tuple[str | None, Guess | None]:
+    """Return the day on which a record ended, and how it was guessed; None where it is not known.
+
+    It is the day that the record states, else that of its first successor; what was never in force ended on its own.
+    """
+    if record.status is not Status.DEPRECATED or record.ended_on is not None:
+        return record.ended_on if record.status is Status.DEPRECATED else None, None
     found = [days[one] for one in settled.links.get("superseded_by", ()) if one in days]
-    return min(found) if found else None
+    if found:
+        return min(found), Guess("the day of what took its place", Sureness.LIKELY)
+    return (days[address], Guess("the day of its record", Sureness.LIKELY)) if record.is_refused else (None, None)

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from mdmem.catalog.names import well_formed
-from mdmem.dataclass import dataclass
+from mdmem.dataclass import dataclass, replace
 from mdmem.disk import read_regular
 from mdmem.document.parse import SIZE_LIMIT
 from mdmem.document.split import FenceError, has_front_matter, split_text
-from mdmem.document.yaml_loader import read_fields
+from mdmem.document.yaml_loader import Trouble, read_fields
 from mdmem.errors import UsageError
 from mdmem.exchange.record import SourceFile
 from mdmem.git import Repository, list_ignored, list_tracked_named
-from mdmem.setup.records import instruction_files, record_folders, records_in
+from mdmem.setup.records import instruction_files, is_record_folder, record_folders, records_in
 from mdmem.state import leads_away
 from mdmem.tree import SETTINGS_NAME
 from mdmem.workspace.location import Location
@@ -30,10 +30,15 @@ class UnfitError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A file to read, from the project's top, and the folder below the named one that it lies in."""
+    """A file to read, from the project's top, and the folder below the named one that it lies in.
+
+    `is_in_records` says that it lies in a folder of decision records, `is_translation` that its original is beside it.
+    """
 
     path: str
     room: str = ""
+    is_in_records: bool = False
+    is_translation: bool = False
 
 
 # What a client reads in each folder that it works in.
@@ -43,22 +48,24 @@ _ENDINGS = (".md", ".markdown", ".mdc")
 
 def found_here(base: Path, repository: Repository | None) -> list[Found]:
     """Return what a project holds where records and instructions usually are, those of each folder that git knows."""
-    records = [one for folder in record_folders(base) for one in _below(base, base / folder)]
+    folders = record_folders(base)
+    records = [one for folder in folders for one in _below(base, base / folder, folders)]
     nested = (list_tracked_named(repository, name) for name in _NESTED) if repository is not None else ()
     paths = dict.fromkeys((*instruction_files(base), *(path for paths in nested for path in paths)))
-    return [*records, *(Found(path) for path in paths)]
+    return list({one.path: one for one in (*records, *map(Found, paths))}.values())
 
 
 def found_in(base: Path, cwd: Path, named: Sequence[str]) -> list[Found]:
     """Return the files that were named, and those below the folders that were, from a base; raises UsageError."""
     found: dict[str, Found] = {}
+    folders = record_folders(base)
     for name in named:
         place = Path(os.path.normpath(cwd / name))
         if not os.path.lexists(place):
             raise UsageError(f"there is no `{name}`")
         if not place.resolve().is_relative_to(base.resolve()):
             raise UsageError(f"`{name}` lies outside of {base}; copy it into the project first")
-        ones = _below(base, place) if place.is_dir() else (Found(_from(base, place)),)
+        ones = _below(base, place, folders) if place.is_dir() else (_found(base, place, folders),)
         for one in ones:
             found.setdefault(one.path, one)
     return list(found.values())
@@ -82,16 +89,29 @@ def foreign(found: Sequence[Found], workspace: Workspace) -> list[Found]:
 _OTHERS = ("*.mdc", "*.instructions.md", "*.markdown")
 
 
-def _below(base: Path, folder: Path) -> Iterator[Found]:
+def _below(base: Path, folder: Path, record_folders: Sequence[str]) -> Iterator[Found]:
     if (folder / SETTINGS_NAME).exists():
         raise UsageError(f"`{_from(base, folder)}` is a memory already")
-    homes = [folder, *(base / one for one in record_folders(base))]
+    homes = [folder, *(base / one for one in record_folders)]
     paths = {*records_in(folder), *(path for ending in _OTHERS for path in folder.rglob(ending))}
     for path in sorted(paths):
         # A folder of records within the one that was named is no subject of theirs.
         home = max((one for one in homes if path.is_relative_to(one)), key=lambda one: len(one.parts))
         parts = path.parent.relative_to(home).parts
-        yield Found(_from(base, path), well_formed("room", "-".join(parts)) or "" if parts else "")
+        room = well_formed("room", "-".join(parts)) or "" if parts else ""
+        original = _TRANSLATED.fullmatch(path.name)
+        is_translation = original is not None and path.with_name(f"{original[1]}.md") in paths
+        found = _found(base, path, record_folders)
+        yield replace(found, room=room, is_translation=is_translation)
+
+
+_TRANSLATED = re.compile(r"(.+)\.[a-z]{2}(?:[-_][A-Za-z]{2,4})?\.md")
+
+
+def _found(base: Path, place: Path, record_folders: Sequence[str]) -> Found:
+    path = _from(base, place)
+    is_stated = any(path.startswith(f"{folder}/") for folder in record_folders)
+    return Found(path, is_in_records=is_stated or any(map(is_record_folder, path.split("/")[:-1])))
 
 
 def _from(base: Path, path: Path) -> str:
@@ -129,7 +149,7 @@ def read_source(base: Path, found: Found) -> SourceFile:
         raise UnfitError("only leads to what was moved")
     fields, body = _split(text)
     newline = "\r\n" if "\r\n" in text else "\n"
-    return SourceFile(found.path, data, fields, body, newline, found.room)
+    return SourceFile(found.path, data, fields, body, newline, found.room, found.is_in_records)
 
 
 def _split(text: str) -> tuple[Mapping[str, Any], str]:
@@ -142,11 +162,20 @@ def _split(text: str) -> tuple[Mapping[str, Any], str]:
         return {}, text
     fields, troubles = read_fields(front)
     if fields is not None:
-        return fields, body
-    loose = _loosely(front)
+        return _with_comments(fields, front, troubles), body
+    # Nothing reads it back from an entry either.
+    is_beyond = any(one.code in ("front-matter-too-large", "nested-value") for one in troubles)
+    loose = _loosely(front) if not is_beyond else None
     if loose is None:
         raise UnfitError(f"has a front matter that cannot be read: line {troubles[0].line + 1}: {troubles[0].message}")
     return loose, body
+
+
+def _with_comments(fields: Mapping[str, Any], front: str, troubles: Sequence[Trouble]) -> Mapping[str, Any]:
+    """Return fields with the numbers that YAML takes for comments: `supersedes: #34`."""
+    lines = front.split("\n")
+    cut = (_LINE.match(lines[one.line - 1]) for one in troubles if one.code == "comment-truncates-value")
+    return {**fields, **{found["key"]: found["value"] for found in cut if found is not None and found["value"]}}
 
 
 _LINE = re.compile(r"(?P<key>[A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(?P<value>.*?))?[ \t]*\r?\Z")

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from mdmem.disk import read_regular
 from mdmem.state import leads_away
+from mdmem.tree import SETTINGS_NAME
 
-# Where adr-tools, MADR, log4brains and those who use none put decision records.
-_FOLDERS = (
-    *("doc/adr", "docs/adr", "docs/adrs", "doc/adrs", "docs/ADR", "docs/decisions", "doc/decisions"),
-    *("docs/architecture/decisions", "doc/architecture/decisions", "docs/architecture/adr"),
-    *("docs/architecture-decisions", "docs/architectural-decisions", "architecture/decisions"),
-    *("adr", "adrs", "decisions"),
+# What houses call a folder of decision records, wherever it lies; blanks and underscores count as hyphens.
+_FOLDERS = frozenset(
+    {"adr", "adrs", "decisions", "decision-records", "architecture-decisions", "architectural-decisions"}
+    | {"architecture-decision-records", "architectural-decision-records", "decision-log", "decision-logs"}
 )
+_PASSED_OVER = frozenset({"node_modules", "venv", "site-packages", "__pycache__"})
 _INSTRUCTIONS = (
     *("AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md", "GEMINI.md", "QWEN.md", ".github/copilot-instructions.md"),
     *(".github/instructions/**/*.instructions.md", ".cursor/rules/**/*.mdc"),
 )
 # What stands beside records and is none.
-_NO_RECORD = re.compile(r"(?:readme|index|(?!\d)(?:.*[-_])?template(?:[-_].*)?)\Z", re.IGNORECASE)
+_NO_RECORD = re.compile(
+    r"(?:_?readme|_?index|changelog|contributing|(?:n{3,}|x{3,})[-_ ].*"
+    r"|(?!(?:[a-z]+[-_ ]?)?0*[1-9]\d*[-_. ])(?:.*[-_. ])?template(?:[-_. ].*)?)(?:\.[a-z]{2})?\Z",
+    re.IGNORECASE,
+)
 _ADR_FOLDER = re.compile(r"^\s*(?:-\s*)?adrFolder:\s*[\"']?([^\"'#\n]+)", re.MULTILINE)
 
 
 def record_folders(base: Path) -> tuple[str, ...]:
     """Return the folders, from a project's top, that hold decision records."""
     named = (*_stated(base / ".adr-dir", re.compile(r"\A\s*(\S.*)")), *_stated(base / ".log4brains.yml", _ADR_FOLDER))
-    wanted = dict.fromkeys(path.strip().removeprefix("./").rstrip("/") for path in (*named, *_FOLDERS))
+    wanted = dict.fromkeys((*(path.strip().removeprefix("./").rstrip("/") for path in named), *_called_so(base)))
     found: dict[Path, str] = {}
     for path in wanted:
         if path and ".." not in path.split("/") and not path.startswith("/") and not leads_away(base, path):
@@ -37,6 +42,23 @@ def record_folders(base: Path) -> tuple[str, ...]:
             if folder.is_dir() and any(records_in(base / path)):
                 found.setdefault(folder, path)
     return tuple(found.values())
+
+
+def _called_so(base: Path) -> Iterator[str]:
+    """Yield the folders with such a name, outside of memories; none within another."""
+    for folder, names, files in os.walk(base):
+        path = Path(folder)
+        if SETTINGS_NAME in files and path != base:
+            names.clear()
+        elif path != base and is_record_folder(path.name):
+            names.clear()
+            yield path.relative_to(base).as_posix()
+        names[:] = sorted(one for one in names if not one.startswith(".") and one not in _PASSED_OVER)
+
+
+def is_record_folder(name: str) -> bool:
+    """Say whether a folder is called as those of decision records are."""
+    return re.sub(r"[\s_-]+", "-", name.lower()) in _FOLDERS
 
 
 def records_in(folder: Path) -> Iterator[Path]:

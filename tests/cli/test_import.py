@@ -114,7 +114,6 @@ def test_json_says_what_was_guessed_and_how_surely(tmp_path: Path, capsys: Captu
 
 
 BAD: dict[str, tuple[str, str | bytes, str]] = {
-    "two statuses": ("0005-two", record(5, "Two", "Proposed\n\nAccepted"), "two statuses, `proposed` and `accepted`"),
     "a status nobody knows": ("0005-odd", record(5, "Odd", "Simmering"), "the status `Simmering` is not known"),
     "a date that is none": ("0005-date", record(5, "Date", date="2023-14-05"), "`2023-14-05` is no date"),
     "five megabytes": ("0005-big", b"# 5. Big\n\n" + b"word " * 1_100_000, "is 5.2 MiB, over the limit of 1 MiB"),
@@ -134,6 +133,16 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
         "0005-which",
         record(5, "Which", "Superseded by ADR-2"),
         "superseded by `ADR-2`, which may be nav/architecture/0002-database or nav/architecture/0002-other",
+    ),
+    "a deep front matter": (
+        "0005-deep",
+        f"---\nstatus: {'[' * 1000}\n---\n# 5. Deep\n",
+        "has a front matter that cannot",
+    ),
+    "a long front matter": (
+        "0005-long",
+        f"---\nstatus: {'[' * 20000}\n---\n# 5. Long\n",
+        "has a front matter that cannot",
     ),
     "a front matter": ("0005-front", "---\na b c\n---\n# 5. Front\n", "has a front matter that cannot be read: line 2"),
     "an absent predecessor": (
@@ -163,6 +172,51 @@ def test_bad_record_is_said_and_the_rest_is_imported(kind: str, tmp_path: Path, 
     if (folder / PLACE / f"{name}.md").exists() and "upersede" in sentence:
         _, _, kept = entry(folder, name).partition("## Status\n\n")
         assert kept.startswith("Supersede"), kept
+
+
+def test_brackets_in_quotes_end_no_import(tmp_path: Path, capsys: Capture) -> None:
+    deep = f"---\nnotes: '{'[' * 9000}'\n---\n{record(5, 'Deep')}"
+    ran = run_here(capsys, "import", cwd=project(tmp_path, **PAIR, r0005_deep=deep))
+    assert (ran.code, ran.out.splitlines()[-1].startswith("imported 3 entries ")) == (0, True)
+
+
+def test_translations_beside_their_originals_are_left_out_and_said_once(tmp_path: Path, capsys: Capture) -> None:
+    folder = project(tmp_path, **PAIR, **{"r0001_files.fr": record(1, "Fichiers"), "r0003_node.js": record(3, "Node")})
+    write(folder, "docs/adr/0002-database.pt-br.md", record(2, "Base"))
+    ran = run_here(capsys, "import", cwd=folder)
+    assert sorted(path.name for path in (folder / PLACE).glob("000*")) == [
+        "0001-files.md",
+        "0002-database.md",
+        "0003-node-js.md",
+    ]
+    assert ran.err.splitlines()[0] == "2 translations left out, such as docs/adr/0001-files.fr.md beside its original"
+
+
+FOLDERS = ("adr", "docs/ADRs", "a/b/Architecture Decision Records", "packages/web/decisions", "my own choices")
+
+
+@pytest.mark.parametrize("place", FOLDERS)
+def test_folder_of_decisions_is_found_by_its_name_or_named(place: str, tmp_path: Path, capsys: Capture) -> None:
+    memory(tmp_path)
+    write(tmp_path, f"{place}/0007-cache.md", "# Cache\n\nWe cache, because reading is slow.\n")
+    write(tmp_path, f"{place}/0000-template.md", "# NUMBER. TITLE\n\n## Status\n\nAccepted\n")
+    write(tmp_path, f"{place}/README.md", "# The choices\n")
+    named = (place,) if place == FOLDERS[-1] else ()
+    ran = run_here(capsys, "import", *named, cwd=tmp_path)
+    assert (
+        ran.out.splitlines()[-1]
+        == f"imported 1 entry (1 decision) from {place}/0007-cache.md to nav/architecture/0007-cache"
+    )
+
+
+def test_records_of_two_parts_of_a_project_may_have_one_name(tmp_path: Path, capsys: Capture) -> None:
+    folder = project(tmp_path, **PAIR)
+    write(folder, "web/adr/0001-files.md", record(1, "Files of the web", "Superseded by ADR-2"))
+    write(folder, "web/adr/0002-database.md", record(2, "Database of the web"))
+    assert run_here(capsys, "import", cwd=folder).code == 0
+    web = (folder / "memory/nav/web-adr/0001-files.md").read_text()
+    assert "superseded_by: [nav/web-adr/0002-database]" in web
+    assert "superseded_by: [nav/architecture/0002-database]" in entry(folder, "0001-files")
 
 
 def test_cycle_of_supersessions_is_listed_apart(tmp_path: Path, capsys: Capture) -> None:

@@ -62,7 +62,7 @@ def test_records_become_the_entries_that_are_expected(
 
 def test_every_dialect_can_be_said() -> None:
     (said,) = (one for one in import_module(module_of("import")).command.params if one.name == "dialect")
-    assert sorted(said.type.choices) == sorted(DIALECTS) == sorted(case.name for case in CASES)
+    assert sorted(said.type.choices) == sorted(DIALECTS) == sorted(case.name for case in CASES if case.name != "houses")
 
 
 def _write_anew(case: Path) -> None:

@@ -1,0 +1,291 @@
+"""What a record says of others in a sentence: `Superseded by [ADR-5](0005-x.md) (encoding only)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from mdmem.dataclass import dataclass
+from mdmem.document.links import path_of
+from mdmem.exchange.record import Claim, ClaimKind
+
+# While a sentence is read, each date and each reference is one private character: no word in it counts.
+_FIRST_DAY, _FIRST = 0xE000, 0xE100
+DAY, REFERENCE = "[\ue000-\ue0ff]", "[\ue100-\uf8ff]"
+# Longer ones are prose.
+LONGEST = 2000
+
+_IMAGE = re.compile(r"!\[([^\[\]]*)\]\(([^()\s\[]*)[^()\[]*\)")
+_BADGE = re.compile(r"status-([A-Za-z]+(?:(?:_|%20)[A-Za-z]+)*)", re.IGNORECASE)
+_LINK = re.compile(
+    r"\[(?P<label>[^\[\]]*)\]"
+    r"\((?:<(?P<angled>[^<>]*)>|(?P<path>(?:\\.|[^()\s\[\\]|\([^()\s\[]*\))*))(?:\s+[\"'(][^()\[]*)?\)"
+    r"|\[\[(?P<wiki>[^\[\]|#]+)(?:[|#][^\[\]]*)?\]\]"
+    r"|\[(?P<word>[^\[\]]{2,})\](?:\[[^\[\]]*\])?|<?(?P<url>https?://[^\s<>()\[\]]+)>?"
+    r"|(?<![\w./-])(?P<file>[\w./-]{1,300}\.md)\b",
+    re.IGNORECASE,
+)
+# A link may show the whole statement: `[Superseded by ADR-5](0005-x.md)`.
+_LABEL = re.compile(
+    r"\W*((?:super[sc]ee?ded|replaced|obsoleted|deprecated|amended)\s+by\b|(?:super[sc]ee?de[ds]|replace[ds])\W*\Z)",
+    re.IGNORECASE,
+)
+_OF_ITSELF = re.compile(r"\s+(?:is|was|ha[sd]|super|replac|obsolet|deprecat|amend|reject|withdr)", re.IGNORECASE)
+_TICKET = re.compile(r"#\d+")
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DATE = re.compile(
+    r"\b\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ]\d\d:\d\d[\d:.]*(?:Z|[+-]\d\d:?\d\d)?)?\b"
+    r"|\b\d{1,2}[-/.]\d{1,2}[-/.]\d{4}\b"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th)?\.?\s+{_MONTH},?\s+\d{{4}}\b"
+    rf"|\b{_MONTH}\s+(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s+)?\d{{4}}\b",
+    re.IGNORECASE,
+)
+# A number behind these is none of a record.
+_OTHERS = (
+    r"sections?|parts?|points?|clauses?|paragraphs?|bullets?|rules?|items?|options?|versions?|phases?|steps?|chapters?"
+    r"|tables?|figures?|issues?|tickets?|bugs?|stories|story|pr|mr|requests?|lines?|pages?|v"
+)
+_NAME = re.compile(
+    rf"(?P<other>(?:\b(?:{_OTHERS})|\xa7)\s*#?\d[\w.-]*)"
+    r"|(?:(?<![\w.])(?:(?:adrs?|madr|rfc|ad|dec|[a-z]{1,3}dr|decisions?|records?)[\s_#:.-]{0,2}(?:(?:no|nr|number)\b[\s.]*)?"
+    r"|(?:no|nr|number)\b[\s.]*|[a-z]{2,10}-(?:[a-z]{1,10}-)?)#?|(?<![\w./#])#|(?<![\w.,:/#\xa7-]))"
+    r"(?P<number>\d{1,8})(?:[-_](?P<slug>[\w-]{1,200}))?(?:\.md)?(?![\w%/]|[.,]\d)"
+    r"|(?<![\w./-])[a-z0-9]+(?:-[a-z0-9]+){2,40}(?![\w/-])",
+    re.IGNORECASE,
+)
+_MARKS = re.compile(r"[*`~|]|(?<!\w)_+|_+(?!\w)|[^\w\s\ue000-\uf8ff\[\](){}.,:;#/'\"<>&+=%@!?\u2013\u2014\u2192\xa7-]")
+_DASHES = re.compile(r"\s*([\u2013\u2014])\s*|\s--+\s")
+_SHORTCODE = re.compile(r":[a-z][a-z0-9_+]*:")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordReference:
+    """A record as a text refers to it: by a path, else by a number, a slug or a title."""
+
+    target: str
+    is_path: bool = False
+    is_mere_number: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedSentence:
+    """A sentence in plain words; `signs` are the references and dates that single characters stand for."""
+
+    text: str
+    signs: Mapping[str, tuple[RecordReference | None, str]]
+
+    def written(self, text: str) -> str:
+        """Return a part of the text as it was written."""
+        return " ".join("".join(self.signs[one][1] if one in self.signs else one for one in text).split())
+
+
+def sentence_of(written: str, *, own: int | None = None) -> MaskedSentence:
+    """Return a text as it is read; `own` is the number of the record itself."""
+    signs: dict[str, tuple[RecordReference | None, str]] = {}
+
+    def mask(shown: str, reference: RecordReference | None = None) -> str:
+        sign = chr(_FIRST_DAY + len(signs) % 256 if reference is None else _FIRST + len(signs))
+        signs[sign] = (reference, shown)
+        return sign
+
+    def link(found: re.Match[str]) -> str:
+        if found["wiki"]:
+            return mask(found[0], RecordReference(found["wiki"].strip()))
+        if found["word"]:
+            return found["word"]
+        reference = _led_to(found["angled"] or found["path"] or found["url"] or found["file"] or "")
+        label = found["label"] or ""
+        if reference is None:
+            return _TICKET.sub("", label)
+        said = _LABEL.match(label)
+        return f"{said[1]} {mask(found[0], reference)}" if said else mask(found[0], reference)
+
+    def name(found: re.Match[str]) -> str:
+        if found["other"]:
+            return found[0]
+        if found["number"] and int(found["number"]) == own and _OF_ITSELF.match(found.string, found.end()):
+            return "this"
+        is_mere = found["number"] is not None and found["slug"] is None and not found[0][0].isalpha()
+        return mask(found[0], RecordReference(found[0].removesuffix(".md"), is_mere_number=is_mere))
+
+    text = re.sub("[\ue000-\uf8ff]", "", " ".join(written[:LONGEST].split()))
+    text = _LINK.sub(link, _IMAGE.sub(_shown, _SHORTCODE.sub("", text)))
+    text = _DATE.sub(lambda found: mask(found[0]), text)
+    text = _NAME.sub(name, _DASHES.sub(lambda found: f" {found[1] or '-'} ", text))
+    return MaskedSentence(" ".join(_MARKS.sub("", text).split()), signs)
+
+
+def _shown(found: re.Match[str]) -> str:
+    """Return the words that an image shows: a badge has them in its address."""
+    badge = _BADGE.search(found[2])
+    return re.sub("_|%20", " ", badge[1]) if badge else found[1]
+
+
+def _led_to(target: str) -> RecordReference | None:
+    """Return the record that a link leads to; None for a heading, and for a page that is no record's file."""
+    if not target or target.startswith("#"):
+        return None
+    parts = urlsplit(target)
+    if parts.scheme or parts.netloc:
+        stem, _, ending = parts.path.rsplit("/", 1)[-1].rpartition(".")
+        return RecordReference(stem) if ending == "md" and "-" in stem else None
+    return RecordReference(path_of(target), is_path=True)
+
+
+PART = (
+    r"in\s+parts?|parts?\s+of|parts?|partly|partial|partially|half|mostly|largely|only|except|excepting|excluding"
+    r"|apart\s+from|other\s+than|portions?|aspects?|sections?|clauses?|paragraphs?|bullets?"
+)
+_IN_PART = re.compile(rf"\b(?:{PART})\b|\xa7", re.IGNORECASE)
+_QUALIFIES = re.compile(
+    rf"(?:but\s+)?(?:{PART}|for|regarding|concerning|as\s+(?:regards|far\s+as|to)|with\s+(?:respect|regard)\s+to"
+    r"|in\s+respect\s+of|where|insofar)\b",
+    re.IGNORECASE,
+)
+# Words between the verb and a record that name no part of it.
+_PLAIN = re.compile(
+    r"the|this|that|these|our|an?|new|newer|following|later|earlier|older|previous|also|both|and|adrs?|madrs?|rfcs?"
+    r"|decisions?|records?|document|proposal|approach|in|made|taken|as|on|since|from|number|no|nr|see|now",
+    re.IGNORECASE,
+)
+_VERB = re.compile(
+    r"(?P<verb>(?:super[sc]ee?d|replac|obsolet|deprecat|amend|modif|updat|chang|revis|clarif|extend|refin|relat|depend"
+    r"|complement|link|see)[a-z]*)"
+    rf"(?P<middle>(?:[\s(,]*(?:(?:on|as\s+of|since|in)\s+)?{DAY}\s*\)?)?(?:\s+(?:{PART})\b)?)"
+    rf"(?P<by>\s+(?:by|with|through)\b|,?\s+in\s+favou?r\s+of\b|[\s,(:.\u2013\u2014-]*\bsee(?:\s+also)?\b|\s*(?:\u2192|->|=>))?"
+    rf"(?P<after>(?:\s+(?:{PART})\b)?(?:\s+by\b)?)",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(
+    r"(?P<lead>[\s,;:&+/(\u2013\u2014-]*(?:\b(?:and|or|as\s+well\s+as)\b)?)\s*"
+    r"(?P<words>(?:[\w'\u2019\xa7.#]+[\s:]+){0,6}?)"
+    rf"(?P<sign>{REFERENCE})(?:\s*\((?P<note>[^()]*)\))?"
+)
+_ENDING = ("supers", "superc", "replac", "obsolet", "deprecat")
+_CHANGING = ("amend", "modif", "updat", "chang", "revis")
+# Behind the others a mere number is none of a record: `Updated 2020`.
+_NAMING = (*_ENDING, "amend", "clarif", "refin")
+_WHEN = re.compile(rf"[\s,(]*(?:(?:on|since|in|as\s+of)\s+)?{DAY}[\s)]*\Z", re.IGNORECASE)
+_REPOSITORY = re.compile(r"\s*(?:of|in|from)\s+[\w.-]+/[\w.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimReading:
+    """The claims of a statement; `is_whole` says that it states nothing else."""
+
+    claims: tuple[Claim, ...] = ()
+    is_whole: bool = False
+
+
+def relation_in(sentence: MaskedSentence, clause: str, *, part: str = "") -> ClaimReading | None:
+    """Return what a clause says of other records, None where it begins with no verb for that.
+
+    `part` is what was said before the verb of the part that is meant.
+    """
+    found = _VERB.match(clause)
+    if found is None:
+        return None
+    verb = found["verb"].lower()
+    is_seen = found["by"] is not None and "see" in found["by"].lower()
+    if is_seen and not verb.startswith(("supers", "superc", "replac", "obsolet")):
+        verb = "see"
+    is_passive = found["by"] is not None or (verb.startswith(_ENDING) and verb.endswith(("ed", "ete")))
+    parts = _IN_PART.finditer(f"{found['middle']} {found['after']}")
+    said = " ".join((*part.split(), *(one[0] for one in parts)))
+    return _objects(sentence, clause[found.end() :], verb, is_passive=is_passive, part=said)
+
+
+def claims_of(kind: ClaimKind, written: str, *, part: str = "") -> ClaimReading:
+    """Return the claims of a field of one kind, such as `supersedes: ADR-0034 (in part), #35`."""
+    sentence = sentence_of(written)
+    verb, is_passive = _VERBS[kind]
+    return _objects(sentence, sentence.text, verb, is_passive=is_passive, part=part)
+
+
+_VERBS = {
+    ClaimKind.SUPERSEDES: ("supersedes", False),
+    ClaimKind.SUPERSEDED_BY: ("superseded", True),
+    ClaimKind.AMENDS: ("amends", False),
+    ClaimKind.AMENDED_BY: ("amended", True),
+    ClaimKind.SEE: ("see", False),
+}
+_KEY = re.compile(
+    r"(?P<first>(?:partially|partly|in part) )?"
+    r"(?P<verb>super[sc]ee?de[sd]|replace[sd]|obsolete[sd]|amend(?:s|ed)|modifie[sd]|update[sd])"
+    r"(?P<part>(?: partially| partly| in part)?)(?P<by> by)?(?: in part)?",
+)
+
+
+def kind_of_key(key: str) -> tuple[ClaimKind, str] | None:
+    """Return the kind of claims of a key such as `Partially superseded by`, and its words on how far they go."""
+    found = _KEY.fullmatch(" ".join(re.split(r"[\s_-]+", key.strip())).lower())
+    if found is None or (
+        found["by"] is None and found["verb"].endswith("ed") and not found["verb"].startswith(_ENDING)
+    ):
+        return None
+    is_passive = found["by"] is not None or found["verb"].endswith("ed")
+    return _kind(found["verb"], is_passive=is_passive, in_part=False) or ClaimKind.SEE, (
+        found["first"] or found["part"]
+    ).strip()
+
+
+def _objects(sentence: MaskedSentence, text: str, verb: str, *, is_passive: bool, part: str) -> ClaimReading:
+    """Return the claims on the records that follow a verb."""
+    found: list[tuple[RecordReference, str]] = []
+    is_whole, at = not part, 0
+    while item := _ITEM.match(text, at):
+        reference = sentence.signs[item["sign"]][0]
+        words = item["words"].split()
+        is_beside = bool(found) and not words and not item["lead"].strip(" :(-\u2013\u2014")
+        if reference is None or (found and words and not item["lead"].strip()) or _REPOSITORY.match(text, item.end()):
+            break
+        if is_beside:
+            # The number and its link: the link is more certain.
+            found[-1] = (reference if reference.is_path else found[-1][0], found[-1][1])
+            at = item.end()
+            continue
+        said = ""
+        if not all(_PLAIN.fullmatch(word.strip(":.")) for word in words):
+            if not (_IN_PART.search(item["words"]) or words[-1] == "of"):
+                break
+            said = sentence.written(item["words"])
+        note = item["note"] or ""
+        if note and (part or _IN_PART.search(note) or _QUALIFIES.match(note)):
+            said = f"{said} {sentence.written(note)}".strip()
+        is_whole = is_whole and not said and not note.strip(" \ue000-\ue0ff")
+        found.append((reference, said))
+        at = item.end()
+    rest = _WHEN.sub("", text[at:]).strip(" .;)")
+    behind = rest.lstrip(" ,:(-\u2013\u2014")
+    qualifier = part
+    if found and (
+        _QUALIFIES.match(behind) or (rest.startswith(("-", "\u2013", "\u2014", "(")) and _IN_PART.search(rest))
+    ):
+        qualifier = f"{part} {sentence.written(behind)}".strip()
+    claims = [
+        _claim(reference, verb, is_passive=is_passive, qualifier=" ".join(filter(None, (qualifier, said))))
+        for reference, said in found
+        if not reference.is_mere_number or verb.startswith(_NAMING)
+    ]
+    kept = tuple(one for one in claims if one is not None)
+    is_whole = is_whole and not rest and len(kept) == len(found) and all(one.kind is not ClaimKind.SEE for one in kept)
+    return ClaimReading(kept, is_whole and bool(kept))
+
+
+def _claim(reference: RecordReference, verb: str, *, is_passive: bool, qualifier: str) -> Claim | None:
+    kind = _kind(verb, is_passive=is_passive, in_part=bool(qualifier))
+    if kind is None:
+        return None
+    named = qualifier if kind in (ClaimKind.AMENDS, ClaimKind.AMENDED_BY) else ""
+    return Claim(kind, reference.target, reference.is_path, qualifier=named)
+
+
+def _kind(verb: str, *, is_passive: bool, in_part: bool) -> ClaimKind | None:
+    if verb.startswith("deprecat") and not is_passive:
+        return None
+    if verb.startswith(_ENDING) and not in_part:
+        return ClaimKind.SUPERSEDED_BY if is_passive else ClaimKind.SUPERSEDES
+    if verb.startswith((*_ENDING, *_CHANGING)):
+        return ClaimKind.AMENDED_BY if is_passive else ClaimKind.AMENDS
+    return ClaimKind.SEE

@@ -1,0 +1,204 @@
+"""Decision records as houses write them, imported as a folder: how each stands, and what it supersedes or amends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from builders import make_root, run_mdmem, write
+
+from mdmem.document.parse import parse_document
+
+PLACE = "app/architecture"
+# A text, and the fields that its entry must have; None stands for a field that it must not have.
+Form = tuple[str, dict[str, Any]]
+
+
+def plain(status: str, text: str = "We do.") -> str:
+    """Return a record with a section on its status; `status` may have several lines."""
+    return f"# A title\n\n## Status\n\n{status}\n\n## Decision\n\n{text}\n"
+
+
+ACTIVE, DRAFT, ENDED = {"status": "active"}, {"status": "draft"}, {"status": "deprecated"}
+DOUBTED = {"status": "under_review"}
+BY_90 = {"status": "deprecated", "superseded_by": [f"{PLACE}/0090-ninety"]}
+
+
+def over(number: int) -> dict[str, Any]:
+    """Return what a record must have that takes the place of one that ended."""
+    return {"status": "active", "supersedes": [f"{PLACE}/00{number}-old"]}
+
+
+CHANGES_92 = {"status": "active", "supersedes": None, "amends": [f"{PLACE}/0092-ninety-two"]}
+
+# No status, or none that was chosen.
+FORCE: dict[str, Form] = {
+    "no-status": ("# A title\n\n## Context\n\nx\n\n## Decision\n\nWe do.\n", ACTIVE),
+    "one-paragraph": ("# A title\n\nWe deploy from main, because branches rot.\n", {"type": "decision", **ACTIVE}),
+    "options": (plain("Proposed | Accepted | Rejected"), ACTIVE),
+    "options-of-madr": (
+        "---\nstatus: {proposed | rejected | accepted | … | superseded by ADR-0090}\n---\n# T\n\nWe do.\n",
+        ACTIVE,
+    ),
+    "empty-lines": (plain("Accepted\n\nSuperseded by:\n\nSupersedes: N/A"), {"supersedes": None, **ACTIVE}),
+    "unknown": (plain("Living document"), ACTIVE),
+    "not-yet": (plain("Accepted, will be superseded by ADR-0090"), {"superseded_by": None, **ACTIVE}),
+    "prose": (plain("Accepted. Deprecated methods stay until then."), ACTIVE),
+    "proposed": (plain("Proposed"), DRAFT),
+    "draft": (plain("DRAFT"), DRAFT),
+    "pending": (plain("Pending approval by the board"), DRAFT),
+    "deferred": (plain("Deferred"), DOUBTED),
+    "on-hold": (plain("On hold until autumn"), DOUBTED),
+    "rejected": (
+        f"Date: 2024-02-03\n\n{plain('Rejected')}",
+        {"deprecated_at": "2024-02-03", "deprecated_reason": "its record says: Rejected", **ENDED},
+    ),
+    "withdrawn": (plain("Withdrawn (2024-03-04)"), {"deprecated_at": "2024-03-04", **ENDED}),
+    "proposed-then-accepted": (plain("Proposed\n\nAccepted"), ACTIVE),
+    "states-by-day": (
+        plain("2024-01-01 proposed\n\n2024-02-02 accepted\n\n2025-03-03 deprecated"),
+        {"created_at": "2024-02-02", "deprecated_at": "2025-03-03", **ENDED},
+    ),
+}
+# Where a status stands, and how it is dressed up.
+PLACES: dict[str, Form] = {
+    "bold-line": ("# A title\n\n**Status:** Implemented\n\nWe do.\n", ACTIVE),
+    "bold-before-colon": (
+        "# A title\n\n__Status__: Rejected  \n**Date**: 3 May 2024\n\nWe do.\n",
+        {"created_at": "2024-05-03", **ENDED},
+    ),
+    "list": ("# A title\n\n* Status: draft\n* Date: 2024-02-03\n\nWe do.\n", {"created_at": "2024-02-03", **DRAFT}),
+    "front-matter": ("---\nStatus: Deferred\n---\n# A title\n\nWe do.\n", DOUBTED),
+    "table": (
+        "# A title\n\n| Status | ✅ Rejected |\n|---|---|\n| Date | 2024-02-03 |\n",
+        {"created_at": "2024-02-03", **ENDED},
+    ),
+    "table-with-head": ("# A title\n\n| Field | Value |\n|:--|--|\n| **Status** | `Draft` |\n\nx\n", DRAFT),
+    "columns": (
+        "# A title\n\n| Date | Status |\n|--|--|\n| 2024-01-01 | Proposed |\n| 2024-02-01 | Accepted |\n",
+        ACTIVE,
+    ),
+    "below-metadata": ("# A title\n\n## Metadata\n\n- Status: Draft\n\n## Decision\n\nWe do.\n", DRAFT),
+    "heading": ("# A title\n\n## Status: Proposed\n\n## Decision\n\nWe do.\n", DRAFT),
+    "several-in-a-line": (
+        "# A title\n\n**Status:** Draft | **Date:** 2024-02-03\n",
+        {"created_at": "2024-02-03", **DRAFT},
+    ),
+    "ticks": (plain("- [ ] Accepted\n- [x] Proposed\n- [ ] Rejected"), DRAFT),
+    "ticks-in-a-line": (plain("☐ Accepted ☑ Rejected ☐ Proposed"), ENDED),
+    "struck": (plain("~~Proposed~~ ~~Accepted~~ **deprecated**"), ENDED),
+    "bold-option": (plain("Accepted | **Proposed** | Rejected"), DRAFT),
+    "emoji": (plain(":construction: proposed"), DRAFT),
+    "badge": (plain("![Status](https://img.shields.io/badge/status-proposed-yellow)"), DRAFT),
+    "days-as-facts": ("# A title\n\n**Proposed:** 2024-01-01\n**Rejected:** 2024-02-01\n", ENDED),
+    "title": ("# [DEPRECATED] A title\n\nWe do.\n", ENDED),
+    "comment": (plain("<!-- proposed, accepted, rejected -->\nDraft"), DRAFT),
+}
+# What took its place, and what is said of it.
+LINKS: dict[str, Form] = {
+    "by-link": (plain("Superseded by [90. Ninety](0090-ninety.md)"), BY_90),
+    "by-link-over-two-lines": (plain("Superseded by [90. Ninety\nand more](0090-ninety.md)"), BY_90),
+    "by-number": (plain("Superseded by ADR-0090"), BY_90),
+    "by-number-with-a-blank": (plain("SUPERSEDED by ADR 90"), BY_90),
+    "by-mere-number": (plain("Superseded by 0090"), BY_90),
+    "by-ticket-like-number": (plain("Superseded by #90"), BY_90),
+    "by-slug": (plain("Superseded by `0090-ninety.md`."), BY_90),
+    "by-renamed-file": (plain("Superseded by [ADR 90](./0090-old-name.md)"), BY_90),
+    "in-the-next-paragraph": (plain("Superseded\n\n[ADR-0090](0090-ninety.md)"), BY_90),
+    "link-that-says-so": (plain("[Superseded by ADR-0090](0090-ninety.md)"), BY_90),
+    "in-favour-of": (plain("Deprecated in favour of ADR-0090 on 2024-05-06"), {"deprecated_at": "2024-05-06", **BY_90}),
+    "arrow": (plain("Accepted → superseded by ADR-0090"), BY_90),
+    "banner-first": ("> **Superseded by [ADR 90](0090-ninety.md)**\n\n# A title\n\n**Status:** Accepted\n", BY_90),
+    "banner-below": (
+        "# A title\n\n> [!WARNING]\n> This ADR has been superseded by\n> [ADR 90](0090-ninety.md).\n\nWe do.\n",
+        BY_90,
+    ),
+    "front-matter-key": ("---\nstatus: accepted\nsuperseded-by: #90\n---\n# A title\n\nWe do.\n", BY_90),
+    "described-elsewhere": (
+        "# A title\n\n> The form is described in ADR 90.\n\nWe do.\n",
+        {"superseded_by": None, **ACTIVE},
+    ),
+    "superseded-and-described": (
+        plain("Superseded. The new form is described in ADR 90."),
+        {"superseded_by": None, **ENDED},
+    ),
+    "another-repository": (
+        plain("Accepted. Supersedes ADR-0061 of `other/repository`."),
+        {"supersedes": None, **ACTIVE},
+    ),
+    "supersedes-line": ("# A title\n\n- Status: accepted\n- Supersedes: ADR 61\n\nWe do.\n", over(61)),
+    "supersedes-in-brackets": (plain("Accepted (supersedes #62)"), over(62)),
+    "supersedes-below-heading": (
+        "# A title\n\nStatus: Accepted\n\n## Supersedes\n\n- [ADR-0063](0063-old.md)\n",
+        over(63),
+    ),
+    "supersedes-first-paragraph": (
+        "# A title\n\nSupersedes [ADR-0064](0064-old.md).\n\n## Context\n\nx\n",
+        over(64),
+    ),
+    "in-part-front-matter": (
+        "---\nsupersedes: ADR-0092 (in part — the names, not the form)\n---\n# A title\n\nWe do.\n",
+        {"reason": "in part — the names, not the form", **CHANGES_92},
+    ),
+    "in-part-words": (plain("Accepted\n\nPartially supersedes ADR-0092"), {"reason": "Partially", **CHANGES_92}),
+    "in-part-brackets": (
+        "# A title\n\n**Supersedes:** [ADR-0092](0092-ninety-two.md) (encoding only)\n",
+        {"reason": "encoding only", **CHANGES_92},
+    ),
+    "in-part-of": (plain("Accepted, replaces the queue of ADR-0092"), {"reason": "the queue of", **CHANGES_92}),
+    "in-part-by": (plain("Superseded in part by [ADR-0094](0094-ninety-four.md)"), {"superseded_by": None, **ACTIVE}),
+    "a-part-is-superseded": (
+        plain("Accepted. Section 3 is superseded by ADR-0094."),
+        {"superseded_by": None, **ACTIVE},
+    ),
+}
+OTHERS: dict[str, Form] = {
+    "0090-ninety": ("# 90. Ninety\n\nWe do.\n", ACTIVE),
+    **{f"00{number}-old": (plain("Superseded"), ENDED) for number in range(61, 65)},
+    "0092-ninety-two": ("# Ninety-two\n\nWe do.\n", {"superseded_by": None, **ACTIVE}),
+    "0094-ninety-four": (
+        "# 94. Ninety-four\n\nWe do.\n",
+        {"supersedes": None, "reason": "Section 3; in part", **ACTIVE},
+    ),
+}
+FORMS = {**FORCE, **PLACES, **LINKS, **OTHERS}
+TITLES = {
+    "ADR-0044 | Extract the tool": "Extract the tool",
+    "ADR 44: Extract the tool": "Extract the tool",
+    "[ADR-0044] Extract the tool": "Extract the tool",
+    "ADR-044 – Extract the tool": "Extract the tool",
+    "0044 Extract the tool": "Extract the tool",
+    "44 - Extract the tool": "Extract the tool",
+    "Decision record 44: Extract the tool": "Extract the tool",
+    "3 replicas for each queue": "3 replicas for each queue",
+    "HTTP 2: the protocol": "HTTP 2: the protocol",
+}
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """Return the fields of each entry, by the name of its record."""
+    folder = tmp_path_factory.mktemp("forms")
+    root = make_root(folder / "memory", 'default_wing = "app"\n')
+    write(root, "app/README.md", "---\nkind: project\n---\n\n# app\n")
+    for name, (text, _) in FORMS.items():
+        write(folder, f"services/shop/Decision Records/{name}.md", text)
+    for number, title in enumerate(TITLES):
+        write(folder, f"services/shop/Decision Records/title-{number}.md", f"# {title}\n\nWe do.\n")
+    ran = run_mdmem("import", "--root", "memory", cwd=folder)
+    assert ran.returncode == 0, ran.stderr
+    checked = run_mdmem("check", "--root", "memory", "--format", "concise", cwd=folder)
+    assert (checked.returncode, " error " in checked.stdout) == (0, False), checked.stdout
+    found = (root / PLACE).glob("*.md")
+    return {path.stem: dict(parse_document(path.name, path.read_bytes()).fields or {}) for path in found}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_record_stands_as_its_house_wrote_it(name: str, imported: dict[str, dict[str, Any]]) -> None:
+    expected = FORMS[name][1]
+    assert {key: imported[name].get(key) for key in expected} == expected
+
+
+@pytest.mark.parametrize(("number", "heading"), list(enumerate(TITLES)))
+def test_title_goes_without_the_number(number: int, heading: str, imported: dict[str, dict[str, Any]]) -> None:
+    assert imported[f"title-{number}"]["title"] == TITLES[heading]
