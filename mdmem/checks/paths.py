@@ -17,7 +17,7 @@ from mdmem.finding import Finding, Place
 from mdmem.tree import SETTINGS_NAME, FileKind, TreeFile
 
 _ODD_EXTENSIONS = (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdwn")
-_MAGIC = re.compile(r"[*?\[\\]")
+MAGIC = re.compile(r"[*?\[\\]")
 # An empty part, `.` or `..`: such a glob names no folder in the form that git lists.
 _ODD = re.compile(r"(?:\A|/)\.{0,2}(?:/|\Z)")
 
@@ -122,7 +122,7 @@ class TrackedPaths:
 
     def has_match(self, glob: str) -> bool:
         """Say whether a glob covers any tracked path; only the folder that its fixed part names is searched."""
-        magic = _MAGIC.search(glob)
+        magic = MAGIC.search(glob)
         if _ODD.search(glob.removesuffix("/")):
             return any(matches(glob, path) for path in self.paths)
         if magic is None and not glob.endswith("/"):
@@ -132,6 +132,11 @@ class TrackedPaths:
         if glob in (folder, f"{folder}**"):
             return next(self._below(folder), None) is not None
         return any(matches(glob, path) for path in self._below(folder))
+
+    def names_in(self, folder: str) -> frozenset[str]:
+        """Return the names of what lies in a folder, "" for the repository's top."""
+        start = f"{folder}/" if folder else ""
+        return frozenset(path.removeprefix(start).partition("/")[0] for path in self._below(start))
 
     def _below(self, start: str) -> Iterator[str]:
         for index in range(bisect_left(self.paths, start), len(self.paths)):

@@ -8,7 +8,8 @@ Fails:
     applies_to: ["src/nav/**"]     (the folder is `src/navigation`)
 
 Fix: write a glob that matches; `git ls-files ':(top,glob)src/nav/**'` lists what one covers. Where the glob was counted
-from a folder above the memory, `mdmem check --unsafe-fixes` puts that folder before it.
+from a folder above the memory, or one folder or file of it is one letter away from the only such name there is,
+`mdmem check --unsafe-fixes` writes that.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.fixes.base import with_choice
-from mdmem.checks.paths import TrackedPaths
+from mdmem.checks.fixes.base import is_slip, with_choice
+from mdmem.checks.paths import MAGIC, TrackedPaths
 from mdmem.document.patch import replace_item
 from mdmem.entry.model import Entry, Status
 from mdmem.finding import Finding, Severity
@@ -43,7 +44,7 @@ def find(case: Case) -> Iterator[Finding]:
 
 def _finding(case: Case, entry: Entry, item: int, tracked: TrackedPaths) -> Finding:
     glob = entry.applies_to[item]
-    meant = _from_top(glob, tracked)
+    meant = _from_top(glob, tracked) or _nearest(glob, tracked)
     message = f"`{glob}` matches no tracked file"
     wanted = f"write `{meant}`" if meant else f"write a glob that `git ls-files ':(top,glob){glob}'` lists files for"
     help_ = f"{wanted}; globs count from the repository's top"
@@ -59,3 +60,16 @@ def _from_top(glob: str, tracked: TrackedPaths) -> str | None:
     folders = tracked.prefix.rstrip("/").split("/")
     tried = ("/".join([*folders[:depth], glob]) for depth in range(len(folders) - 1, 0, -1))
     return next((one for one in tried if tracked.has_match(one)), None)
+
+
+def _nearest(glob: str, tracked: TrackedPaths) -> str | None:
+    """Return the glob with the first name in it that is not there corrected, where one name alone is a letter away."""
+    parts = glob.split("/")
+    for depth, part in enumerate(parts):
+        names = tracked.names_in("/".join(parts[:depth]))
+        if part in names:
+            continue
+        close = [name for name in names if len(part) > 2 and not MAGIC.search(part) and is_slip(part, name)]
+        found = "/".join([*parts[:depth], *close, *parts[depth + 1 :]])
+        return found if len(close) == 1 and tracked.has_match(found) else None
+    return None

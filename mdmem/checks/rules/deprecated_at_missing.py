@@ -10,22 +10,26 @@ Fails:
     superseded_by: [web/rules/use-the-query-cache]
 
 Fix: add `deprecated_at` with the day it ended; often that is the `created_at` of what superseded it.
-`mdmem check --fix` takes the day of the commit that changed the status, where there is one; `--unsafe-fixes` the other.
+`mdmem check --fix` takes the day of the commit that changed the status, or the own date of an imported record that was
+rejected or withdrawn: it never bound. `--unsafe-fixes` takes the day on which its one successor was created. Of what
+ended otherwise, before git had it, nobody can tell the day.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import date
 
 from mdmem.checks.case import Case
-from mdmem.checks.fixes.base import with_choice, with_fix
+from mdmem.checks.fixes.base import is_imported, with_choice, with_fix
 from mdmem.document.patch import set_fields
 from mdmem.entry.model import Entry, Status, day_of
 from mdmem.finding import Finding, Severity
 
 CODE = "deprecated-at-missing"
 SEVERITY = Severity.WARNING
+_TURNED_DOWN = re.compile(r"\b(?:rejected|declined|withdrawn)\b", re.IGNORECASE)
 
 
 def find(case: Case) -> Iterator[Finding]:
@@ -37,10 +41,18 @@ def find(case: Case) -> Iterator[Finding]:
         help_ = "add `deprecated_at: YYYY-MM-DD`, the day it ended"
         shown = case.on_entry(CODE, entry, message, help_, field="status")
         told = case.facts.days.ended.get(entry.path) if case.facts else None
+        if told is None and _was_turned_down(case, entry) and entry.created_at is not None:
+            told = day_of(entry.created_at).isoformat()
         is_known = told is not None and _is_possible(case, entry, date.fromisoformat(told))
         day, add = (told, with_fix) if is_known else (_day_of_end(case, entry), with_choice)
         values, document = {"deprecated_at": day}, case.catalog.document(entry.path)
         yield add(shown, f"Add `deprecated_at: {day}`", set_fields, document, values) if day else shown
+
+
+def _was_turned_down(case: Case, entry: Entry) -> bool:
+    """Say whether an entry was imported from a record that its people rejected: it never was in force."""
+    is_said = entry.deprecated_reason is not None and _TURNED_DOWN.search(entry.deprecated_reason) is not None
+    return is_said and not entry.superseded_by and is_imported(case, entry.address)
 
 
 def _day_of_end(case: Case, entry: Entry) -> str | None:
