@@ -8,7 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, entry_text, git, memory, open_root, run_mdmem, snapshot, write, write_entry
+from builders import (
+    commit_all,
+    entry_text,
+    git,
+    make_repository,
+    memory,
+    open_root,
+    run_mdmem,
+    snapshot,
+    write,
+    write_entry,
+)
 from processes import run_at_once
 from saving.agents import Agent
 
@@ -206,6 +217,22 @@ def test_fault_that_is_another_writers_doing_is_a_lost_race(tmp_path: Path, monk
     monkeypatch.setattr(writing, "catalog_after", read_late)
     with pytest.raises(LostRaceError, match=f"{OLD} is superseded by nav/architecture/two already"):
         supersede(open_root(root), OLD, by="nav/architecture/one", reason="Second.", options=WriteOptions())
+
+
+def test_first_entries_of_a_new_wing_at_once_are_all_written(tmp_path: Path) -> None:
+    folder = make_repository(tmp_path)
+    # At the repository's top a folder is a wing by its manifest alone.
+    write(folder, "mdmem.toml", "")
+    write_entry(folder, "old/rules/retries", title="Retry twice")
+    write(folder, "old/README.md", "---\nkind: project\nowners: [Ada]\n---\n")
+    commit_all(folder)
+    made = ["--new-wing", "--shared", "--body", "We decided.\n\nRationale: it was tried."]
+    new = [["new", "note", f"shop/rules/n-{number}", *made, "--title", f"Note {number}"] for number in range(5)]
+    copied = ["supersede", "old/rules/retries", "-m", "tried", "--place", "shop/rules/n-5", *made]
+    results = run_at_once(run_one, str(folder), [*new, copied], count=6)
+    assert [(code, err) for _, code, _, err in results if code] == []
+    assert {path.stem for path in (folder / "shop/rules").iterdir()} == {f"n-{number}" for number in range(6)}
+    assert_clean(folder)
 
 
 def test_two_new_entries_for_the_same_one_at_once_leave_one(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from math import log
 
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
+from mdmem.authoring.place import refuse_unmade_wing, require_wing
 from mdmem.authoring.write import WriteOptions, WriteResult, write_once
 from mdmem.catalog import interpret
 from mdmem.catalog.names import is_well_formed, why_not_on_windows
@@ -21,7 +22,7 @@ from mdmem.document.parse import parse_document, without_code
 from mdmem.document.patch import set_fields
 from mdmem.document.rationale import rationale_of
 from mdmem.document.scalars import compose_entry
-from mdmem.entry.model import Entry, EntryType, Status, title_of, visible
+from mdmem.entry.model import Entry, EntryType, Status, WingKind, title_of, visible
 from mdmem.entry.selection import of_kind
 from mdmem.entry.sentences import without_comments
 from mdmem.entry.templates import BODIES
@@ -128,14 +129,6 @@ def _as_bytes(text: str) -> bytes:
         raise UsageError("the title or the text is not UTF-8; save it as UTF-8 and try again") from error
 
 
-def refuse_unmade_wing(workspace: Workspace, wing: str) -> None:
-    """Raise UsageError for a wing that would not be read: at a repository's top a wing has a manifest."""
-    at_top = workspace.location.repository is not None and workspace.location.under == ""
-    if at_top and wing not in workspace.catalog.wings:
-        hint = f"write {wing}/README.md with `kind: project` between two lines of `---` first"
-        raise UsageError(f"`{wing}` is no wing: at the repository's top a wing has a manifest; {hint}")
-
-
 # So many entries are compared one by one; with more, the index that is there is asked.
 _FEW = 200
 # Words of a new text that the index is asked for: more of them find the same entries, later.
@@ -153,28 +146,27 @@ class SimilarEntry:
 
 
 def create_entry(
-    workspace: Workspace, address: str, text: str, options: WriteOptions, *, beside: tuple[Change, ...] = ()
+    workspace: Workspace, address: str, text: str, options: WriteOptions, *, wing: WingKind | None = None
 ) -> WriteResult:
-    """Write a new entry, and what is written `beside` it, such as the manifest of its wing.
+    """Write a new entry; a wing of the kind `wing` is made for it unless it is there by then.
 
     Raises LostRaceError where the address is taken, and what `create` and `write_once` raise.
     """
-    return write_once(workspace, lambda one: _creation(one, address, text, beside), options)
+    return write_once(workspace, lambda one: _creation(one, address, text, wing), options)
 
 
-def _creation(workspace: Workspace, address: str, text: str, beside: tuple[Change, ...]) -> ChangeSet:
+def _creation(workspace: Workspace, address: str, text: str, kind: WingKind | None) -> ChangeSet:
     wing, room, _ = address.split("/")
     refuse_taken(workspace, address)
-    if not beside:
+    made = require_wing(workspace, address, kind) if kind is not None else ()
+    if not made:
         refuse_unmade_wing(workspace, wing)
     root = workspace.location.root
     for folder in (wing, f"{wing}/{room}"):
         if (root / folder).is_symlink():
             raise UsageError(f"{folder} is a symbolic link; entries are written inside the root only")
     change_set = create(address, text)
-    return replace(
-        change_set, changes=(*beside, *change_set.changes), remarks=tuple(_new_places(workspace, wing, room))
-    )
+    return replace(change_set, changes=(*made, *change_set.changes), remarks=tuple(_new_places(workspace, wing, room)))
 
 
 def _new_places(workspace: Workspace, wing: str, room: str) -> Iterator[str]:

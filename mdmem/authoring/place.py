@@ -5,8 +5,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from mdmem.authoring.change_set import Change
-from mdmem.authoring.create import refuse_unmade_wing
 from mdmem.catalog.addresses import MANIFEST
+from mdmem.disk import read_regular
 from mdmem.entry.model import EntryType, WingKind
 from mdmem.errors import UsageError
 from mdmem.setup.manifest import manifest_text
@@ -51,6 +51,7 @@ def is_place(workspace: Workspace, typed: str) -> bool:
 def require_wing(workspace: Workspace, place: str, new: WingKind | None = None) -> tuple[Change, ...]:
     """Return what makes the wing of a place: nothing where it is there, else the manifest of a `new` one of that kind.
 
+    Where only the catalog lacks the wing, its manifest is returned as it is.
     Raises UsageError, with the nearest, where none is meant to be made; a folder without an entry is a wing, but at a
     repository's top.
     """
@@ -60,9 +61,11 @@ def require_wing(workspace: Workspace, place: str, new: WingKind | None = None) 
     manifest = f"{wing}/{MANIFEST}"
     if wing in wings:
         return ()
-    if (root / manifest).exists():
+    if (root / manifest).is_file():
         refuse_unmade_wing(workspace, wing)
-        return ()
+        # Another process made it since the files were read: the plan is to know it, and not to write it.
+        there = read_regular(root / manifest)
+        return (Change(manifest, manifest, there, there),)
     if new is not None:
         text = manifest_text(wing, workspace.location.repository, kind=new)
         return (Change(manifest, manifest, None, text.encode()),)
@@ -72,6 +75,14 @@ def require_wing(workspace: Workspace, place: str, new: WingKind | None = None) 
     close = close or [f"{name}/{wing}" for name in wings if wing in _rooms(workspace, name)]
     hint = f"did you mean {' or '.join(close[:3])}? " if close else ""
     raise UsageError(f"there is no wing `{wing}`; {hint}`--new-wing` makes one")
+
+
+def refuse_unmade_wing(workspace: Workspace, wing: str) -> None:
+    """Raise UsageError for a wing that would not be read: at a repository's top a wing has a manifest."""
+    at_top = workspace.location.repository is not None and workspace.location.under == ""
+    if at_top and wing not in workspace.catalog.wings and wing not in workspace.reread().catalog.wings:
+        hint = f"write {wing}/README.md with `kind: project` between two lines of `---` first"
+        raise UsageError(f"`{wing}` is no wing: at the repository's top a wing has a manifest; {hint}")
 
 
 def _rooms(workspace: Workspace, wing: str) -> frozenset[str]:

@@ -8,6 +8,7 @@ from mdmem.authoring.approve import refuse_unfilled
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.create import Draft, address_of, compose, create
 from mdmem.authoring.patch import Value
+from mdmem.authoring.place import require_wing
 from mdmem.authoring.supersede import inherited, links_with, refuse_unfit, stated, superseding
 from mdmem.authoring.write import WriteOptions, WriteResult, catalog_after, write
 from mdmem.catalog import Catalog, full_address, interpret
@@ -17,7 +18,7 @@ from mdmem.dataclass import replace
 from mdmem.document.layout import apply_edits
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import set_fields
-from mdmem.entry.model import Entry, Status
+from mdmem.entry.model import Entry, Status, WingKind
 from mdmem.errors import LostRaceError, UsageError, taken
 from mdmem.workspace.addresses import resolve_name
 from mdmem.workspace.workspace import Workspace
@@ -129,13 +130,14 @@ def supersede_with(
     *,
     reason: str,
     options: WriteOptions,
-    beside: tuple[Change, ...] = (),
+    wing: WingKind | None = None,
 ) -> WriteResult:
-    """Write a new entry in the place of another, and what is written `beside` it, such as the manifest of its wing."""
+    """Write a new entry in the place of another; a wing of the kind `wing` is made unless it is there by then."""
 
     def plan(one: Workspace) -> ChangeSet:
         old = resolve_name(one, name)
-        change_set = plan_succession(_with(one, beside), old, new=new, text=text, reason=reason, today=one.today)
-        return replace(change_set, changes=(*beside, *change_set.changes))
+        made = require_wing(one, new, wing) if wing is not None else ()
+        change_set = plan_succession(_with(one, made), old, new=new, text=text, reason=reason, today=one.today)
+        return replace(change_set, changes=(*made, *change_set.changes))
 
     return write(workspace, plan, options)

@@ -168,7 +168,8 @@ def _proved(workspace: Workspace, change_set: ChangeSet) -> ChangeSet:
     """Return a change set without the changes that are none; raises where it may not be applied."""
     changes = permitted(workspace, change_set)
     if not change_set.tells_faults:
-        _prove(workspace, changes)
+        # A file that is planned as it is may be new to the catalog.
+        _prove(workspace, change_set.changes)
     return replace(change_set, changes=changes)
 
 

@@ -128,7 +128,7 @@ def _written(
     from mdmem.entry.templates import with_hints, without_hints
 
     address = address_of(draft)
-    made = require_wing(workspace, address, wing)
+    require_wing(workspace, address, wing)
     refuse_taken(workspace, address)
     text = compose(draft, today=today())
 
@@ -136,7 +136,7 @@ def _written(
         left = in_own_name(workspace, address, without_hints(said))
         near = find_near(workspace, address, left) if draft.body.strip() or without_hints(said) != text else ()
         on_subject = find_on_subject(workspace, address, left, near)
-        return _Written(address, create_entry(workspace, address, left, wanted, beside=made), near, on_subject)
+        return _Written(address, create_entry(workspace, address, left, wanted, wing=wing), near, on_subject)
 
     # Nobody types a text that a dry run would throw away.
     is_edited = is_typed and not wanted.is_dry

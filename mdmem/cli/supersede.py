@@ -104,7 +104,7 @@ def _with_new(
 
     def write(left: str) -> WriteResult:
         text = in_own_name(workspace, new, left)
-        return supersede_with(workspace, old, new, text, reason=reason, options=wanted, beside=made)
+        return supersede_with(workspace, old, new, text, reason=reason, options=wanted, wing=wing)
 
     # Nobody types a text that a dry run would throw away.
     written = edited(workspace, new, start, write) if piped is None and not wanted.is_dry else write(start)
