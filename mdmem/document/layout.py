@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mdmem.dataclass import dataclass
 from mdmem.document.fields import Fields, is_collection, is_scalar
 from mdmem.document.parse import Document
-from mdmem.document.split import split_text
+from mdmem.document.yaml_loader import HANDLER
 from mdmem.entry.fields import FIELDS, Kind, names_of
 from mdmem.errors import MdmemError
 from mdmem.finding import Edit
@@ -170,7 +170,7 @@ def layout_of(document: Document) -> Layout:
     if document.fields is None:
         help_ = "mend what `mdmem check` says of it"
         raise UnpatchableError(f"{document.path} has a front matter that cannot be read; {help_}")
-    front = split_text(document.text)[0]
+    front = HANDLER.split(document.text)[0]
     opening = document.text[len("---") : document.text.index("\n") + 1]
     layout = Layout(document.path, front, document.fields, opening)
     nodes = [document.fields.nodes(name)[0] for name in document.fields]

@@ -13,8 +13,7 @@ from mdmem.document.fields import is_collection, is_scalar, is_sequence
 from mdmem.document.layout import Layout, UnpatchableError, apply_edits, content_end, layout_of
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import set_fields
-from mdmem.document.split import split_text
-from mdmem.document.yaml_loader import read_fields
+from mdmem.document.yaml_loader import HANDLER, FrontMatterError
 from mdmem.entry.fields import LISTS
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ class DocumentParts:
 def parts_of(document: Document) -> DocumentParts:
     """Return the parts of a document; raises UnpatchableError where its keys do not stand on lines of their own."""
     layout = layout_of(document)
-    front, body = split_text(document.text)
+    front, body = HANDLER.split(document.text)
     keys, end = {}, 0
     for name in layout.fields:
         start, behind = layout.lines(name)
@@ -252,8 +251,11 @@ class _Key:
         lines = [text for value, text in zip(ours.value, ours.items[1:], strict=True) if value in kept]
         lines += [text for value, text in zip(theirs.value, theirs.items[1:], strict=True) if value in added]
         text = "".join((ours.items[0], *lines))
-        fields, _ = read_fields(text)
-        if fields is not None and list(fields) == [self.name]:
+        try:
+            fields = HANDLER.load(text)
+        except FrontMatterError:
+            return
+        if list(fields) == [self.name]:
             document = parse_document("", f"---\n{text}---\n".encode())
             part = part_of(document, self.name)
             if part is not None:

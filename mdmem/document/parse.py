@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from functools import lru_cache
 
 from mdmem.dataclass import dataclass
-from mdmem.document.fields import Fields, plain_nodes, plain_values
-from mdmem.document.split import FenceError, split_text
+from mdmem.document.fields import Fields, Trouble
+from mdmem.document.split import FenceError
+from mdmem.document.yaml_loader import HANDLER, FrontMatterError
 from mdmem.finding import Finding, Place
-
-if TYPE_CHECKING:
-    from mdmem.document.fields import Nodes
-    from mdmem.document.yaml_loader import Trouble
 
 
 def line_at(text: str, offset: int) -> int:
@@ -98,12 +94,12 @@ def parse_document(path: str, data: bytes) -> Document:
     text = text.removeprefix("\ufeff")
     conflict = _merge_marker(path, text)
     try:
-        front, body = split_text(text)
+        front, body = HANDLER.split(text)
     except FenceError as error:
         broken = Finding(error.code, str(error), Place(path, error.line), error.help)
         # What a conflict entails is no fault of its own.
         return Document(path, data, text, None, text, 1, conflict or (broken,))
-    fields, troubles = _read(front)
+    fields, troubles = _load(front)
     body_line = text.count("\n", 0, len(text) - len(body)) + 1
     if conflict and conflict[0].place.line < body_line:
         return Document(path, data, text, None, body, body_line, conflict)
@@ -115,25 +111,12 @@ def parse_document(path: str, data: bytes) -> Document:
     return Document(path, data, text, fields, body, body_line, found)
 
 
-def _read(front: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
-    values = plain_values(front)
-    if values is None:
-        return _reader()(front)
-    # The places of values are asked for where one is at fault, or to be changed.
-    return Fields(values, lambda: plain_nodes(front) or _composed(front)), ()
-
-
-def _composed(front: str) -> Mapping[str, Nodes]:
-    fields, _ = _reader()(front)
-    return {name: fields.nodes(name) for name in fields} if fields is not None else {}
-
-
-@cache
-def _reader() -> Callable[[str], tuple[Fields | None, tuple[Trouble, ...]]]:
-    """Import YAML when the first front matter is read that is not plain, or changed: most questions need none."""
-    from mdmem.document.yaml_loader import read_fields
-
-    return read_fields
+def _load(front: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
+    try:
+        fields = HANDLER.load(front)
+    except FrontMatterError as error:
+        return None, error.troubles
+    return fields, fields.troubles
 
 
 def first_heading(body: str) -> str | None:

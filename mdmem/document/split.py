@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 FENCE = re.compile(r"^---\r?$", re.MULTILINE)
+# A fence with the end of its line.
+FENCE_LINE = re.compile(r"^---\r?(?:\n|\Z)", re.MULTILINE)
 _FRONT = re.compile(r"---\r?(?:\n|\Z)")
 _VARIANT = re.compile(r"^(?:---[ \t]+|----+[ \t]*|\+\+\+[ \t]*|\.\.\.[ \t]*|- - -|–––|—)\r?$", re.MULTILINE)
 _LFS_POINTER = "version https://git-lfs.github.com/spec/"
@@ -26,8 +28,8 @@ def has_front_matter(text: str) -> bool:
     return _FRONT.match(text) is not None
 
 
-def split_text(text: str) -> tuple[str, str]:
-    """Return front matter and body, byte for byte; raises FenceError."""
+def refuse_bad_fences(text: str) -> None:
+    """Raise FenceError unless a text begins with front matter between two exact fences."""
     start = _FRONT.match(text)
     if start is None:
         raise _no_start(text)
@@ -35,17 +37,16 @@ def split_text(text: str) -> tuple[str, str]:
     if end is None:
         raise _no_end(text, start.end())
     _refuse_variant(text, start.end(), end.start())
-    body = end.end() + 1 if text[end.end() : end.end() + 1] == "\n" else end.end()
-    return text[start.end() : end.start()], text[body:]
 
 
 def body_of(content: bytes) -> str:
     """Return the body of a file that is known to be an entry; the whole text where it is one no more."""
     text = content.decode("utf-8", "replace").removeprefix("\ufeff")
     try:
-        return split_text(text)[1]
+        refuse_bad_fences(text)
     except FenceError:
         return text
+    return FENCE_LINE.split(text, 2)[2]
 
 
 def _no_start(text: str) -> FenceError:

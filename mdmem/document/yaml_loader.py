@@ -9,18 +9,26 @@ from typing import Any
 import yaml
 from frontmatter.default_handlers import BaseHandler
 
-from mdmem.dataclass import dataclass
-from mdmem.document.fields import Fields, is_empty, span_of
-from mdmem.document.split import FENCE, has_front_matter, split_text
+from mdmem.document.fields import Fields, Trouble, is_empty, span_of
+from mdmem.document.split import FENCE_LINE, has_front_matter, refuse_bad_fences
+
+
+class FrontMatterError(ValueError):
+    """A front matter whose values cannot be told for certain; `troubles` are its faults."""
+
+    def __init__(self, troubles: tuple[Trouble, ...]) -> None:
+        """Keep the faults; the first is the message."""
+        super().__init__(troubles[0].message)
+        self.troubles = troubles
 
 
 class StrictHandler(BaseHandler):
-    """Reads front matter between two lines that are exactly `---`; a carriage return before the line's end is allowed.
+    """python-frontmatter's handler, made strict: fences are exact, every scalar is text, equal keys are refused.
 
-    Usable with python-frontmatter itself: `frontmatter.load(path, handler=StrictHandler())`.
+    `frontmatter.loads` itself strips texts and swallows errors, so `split` and `load` are called on the raw text.
     """
 
-    FM_BOUNDARY = FENCE
+    FM_BOUNDARY = FENCE_LINE
     START_DELIMITER = END_DELIMITER = "---"
 
     def detect(self, text: str) -> bool:
@@ -29,13 +37,14 @@ class StrictHandler(BaseHandler):
 
     def split(self, text: str) -> tuple[str, str]:
         """Return front matter and body, byte for byte; raises FenceError."""
-        return split_text(text)
+        refuse_bad_fences(text)
+        return super().split(text)
 
     def load(self, fm: str, **_: object) -> Fields:
-        """Return the fields; raises ValueError with the first fault."""
+        """Return the fields with their places and faults; raises FrontMatterError where they cannot be told."""
         fields, troubles = read_fields(fm)
         if fields is None:
-            raise ValueError(troubles[0].message)
+            raise FrontMatterError(troubles)
         return fields
 
 
@@ -62,18 +71,6 @@ _INDICATOR = re.compile(r"(?:^|[\s,\[{:])[&*!]", re.MULTILINE)
 _NESTING_FIELDS = frozenset({"relations", "ignore"})
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """A fault inside the front matter; line and column count from 1 within it."""
-
-    code: str
-    message: str
-    help: str
-    line: int
-    column: int
-    width: int = 0
-
-
 def read_fields(text: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
     """Return the fields of a front matter and its faults; no fields where they cannot be told for certain."""
     if len(text.encode("utf-8")) > FRONT_MATTER_LIMIT:
@@ -93,7 +90,7 @@ def read_fields(text: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
     except yaml.MarkedYAMLError as error:
         return None, (_syntax(text, error),)
     if root is None:
-        return Fields({}, dict), ()
+        return Fields({}, {}), ()
     if not isinstance(root, yaml.MappingNode):
         line, column, width = span_of(root)
         help_ = "write one `key: value` a line"
@@ -127,7 +124,7 @@ def _mapping(root: yaml.MappingNode, text: str) -> tuple[Fields | None, tuple[Tr
     # Which of two equal keys was meant cannot be told, so neither is read.
     if any(trouble.code in ("duplicate-key", "non-text-key") for trouble in troubles):
         return None, tuple(troubles)
-    return Fields({name: _plain(value) for name, (_, value) in nodes.items()}, lambda: nodes), tuple(troubles)
+    return Fields({name: _plain(value) for name, (_, value) in nodes.items()}, nodes, troubles), tuple(troubles)
 
 
 def _plain(node: yaml.Node) -> Any:
@@ -238,3 +235,6 @@ def _syntax(text: str, error: yaml.MarkedYAMLError) -> Trouble:
 def _at(node: Any, code: str, message: str, help_: str) -> Trouble:
     line, column, width = span_of(node)
     return Trouble(code, message, help_, line, column, width)
+
+
+HANDLER = StrictHandler()

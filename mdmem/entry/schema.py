@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mdmem.entry.fields import FIELDS, KNOWN_FIELDS, REQUIRED, WING_FIELDS, Holder
+from mdmem.entry.front_matter import judge
 from mdmem.entry.model import Entry, EntryType, Flaw, Status, Wing, kind_of, title_of, visible
 from mdmem.entry.spelling import known_spelling, meant_field, meant_value, nearest
-from mdmem.entry.values import FIELDS_OF, UnreadableValueError, sound_values
+from mdmem.entry.values import FIELDS_OF, UnreadableValueError
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -59,23 +60,13 @@ def read_wing(name: str, front_matter: Mapping[str, Any]) -> tuple[Wing, tuple[F
     """Return the wing that a manifest states, with defaults for what could not be read, and the flaws."""
     stated = _stated(front_matter)
     known = {key: value for key, value in stated.items() if key in WING_FIELDS}
-    details, values = _judged(None, known)
+    details, values = judge(None, known)
     if details:
         bad = {str(detail["loc"][0]) for detail in details}
-        _, values = _judged(None, {key: value for key, value in known.items() if key not in bad})
+        _, values = judge(None, {key: value for key, value in known.items() if key not in bad})
     flaws = [_wing_flaw(detail) for detail in details]
     flaws += [_wing_stranger(key) for key in stated if key not in known]
     return Wing(name=name, has_manifest=True, **values), tuple(flaws)
-
-
-def _judged(kind: EntryType | None, stated: Mapping[str, Any]) -> tuple[list[ErrorDetails], dict[str, Any]]:
-    values = sound_values(kind, stated)
-    if values is not None:
-        return [], values
-    # Imported here: it takes a tenth of a second, and nearly every file is without a fault.
-    from mdmem.entry.front_matter import judge
-
-    return judge(kind, stated)
 
 
 def _wing_flaw(detail: ErrorDetails) -> Flaw:
@@ -138,10 +129,10 @@ def _is_stated(front_matter: Mapping[str, Any], key: str) -> bool:
 
 def _validated(kind: EntryType, stated: Mapping[str, Any]) -> tuple[list[Flaw], dict[str, Any]]:
     known = {key: value for key, value in stated.items() if key in FIELDS_OF[kind]}
-    details, values = _judged(kind, known)
+    details, values = judge(kind, known)
     if details:
         # Where a type or status cannot be read either, nothing can, and the caller makes no entry.
-        _, values = _judged(kind, _without(known, details))
+        _, values = judge(kind, _without(known, details))
     flaws = [*_flaws(known, details), *(_stranger(kind, key) for key in stated if key not in known)]
     return flaws, values
 

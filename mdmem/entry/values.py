@@ -12,8 +12,6 @@ from mdmem.entry.model import (
     NoSuchDayError,
     NotIsoError,
     Relation,
-    Status,
-    WingKind,
     kind_of,
     parse_moment,
     visible,
@@ -117,38 +115,10 @@ def read_relations(value: object) -> object:
     return tuple(Relation(item["type"], item["to"]) for item in items)
 
 
-def _several(read: Callable[[object], object]) -> Callable[[object], object]:
-    return lambda value: tuple(read(item) for item in values_of(value))
-
-
 read_version = _number(int, 1, 10**9, "a whole number from 1")
 read_share = _number(float, 0, 1, "a number from 0 to 1")
-_READERS: Mapping[Kind, Callable[[Any], object]] = {
-    Kind.TYPE: EntryType,
-    Kind.STATUS: Status,
-    Kind.WING_KIND: WingKind,
-    Kind.TEXT: read_text,
-    Kind.TEXTS: _several(read_item),
-    Kind.NAMES: _several(read_item),
-    Kind.LINKS: _several(read_link),
-    Kind.GLOBS: _several(read_glob),
-    Kind.MOMENT: read_moment,
-    Kind.VERSION: read_version,
-    Kind.SHARE: read_share,
-    Kind.PAIRS: read_pairs,
-    Kind.RELATIONS: read_relations,
-}
 # By type the fields of its entries, and under None those of a manifest.
 FIELDS_OF: Mapping[EntryType | None, Mapping[str, Kind]] = {
     **{kind: {one.name: one.kind for one in FIELDS if one.holder.type in ("entry", kind)} for kind in EntryType},
     None: {one.name: one.kind for one in FIELDS if one.is_of_wings},
 }
-
-
-def sound_values(kind: EntryType | None, stated: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the values of fields of a type of entry, or of a manifest; None where one of them cannot be read."""
-    kinds = FIELDS_OF[kind]
-    try:
-        return {name: _READERS[kinds[name]](value) for name, value in stated.items()}
-    except ValueError:
-        return None

@@ -11,9 +11,10 @@ from typing import Any
 from mdmem.catalog.names import well_formed
 from mdmem.dataclass import dataclass, replace
 from mdmem.disk import read_regular
+from mdmem.document.fields import Trouble
 from mdmem.document.parse import SIZE_LIMIT
-from mdmem.document.split import FenceError, has_front_matter, split_text
-from mdmem.document.yaml_loader import Trouble, read_fields
+from mdmem.document.split import FenceError, has_front_matter
+from mdmem.document.yaml_loader import HANDLER, FrontMatterError
 from mdmem.errors import UsageError
 from mdmem.exchange.record import SourceFile
 from mdmem.git import Repository, list_ignored, list_tracked_named
@@ -156,19 +157,21 @@ def _split(text: str) -> tuple[Mapping[str, Any], str]:
     if not has_front_matter(text):
         return {}, text
     try:
-        front, body = split_text(text)
+        front, body = HANDLER.split(text)
     except FenceError:
         # A rule at the top of a text that has no front matter.
         return {}, text
-    fields, troubles = read_fields(front)
-    if fields is not None:
-        return _with_comments(fields, front, troubles), body
-    # Nothing reads it back from an entry either.
-    is_beyond = any(one.code in ("front-matter-too-large", "nested-value") for one in troubles)
-    loose = _loosely(front) if not is_beyond else None
-    if loose is None:
-        raise UnfitError(f"has a front matter that cannot be read: line {troubles[0].line + 1}: {troubles[0].message}")
-    return loose, body
+    try:
+        fields = HANDLER.load(front)
+    except FrontMatterError as error:
+        # Nothing reads it back from an entry either.
+        is_beyond = any(one.code in ("front-matter-too-large", "nested-value") for one in error.troubles)
+        loose = _loosely(front) if not is_beyond else None
+        if loose is None:
+            line = error.troubles[0].line + 1
+            raise UnfitError(f"has a front matter that cannot be read: line {line}: {error}") from error
+        return loose, body
+    return _with_comments(fields, front, fields.troubles), body
 
 
 def _with_comments(fields: Mapping[str, Any], front: str, troubles: Sequence[Trouble]) -> Mapping[str, Any]:
