@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from mdmem.dataclass import dataclass, replace
@@ -69,8 +70,7 @@ class Finding:
     `severity` is None until the engine gives the check's own or the settings' one; `count` says how many it sums up.
     `other` is the other end of a link; a line that is not `quotable` must not be printed: it may hold a secret.
     `new` says that the tree compared with does not have it; `fix` is the change that would end it;
-    `measure` says how much, where many are told as one; `unsaid` tells it from another in the same words, and is not
-    shown.
+    `unsaid` tells it from another in the same words, and is not shown.
     """
 
     code: str
@@ -84,7 +84,6 @@ class Finding:
     new: bool = False
     quotable: bool = True
     fix: Fix | None = None
-    measure: int = 0
     unsaid: str = ""
 
     @property
@@ -108,3 +107,11 @@ class Finding:
     def at(self, path: str, address: str | None) -> Finding:
         """Return the same finding for a file of the same content at another path."""
         return replace(self, place=replace(self.place, path=path), address=address)
+
+
+def totals(findings: Iterable[Finding]) -> dict[str, int]:
+    """Return how many findings there are of each severity, the gravest first: the one count of every output."""
+    found = dict.fromkeys((level.value for level in Severity), 0)
+    for finding in findings:
+        found[finding.weight.value] += finding.count
+    return found

@@ -11,6 +11,7 @@ from mdmem.catalog import Catalog
 from mdmem.checks.run import CheckRequest, check
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
+from mdmem.finding import totals
 from mdmem.git import Repository
 from mdmem.index.protocol import IndexBusyError, IndexState, IndexWriteError, RefreshResult
 from mdmem.saving.pending import blocked_saves
@@ -72,7 +73,6 @@ def report_status(workspace: Workspace) -> StatusReport:
     """Return the report; nothing is written for it."""
     catalog = workspace.catalog
     report = check(workspace, CheckRequest(with_uncommitted=True))
-    severities = Counter(str(finding.severity) for finding in report.findings)
     try:
         active = resolve_scope(catalog, workspace.settings, Filters()).wing
     except UsageError:
@@ -87,8 +87,8 @@ def report_status(workspace: Workspace) -> StatusReport:
         active_wing=active,
         wings=tuple(_count(workspace, name) for name in catalog.wings),
         index=_index_state(workspace),
-        findings={level: severities.get(level, 0) for level in ("error", "warning", "info")},
-        known=len(report.known),
+        findings=totals(report.findings),
+        known=sum(totals(report.known).values()),
         hygiene=last_of(workspace, active),
         borrowed=borrowed_wings(workspace),
         merged=tuple(merged_decisions(workspace)),

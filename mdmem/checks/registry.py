@@ -165,6 +165,8 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 }
 CODES: tuple[str, ...] = tuple(code for family in FAMILIES.values() for code in family)
 
+# These run where the settings ask for them: that a record is long is no fault by itself.
+ON_REQUEST = frozenset({"entry-too-long"})
 # Something was not looked at, and no other finding tells what it would have shown.
 INCOMPLETE_CODES = frozenset(
     {"unreadable", "check-crashed", "base-unavailable", "shallow-history", "git-unavailable", "wing-not-fetched"}

@@ -15,7 +15,6 @@ from mdmem.checks.facts import GitFacts, SeenFacts
 from mdmem.checks.kept_findings import ExtractStore, with_extracts
 from mdmem.checks.registry import CHANGE, CODES, INCOMPLETE_CODES, MERGE
 from mdmem.checks.rules import merge_marker, settings_loosened
-from mdmem.checks.totals import with_totals
 from mdmem.dataclass import dataclass, replace
 from mdmem.errors import UsageError
 from mdmem.finding import Finding, Severity
@@ -99,8 +98,6 @@ def reported(report: CheckReport, request: CheckRequest) -> CheckReport:
     # That nothing was checked is news even where it is no fault.
     with_info = request.with_info or not report.checked
     found = [one for one in report.findings if with_info or one.severity is not Severity.INFO]
-    if not (request.with_info or request.select or request.paths):
-        found = with_totals(found)
     return replace(report, findings=tuple(found), fail_on=fail_on, shows_old=request.shows_old)
 
 

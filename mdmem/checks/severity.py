@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from functools import cached_property
 
 from mdmem.catalog import Catalog
-from mdmem.checks.registry import CODES, FAMILIES
+from mdmem.checks.registry import CODES, FAMILIES, ON_REQUEST
 from mdmem.entry.model import Status
 from mdmem.finding import Finding, Severity
 from mdmem.settings import Ended, Settings, WingSettings
@@ -22,8 +23,14 @@ _NO_WING = WingSettings()
 def codes_of(settings: Settings, path: str) -> frozenset[str]:
     """Return the codes that the settings choose for a file: what its wing selects, else the root's less its own."""
     wing = _wing(settings, path)
-    select = wing.select or settings.select or CODES
+    select = wing.select or settings.select or _usual_codes(settings, wing)
     return frozenset(select) - {*wing.ignore, *(() if wing.select else settings.ignore)}
+
+
+def _usual_codes(settings: Settings, wing: WingSettings) -> Set[str]:
+    """Return all codes but those that the settings would have to ask for: by a severity, or by budgets of their own."""
+    asked = settings.severity.keys() | wing.severity.keys() | ({"entry-too-long"} if settings.entry_tokens else set())
+    return frozenset(CODES) - (ON_REQUEST - asked)
 
 
 def _wing(settings: Settings, path: str) -> WingSettings:

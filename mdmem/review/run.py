@@ -245,11 +245,11 @@ def _merging(span: _Span, after: _ReviewedTrees) -> Merging:
     if span.into is not None:
         snapshot = Snapshot(span.after.revision, merge_into=span.into)
         what = f"merging {span.after.revision} into {span.into}"
-        report = check(at.at(snapshot), CheckRequest())
+        report = check(at.at(snapshot), CheckRequest(with_info=False))
     else:
         base = span.before.revision if span.before is not None else None
         what = f"{at.tree.name} against {span.before_name or base}"
-        report = check(at, CheckRequest(base=base))
+        report = check(at, CheckRequest(base=base, with_info=False))
     new = tuple(one for one in report.findings if one.new)
     told = tuple(sorted(new, key=lambda one: (one.weight.rank, one.sort_key)))
     return Merging(what, span.into is not None, told, len(report.findings) - len(new), report.incomplete)

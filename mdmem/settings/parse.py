@@ -198,7 +198,7 @@ KEYS: _Rows = {
         "neither a branch alone nor an entry of less authority makes it a fact",
     ),
     "check.fail_on": Key("fail_on", choice(Severity), "the lowest severity that fails: `error`, `warning` or `info`"),
-    "check.select": Key("select", texts, "the checks that run", absent="all"),
+    "check.select": Key("select", texts, "the checks that run", absent="all but `entry-too-long`"),
     "check.ignore": Key("ignore", texts, "the checks that do not run"),
     "check.severity": Key("severity", table(choice(Severity)), 'a severity by check: `severity.expired = "error"`'),
     "check.ended": Key(
@@ -215,7 +215,9 @@ KEYS: _Rows = {
     ),
     "check.review_after_days": Key("review_after_days", count, "when a review is due, in days"),
     "check.entry_tokens": Key(
-        "entry_tokens", table(count), "the largest size of an entry, by type: `entry_tokens.note = 4000`"
+        "entry_tokens",
+        table(count),
+        "the largest size of an entry, by type: `entry_tokens.note = 4000`; lets `entry-too-long` run",
     ),
     "governance.agent_status": Key(
         "agent_status", statuses, 'the status that an agent\'s entry gets, by type: `agent_status.decision = "active"`'

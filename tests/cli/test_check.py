@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,7 @@ def test_json_has_the_findings(tmp_path: Path, capsys: Capture) -> None:
         "tree": "working tree",
         "base": None,
         "checked": 3,
+        "totals": {"error": 1, "warning": 0, "info": 0},
         "findings": [
             {
                 "code": "dangling-link",
@@ -91,6 +93,41 @@ def test_line_end_in_a_value_begins_no_line_of_a_report(end: str, tmp_path: Path
         ran = run_here(capsys, "check", "--format", form, cwd=folder)
         assert "FORGED" in ran.out
         assert [line for line in ran.out.splitlines() if line.startswith("FORGED")] == []
+
+
+def test_every_output_has_one_total(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    for number in range(12):
+        write_entry(folder / "memory", f"nav/rules/r{number}", "We do.\n", title=f"Rule {number}")
+    for number in range(5):
+        write_entry(folder / "memory", f"nav/rules/bad-{number}", title=f"Bad {number}", see="nav/rules/nowhere")
+    text = run_here(capsys, "check", cwd=folder).out
+    said = json.loads(run_here(capsys, "check", "--format", "json", cwd=folder).out)
+    found = Counter(one["severity"] for one in said["findings"])
+    assert text.splitlines()[-1].startswith(
+        f"19 entries checked in the working tree: 5 errors, {found['warning']} warning"
+    )
+    assert said["totals"] == {"error": 5, "warning": found["warning"], "info": 0}
+    assert f"warning[rationale-missing] {12} times, first at memory/nav/rules/r0.md:" in text
+    summary = json.loads(run_here(capsys, "check", "--format", "jsonl", cwd=folder).out.splitlines()[-1])
+    assert (summary["findings"], summary["totals"]) == (len(said["findings"]), said["totals"])
+    status = json.loads(run_here(capsys, "status", "--format", "json", cwd=folder).out)
+    assert {level: status["findings"][level] for level in ("error", "warning")} == {
+        "error": 5,
+        "warning": found["warning"],
+    }
+
+
+def test_long_entry_is_told_where_the_settings_ask_for_it(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(
+        folder / "memory", "nav/rules/long", "It must be so, since it is so.\n" * 400, title="Long", type="invariant"
+    )
+    codes = {}
+    for settings in ("", "[check.entry_tokens]\ninvariant = 500\n", '[check.severity]\nentry-too-long = "error"\n'):
+        write(folder / "memory", "mdmem.toml", settings)
+        codes[settings] = "entry-too-long" in run_here(capsys, "check", "--format", "concise", cwd=folder).out
+    assert list(codes.values()) == [False, True, True]
 
 
 def test_concise_is_one_line_a_finding_and_the_sums_are_a_remark(tmp_path: Path, capsys: Capture) -> None:

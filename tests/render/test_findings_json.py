@@ -21,6 +21,7 @@ def test_one_root_is_named_once() -> None:
         "tree": "working tree",
         "base": "main",
         "checked": 2,
+        "totals": {"error": 1, "warning": 0, "info": 0},
         "findings": [
             {
                 "code": "dangling-link",

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from mdmem.finding import Place, Severity
+from mdmem.finding import Finding, Place, Severity
 from mdmem.render.findings.formats import FORMATS, get_format
 from mdmem.render.findings.report import Look
 from render.reports import RULE, checked, edit, finding, fix, rendered
@@ -127,29 +127,47 @@ def test_sums_of_several_roots_name_each() -> None:
     ]
 
 
-def test_more_than_fifty_findings_are_a_table_and_the_errors_in_full() -> None:
-    many = [finding("expired", f"m{n}", place=Place(RULE, n), severity=Severity.WARNING) for n in range(1, 49)]
-    many.append(finding("expired", "7 in one", severity=Severity.WARNING, count=7))
-    other = finding("expired", place=Place("app/rules/b.md"), severity=Severity.WARNING)
-    report = checked(finding(), *many, other)
-    said = rendered("text", report).splitlines()
+def warnings(code: str, number: int) -> list[Finding]:
+    return [finding(code, f"m{n}", place=Place(RULE, n), severity=Severity.WARNING) for n in range(1, number + 1)]
+
+
+def test_from_ten_warnings_of_one_check_on_one_line_tells_of_all() -> None:
+    said = rendered("text", checked(finding(), *warnings("expired", 10), *warnings("body-empty", 9)))
+    assert said.count("warning[body-empty]") == 9
+    line = "warning[expired] 10 times, first at ../nav/rules/a.md:1:1: m1; `--select expired` lists them"
+    assert [one for one in said.splitlines() if one.startswith("warning[expired]")] == [line]
+    assert said.splitlines()[-1].endswith("1 error, 19 warnings")
+    whole = get_format("text")([checked(*warnings("expired", 10))], Look(is_whole=True))
+    assert whole.count("warning[expired]") == 10
+
+
+def test_findings_that_one_stands_for_count_among_those_of_their_check() -> None:
+    more = finding("expired", "7 in one", severity=Severity.WARNING, count=7)
+    said = rendered("text", checked(*warnings("expired", 3), more))
+    assert said.startswith("warning[expired] 10 times, first at ")
+    assert json.loads(rendered("json", checked(more)))["totals"] == {"error": 0, "warning": 7, "info": 0}
+
+
+def test_more_than_fifty_findings_are_a_table_and_the_first_errors_in_full() -> None:
+    errors = [finding(message=f"m{n}", place=Place(RULE, n)) for n in range(1, 51)]
+    other = finding(place=Place("app/rules/b.md"))
+    said = rendered("text", checked(*errors, other, *warnings("expired", 56), base="main", shows_old=True)).splitlines()
     assert said[:3] == [
-        "error    dangling-link      1  memory/nav 1",
-        "warning  expired           56  memory/nav 55, memory/app 1",
+        "error    dangling-link     51  memory/nav 50, memory/app 1",
+        "warning  expired           56  memory/nav 56",
         "",
     ]
-    assert [line for line in said if line.startswith(("error[", "warning["))] == [
-        "error[dangling-link] ../nav/rules/a.md:3:6"
-    ]
-    assert said[-2].endswith("1 error, 56 warnings")
-    assert said[-1].startswith("`--select CODE` shows those of one check, `--verbose` all")
-    assert "warning[expired]" in get_format("text")([report], Look(is_whole=True))
+    assert len([line for line in said if line.startswith("error[")]) == 20
+    assert "51 errors, 56 warnings" in said[-2]
+    assert said[-1].startswith("of 51 errors 20 are shown; `--select CODE` shows those of one check, `--verbose` all")
 
 
-def test_of_many_errors_the_first_twenty_are_told_and_how_to_see_all() -> None:
-    said = rendered("text", checked(*(finding(message=f"m{n}", place=Place(RULE, n)) for n in range(1, 71))))
-    assert said.count("error[dangling-link]") == 20
-    assert "\nof 70 errors 20 are shown; `--select CODE` shows those of one check, `--verbose` all" in said
+@pytest.mark.parametrize("number", [20, 70])
+def test_first_look_at_a_memory_fits_on_a_page(number: int) -> None:
+    errors = [finding(message=f"{n:200}", place=Place(RULE, n)) for n in range(1, number + 1)]
+    said = rendered("text", checked(*errors, *warnings("expired", 9)))
+    assert 3_000 < len(said.encode()) <= 4_000
+    assert said.splitlines()[-1].startswith(f"of {number} errors ")
 
 
 OLD, NEW = finding(message="old"), finding(message="new", new=True)

@@ -22,7 +22,6 @@ from mdmem.finding import Finding, Severity
 
 CODE = "approved-by-nobody"
 SEVERITY = Severity.WARNING
-SUMMED = "{count} entries of `{wing}` became active, and none of its owners stands behind them"
 # What binds others waits for an owner.
 APPROVED_TYPES = frozenset({EntryType.INVARIANT, EntryType.DECISION})
 _FIELDS = frozenset({"approved_by", "owner"})

@@ -9,8 +9,10 @@ Fails:
 
     an invariant with the minutes of the meeting that decided it
 
-Fix: split it, or move the story into a note and link it with `see`; `[check.entry_tokens]` in mdmem.toml sets other
-budgets.
+Runs only where the settings ask for it: by `[check.entry_tokens]`, which sets the budgets, by a severity of its own, or
+by `select`.
+
+Fix: split it, or move the story into a note and link it with `see`.
 """
 
 from __future__ import annotations
@@ -19,13 +21,11 @@ from collections.abc import Iterator, Mapping
 from math import ceil
 
 from mdmem.checks.case import Case
-from mdmem.dataclass import replace
 from mdmem.entry.model import Entry, EntryType
 from mdmem.finding import Finding, Severity
 
 CODE = "entry-too-long"
 SEVERITY = Severity.WARNING
-SUMMED = "{count} entries of `{wing}` are over the budget of their type, this one with {measure} tokens the longest"
 _BYTES_PER_TOKEN = 4
 _TOKENS: Mapping[str, int] = {
     EntryType.INVARIANT: 400,
@@ -51,7 +51,7 @@ def find(case: Case) -> Iterator[Finding]:
         if tokens > budget:
             message = f"the entry has {tokens} tokens, over the {budget} of the type `{entry.type}`"
             help_ = "split it, or move the story into a note and link it with `see`"
-            yield replace(case.on_entry(CODE, entry, message, help_), measure=tokens)
+            yield case.on_entry(CODE, entry, message, help_)
 
 
 def _listed(entry: Entry) -> int:

@@ -22,7 +22,6 @@ from mdmem.finding import Finding, Place, Severity
 
 CODE = "wing-without-manifest"
 SEVERITY = Severity.ERROR
-SUMMED = "{count} entries of `{wing}` are read by nothing, for the folder has no manifest"
 
 
 def find(case: Case) -> Iterator[Finding]:

@@ -50,7 +50,15 @@ def _check(
     from mdmem.render.findings.report import CheckedRoot
 
     codes, left_out = tuple(select or ()), tuple(ignore or ())
-    asked = CheckRequest(paths=tuple(paths or ()), base=base, select=codes, ignore=left_out, with_uncommitted=True)
+    asked = CheckRequest(
+        paths=tuple(paths or ()),
+        base=base,
+        select=codes,
+        ignore=left_out,
+        # As on the command line: what is only of interest is told to who asks for it.
+        with_info=bool(codes),
+        with_uncommitted=True,
+    )
     checked = CheckedRoot(
         report=check(workspace, asked),
         under="",

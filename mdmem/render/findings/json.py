@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mdmem.checks.engine import CheckReport
-from mdmem.finding import Fix
+from mdmem.finding import Fix, totals
 from mdmem.render.characters import json_text
 from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, mended, told
 from mdmem.render.json import SCHEMA, dump
@@ -23,7 +23,8 @@ def findings_json(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
     head = {"roots": [_summary(one) for one in roots]} if several else {"root": _name(roots[0])}
     return {
         **head,
-        **_totals(roots),
+        **_run(roots),
+        "totals": totals(one.finding for one in told(roots)),
         **_old(roots),
         "findings": [_finding(one, named=several) for one in told(roots)],
         "incomplete": [one.from_top(path) if several else path for one in roots for path in one.report.incomplete],
@@ -43,7 +44,7 @@ def _name(checked: CheckedRoot) -> str:
     return checked.under or "."
 
 
-def _totals(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
+def _run(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
     reports = [one.report for one in roots]
     # One call of the program reads the same kind of tree everywhere.
     first = reports[0] if reports else CheckReport("working tree", 0, ())
@@ -57,7 +58,8 @@ def _summary(checked: CheckedRoot) -> dict[str, Any]:
         "tree": report.tree,
         "base": report.base,
         "checked": report.checked,
-        "findings": len(report.told),
+        "findings": sum(totals(report.told).values()),
+        "totals": totals(report.told),
         **_old(roots=[checked]),
         "fixed": len(report.fixed),
         "incomplete": list(report.incomplete),
@@ -66,8 +68,8 @@ def _summary(checked: CheckedRoot) -> dict[str, Any]:
 
 def _old(roots: Sequence[CheckedRoot]) -> dict[str, int]:
     counts = {
-        "old": sum(len(one.report.left_out) for one in roots),
-        "known": sum(len(one.report.known) for one in roots),
+        "old": sum(sum(totals(one.report.left_out).values()) for one in roots),
+        "known": sum(sum(totals(one.report.known).values()) for one in roots),
     }
     return {name: number for name, number in counts.items() if number}
 
@@ -85,6 +87,7 @@ def _finding(found: RootFinding, *, named: bool) -> dict[str, Any]:
         "message": finding.message,
         "help": finding.help,
         "other": {"path": other.path, "line": other.line} if other is not None else None,
+        **({"count": finding.count} if finding.count > 1 else {}),
         "new": finding.new,
         "fix": _fix(finding.fix),
     }

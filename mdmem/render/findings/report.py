@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from mdmem.checks.engine import CheckReport
 from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import visible_text
-from mdmem.finding import Edit, Finding, Fix, Place, Severity
+from mdmem.finding import Edit, Finding, Fix, Place, Severity, totals
 from mdmem.render.characters import replace_surrogates
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries
@@ -205,10 +205,8 @@ def old_line(report: CheckReport) -> str:
 
 def levels(findings: Iterable[Finding]) -> str:
     """Return how many findings there are of each level, the worst first."""
-    sums = Counter[Severity]()
-    for finding in findings:
-        sums[finding.weight] += finding.count
-    return ", ".join(count(sums[level], level.value) for level in Severity if sums[level]) or "no findings"
+    sums = totals(findings)
+    return ", ".join(count(number, level) for level, number in sums.items() if number) or "no findings"
 
 
 def _tree(report: CheckReport) -> str:
@@ -216,10 +214,10 @@ def _tree(report: CheckReport) -> str:
 
 
 def _extras(report: CheckReport) -> list[str]:
-    new = sum(finding.count for finding in report.told if finding.new)
+    new = sum(totals(finding for finding in report.told if finding.new).values())
     said = [f"{new} new"] if report.base is not None and report.told else []
     said += [f"{'would fix' if report.is_dry else 'fixed'} {len(report.fixed)}"] if report.fixed else []
-    known = sum(finding.count for finding in report.known)
+    known = sum(totals(report.known).values())
     return said + _fixable(report.told) + ([f"{known} in the baseline (--no-baseline shows them)"] if known else [])
 
 

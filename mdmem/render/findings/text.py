@@ -15,8 +15,10 @@ from mdmem.render.words import count
 
 # More findings than this nobody reads one by one.
 _READABLE = 50
-# Of more, so many errors are shown whole.
-_FIRST = 20
+# From so many warnings of one check on, one line tells of all.
+_FOLDED = 10
+# So many errors are shown whole, or as many as fit into so many bytes where nothing says which are new.
+_FIRST, _FIRST_SIGHT = 20, 4_000
 # Wings that are named beside a check.
 _WINGS = 4
 _WAYS = "`--select CODE` shows those of one check, `--verbose` all; `mdmem check --update-baseline` sets them aside"
@@ -25,15 +27,56 @@ _WAYS = "`--select CODE` shows those of one check, `--verbose` all; `mdmem check
 def text(roots: Sequence[CheckedRoot], look: Look) -> str:
     """Return each finding with its source line and caret, the other end, the help and the fix, then the sums.
 
-    Of more than fifty the first errors alone, below a table of all by check and wing.
+    Many warnings of one check are one line. Of more than fifty findings, and of what would not fit on a first page,
+    the first errors alone are shown, below a table of all by check and wing.
     """
     found = told(roots)
-    if look.is_whole or len(found) <= _READABLE:
+    if look.is_whole:
         return "\n\n".join([*(_block(one, look) for one in found), summary(roots)])
+    is_compared = any(one.report.base is not None for one in roots)
+    folded = _many_alike(found)
+    single = [one for one in found if one.severity is not Severity.WARNING or one.finding.code not in folded]
+    if len(single) <= _READABLE:
+        lines = "\n".join(_folded_line(some, look.ink) for some in folded.values())
+        page = "\n\n".join(filter(None, [*(_block(one, look) for one in single), lines, summary(roots)]))
+        if is_compared or _size(page) <= _FIRST_SIGHT:
+            return page
+    return _overview(found, summary(roots), look, most=None if is_compared else _FIRST_SIGHT)
+
+
+def _overview(found: Sequence[RootFinding], sums: str, look: Look, *, most: int | None) -> str:
+    """Return a table of all findings and the first errors, in as many bytes as are given, but one at least."""
+    table = _table(found, look.ink)
     errors = [one for one in found if one.severity is Severity.ERROR]
-    shown = [_block(one, look) for one in errors[:_FIRST]]
-    part = f"of {len(errors)} errors {_FIRST} are shown; " if len(errors) > _FIRST else ""
-    return "\n\n".join([_table(found, look.ink), *shown, f"{summary(roots)}\n{part}{_WAYS}"])
+    room = most - _size(f"{table}{sums}{_WAYS}") - 60 if most is not None else None
+    shown: list[str] = []
+    for one in errors[:_FIRST]:
+        block = _block(one, look)
+        if room is not None and shown and sum(_size(some) + 2 for some in (*shown, block)) > room:
+            break
+        shown.append(block)
+    part = f"of {len(errors)} errors {len(shown)} are shown; " if len(errors) > len(shown) else ""
+    return "\n\n".join([table, *shown, f"{sums}\n{part}{_WAYS}"])
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _many_alike(found: Sequence[RootFinding]) -> dict[str, list[RootFinding]]:
+    """Return the warnings by check, of each check that has too many to be shown one by one."""
+    warnings: dict[str, list[RootFinding]] = {}
+    for one in found:
+        if one.severity is Severity.WARNING:
+            warnings.setdefault(one.finding.code, []).append(one)
+    return {code: some for code, some in warnings.items() if sum(one.finding.count for one in some) >= _FOLDED}
+
+
+def _folded_line(found: Sequence[RootFinding], ink: Ink) -> str:
+    first, number = found[0], sum(one.finding.count for one in found)
+    head = ink.severity(first.severity, f"{first.severity}[{first.finding.code}]")
+    where = _where(first.finding.place, first.checked.show_path)
+    return f"{head} {number} times, first at {where}: {first.message}; `--select {first.finding.code}` lists them"
 
 
 def _table(found: Sequence[RootFinding], ink: Ink) -> str:
