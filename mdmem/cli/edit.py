@@ -19,26 +19,45 @@ if TYPE_CHECKING:
 
 
 @click.command("edit")
-@click.argument("address", shell_complete=complete_address)
+@click.argument("addresses", metavar="ADDRESS", nargs=-1, required=True, shell_complete=complete_address)
+@click.option(
+    "--applies-to",
+    "globs",
+    metavar="GLOB",
+    multiple=True,
+    help="No editor: set `applies_to` of all the ADDRESSes; `likely` takes the files that each text mentions.",
+)
 @click.option("--editorial", is_flag=True, help="Say in `editorial_at` that the words change and the rule does not.")
 @write_options
 @global_options
-def command(given: Globals, address: str, editorial: bool, form: str, **options: bool | None) -> int:  # noqa: FBT001
+def command(
+    given: Globals,
+    addresses: tuple[str, ...],
+    globs: tuple[str, ...],
+    form: str,
+    **options: bool | None,
+) -> int:
     """Change an entry in your editor, as git chooses it; it opens again until the text has no new error.
 
-    What you typed is never thrown away: where it cannot be written, it is kept in a file that is named.
+    What you typed is never thrown away: where it cannot be written, it is kept in a file that is named. With
+    --applies-to several entries can be changed at once; `wing/room/` stands for all of a room.
     """
+    from mdmem.authoring.code_paths import set_applies_to
     from mdmem.authoring.edit import open_entry, save_edit
 
     workspace, wanted = open_workspace(given), write_options_from(options)
-    opening = open_entry(workspace, address)
+    if globs:
+        return print_written(given, workspace, set_applies_to(workspace, addresses, globs, wanted), form)
+    if len(addresses) > 1:
+        raise UsageError("an editor takes one entry; name one, or give --applies-to")
+    opening = open_entry(workspace, addresses[0])
     if not sys.stdin.isatty():
         help_ = f"change {workspace.location.root / opening.path} with a tool of yours, then run `mdmem check`"
         raise EnvironmentFaultError(f"`mdmem edit` opens an editor and needs a terminal; {help_}")
     with typing(workspace, opening.address, opening.content) as typed:
         content = _ask(workspace, opening, typed)
         try:
-            written = save_edit(workspace, opening, content, is_editorial=editorial, options=wanted)
+            written = save_edit(workspace, opening, content, is_editorial=bool(options["editorial"]), options=wanted)
         except LostRaceError as error:
             paths = shlex.join([str(workspace.location.root / opening.path), str(typed.path)])
             hint = f"`mdmem edit {opening.address}` opens the file as it is now"

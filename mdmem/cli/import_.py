@@ -23,7 +23,7 @@ _DIALECTS = ("adr-tools", "madr", "log4brains", "basic-memory", "markdown", "ins
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
 @click.option("--from", "dialect", type=click.Choice(_DIALECTS), help="What wrote them; else each file tells.")
 @click.option("--to", "place", metavar="WING[/ROOM]", shell_complete=complete_place, help="Where they go.")
-@click.option("--move", is_flag=True, help="Move the files, as `git mv` does; their history goes along.")
+@click.option("--move", is_flag=True, help="Move the files, as `git mv` does; `mdmem log` has their history.")
 @click.option("--pointer", is_flag=True, help="With --move: leave a line that leads to the new place.")
 @click.option("--approved-by", metavar="NAME", help='Who stands behind what was accepted already: "Name <email>".')
 @write_options

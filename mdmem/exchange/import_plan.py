@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from functools import partial
 
 from mdmem.authoring.change_set import Change, ChangeSet
+from mdmem.authoring.code_paths import CodePaths
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.checks.rules.approved_by_nobody import APPROVED_TYPES
-from mdmem.dataclass import dataclass
+from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Status, title_of
 from mdmem.entry.origin import KEY, Origin, content_digest
 from mdmem.exchange.body import carried, rewritten
-from mdmem.exchange.code_names import count_on_code
 from mdmem.exchange.composition import composed
 from mdmem.exchange.intake import ImportRequest, ImportRow, Intake, Outcome, content_of
 from mdmem.exchange.record import ForeignRecord, Guess, Sureness
@@ -27,14 +27,14 @@ from mdmem.workspace.workspace import Workspace
 class ImportPlan:
     """All rows in the order of their files, what is written, and the contents of the files that were taken in.
 
-    `on_code` counts the rules whose text names files of the project.
+    `on_code` are the rules whose text mentions files of the project, with those as globs.
     """
 
     rows: tuple[ImportRow, ...]
     change_set: ChangeSet
     contents: Mapping[str, bytes]
     remarks: tuple[str, ...] = ()
-    on_code: int = 0
+    on_code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
@@ -48,8 +48,22 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
     addresses = [*(path.removesuffix(".md") for path in intake.files), *intake.records]
     actions = tuple(WriteAction(Verb.IMPORT, address) for address in addresses)
     change_set = ChangeSet((*whole, *(change for change, _ in written)), actions=actions, tells_faults=True)
-    on_code = count_on_code(intake.records.values(), workspace.tracked_files)
-    return ImportPlan(tuple(rows), change_set, intake.contents, intake.remarks, on_code)
+    return ImportPlan(tuple(rows), change_set, intake.contents, intake.remarks, _on_code(workspace, intake.records))
+
+
+def _on_code(workspace: Workspace, records: Mapping[str, ForeignRecord]) -> dict[str, tuple[str, ...]]:
+    """Return the files that rules mention which do not say where they apply.
+
+    Nothing is set by itself: that would keep a rule from the code that its text does not mention.
+    """
+    rules = {
+        address: one
+        for address, one in records.items()
+        if one.type.is_rule and one.status is not Status.DEPRECATED and not one.fields.get("applies_to")
+    }
+    code = CodePaths(workspace) if rules else None
+    found = {address: code.globs_in(one.body) for address, one in rules.items()} if code is not None else {}
+    return {address: globs for address, globs in found.items() if globs}
 
 
 def _created(workspace: Workspace, records: Mapping[str, ForeignRecord]) -> dict[str, tuple[str, dict[str, Guess]]]:
@@ -107,6 +121,7 @@ class _Writing:
             type=record.type,
             status=record.status,
             title=record.title or title_of(address),
+            stated=record.stated,
             guesses=guesses,
             said=(*record.said, *settled.said, *body.said),
         )

@@ -55,9 +55,11 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
         # The new files come first: whoever is killed between has both, and types the same once more.
         uncommitted = WriteOptions(is_dry=options.is_dry, commit=False)
         written = write(workspace, lambda one: planned(one).change_set, uncommitted)
+        mentions = old.mentions(plan)
         gone, said = old.clear(plan, is_dry=options.is_dry)
-        remarks = (*plan.remarks, *said)
+        remarks = (*plan.remarks, *said, *mentions)
         if not options.is_dry:
+            remarks += old.unfollowed(gone)
             written = commit_files(workspace, plan.change_set, written, also=old.touched, commit=options.commit)
     errors = _errors(workspace, written, [row.address for row in plan.rows if row.outcome is Outcome.IMPORTED])
     unapproved = sum(1 for row in plan.rows if row.puts_in_force) if request.approved_by is None else 0

@@ -52,7 +52,10 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRow:
-    """One source, or a part of one, and what became of it; an address only where there is an entry."""
+    """One source, or a part of one, and what became of it; an address only where there is an entry.
+
+    `stated` are the words in which it states its status.
+    """
 
     path: str
     outcome: Outcome
@@ -62,6 +65,7 @@ class ImportRow:
     type: EntryType | None = None
     status: Status | None = None
     title: str = ""
+    stated: str = ""
     guesses: Mapping[str, Guess] = field(default_factory=dict)
     said: tuple[str, ...] = ()
 

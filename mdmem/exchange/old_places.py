@@ -1,19 +1,30 @@
-"""The old files of what was moved into the memory: taken away as git's own move does, or left as a pointer."""
+"""The old files of what was moved into the memory: taken away as git's own move does, or left as a pointer.
+
+Who mentions them, and how far git follows the move, is reported.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import posixpath
+from collections.abc import Sequence
 from pathlib import Path
 
+from mdmem.authoring.citations import listed
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.exchange.import_plan import ImportPlan
 from mdmem.exchange.source import in_project
-from mdmem.git import list_tracked
+from mdmem.git import list_tracked, search_lines
 from mdmem.git.commit import stage_paths
+from mdmem.git.history import list_staged_deletions
 from mdmem.state import leads_away, write_whole
 from mdmem.workspace.workspace import Workspace
+
+# So many patterns fit on a command line.
+_AT_ONCE = 200
+_MOST = 100_000
+_SHORT = 8
 
 
 class OldPlaces:
@@ -36,6 +47,38 @@ class OldPlaces:
         if not is_dry:
             self._stage(plan, gone)
         return tuple(gone), tuple(said)
+
+    def mentions(self, plan: ImportPlan) -> tuple[str, ...]:
+        """Return a sentence about the files of the repository that mention the old paths; none with a pointer."""
+        repository = self._location.repository
+        if repository is None or self._leaves_pointer or not plan.contents:
+            return ()
+        own = [self._location.under] if self._location.under else []
+        found: dict[str, int] = {}
+        paths = list(plan.contents)
+        for start in range(0, len(paths), _AT_ONCE):
+            words = [_called(path) for path in paths[start : start + _AT_ONCE]]
+            for path, line, _ in search_lines(repository, words, _MOST, without=own):
+                if path not in plan.contents:
+                    found.setdefault(path, line)
+        if not found:
+            return ()
+        files = "1 file mentions" if len(found) == 1 else f"{len(found)} files mention"
+        named = listed([f"{path}:{line}" for path, line in sorted(found.items())])
+        return (f"{files} moved records: {named}; with --pointer, a line in each old place leads to the new one",)
+
+    def unfollowed(self, gone: Sequence[str]) -> tuple[str, ...]:
+        """Return a sentence about the moves that git takes for a new file, since more than half of it changed."""
+        repository = self._location.repository
+        if repository is None or self._leaves_pointer:
+            return ()
+        moves = list_staged_deletions(repository, "")
+        lost = [path for path in gone if path in moves and moves[path][1] is None]
+        if not lost:
+            return ()
+        files = f"{len(lost)} of {len(gone)} files" if len(gone) > 1 else "the file"
+        why = f"{files} changed by more than half, so that `git log --follow` ends at the move"
+        return (f"{why}; `git log --follow -M10%` and `mdmem log` go on",)
 
     def _clear(self, path: str, content: bytes, entries: list[tuple[str, str]]) -> str | None:
         base = self._location.base
@@ -71,6 +114,12 @@ class OldPlaces:
         # What cannot be staged now is on disk all the same.
         with contextlib.suppress(GitError):
             stage_paths(repository, [*self.touched, *new])
+
+
+def _called(path: str) -> str:
+    """Return what mentions of a file have in common: its name, with its folder where that is a mere number."""
+    stem = posixpath.splitext(posixpath.basename(path))[0]
+    return stem if "-" in stem and len(stem) > _SHORT else "/".join(path.split("/")[-2:])
 
 
 def _entries(plan: ImportPlan, path: str) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mdmem.entry.model import Status, visible
@@ -41,9 +41,7 @@ def import_remarks(report: ImportReport, *, memory: str, is_in_git: bool) -> Ite
     """Yield what belongs to no file, and the line to type next; `memory` is the root from where the user stands."""
     yield from report.remarks
     written = report.written
-    if report.plan.on_code:
-        rules = count(report.plan.on_code, "rule names", "rules name")
-        yield f"{rules} files of the project; with them in `applies_to`, `mdmem brief` tells a rule at the edit"
+    yield from _on_code(report.plan.on_code)
     if written.is_dry and report.unapproved:
         yield f'--approved-by "Name <email>" says who stands behind {count(report.unapproved, "rule")} in force'
     if written.is_dry or not (written.changes or report.gone):
@@ -57,6 +55,20 @@ def import_remarks(report: ImportReport, *, memory: str, is_in_git: bool) -> Ite
         yield "the baseline sets aside what is wrong in the records; from then on each commit shows what it breaks"
     if steps:
         yield f"next: {' && '.join(steps)}"
+
+
+def _on_code(on_code: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield the rules that mention files of the project, and how these come into `applies_to`."""
+    if not on_code:
+        return
+    yield f"{count(len(on_code), 'rule mentions', 'rules mention')} files of the project:"
+    for address, globs in list(on_code.items())[:_TOLD]:
+        yield f"  {visible(address)}: {_few(globs)}"
+    if len(on_code) > _TOLD:
+        yield f"  {len(on_code) - _TOLD} more"
+    rooms = sorted({f"{address.rpartition('/')[0]}/" for address in on_code})
+    command = f"mdmem edit {shlex.join(rooms)} --applies-to likely"
+    yield f"`{command}` sets these as `applies_to`, which `mdmem brief` goes by at an edit; --dry-run shows it first"
 
 
 def import_json(report: ImportReport) -> str:
@@ -128,7 +140,35 @@ def _summary(report: ImportReport) -> str:
     parts += [f"{number} {outcome}" for outcome, number in outcomes.items()]
     if report.gone:
         parts.append(f"{count(len(report.gone), 'file')} {'would be ' if report.written.is_dry else ''}moved")
-    return "; ".join(parts)
+    return "\n".join(["; ".join(parts), *_force(new)])
+
+
+def _force(rows: Sequence[ImportRow]) -> Iterator[str]:
+    """Yield how many rules are active, and how many entries are drafts or under review, with what they say."""
+    active = sum(1 for row in rows if row.status is Status.ACTIVE and row.type is not None and row.type.is_rule)
+    others = {
+        status: Counter(_why(row) for row in rows if row.status is status)
+        for status in (Status.DRAFT, Status.UNDER_REVIEW)
+    }
+    if not active and not any(others.values()):
+        return
+    drafts, doubted = (others[one].total() for one in (Status.DRAFT, Status.UNDER_REVIEW))
+    parts = [f"{count(active, 'rule is', 'rules are') if active else 'no rule is'} active"]
+    if drafts:
+        parts.append(f"{count(drafts, 'entry is a draft', 'entries are drafts')} ({_reasons(others[Status.DRAFT])})")
+    if doubted:
+        parts.append(f"{count(doubted, 'is', 'are')} under review ({_reasons(others[Status.UNDER_REVIEW])})")
+    yield ", ".join(parts)
+
+
+def _why(row: ImportRow) -> str:
+    if row.dialect == "instructions":
+        return "instructions for agents"
+    return row.stated or "no status is stated"
+
+
+def _reasons(why: Mapping[str, int]) -> str:
+    return ", ".join(f"{number} {one}" if len(why) > 1 else one for one, number in why.items())
 
 
 def _way(report: ImportReport, rows: Sequence[ImportRow]) -> str:

@@ -186,3 +186,15 @@ def test_edit_refuses_in_one_sentence(name: str, code: int, said: str, tmp_path:
     ran = run_mdmem("edit", name, cwd=root_in(tmp_path))
     assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (code, "", 1)
     assert ran.stderr.startswith(f"mdmem: {said}")
+
+
+def test_applies_to_is_set_without_an_editor(tmp_path: Path, capsys: Capture) -> None:
+    root = root_in(tmp_path)
+    ran = run_here(capsys, "edit", OLD, "--applies-to", "src/**", "--applies-to", "lib/a.py", cwd=root)
+    assert (ran.code, ran.out) == (0, f"changed {OLD}.md\n  applies_to: src/**, lib/a.py\n")
+    assert 'applies_to: ["src/**", lib/a.py]' in (root / f"{OLD}.md").read_text()
+
+
+def test_two_entries_without_applies_to_are_refused(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "edit", OLD, OLD, cwd=root_in(tmp_path))
+    assert (ran.code, "an editor takes one entry; name one, or give --applies-to" in ran.err) == (2, True)

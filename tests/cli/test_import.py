@@ -14,6 +14,7 @@ from cli.test_init import PROGRAMS
 Capture = pytest.CaptureFixture[str]
 # The memory of `builders.memory` has the wing `nav`.
 PLACE = "memory/nav/architecture"
+MOVED = "from docs/adr to nav/architecture"
 
 
 def record(number: int, title: str, status: str = "Accepted", *, date: str = "2024-02-13", text: str = "") -> str:
@@ -56,7 +57,7 @@ def test_moved_records_keep_their_history(pointer: bool, tmp_path: Path, capsys:
     ran = run_here(capsys, "import", "--move", *options, "--commit", cwd=folder)
     assert (ran.code, ran.out) == (
         0,
-        "imported 2 entries (1 deprecated decision, 1 decision) from docs/adr to nav/architecture; 2 files moved\n",
+        f"imported 2 entries (1 deprecated decision, 1 decision) {MOVED}; 2 files moved\n1 rule is active\n",
     )
     assert git(folder, "status", "--porcelain") == ""
     old = folder / "docs/adr/0002-database.md"
@@ -70,13 +71,10 @@ def test_moved_records_keep_their_history(pointer: bool, tmp_path: Path, capsys:
 
 def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(tmp_path: Path, capsys: Capture) -> None:
     folder = project(tmp_path, **PAIR)
-    on_code = "We do in `docs/adr`, as in `memory/mdmem.toml`, because it was tried."
-    write(folder, "docs/adr/0006-c#-5%.md", record(6, "C#", text=on_code))
+    write(folder, "docs/adr/0006-c#-5%.md", record(6, "C#"))
     ran = run_here(capsys, "import", cwd=folder)
-    told, then = ran.err.splitlines()
-    assert told.startswith("1 rule names files of the project; with them in `applies_to`, `mdmem brief` tells")
-    assert then == "next: git add memory && git commit"
-    assert ran.out == "imported 3 entries (2 decisions, 1 deprecated decision) from docs/adr to nav/architecture\n"
+    assert ran.err == "next: git add memory && git commit\n"
+    assert ran.out == f"imported 3 entries (2 decisions, 1 deprecated decision) {MOVED}\n2 rules are active\n"
     before = snapshot(folder / "memory")
     write(folder, "docs/adr/0001-files.md", PAIR["r0001_files"].replace("tried", "measured"))
     again = run_here(capsys, "import", cwd=folder)
@@ -177,7 +175,7 @@ def test_bad_record_is_said_and_the_rest_is_imported(kind: str, tmp_path: Path, 
 def test_brackets_in_quotes_end_no_import(tmp_path: Path, capsys: Capture) -> None:
     deep = f"---\nnotes: '{'[' * 9000}'\n---\n{record(5, 'Deep')}"
     ran = run_here(capsys, "import", cwd=project(tmp_path, **PAIR, r0005_deep=deep))
-    assert (ran.code, ran.out.splitlines()[-1].startswith("imported 3 entries ")) == (0, True)
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "2 rules are active")
 
 
 def test_translations_beside_their_originals_are_left_out_and_said_once(tmp_path: Path, capsys: Capture) -> None:
@@ -203,10 +201,8 @@ def test_folder_of_decisions_is_found_by_its_name_or_named(place: str, tmp_path:
     write(tmp_path, f"{place}/README.md", "# The choices\n")
     named = (place,) if place == FOLDERS[-1] else ()
     ran = run_here(capsys, "import", *named, cwd=tmp_path)
-    assert (
-        ran.out.splitlines()[-1]
-        == f"imported 1 entry (1 decision) from {place}/0007-cache.md to nav/architecture/0007-cache"
-    )
+    told = f"imported 1 entry (1 decision) from {place}/0007-cache.md to nav/architecture/0007-cache"
+    assert ran.out.splitlines() == [told, "1 rule is active"]
 
 
 def test_records_of_two_parts_of_a_project_may_have_one_name(tmp_path: Path, capsys: Capture) -> None:
@@ -217,6 +213,76 @@ def test_records_of_two_parts_of_a_project_may_have_one_name(tmp_path: Path, cap
     web = (folder / "memory/nav/web-adr/0001-files.md").read_text()
     assert "superseded_by: [nav/web-adr/0002-database]" in web
     assert "superseded_by: [nav/architecture/0002-database]" in entry(folder, "0001-files")
+
+
+def test_last_line_says_what_is_active_and_why_the_rest_is_not(tmp_path: Path, capsys: Capture) -> None:
+    statuses = ("Proposed", "Draft", "Proposed", "On hold", "Rejected")
+    more = {f"r000{number}_x": record(number, "X", status) for number, status in enumerate(statuses, 3)}
+    ran = run_here(capsys, "import", cwd=project(tmp_path, **PAIR, **more))
+    assert ran.out.splitlines()[-1] == (
+        "1 rule is active, 3 entries are drafts (2 `proposed`, 1 `draft`), 1 is under review (`on hold`)"
+    )
+
+
+SHORT = "# 3. Short\n\nDate: 2024-02-13\n\n## Status\n\nAccepted\n\n## Decision\n\nWe do.\n"
+
+
+def test_move_names_who_mentions_the_old_places_and_what_git_does_not_follow(tmp_path: Path, capsys: Capture) -> None:
+    long = record(2, "Long", text="We do, because it was tried. " * 50)
+    folder = project(tmp_path, r0003_short=SHORT, r0002_long_one=long)
+    write(folder, "README.md", "# The project\n\n[Short](docs/adr/0003-short.md)\n")
+    write(folder, "src/a.py", "# see docs/adr/0002-long-one.md, docs/adr/0003-short\n")
+    commit_all(folder, "mention them")
+    sentence = (
+        "2 files mention moved records: README.md:3 and src/a.py:1; with --pointer, a line in each old place leads"
+    )
+    assert run_here(capsys, "import", "--move", "--dry-run", cwd=folder).err.startswith(sentence)
+    ran = run_here(capsys, "import", "--move", cwd=folder)
+    assert ran.err.startswith(sentence)
+    assert ran.err.splitlines()[1] == (
+        "1 of 2 files changed by more than half, so that `git log --follow` ends at the move; "
+        "`git log --follow -M10%` and `mdmem log` go on"
+    )
+    commit_all(folder, "move")
+
+    def followed(name: str, *options: str) -> int:
+        return git(folder, "log", "--follow", *options, "--format=%h", "--", f"{PLACE}/{name}.md").count("\n") + 1
+
+    assert (followed("0002-long-one"), followed("0003-short"), followed("0003-short", "-M10%")) == (2, 1, 2)
+
+
+def test_moved_records_with_a_pointer_are_mentioned_in_vain_by_nobody(tmp_path: Path, capsys: Capture) -> None:
+    folder = project(tmp_path, r0003_short=SHORT)
+    write(folder, "README.md", "[Short](docs/adr/0003-short.md)\n")
+    commit_all(folder, "mention it")
+    assert run_here(capsys, "import", "--move", "--pointer", cwd=folder).err == "next: git add memory && git commit\n"
+
+
+def test_rules_that_mention_files_are_listed_and_one_command_sets_them(tmp_path: Path, capsys: Capture) -> None:
+    texts = {
+        "r0001_code": "We do in `src/pay/` and `./src/a.py`, as `README.md` and `memory/mdmem.toml` say.",
+        "r0002_none": "We do in `src/gone.py`.",
+        "r0003_odd": "We do in `src/[id].py`.",
+    }
+    folder = project(tmp_path, **{name: record(1, name, text=text) for name, text in texts.items()})
+    for path in ("src/pay/b.py", "src/a.py", "src/[id].py", "README.md"):
+        write(folder, path, "x\n")
+    commit_all(folder, "code")
+    command, brief = ("edit", "nav/architecture/", "--applies-to", "likely"), "which `mdmem brief` goes by at an edit"
+    assert run_here(capsys, "import", "--move", cwd=folder).err.splitlines()[1:5] == [
+        "2 rules mention files of the project:",
+        "  nav/architecture/0001-code: src/pay/**, src/a.py",
+        "  nav/architecture/0003-odd: src/\\[id\\].py",
+        f"`mdmem {' '.join(command)}` sets these as `applies_to`, {brief}; --dry-run shows it first",
+    ]
+    shown = run_here(capsys, *command, "--dry-run", cwd=folder)
+    assert '+applies_to: ["src/pay/**", src/a.py]' in shown.out
+    assert "applies_to" not in entry(folder, "0001-code")
+    assert run_here(capsys, *command, cwd=folder).code == 0
+    assert 'applies_to: ["src/pay/**", src/a.py]' in entry(folder, "0001-code")
+    assert "applies_to" not in entry(folder, "0002-none")
+    assert "0003-odd" in run_here(capsys, "brief", "src/[id].py", cwd=folder).out
+    assert "nothing to change" in run_here(capsys, *command, cwd=folder).err
 
 
 def test_cycle_of_supersessions_is_listed_apart(tmp_path: Path, capsys: Capture) -> None:
