@@ -93,7 +93,8 @@ def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: s
     if is_quiet:
         _remark_old(given, runs)
     elif not options["diff"]:
-        _print(runs, form or _usual_format(), given, is_whole=options["verbose"] or bool(options["select"]))
+        is_whole = options["verbose"] or bool(options["select"])
+        _print(runs, form or _usual_format(), given, is_whole=is_whole, is_narrowed=bool(paths))
     code = max((_exit_code(one, options) for one in runs), default=0)
     if code and staged:
         from mdmem.merge.conflicts import left_to_stage
@@ -193,12 +194,12 @@ def _usual_format() -> str:
     return "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
 
 
-def _print(runs: list[CheckedRoot], form: str, given: Globals, *, is_whole: bool) -> None:
+def _print(runs: list[CheckedRoot], form: str, given: Globals, *, is_whole: bool, is_narrowed: bool) -> None:
     from mdmem import __version__
     from mdmem.render.findings.report import Look
     from mdmem.render.ink import sent
 
-    look = Look(given.ink(), __version__, is_whole, given.root)
+    look = Look(given.ink(), __version__, is_whole, is_narrowed, given.root)
     print_text(get_format(form)(runs, look))
     if form == "concise":
         _remark_sums(given, runs)

@@ -168,6 +168,8 @@ def test_first_look_at_a_memory_fits_on_a_page(number: int) -> None:
     said = rendered("text", checked(*errors, *warnings("expired", 9)))
     assert 3_000 < len(said.encode()) <= 4_000
     assert said.splitlines()[-1].startswith(f"of {number} errors ")
+    narrowed = get_format("text")([checked(*errors[:20])], Look(is_narrowed=True))
+    assert narrowed.count("error[dangling-link]") == 20
 
 
 OLD, NEW = finding(message="old"), finding(message="new", new=True)

@@ -121,11 +121,11 @@ def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> 
     """Say whether ending an entry decides nothing: it is not in force, or the change at hand brings the link to say so.
 
     Ending what is in force is a decision; whoever writes the link, which stands in a field of one of the two, takes it.
-    An import writes links that nobody has decided on now.
+    Where the old entry itself is new or imported, records are being taken in, and nobody decides now.
     """
     if not case.catalog.entries[old].is_in_force:
         return True
-    return not is_imported(case, old) and not _was_said(case, named_by, field, target)
+    return not (is_imported(case, old) or _is_new(case, old) or _was_said(case, named_by, field, target))
 
 
 def is_imported(case: Case, address: str) -> bool:
@@ -139,6 +139,13 @@ def is_in_part(case: Case, old: str, new: str) -> bool:
     reasons = (reason for one in entries for reason in (one.reason, one.deprecated_reason) if reason)
     lines = (line for one in entries for line in case.prose_of(one.address).splitlines() if _SUPERSEDES.search(line))
     return any(_IN_PART.search(text) for text in (*reasons, *lines))
+
+
+def _is_new(case: Case, address: str) -> bool:
+    """Say whether the base, else the last commit, lacks an entry."""
+    if case.base is not None:
+        return any(one.address == address for one in case.changes.added)
+    return case.facts is not None and case.facts.committed(f"{address}.md") is None
 
 
 def _was_said(case: Case, address: str, field: str, target: str) -> bool:

@@ -8,8 +8,8 @@ Fails:
     superseded_by: [app/rules/new]
 
 Fix: write `status: deprecated` and `deprecated_at: YYYY-MM-DD` in the old entry.
-`mdmem check --fix` does it where the link to the successor is just being written and the entry was not imported,
-`--unsafe-fixes` anywhere but where only a part was superseded.
+`mdmem check --fix` does it where the link to the successor is just being written into an entry that was there before
+and was not imported, `--unsafe-fixes` anywhere but where only a part was superseded.
 """
 
 from __future__ import annotations

@@ -12,9 +12,10 @@ Fails:
 
 Fix: write the missing end. A missing `superseded_by` goes into the old entry with `status: deprecated` and
 `deprecated_at`; a missing `supersedes` may also mean that the old entry names the wrong one.
-`mdmem check --fix` adds the missing end to an old entry that has ended, or whose successor is just being written;
-`--unsafe-fixes` ends one in force, an imported one too, and adds the missing end to a new entry. Where a reason or a
-line about the supersession says "in part", "partly" or "(… only)", no fix ends the old entry: write `amends` instead.
+`mdmem check --fix` adds the missing end to an old entry that has ended, or whose successor is just being written, but
+to none in force that was imported or is itself new; `--unsafe-fixes` ends any in force, and adds the missing end to a
+new entry. Where a reason or a line about the supersession says "in part", "partly" or "(… only)", no fix ends the old
+entry: write `amends` instead.
 """
 
 from __future__ import annotations

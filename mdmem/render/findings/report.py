@@ -92,12 +92,14 @@ class CheckedRoot:
 class Look:
     """How a report is to look: its colours, the version of the program, and whether all is told however much it is.
 
-    `root` is the one that somebody typed, so that what to type next is about the same.
+    One that is narrowed to paths need not fit on a page. `root` is the one that somebody typed, so that what to type
+    next is about the same.
     """
 
     ink: Ink = field(default_factory=Ink)
     version: str = ""
     is_whole: bool = False
+    is_narrowed: bool = False
     root: str | None = None
 
     def as_typed(self, help_: str) -> str:

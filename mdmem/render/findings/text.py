@@ -33,15 +33,15 @@ def text(roots: Sequence[CheckedRoot], look: Look) -> str:
     found = told(roots)
     if look.is_whole:
         return "\n\n".join([*(_block(one, look) for one in found), summary(roots)])
-    is_compared = any(one.report.base is not None for one in roots)
+    has_room = look.is_narrowed or any(one.report.base is not None for one in roots)
     folded = _many_alike(found)
     single = [one for one in found if one.severity is not Severity.WARNING or one.finding.code not in folded]
     if len(single) <= _READABLE:
         lines = "\n".join(_folded_line(some, look.ink) for some in folded.values())
         page = "\n\n".join(filter(None, [*(_block(one, look) for one in single), lines, summary(roots)]))
-        if is_compared or _size(page) <= _FIRST_SIGHT:
+        if has_room or _size(page) <= _FIRST_SIGHT:
             return page
-    return _overview(found, summary(roots), look, most=None if is_compared else _FIRST_SIGHT)
+    return _overview(found, summary(roots), look, most=None if has_room else _FIRST_SIGHT)
 
 
 def _overview(found: Sequence[RootFinding], sums: str, look: Look, *, most: int | None) -> str:
