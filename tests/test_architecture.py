@@ -70,7 +70,6 @@ THINGS = {
     "spelling": "a noun",
     "authoring": "a layer's name",
     "saving": "a layer's name",
-    "paging": "an activity that no thing has given a name",
     "scoring": "an activity that no thing has given a name",
     "filtered": "a kind of tree",
     "working": "a kind of tree, as git calls it",

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import anyio
 
 from mdmem.access import Access
-from mdmem.mcp.page import Page
+from mdmem.mcp.pages import Page
 from mdmem.mcp.session import Session
 from mdmem.mcp.tool_call import TIMED_OUT, OtherMemories, ToolCall, ToolCalls, refusing
 from mdmem.mcp.tools.shape import Tool

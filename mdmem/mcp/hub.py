@@ -10,7 +10,7 @@ from mdmem.dataclass import dataclass, replace
 from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, RootNotFoundError, UsageError
 from mdmem.git.status import list_changed_since_commit
 from mdmem.mcp.arguments import shown
-from mdmem.mcp.page import Page
+from mdmem.mcp.pages import Page
 from mdmem.mcp.tool_call import remarked
 from mdmem.mcp.tools.across import ACROSS
 from mdmem.mcp.tools.shape import AT, EVERYWHERE, REPOSITORY, Facts, Told

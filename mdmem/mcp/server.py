@@ -30,7 +30,7 @@ from mdmem.mcp.arguments import nearest, shown
 from mdmem.mcp.dispatch import Calls
 from mdmem.mcp.handlers import Handlers
 from mdmem.mcp.logs import log_to_stderr
-from mdmem.mcp.page import Page
+from mdmem.mcp.pages import Page
 from mdmem.mcp.session import Session
 from mdmem.mcp.tool_call import OtherMemories, RefusedError
 from mdmem.mcp.tools.shape import Tool

@@ -23,10 +23,8 @@ from mdmem.errors import (
 )
 from mdmem.mcp.answers import plain, spare, written_out
 from mdmem.mcp.arguments import read_arguments
-from mdmem.mcp.page import VIEW, Page, json_line
-from mdmem.mcp.paging import page_of
+from mdmem.mcp.pages import VIEW, Page, json_line, page_of, text_page_of
 from mdmem.mcp.session import NOTHING, Given, Session
-from mdmem.mcp.text_pages import text_page_of
 from mdmem.mcp.tools.shape import AT, CURSOR, FORMAT, FRESH, JSON_FORM, REPOSITORY, Facts, Told, Tool
 from mdmem.mcp.workspaces import Provider
 

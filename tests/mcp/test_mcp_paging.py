@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from mdmem.errors import UsageError
 from mdmem.mcp.answers import told
-from mdmem.mcp.page import VIEW, Page
-from mdmem.mcp.paging import page_of
+from mdmem.mcp.pages import VIEW, Page, page_of
 from mdmem.mcp.tools.core import is_invariant
 
 _ANSWER = {"query": "x", "hits": [{"address": f"nav/a/e{number}", "content": "word " * 60} for number in range(40)]}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from mdmem.mcp.page import json_line
+from mdmem.mcp.pages import json_line
 from mdmem.mcp.server import INSTRUCTIONS
 from mdmem.mcp.tools.hub import OF_HUB
 from mdmem.mcp.tools.shape import Tool

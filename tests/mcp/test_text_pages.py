@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.errors import UsageError
-from mdmem.mcp.page import Page, bytes_of
-from mdmem.mcp.text_pages import text_page_of
+from mdmem.mcp.pages import Page, bytes_of, text_page_of
 from mdmem.mcp.texts import quoted
 
 _CURSOR = re.compile(r"^truncated: true; cursor: ([\w-]+)")
@@ -46,7 +45,8 @@ def test_the_first_line_says_what_is_left_and_how_many_invariants() -> None:
 def test_a_section_larger_than_a_page_goes_on_below_its_heading() -> None:
     text = "### note: Long\n\n" + quoted("\n\n".join(f"line {number} {'x' * 90}" for number in range(40)))
     found = [page.text for page in pages(text)]
-    assert all("### note: Long (continued)" in page for page in found[1:])
+    headings = [line for page in found for line in page.splitlines() if line.startswith("###")]
+    assert headings == [f"### note: Long (part {number} of {len(headings)})" for number in range(1, len(headings) + 1)]
     assert [number for number in range(40) if not any(f"> line {number} " in page for page in found)] == []
 
 

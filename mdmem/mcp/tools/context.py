@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdmem.mcp.page import mark_line
+from mdmem.mcp.pages import mark_line
 from mdmem.mcp.tools.core import is_invariant
 from mdmem.mcp.tools.shape import (
     AGENT,

@@ -136,7 +136,7 @@ class Tool:
     fall_back: Callable[[str, str, Mapping[str, Any]], Facts] | None = None
     refuse: Callable[[str, str], Facts] | None = None
     rootless: Callable[..., Facts | Told] | None = None
-    binds: Callable[[Any], bool] | None = None
+    binds: Callable[[Any], bool] = lambda _: False
     keeps_time: bool = False
     points: Mapping[str, str] = field(default_factory=dict)
     is_first: bool = False
