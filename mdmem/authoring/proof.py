@@ -11,6 +11,8 @@ from mdmem.dataclass import replace
 from mdmem.finding import Finding
 
 _Key = Callable[[Finding], Hashable]
+# Is told until the files are added to git, whatever they say.
+_UNTIL_ADDED = "link-not-tracked"
 
 
 def brought(
@@ -25,7 +27,7 @@ def brought(
     One that says its fact in other words, or at another line of its file, is no new one, unless it was to be `ended`.
     """
     follow, mended = _following(renames), frozenset(ended)
-    left, new = list(before), list(after)
+    left, new = list(before), [one for one in after if one.code != _UNTIL_ADDED]
     # What is told of a folder is told at one of its files, which may be another once the folder has another name.
     for key in (sameness, _in_words, _in_place) if renames else (sameness, _in_place):
         left, new = _unmatched(left, new, key, follow)
