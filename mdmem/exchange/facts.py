@@ -37,7 +37,12 @@ _BREAK = re.compile(
     re.IGNORECASE,
 )
 _FURTHER = re.compile(r"(?:[ \t]*\r?\n)?(?:[ \t]+\S[^\n]*(?:\n|\Z))+|(?:[ \t]*\r?\n)?[A-Z][A-Za-z ]{3,40}(?:\r?\n|\Z)")
-_ROW = re.compile(r"^[ \t>]*\|.*$", re.MULTILINE)
+_ROW = re.compile(r"^[ \t>]*[^|\n]*\|.*$", re.MULTILINE)
+# Facts stand in code only as YAML.
+_CODE = re.compile(
+    r"^[ \t]*(?P<fence>`{3,}|~{3,})(?![ \t]*ya?ml\b).*?(?:^[ \t]*(?P=fence)|\Z)", re.MULTILINE | re.DOTALL
+)
+_VISIBLE = re.compile(r"[^\n]")
 _RULE = re.compile(r"[\s|:-]*-[\s|:-]*\Z")
 
 
@@ -74,7 +79,7 @@ class Fact:
 
 def facts_in(text: str, offset: int) -> Iterator[Fact]:
     """Yield the facts of a part of a body that begins at an offset, in the order of their keys' places."""
-    plain = with_whole_labels(without_comments(text))
+    plain = _CODE.sub(lambda code: _VISIBLE.sub(" ", code[0]), with_whole_labels(without_comments(text)))
     for found in _LINE.finditer(plain):
         parts = map(_fact, _BREAK.split(f"{found['key'] or found['bold']}: {found['value']}"))
         facts = [one for one in parts if one is not None]
@@ -107,15 +112,15 @@ def _is_known(name: str) -> bool:
 
 
 def _tables(plain: str) -> Iterator[list[re.Match[str]]]:
-    """Yield the rows of each table."""
-    rows: list[re.Match[str]] = []
+    """Yield the rows of each table: lines that begin with a bar, or that a row of dashes is among."""
+    blocks: list[list[re.Match[str]]] = []
     for row in _ROW.finditer(plain):
-        if rows and row.start() != rows[-1].end() + 1:
+        if not blocks or row.start() != blocks[-1][-1].end() + 1:
+            blocks.append([])
+        blocks[-1].append(row)
+    for rows in blocks:
+        if all(row[0].lstrip("> \t").startswith("|") for row in rows) or any(_RULE.match(row[0]) for row in rows):
             yield rows
-            rows = []
-        rows.append(row)
-    if rows:
-        yield rows
 
 
 def _cells(row: str) -> list[str]:

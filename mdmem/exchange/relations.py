@@ -166,6 +166,10 @@ _ENDING = ("supers", "superc", "replac", "obsolet", "deprecat")
 _CHANGING = ("amend", "modif", "updat", "chang", "revis")
 # Behind the others a mere number is none of a record: `Updated 2020`.
 _NAMING = (*_ENDING, "amend", "clarif", "refin")
+# `It replaces 2 queues.`
+_COUNT = re.compile(
+    r"[1-9]\d*\s+(?!(?:and|or|in|for|on|by|as|with|except|only|but|because|due|since|from|at|partly|partially|where)\b)[a-z]"
+)
 _WHEN = re.compile(rf"[\s,(]*(?:(?:on|since|in|as\s+of)\s+)?{DAY}[\s)]*\Z", re.IGNORECASE)
 _REPOSITORY = re.compile(r"\s*(?:of|in|from)\s+[\w.-]+/[\w.-]+")
 
@@ -236,6 +240,12 @@ def _objects(sentence: MaskedSentence, text: str, verb: str, *, is_passive: bool
     is_whole, at = not part, 0
     while item := _ITEM.match(text, at):
         reference = sentence.signs[item["sign"]][0]
+        if (
+            reference is not None
+            and reference.is_mere_number
+            and _COUNT.match(f"{reference.target}{text[item.end('sign') :]}")
+        ):
+            break
         words = item["words"].split()
         is_beside = bool(found) and not words and not item["lead"].strip(" :(-\u2013\u2014")
         if reference is None or (found and words and not item["lead"].strip()) or _REPOSITORY.match(text, item.end()):

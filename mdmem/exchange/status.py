@@ -57,13 +57,14 @@ _OF_ITSELF = "|".join(
     (
         *("this", "that", "it", "the", "our", "which", "we", "have", "has", "had", "been", "is", "was", "be", "being"),
         *("now", "since", "later", "then", "also", "formally", "officially", "fully", "completely", "entirely"),
+        *("provisionally", "conditionally", "tentatively", "unanimously"),
         *("currently", "already", "as", "of", "on", "adr", "decision", "record", "document", "doc", "page", "rfc"),
         *("architecture", "architectural", "status", "state", "note", "notes", "nb", "update", "warning", "important"),
         *("caution", "attention", "info", "tip", "danger", "please", "marked", "considered", "declared", "and", "but"),
     )
 )
 _LEAD = re.compile(
-    rf"(?:(?!(?:{_ANY_WORD})\b)(?:{_OF_ITSELF})\b(?!-)[\s:,.!]*|{DAY}|[^\w\s\[{REFERENCE[1:-1]}]|\[(?=!)|\s)*",
+    rf"(?:this\s+(?-i:[A-Z]{{2,6}})\b|(?!(?:{_ANY_WORD})\b)(?:{_OF_ITSELF})\b(?!-)[\s:,.!]*|{DAY}|[^\w\s\[{REFERENCE[1:-1]}]|\[(?=!)|\s)*",
     re.IGNORECASE,
 )
 _NOT_NOW = re.compile(
@@ -147,7 +148,12 @@ class _Stated:
 def read_status(written: str, *, own: int | None = None) -> StatusReading:
     """Return what the text of a status says; `own` is the number of the record."""
     stated = list(_stated(units_of(written), own))
-    words = [(one.word, one.day) for one in stated if one.word]
+    words: list[tuple[str, str | None]] = []
+    for one in stated:
+        if one.word:
+            words.append((one.word, one.day))
+        elif words and one.day and not one.claims and words[-1][1] is None:
+            words[-1] = (words[-1][0], one.day)
     claims = tuple(claim for one in stated for claim in one.claims)
     text, is_whole = " ".join(written.split()), bool(stated) and all(one.is_whole for one in stated)
     if any(one.kind is ClaimKind.SUPERSEDED_BY for one in claims):
@@ -259,6 +265,8 @@ def _of_clause(sentence: MaskedSentence, clause: str, *, is_first: bool, awaits:
     days = re.findall(DAY, clause)
     found = read_date(sentence.signs[days[0]][1]) if days else None
     day = found.iso if found is not None else None
+    if day is not None and _REMARK.match(clause):
+        return _Stated(day=day, is_whole=True)
     rest = clause[_end_of(_LEAD, clause) :]
     lead = _IN_PART.match(rest)
     part = lead[0].strip() if lead else ""
@@ -320,7 +328,8 @@ def banners_in(written: str, *, own: int | None = None) -> str:
 
 
 _MARKED = re.compile(
-    r"\s*(?:[^\w\s\[#|`]|(?:note|warning|important|attention|caution|update|deprecated|superseded|obsolete|rejected|draft)\b)",
+    r"\s*(?:[>!:]|\.\.\s|\*\*|__|[^\x00-\x7f]"
+    r"|(?:note|warning|important|attention|caution|update|deprecated|superseded|obsolete|rejected|draft)\b)",
     re.IGNORECASE,
 )
 

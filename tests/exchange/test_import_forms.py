@@ -44,6 +44,12 @@ FORCE: dict[str, Form] = {
     "unknown": (plain("Living document"), ACTIVE),
     "not-yet": (plain("Accepted, will be superseded by ADR-0090"), {"superseded_by": None, **ACTIVE}),
     "prose": (plain("Accepted. Deprecated methods stay until then."), ACTIVE),
+    "contents": ("# A title\n\n- [Proposal](#proposal)\n- [Status](#status)\n\n## Proposal\n\nWe do.\n", ACTIVE),
+    "code": ("# A title\n\n```\nStatus: Rejected\n```\n\nWe do.\n", ACTIVE),
+    "numbers-of-things": (
+        "# A title\n\nIt replaces 90 queues, because they were slow.\n",
+        {"supersedes": None, **ACTIVE},
+    ),
     "proposed": (plain("Proposed"), DRAFT),
     "draft": (plain("DRAFT"), DRAFT),
     "pending": (plain("Pending approval by the board"), DRAFT),
@@ -55,6 +61,8 @@ FORCE: dict[str, Form] = {
     ),
     "withdrawn": (plain("Withdrawn (2024-03-04)"), {"deprecated_at": "2024-03-04", **ENDED}),
     "proposed-then-accepted": (plain("Proposed\n\nAccepted"), ACTIVE),
+    "sentence": (plain("This PEP is withdrawn. Nobody wanted it."), ENDED),
+    "day-below": (plain("**Accepted**\n\n*2024-01-02*"), {"created_at": "2024-01-02", **ACTIVE}),
     "states-by-day": (
         plain("2024-01-01 proposed\n\n2024-02-02 accepted\n\n2025-03-03 deprecated"),
         {"created_at": "2024-02-02", "deprecated_at": "2025-03-03", **ENDED},
@@ -74,6 +82,7 @@ PLACES: dict[str, Form] = {
         {"created_at": "2024-02-03", **ENDED},
     ),
     "table-with-head": ("# A title\n\n| Field | Value |\n|:--|--|\n| **Status** | `Draft` |\n\nx\n", DRAFT),
+    "table-without-bars": ("# A title\n\nStatus | Rejected\n---|---\nDate | 2024-01-02\n\nWe do.\n", ENDED),
     "columns": (
         "# A title\n\n| Date | Status |\n|--|--|\n| 2024-01-01 | Proposed |\n| 2024-02-01 | Accepted |\n",
         ACTIVE,
