@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Self
 
+from msgspec import Struct
+
 from mdmem import SETTINGS_NAME
-from mdmem.dataclass import dataclass
 from mdmem.errors import UsageError
 
 
@@ -18,8 +19,7 @@ class AccessDeniedError(UsageError):
         super().__init__(f"Project access denied: {named}")
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Struct, frozen=True):
     """Who calls, and the names of the wings that they may read and write; None means all."""
 
     name: str | None = None

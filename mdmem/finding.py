@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 
-from mdmem.dataclass import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.entry.model import one_line
 
 
@@ -22,8 +24,7 @@ class Severity(StrEnum):
         return ("error", "warning", "info").index(self.value)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A stretch of one line of one file; line and column count from 1, column in characters."""
 
     path: str
@@ -32,8 +33,7 @@ class Place:
     width: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """Bytes to put in place of others in one file; offsets count bytes from its start, `start == end` inserts."""
 
     path: str
@@ -42,8 +42,7 @@ class Edit:
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Struct, frozen=True):
     """A change that ends a finding: one plan over one file or several, all of it or nothing.
 
     `title` starts with a verb. A safe fix keeps the meaning; one that is not decides something for a person.
@@ -62,8 +61,7 @@ class Fix:
         return tuple(sorted(named))
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One fault: what, where, and how to mend it.
 
     `message` is lower case without a full stop; `help` starts with a verb.

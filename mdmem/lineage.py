@@ -6,21 +6,20 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
 from itertools import chain, filterfalse
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.entry.model import IN_FORCE, Entry, Status
 from mdmem.entry.selection import of_kind
 
 
-@dataclass(frozen=True, slots=True)
-class _Ends:
+class _Ends(Struct, frozen=True):
     """Who supersedes one entry: those that say so themselves, and those that the entry names."""
 
     claimants: set[str] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
 
 
-@dataclass(frozen=True)
-class Lineage:
+class Lineage(Struct, frozen=True, dict=True):
     """The edges «N supersedes O», unless N is a draft; a self-link is no edge.
 
     An edge is a fact where O names N, and where N alone names an O that has ended, or was only a draft. Where N alone
@@ -227,8 +226,7 @@ class Lineage:
         return tuple(_Components(self.said).found)
 
 
-@dataclass(slots=True)
-class _Components:
+class _Components(Struct):
     """Tarjan's strongly connected components (SIAM J. Comput. 1972), with a stack of its own: chains may be long."""
 
     edges: Mapping[str, tuple[str, ...]]

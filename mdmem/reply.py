@@ -6,12 +6,12 @@ import contextlib
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.errors import EnvironmentFaultError
 
 
-@dataclass(slots=True)
-class Reply:
+class Reply(Struct):
     """The answer to one call, on its way."""
 
     _then: list[Callable[[], None]] = field(default_factory=list)
@@ -41,8 +41,7 @@ def replying() -> Iterator[Reply]:
         _REPLY.reset(held)
 
 
-@dataclass(slots=True)
-class Written:
+class Written(Struct):
     """The files that a command has written so far: how many, and the first of them."""
 
     count: int = 0

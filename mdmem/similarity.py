@@ -12,7 +12,9 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import islice
 
-from mdmem.dataclass import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.entry.model import Entry, EntryType, Wing
 
 _WORD = re.compile(r"[^\W_]+")
@@ -43,8 +45,7 @@ _COMPARED = 500
 _NAMED = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
+class Overlap(Struct, frozen=True):
     """A project's entry, the shared one whose subject it covers, and what shows it."""
 
     project: Entry
@@ -78,8 +79,7 @@ def undeclared_overlaps(entries: Iterable[Entry], wings: Mapping[str, Wing]) -> 
             yield from _overlaps_of(subject, sharing, wing)
 
 
-@dataclass(frozen=True, slots=True)
-class _Subject:
+class _Subject(Struct, frozen=True):
     """An entry, its entry-id, and the words of its title."""
 
     entry: Entry
@@ -146,8 +146,7 @@ _QUOTES, _DASHES = "\"'`“”‘’„‚«»‹›", "-–—"
 _OPENING, _CLOSING = f"{_QUOTES}([{{¿¡", f"{_QUOTES})]}}.,;:!?…、。"
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """What is compared of a record: its title and its reasons."""
 
     title: str
@@ -172,8 +171,7 @@ class Subject:
         return f"{self.title}\n{self.rationale}"
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """A record that is there; one that has ended is answered for by its head, or by itself where it has none."""
 
     address: str
@@ -182,8 +180,7 @@ class Known:
     head: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DedupVerdict:
+class DedupVerdict(Struct, frozen=True):
     """What is to be done, which record made it so, and how alike the two are."""
 
     outcome: DedupOutcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
 
 
 class Standing(StrEnum):
@@ -31,8 +31,7 @@ class Standing(StrEnum):
         return self.is_proposal or self is Standing.MERGED
 
 
-@dataclass(frozen=True, slots=True)
-class Stance:
+class Stance(Struct, frozen=True):
     """The standing of one entry, with who proposed it in which commit; `note` says what that would do.
 
     `amended_by` are the proposals that would amend what binds.

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from mdmem.catalog import Catalog
 from mdmem.checks.run import CheckRequest, check
-from mdmem.dataclass import dataclass, field, replace
 from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
 from mdmem.finding import totals
 from mdmem.git import Repository
@@ -29,8 +31,7 @@ from mdmem.workspace.visibility import is_visible
 from mdmem.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WingCount:
+class WingCount(Struct, frozen=True, kw_only=True):
     """How many entries a wing holds, by type and by status."""
 
     name: str
@@ -45,8 +46,7 @@ class WingCount:
         return sum(self.types.values())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatusReport:
+class StatusReport(Struct, frozen=True, kw_only=True):
     """Where the memory is, what it holds, and how its index and its findings stand; a baseline records `known` more.
 
     `told` is what reached agents lately, and `untold` the rules in force that did not; `merged` are the decisions of

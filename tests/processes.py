@@ -361,9 +361,7 @@ def _import_below(package: str) -> None:
     late = tuple(one for one in (f"mdmem.{name}" for name in _LATE) if one != package)
     for module in walk_packages(import_module(package).__path__, f"{package}."):
         if not module.name.startswith(late) and not module.name.endswith("__main__"):
-            for value in list(vars(import_module(module.name)).values()):
-                # Asked for its fields, a data class is made: half of what a short run takes, in each fork.
-                getattr(value, "__dataclass_fields__", None)
+            import_module(module.name)
 
 
 def _use_what_is_imported() -> None:

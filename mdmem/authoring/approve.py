@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from datetime import date
 from graphlib import CycleError, TopologicalSorter
 
+from msgspec.structs import replace
+
 from mdmem.authoring.change_set import ChangeSet
 from mdmem.authoring.governance import approval, owners_say
 from mdmem.authoring.message import Verb, WriteAction
@@ -16,7 +18,6 @@ from mdmem.authoring.write import WriteOptions, WriteResult, catalog_after, writ
 from mdmem.catalog import Catalog, interpret
 from mdmem.checks.approvals import names_the_same
 from mdmem.checks.rules.approved_by_nobody import APPROVED_TYPES
-from mdmem.dataclass import replace
 from mdmem.document.layout import apply_edits
 from mdmem.document.parse import Document, parse_document, without_code
 from mdmem.document.patch import set_fields

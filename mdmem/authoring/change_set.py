@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from msgspec import Struct
+
 from mdmem.authoring.files import FileTransaction
 from mdmem.authoring.message import WriteAction
-from mdmem.dataclass import KW_ONLY, dataclass
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError, MdmemError, taken
 from mdmem.reply import note_written
@@ -17,8 +18,7 @@ from mdmem.state import leads_away
 from mdmem.state.lock import write_lock
 
 
-@dataclass(frozen=True, slots=True)
-class FolderRename:
+class FolderRename(Struct, frozen=True):
     """A file, or a whole folder, with its new path, and the renames of files that this one stands for."""
 
     old: str
@@ -64,8 +64,7 @@ def _paths_below(root: Path, folder: str) -> Iterator[str]:
         yield from (Path(where, name).relative_to(root).as_posix() for name in (*names, *links))
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One file before and after; None where it is not there, `to` is its path afterwards where it is renamed."""
 
     path: str
@@ -74,8 +73,7 @@ class Change:
     after: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeSet:
+class ChangeSet(Struct, frozen=True):
     """Changes in the order in which they are written, each of a file of its own, and what they mean.
 
     Every rename comes after them; the renames of all that a folder holds are made as one where the system can.
@@ -85,7 +83,6 @@ class ChangeSet:
     """
 
     changes: tuple[Change, ...] = ()
-    _: KW_ONLY
     actions: tuple[WriteAction, ...] = ()
     supersedes: tuple[str, ...] = ()
     reason: str | None = None

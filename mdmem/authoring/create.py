@@ -10,13 +10,15 @@ from difflib import get_close_matches
 from itertools import zip_longest
 from math import log
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.place import refuse_unmade_wing, require_wing
 from mdmem.authoring.write import WriteOptions, WriteResult, write_once
 from mdmem.catalog import interpret
 from mdmem.catalog.names import is_well_formed, why_not_on_windows
-from mdmem.dataclass import dataclass, replace
 from mdmem.document.layout import apply_edits
 from mdmem.document.parse import parse_document, without_code
 from mdmem.document.patch import set_fields
@@ -36,8 +38,7 @@ _ID_LENGTH = 60
 _PARAGRAPH = "\n\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class Draft(Struct, frozen=True, kw_only=True):
     """An entry as somebody means to write it; an empty body stands for the template's."""
 
     type: EntryType
@@ -137,8 +138,7 @@ _ASKED = 40
 _NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class SimilarEntry:
+class SimilarEntry(Struct, frozen=True):
     """An entry that says nearly the same as a new one; `similarity` is the share of words they have in common."""
 
     entry: Entry

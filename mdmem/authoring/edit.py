@@ -6,6 +6,9 @@ import codecs
 from collections.abc import Iterator, Sequence
 from datetime import date
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.write import WriteOptions, WriteResult, write_once
@@ -13,7 +16,6 @@ from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import mark_new
 from mdmem.checks.rules import frozen_text_changed
 from mdmem.checks.run import CheckRequest, check
-from mdmem.dataclass import dataclass, replace
 from mdmem.document.layout import apply_edits
 from mdmem.document.parse import parse_document
 from mdmem.document.patch import set_fields
@@ -88,8 +90,7 @@ def _split(content: bytes) -> tuple[bytes, bytes]:
     return mark, content[len(mark) :]
 
 
-@dataclass(frozen=True, slots=True)
-class EditSession:
+class EditSession(Struct, frozen=True):
     """A file that is about to be edited: its address and its bytes."""
 
     address: str

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.fix_choice import FixChoice, RefusedFix, choose
 from mdmem.authoring.proof import brought, unrevealed
 from mdmem.checks.engine import CheckReport
 from mdmem.checks.registry import CHANGE
 from mdmem.checks.run import CheckRequest, check_all, reported
-from mdmem.dataclass import dataclass, field, replace
 from mdmem.errors import UsageError
 from mdmem.finding import Finding, Fix
 from mdmem.tree import Tree, Unreadable, read_one
@@ -23,8 +25,7 @@ _Check = Callable[[Tree], CheckReport]
 _Name = tuple[str, str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class FixResult:
+class FixResult(Struct, frozen=True):
     """What mending comes to: the report on the files as they will be, what it ended, and what is to be written.
 
     `refused` are the fixes that were left out since each would have brought a new finding.
@@ -171,8 +172,7 @@ def _ended(fixed: Iterable[Finding], report: CheckReport) -> tuple[Finding, ...]
     return tuple(sorted(ended, key=lambda finding: finding.sort_key))
 
 
-@dataclass(frozen=True, slots=True)
-class _Moves:
+class _Moves(Struct, frozen=True):
     """Every file that some rounds touched, in the order of the first touch, by its path before and after."""
 
     now: Mapping[str, str] = field(default_factory=dict)
@@ -198,8 +198,7 @@ class _Moves:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
+class _State(Struct, frozen=True):
     """The tree that some rounds lead to, and what every check finds there; what was mended, moved and made readable."""
 
     tree: OverlaidTree

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from msgspec import Struct, field
+
 from mdmem.catalog import interpret, is_entry_place
-from mdmem.dataclass import dataclass, field
 from mdmem.document.parse import parse_document
 from mdmem.document.patch import apply_edits
 from mdmem.finding import Edit, Finding, Fix
@@ -14,8 +15,7 @@ from mdmem.tree import FileKind, Unreadable, read_one
 from mdmem.tree.overlay import OverlaidTree
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedFix:
+class RefusedFix(Struct, frozen=True):
     """A fix that was left out, and the first finding that it would have brought."""
 
     finding: Finding
@@ -29,8 +29,7 @@ class RefusedFix:
         return f"{self.finding.place.path}: left out «{self.fix.title}», which would bring {brings}"
 
 
-@dataclass(slots=True)
-class FixChoice:
+class FixChoice(Struct):
     """Fixes that can be made together: their findings, the bytes they lead to, by path, and the renames after them.
 
     `left_out` are those after which a file would load worse, each with the first finding that it would bring.
@@ -148,8 +147,7 @@ def _overlap(one: Edit, other: Edit) -> bool:
 _KEYS = 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Standing:
+class _Standing(Struct, frozen=True):
     """How well a file loads: what can be told from it, and what is wrong with it."""
 
     level: int

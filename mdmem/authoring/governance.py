@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from msgspec import Struct
+
 from mdmem.checks.approvals import names_the_same
-from mdmem.dataclass import dataclass
 from mdmem.entry.model import EntryType, Status, Wing
 from mdmem.errors import UsageError
 from mdmem.settings import Approvals, Settings
@@ -15,8 +16,7 @@ from mdmem.workspace.workspace import Workspace
 GLOBAL_SCOPE = "global"
 
 
-@dataclass(frozen=True, slots=True)
-class Approval:
+class Approval(Struct, frozen=True):
     """Whether a person's approval counts, and what is to be said about it."""
 
     allowed: bool

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 
+from msgspec.structs import replace
+
 from mdmem.authoring.change_set import ChangeSet
 from mdmem.authoring.citations import cited_by, listed
 from mdmem.authoring.message import Verb, WriteAction
@@ -13,7 +15,6 @@ from mdmem.authoring.supersede import drafts_for
 from mdmem.authoring.write import WriteOptions, WriteResult, write
 from mdmem.catalog import Catalog
 from mdmem.checks.fixes.base import REVIEW_REASON, fields_of
-from mdmem.dataclass import replace
 from mdmem.entry.model import Entry, Status, day_of
 from mdmem.errors import UsageError
 from mdmem.workspace.addresses import resolve_name, resolve_names

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from textwrap import wrap
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
 
 _WIDTH = 72
 
@@ -31,8 +31,7 @@ class Verb(StrEnum):
 _JOINING = {Verb.MOVE: "to", Verb.SUPERSEDE: "by"}
 
 
-@dataclass(frozen=True, slots=True)
-class WriteAction:
+class WriteAction(Struct, frozen=True):
     """One thing done to an entry; `other` is its successor, or the address that it moved to."""
 
     verb: Verb

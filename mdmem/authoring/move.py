@@ -9,6 +9,8 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.create import require_names
 from mdmem.authoring.files import TEMPORARY
@@ -17,7 +19,6 @@ from mdmem.authoring.place import require_wing
 from mdmem.authoring.write import WriteOptions, WriteResult, write
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.links import MoveFix, below
-from mdmem.dataclass import replace
 from mdmem.document.layout import UnpatchableError, apply_edits
 from mdmem.entry.model import WingKind
 from mdmem.errors import LostRaceError, NotFoundError, UsageError, taken

@@ -6,8 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 
+from msgspec.structs import replace
+
 from mdmem.checks.engine import sameness
-from mdmem.dataclass import replace
 from mdmem.finding import Finding
 
 _Key = Callable[[Finding], Hashable]

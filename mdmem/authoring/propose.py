@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from msgspec import Struct
+
 from mdmem.authoring.change_set import Change
 from mdmem.authoring.create import (
     Draft,
@@ -22,7 +24,6 @@ from mdmem.authoring.patch import Value
 from mdmem.authoring.place import ROOM_KINDS
 from mdmem.authoring.successor import compose_successor, supersede_with
 from mdmem.authoring.write import WriteOptions, WriteResult, new_fault
-from mdmem.dataclass import dataclass
 from mdmem.document.layout import apply_edits
 from mdmem.document.parse import parse_document
 from mdmem.document.patch import set_fields
@@ -37,8 +38,7 @@ from mdmem.workspace.wings import get_wing
 from mdmem.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProposeRequest:
+class ProposeRequest(Struct, frozen=True, kw_only=True):
     """What an agent proposes; what is left out is taken from the entry that it supersedes, else from the settings."""
 
     title: str
@@ -62,8 +62,7 @@ class ProposeRequest:
         return {name: value for name, value in stated.items() if value}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProposeResult:
+class ProposeResult(Struct, frozen=True, kw_only=True):
     """The draft that was written, the entry that it is to replace, and what says nearly the same.
 
     `on_subject` is what else speaks of its subject. Nothing is written where an entry says the same already: that is

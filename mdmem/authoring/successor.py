@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import date
 
+from msgspec.structs import replace
+
 from mdmem.authoring.approve import refuse_unfilled
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.create import Draft, address_of, compose, create
@@ -14,7 +16,6 @@ from mdmem.authoring.write import WriteOptions, WriteResult, catalog_after, writ
 from mdmem.catalog import Catalog, full_address, interpret
 from mdmem.checks.case import written_links
 from mdmem.checks.fixes.base import fields_of
-from mdmem.dataclass import replace
 from mdmem.document.layout import apply_edits
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import set_fields

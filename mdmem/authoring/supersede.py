@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import date
 
+from msgspec.structs import replace
+
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.citations import cited_by, listed
 from mdmem.authoring.message import Verb, WriteAction
@@ -14,7 +16,6 @@ from mdmem.catalog import Catalog, full_address
 from mdmem.checks.case import written_links
 from mdmem.checks.fixes.base import REVIEW_REASON, fields_of
 from mdmem.checks.rules.supersession_across_types import CODE as ACROSS_TYPES
-from mdmem.dataclass import replace
 from mdmem.document.parse import Document
 from mdmem.entry.fields import INHERITED
 from mdmem.entry.model import Entry, EntryType, Status, Wing

@@ -7,13 +7,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date
 from typing import TypeVar
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.authoring.change_set import Change, ChangeSet, apply
 from mdmem.authoring.message import Verb, commit_message, subject_of
 from mdmem.catalog import Catalog, load, load_cached
 from mdmem.catalog.edges import EdgeKind, classify
 from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, run_checks
-from mdmem.dataclass import dataclass, replace
 from mdmem.disk import read_regular
 from mdmem.entry.model import LINK_FIELDS
 from mdmem.errors import GitError, KeptAsideError, LostRaceError, UsageError
@@ -98,16 +100,14 @@ def _links(catalog: Catalog, address: str, name: str) -> tuple[str, ...]:
 Root = TypeVar("Root", bound=Workspace)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriteOptions:
+class WriteOptions(Struct, frozen=True, kw_only=True):
     """How something is written: for show, and with a commit or without; None leaves that to the settings."""
 
     is_dry: bool = False
     commit: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriteResult:
+class WriteResult(Struct, frozen=True, kw_only=True):
     """What was written, or would have been; `commit` is the commit that holds it, None where there is none.
 
     `approved` are the addresses of those that it put in force by name.
@@ -284,8 +284,7 @@ TEXT_CHECKS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Nothing:
+class _Nothing(Struct, frozen=True):
     """A tree without a file."""
 
     name: str = "a new entry"

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.model import Entry
 
 SUPERSEDES = "supersedes"
@@ -18,8 +19,7 @@ linked = attrgetter(*_FIELDS, "superseded_by", "relations")
 Edge = tuple[str, str]
 
 
-@dataclass(frozen=True)
-class Adjacency:
+class Adjacency(Struct, frozen=True, dict=True):
     """The links in the fields of entries, by the address at either end."""
 
     entries: Mapping[str, Entry]

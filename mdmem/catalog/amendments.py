@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from functools import cached_property
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.model import Entry, Status, Wing
 from mdmem.entry.selection import having
 from mdmem.lineage import Lineage
 
 
-@dataclass(frozen=True)
-class Amendments:
+class Amendments(Struct, frozen=True, dict=True):
     """The amendments that count: by an entry in force, of no less authority, that may speak for the other's wing.
 
     What replaced an amendment amends in its place. A project amends a shared entry for itself alone.

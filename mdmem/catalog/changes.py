@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property, partial
 
+from msgspec import Struct, field
+
 from mdmem.catalog import Catalog
 from mdmem.catalog.links import Reference, references_in
-from mdmem.dataclass import dataclass, field
 from mdmem.document.parse import Document, without_code
 from mdmem.entry.model import Entry, title_of
 from mdmem.tree import digest_of
@@ -17,8 +18,7 @@ from mdmem.tree import digest_of
 _MOVED = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class ComparableText:
+class ComparableText(Struct, frozen=True):
     """The body of an entry, with the addresses of its tree and where entries moved from it."""
 
     address: str
@@ -93,8 +93,7 @@ BINDING_FIELDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(Struct, frozen=True):
     """One entry before and after a change, at one address or two, with the bodies that its files hold."""
 
     before: Entry
@@ -126,8 +125,7 @@ class Changed:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(Struct, frozen=True):
     """The entries that a change altered or moved, those it added, and those it took away, by address."""
 
     changed: tuple[Changed, ...] = ()
@@ -152,8 +150,7 @@ def changes_between(
     return _ChangeClassifier(before, after, documents, left_out).changes()
 
 
-@dataclass(frozen=True)
-class _ChangeClassifier:
+class _ChangeClassifier(Struct, frozen=True, dict=True):
     """One comparison of two trees; only what differs is read from the first."""
 
     before: Catalog

@@ -34,8 +34,9 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import groupby
 
+from msgspec import Struct
+
 from mdmem.catalog import Catalog
-from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, Status, day_of
 from mdmem.entry.selection import having
 
@@ -65,8 +66,7 @@ class EdgeKind(StrEnum):
         return self in (EdgeKind.SOUND, EdgeKind.PENDING)
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """«`new` supersedes `old`», and which ends name it; an end that leads nowhere is as written."""
 
     old: str
@@ -90,8 +90,7 @@ def classify(
     return tuple(_Classifying(catalog, untracked, about).edges())
 
 
-@dataclass(frozen=True, slots=True)
-class _Claim:
+class _Claim(Struct, frozen=True):
     """An edge before it is classified."""
 
     old: str
@@ -100,8 +99,7 @@ class _Claim:
     by_old: bool
 
 
-@dataclass(frozen=True)
-class _Classifying:
+class _Classifying(Struct, frozen=True, dict=True):
     """One pass over the edges of a catalog."""
 
     catalog: Catalog

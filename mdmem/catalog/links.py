@@ -7,17 +7,17 @@ from collections.abc import Collection, Iterator, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from mdmem.catalog import Catalog, full_address
 from mdmem.catalog.adjacency import SUPERSEDES, Edge
-from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, Status
 
 if TYPE_CHECKING:
     from mdmem.document.links import BodyLink
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """One cross-reference in the body of the entry at `address`.
 
     `target` is the address it means, None where it means no entry; `path` is its file counted from the root, for a
@@ -57,8 +57,7 @@ class Direction(StrEnum):
     INCOMING = "incoming"
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(Struct, frozen=True):
     """An entry at the other end of a link, and what the link says."""
 
     entry: Entry
@@ -70,8 +69,7 @@ class Neighbour:
 _ORDER = ("conflicts_with", "overrides", "amends", SUPERSEDES, "produced", "relation", "see")
 
 
-@dataclass(frozen=True)
-class Neighbourhood:
+class Neighbourhood(Struct, frozen=True):
     """The links of all entries of a catalog, those of its bodies outgoing only: no other body is read for them."""
 
     catalog: Catalog

@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct, field
+from msgspec.structs import force_setattr, replace
+
 from mdmem.access import Access
 from mdmem.catalog.addresses import is_manifest, may_hide_entries
 from mdmem.catalog.adjacency import Adjacency
@@ -13,7 +16,6 @@ from mdmem.catalog.amendments import Amendments
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, not_fetched, unreadable
 from mdmem.catalog.redaction import Redaction, is_hidden_path, known_addresses
 from mdmem.catalog.traits import Traits
-from mdmem.dataclass import dataclass, field, replace
 from mdmem.document.split import body_of
 from mdmem.entry.model import Entry, Wing
 from mdmem.errors import GoneError
@@ -29,8 +31,7 @@ CHANGED = "changed"
 """In place of the digest of what is no longer as it was when its entry was loaded."""
 
 
-@dataclass(frozen=True)
-class Derived:
+class Derived(Struct, frozen=True, dict=True):
     """What follows from the entries and wings alone, each part found when it is first asked for."""
 
     entries: Mapping[str, Entry]
@@ -71,8 +72,7 @@ class Derived:
         return found
 
 
-@dataclass(frozen=True)
-class Catalog:
+class Catalog(Struct, frozen=True, eq=False, dict=True):
     """The entries and wings of one tree, by address and name, sorted.
 
     `broken` are the files in an entry's place that hold no readable entry: each may be an invariant.
@@ -95,12 +95,12 @@ class Catalog:
     stances: Mapping[str, Stance] | None = None
     one_end_suffices: bool | frozenset[str] = False
     # What follows from the entries; a catalog of the same entries keeps it.
-    derived: Derived = field(default=None, repr=False, compare=False)  # type: ignore[assignment]  # set when it is made
+    derived: Derived = None  # type: ignore[assignment]  # set when it is made
 
     def __post_init__(self) -> None:
         """Keep what follows from the entries where they are the same, else find it anew."""
         if self.derived is None or not self.derived.is_of(self):
-            object.__setattr__(self, "derived", Derived(self.entries, self.wings, self.one_end_suffices))
+            force_setattr(self, "derived", Derived(self.entries, self.wings, self.one_end_suffices))
 
     def over(self, tree: Tree) -> Catalog:
         """Return the same entries over a tree of the same files, whose texts are read when they are asked for."""

@@ -10,9 +10,11 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.access import Access
 from mdmem.catalog.addresses import full_address
-from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import LINK_FIELDS, Entry, Wing
 from mdmem.errors import SettingsError
 from mdmem.settings import Settings
@@ -82,8 +84,7 @@ def without_hidden_wings(wing: Wing, access: Access) -> Wing:
     return wing.with_changes(shared_wings=tuple(name for name in wing.shared_wings if access.reads(name)))
 
 
-@dataclass(frozen=True, slots=True)
-class Redaction:
+class Redaction(Struct, frozen=True):
     """Takes the links that are hidden out of what is shown; `addresses` are those of the tree, as they are seen."""
 
     access: Access

@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.errors import GitError, SettingsError
 from mdmem.settings import Settings, WingSettings, parse_settings
 from mdmem.settings.remotes import is_path
@@ -15,8 +16,7 @@ from mdmem.tree import SETTINGS_NAME, GitTree, JoinedTree, MissingWing, Tree, Un
 FETCH_PINNED = "`mdmem sync --wings --pinned` fetches it"
 
 
-@dataclass(frozen=True, slots=True)
-class NotHere:
+class NotHere(Struct, frozen=True):
     """Why a wing that lives elsewhere cannot be read, as the end of a sentence about it, and what to type."""
 
     why: str

@@ -7,14 +7,14 @@ from functools import cached_property
 from itertools import chain, filterfalse
 from typing import Any
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.entry.selection import having, of_kind
 from mdmem.lineage import Lineage
 
 
-@dataclass(frozen=True, eq=False)
-class Traits:
+class Traits(Struct, frozen=True, eq=False, dict=True):
     """What single fields say of all entries of a catalog; `kept` is what others made of it, by its conditions."""
 
     entries: Mapping[str, Entry]

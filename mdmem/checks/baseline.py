@@ -10,10 +10,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from mdmem.checks.registry import ASKS_GIT, CODES, EXCUSABLE, INCOMPLETE_CODES
 from mdmem.checks.rules.loaded import LOADED
 from mdmem.checks.severity import codes_of
-from mdmem.dataclass import dataclass
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, SettingsError, UsageError
 from mdmem.finding import Finding, Place, Severity
@@ -30,8 +31,7 @@ _ANEW = "`mdmem check --update-baseline` writes it anew"
 _KEYS = {"code", "address", "count"}
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """So many findings of one check at one address, or at a path that is no entry's; `line` is its own in the file."""
 
     code: str
@@ -40,8 +40,7 @@ class Record:
     line: int = 1
 
 
-@dataclass(frozen=True)
-class Baseline:
+class Baseline(Struct, frozen=True, dict=True):
     """What a baseline's file records, in the file's order; `path` is the file's."""
 
     path: str
@@ -202,8 +201,7 @@ def without_known(
     return sorted([*kept, *stale], key=lambda finding: finding.sort_key), known
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineResult:
+class BaselineResult(Struct, frozen=True):
     """A baseline that was written: its file, the settings if they were told of it, and how many findings it records.
 
     `is_staged` says that git has both for the next commit.

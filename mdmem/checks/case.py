@@ -7,6 +7,8 @@ from datetime import date
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
+from msgspec import Struct, field
+
 from mdmem.catalog import Catalog, full_address, is_entry_place
 from mdmem.catalog.addresses import is_manifest, is_misnamed
 from mdmem.catalog.changes import Changes, changes_between
@@ -16,7 +18,6 @@ from mdmem.catalog.names import is_usual
 from mdmem.checks.extract import DocumentExtract, Extract, KeptExtract, WrittenLink
 from mdmem.checks.prose import text_gives_reason
 from mdmem.checks.suppressions import Suppression
-from mdmem.dataclass import dataclass, field
 from mdmem.document.parse import Document
 from mdmem.entry.model import Entry, Status
 from mdmem.finding import Finding, Place
@@ -74,8 +75,7 @@ class Link(NamedTuple):
     target: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
+class Base(Struct, frozen=True):
     """The tree that a change started from: what people call it, its entries and its settings."""
 
     name: str
@@ -83,8 +83,7 @@ class Base:
     settings: Settings
 
 
-@dataclass(frozen=True, slots=True)
-class Merge:
+class Merge(Struct, frozen=True):
     """A merge that has not happened: the two sides, the tree they both came from, and what git cannot merge.
 
     `ours` is the change, `theirs` what it is merged into.
@@ -114,8 +113,7 @@ class Merge:
                 yield address
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(Struct, frozen=True, dict=True):
     """One run of the checks; `facts` is None outside git, `base` where there is nothing to compare with.
 
     `merge` is given where the tree is the result of a merge that has not happened; `faults` are what went wrong

@@ -6,10 +6,11 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from mdmem.catalog.addresses import acting_in, is_misnamed
 from mdmem.checks.case import Case
 from mdmem.checks.paths import at_path, files_and_folders
-from mdmem.dataclass import replace
 from mdmem.document.parse import Document
 from mdmem.entry.model import visible
 from mdmem.finding import Finding, Severity

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from msgspec import Struct
+
 from mdmem.catalog import Catalog
 from mdmem.checks.case import Base, Merge
-from mdmem.dataclass import dataclass
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError, shown_message
 from mdmem.finding import Finding, Place
 from mdmem.git import (
@@ -29,8 +30,7 @@ from mdmem.workspace.snapshot import Snapshot
 from mdmem.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedTrees:
+class ComparedTrees(Struct, frozen=True):
     """The trees to compare with; `other_parents` are those of a merge commit that is being made.
 
     `elsewhere` are trees whose findings are old, too, each read when it is asked for: a parent only where the default

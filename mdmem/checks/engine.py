@@ -11,6 +11,9 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Protocol, cast
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.checks.case import Case
 from mdmem.checks.registry import ASKS_GIT, CODES, INCOMPLETE_CODES, KEPT
 from mdmem.checks.rules import unused_suppression
@@ -18,7 +21,6 @@ from mdmem.checks.rules.check_crashed import crash_of
 from mdmem.checks.rules.loaded import LOADED
 from mdmem.checks.severity import SeverityPolicy, codes_of
 from mdmem.checks.suppressions import Suppressions
-from mdmem.dataclass import dataclass, replace
 from mdmem.errors import MdmemError, SettingsError, UsageError
 from mdmem.finding import Finding, Place, Severity
 from mdmem.settings import Settings, WingSettings
@@ -39,8 +41,7 @@ class Check(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class CheckReport:
+class CheckReport(Struct, frozen=True):
     """What one run found: the findings in order, how many entries were read, and whether anything was left unread.
 
     `known` are those that a baseline keeps out. `base` is what the tree was compared with, `fixed` what was mended

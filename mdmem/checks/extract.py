@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Protocol
 
+from msgspec import Struct
+
 from mdmem.checks.amendment_sentences import AmendmentSentence, amendment_sentences
 from mdmem.checks.prose import text_gives_reason
 from mdmem.checks.suppressions import Suppression, suppressions_in
-from mdmem.dataclass import dataclass
 from mdmem.document.links import BodyLink, body_links, may_hold_links
 from mdmem.document.parse import Document, without_code
 from mdmem.entry.model import LINK_FIELDS, Status
@@ -66,8 +67,7 @@ class Extract(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class DocumentExtract:
+class DocumentExtract(Struct, frozen=True, dict=True):
     """The extract of a document, each part made when it is first asked for."""
 
     document: Document

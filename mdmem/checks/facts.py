@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.git import BlobReader, Repository, list_ignored, list_not_added, list_staged, list_tracked
 from mdmem.git.history import FileDays, file_days, list_deletions, list_staged_deletions
 from mdmem.tree import NarrowedTree
 
 
-@dataclass(frozen=True)
-class GitFacts:
+class GitFacts(Struct, frozen=True, dict=True):
     """The facts of one root; paths count from it unless a name says otherwise.
 
     `revisions` are the commits whose history counts, HEAD where there are none.
@@ -83,8 +83,7 @@ class GitFacts:
         return f"{self.under}/{path}" if self.under else path
 
 
-@dataclass(frozen=True)
-class SeenFacts:
+class SeenFacts(Struct, frozen=True, dict=True):
     """The facts of a root as who sees some of its wings may know them."""
 
     whole: GitFacts

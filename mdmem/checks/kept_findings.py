@@ -15,13 +15,15 @@ from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 import mdmem
 from mdmem.catalog import is_entry_place
 from mdmem.checks.case import Case
 from mdmem.checks.engine import ask
 from mdmem.checks.extract import KeptExtract, kept_extract
 from mdmem.checks.registry import KEPT
-from mdmem.dataclass import dataclass, field, replace
 from mdmem.finding import Finding
 from mdmem.state import read_packed, write_packed
 
@@ -38,8 +40,7 @@ _TOGETHER = 2_000
 _Known = dict[str, KeptExtract]
 
 
-@dataclass(slots=True)
-class ExtractStore:
+class ExtractStore(Struct):
     """The extracts of a root's files, of all its trees, by the identity of their content and their path.
 
     An editor, whose texts change with each key, keeps what it learns in memory alone: its store is not `is_written`.

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 
+from msgspec import Struct
+
 from mdmem.catalog import full_address
 from mdmem.checks.case import Case
 from mdmem.checks.paths import TrackedPaths
-from mdmem.dataclass import dataclass
 
 # A comparison costs some 50 µs.
 _COMPARED = 8
@@ -77,8 +78,7 @@ def _entry_id(address: str) -> str:
 _IN_INDEX = "git's index"
 
 
-@dataclass(frozen=True, slots=True)
-class Fate:
+class Fate(Struct, frozen=True):
     """What became of an address, as the end of a sentence, and which addresses may be meant, the likeliest first.
 
     `certain` is where the file moved to, as git tells; `unadded` is the file that git lacks, as typed at its top.
@@ -108,8 +108,7 @@ def _where(commit: str) -> str:
     return f"commit `{commit}`" if commit else _IN_INDEX
 
 
-@dataclass(frozen=True)
-class MissingTarget:
+class MissingTarget(Struct, frozen=True, dict=True):
     """Tells the fate of addresses of one case; what it needs is looked up at the first question."""
 
     case: Case

@@ -5,14 +5,14 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
+from msgspec import Struct
+
 from mdmem.checks.case import Case
 from mdmem.checks.paths import files_and_folders
-from mdmem.dataclass import dataclass
 from mdmem.tree import TreeFile
 
 
-@dataclass(frozen=True, slots=True)
-class NameCollision:
+class NameCollision(Struct, frozen=True):
     """Two files or folders, and the first file at or below each."""
 
     first: str

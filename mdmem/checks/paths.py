@@ -9,9 +9,10 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from msgspec import Struct
+
 from mdmem.catalog import Catalog, is_entry_place
 from mdmem.checks.case import Facts
-from mdmem.dataclass import dataclass
 from mdmem.entry.globs import matches
 from mdmem.finding import Finding, Place
 from mdmem.tree import SETTINGS_NAME, FileKind, TreeFile
@@ -92,8 +93,7 @@ def leaves_root(file: TreeFile) -> bool:
     return reached == ".." or reached.startswith("../")
 
 
-@dataclass(frozen=True)
-class TrackedPaths:
+class TrackedPaths(Struct, frozen=True, dict=True):
     """The tracked paths of a repository, sorted, so that what lies below a folder is one stretch."""
 
     facts: Facts

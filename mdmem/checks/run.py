@@ -7,6 +7,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.catalog import Catalog
 from mdmem.checks.case import Base, Case
 from mdmem.checks.compare import ComparedTrees, checked_catalog, compare
@@ -15,7 +18,6 @@ from mdmem.checks.facts import GitFacts, SeenFacts
 from mdmem.checks.kept_findings import ExtractStore, with_extracts
 from mdmem.checks.registry import CHANGE, CODES, INCOMPLETE_CODES, MERGE
 from mdmem.checks.rules import merge_marker, settings_loosened
-from mdmem.dataclass import dataclass, replace
 from mdmem.errors import UsageError
 from mdmem.finding import Finding, Severity
 from mdmem.git import staged_index
@@ -59,8 +61,7 @@ def _is_below(path: str, wanted: str) -> bool:
     return wanted in (".", path, path.removesuffix(".md")) or path.startswith(f"{wanted.rstrip('/')}/")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckRequest:
+class CheckRequest(Struct, frozen=True, kw_only=True):
     """What one run of the checks was asked for.
 
     `base` is the revision to compare with; without one, what is staged is compared with HEAD and a merge with what it

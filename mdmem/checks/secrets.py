@@ -11,11 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Secret:
+class Secret(Struct, frozen=True):
     """What looks like a secret: its kind and where it stands; never its text, which would end up in a log."""
 
     kind: str

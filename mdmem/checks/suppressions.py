@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
+from msgspec import Struct
+
 from mdmem.catalog.addresses import is_entry_place
 from mdmem.checks.registry import CODES, EXCUSABLE
-from mdmem.dataclass import dataclass
 from mdmem.document.parse import Document
 from mdmem.finding import Finding, Place
 
@@ -17,8 +18,7 @@ from mdmem.finding import Finding, Place
 _COMMENT = re.compile(r"<!--\s*mdmem:(.*?)(-->|\Z)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Suppression:
+class Suppression(Struct, frozen=True):
     """One check that one file wants silent; with a `fault`, which is a message and a help, it keeps nothing back."""
 
     code: str

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
+from msgspec import Struct
 
 from mdmem.cli.completion import complete_code_path, complete_folder, complete_revision
-from mdmem.dataclass import dataclass
 
 if TYPE_CHECKING:
     from mdmem.authoring.write import WriteOptions, WriteResult
@@ -28,8 +28,7 @@ Decorated = Callable[..., Any]
 _opened: list[Workspace] = []
 
 
-@dataclass(frozen=True, slots=True)
-class Globals:
+class Globals(Struct, frozen=True):
     """The options that every command takes, before or after its name."""
 
     root: str | None = None

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from mdmem.cli.common import Globals, columns, format_option, global_options, print_text, today
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.hub_common import dsn_option, now, reading, repositories_option
 from mdmem.cli.list import within
-from mdmem.dataclass import replace
 
 if TYPE_CHECKING:
     from mdmem.hub.reader import Reader

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from mdmem.cli.common import Globals, at_option, columns, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_place
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.short_help import ShortHelp
-from mdmem.dataclass import replace
 from mdmem.errors import UsageError
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from mdmem.cli.common import (
     Globals,
@@ -23,7 +24,6 @@ from mdmem.cli.completion import complete_place
 from mdmem.cli.editor import edited, piped_text
 from mdmem.cli.proposal import is_proposed
 from mdmem.cli.short_help import ShortHelp
-from mdmem.dataclass import dataclass
 
 if TYPE_CHECKING:
     from mdmem.authoring.create import Draft, SimilarEntry
@@ -108,8 +108,7 @@ def _draft(workspace: Workspace, options: dict[str, Any], body: str) -> Draft:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
+class _Written(Struct, frozen=True):
     """A new entry, and what was there before: what says nearly the same, and what else speaks of its subject."""
 
     address: str

@@ -50,7 +50,8 @@ def command(given: Globals, address: str | None, form: str, **options: Any) -> i
 
 
 def _show(given: Globals, workspace: Workspace, address: str | None, form: str) -> int:
-    from mdmem.dataclass import replace
+    from msgspec.structs import replace
+
     from mdmem.merge.conflicts import find_conflicts
     from mdmem.merge.resolve import find_conflict
     from mdmem.render.conflicts import conflicts_json, conflicts_text

@@ -7,16 +7,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
-
-from mdmem.dataclass import dataclass
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from mdmem.state.sessions import Sessions
     from mdmem.workspace.workspace import Workspace
 
 
-@dataclass(slots=True)
-class CallerSession:
+class CallerSession(Struct):
     """What the answers under a name gave; without a name nothing is kept."""
 
     name: str | None

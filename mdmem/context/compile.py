@@ -13,6 +13,9 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
+
 from mdmem.catalog import Catalog
 from mdmem.context.describe import METADATA, Describer, Room, contents_of, gists_of, id_of, with_links_within
 from mdmem.context.facets import TITLES, Facet, facet_of
@@ -20,7 +23,6 @@ from mdmem.context.gather import Candidate, Memory, MemoryCandidates, gather, is
 from mdmem.context.pack import ContextPack, Item, PackSection
 from mdmem.context.request import ContextRequest, Intent, Layer
 from mdmem.context.shape import REACHES, FacetReach, facets_for, weight_of
-from mdmem.dataclass import asdict, dataclass, field, replace
 from mdmem.entry.model import EntryType, visible
 from mdmem.errors import GoneError, MdmemError
 from mdmem.finding import Finding
@@ -37,8 +39,7 @@ from mdmem.workspace.visibility import project_scope
 from mdmem.workspace.workspace import Workspace
 
 
-@dataclass(slots=True)
-class Choice:
+class Choice(Struct):
     """What comes, and why each other candidate does not, those that are named first, the best fitting before others."""
 
     chosen: list[Candidate] = field(default_factory=list)

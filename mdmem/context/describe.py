@@ -9,11 +9,13 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
 from mdmem.catalog import Catalog
 from mdmem.catalog.links import Neighbour, Neighbourhood
 from mdmem.context.gather import Candidate
 from mdmem.context.pack import Item, Quality, Related
-from mdmem.dataclass import asdict, dataclass, replace
 from mdmem.entry.model import Entry, EntryType, instant_of
 from mdmem.entry.sections import ruling, shortened
 from mdmem.entry.text import content_of, tokens_of
@@ -26,8 +28,7 @@ METADATA = "x-metadata"
 _SHORTENED = 800
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(Struct, frozen=True):
     """What is given of one entry."""
 
     text: str
@@ -39,8 +40,7 @@ class Content:
         return _cost(self.text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class Room(Struct, frozen=True, kw_only=True):
     """How long contents may be: `tokens` for all together and their links, `longest` for each; `terms` are asked for.
 
     What is shortened keeps the passage that holds most of the terms, unless there are none.
@@ -117,8 +117,7 @@ def id_of(address: str, *, is_private: bool) -> str:
     return f"{PRIVATE}{address.split('/', 1)[1]}" if is_private else address
 
 
-@dataclass(frozen=True)
-class Describer:
+class Describer(Struct, frozen=True, dict=True):
     """Describes the items of one memory; `size` is how many related entries each may have.
 
     What `is_brief` has neither these nor more than its standing beside its contents.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.model import Entry, EntryType
 
 SESSION = "session"
@@ -27,8 +28,7 @@ class Facet(StrEnum):
     DOMAIN = "domain"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FacetRow:
+class FacetRow(Struct, frozen=True, kw_only=True):
     """What stands under one facet: whole types, and entries of some types by their label, else by their room."""
 
     facet: Facet

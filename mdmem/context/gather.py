@@ -7,11 +7,13 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import NamedTuple
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.catalog import Catalog
 from mdmem.context.facets import SESSION, Facet, facet_of
 from mdmem.context.request import ContextRequest
 from mdmem.context.shape import REACHES
-from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, EntryType, instant_of
 from mdmem.retrieval.kinds import Ranks
 from mdmem.retrieval.question import Question, likeness_step
@@ -23,8 +25,7 @@ from mdmem.workspace.scope import Scope
 _OLDEST = datetime.min.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
+class Memory(Struct, frozen=True, kw_only=True):
     """One memory that is asked: the team's, or the caller's own, which is read as its files are."""
 
     reading: Reading
@@ -92,8 +93,7 @@ class Candidate(NamedTuple):
         return (not self.unasked, not self.in_domain, not item.matches, self.is_far, likeness_step(item.score))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryCandidates:
+class MemoryCandidates(Struct, frozen=True, kw_only=True):
     """All that one memory has; `domain_is_known` says that an entry of the scope belongs to the domain."""
 
     memory: Memory
@@ -146,8 +146,7 @@ def _folded(text: str) -> str:
     return " ".join(text.casefold().replace("-", " ").replace("_", " ").split())
 
 
-@dataclass(frozen=True)
-class _Gathering:
+class _Gathering(Struct, frozen=True, dict=True):
     """What comes from one memory besides what matches."""
 
     memory: Memory

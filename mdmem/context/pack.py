@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from msgspec import Struct, field
+from msgspec.structs import asdict
+
 from mdmem.context.facets import Facet
 from mdmem.context.request import ContextRequest
-from mdmem.dataclass import asdict, dataclass, field
 from mdmem.entry.model import IN_FORCE
 from mdmem.retrieval.question import AnswerBasis
 from mdmem.standing import Stance, standing_json
 from mdmem.workspace.scope import Scope
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quality:
+class Quality(Struct, frozen=True, kw_only=True):
     """Where an item comes from and how old it is; times are ISO texts."""
 
     origin: str | None = None
@@ -27,8 +28,7 @@ class Quality:
     project_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Related:
+class Related(Struct, frozen=True, kw_only=True):
     """An entry one hop away from an item."""
 
     id: str
@@ -40,8 +40,7 @@ class Related:
     status: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class Item(Struct, frozen=True, kw_only=True):
     """One entry of a pack; `is_unconditional` says that no limit could have left it out.
 
     `stance` is how it stands to the default branch, None where that is not known; `bearings` are claims and amendments
@@ -87,8 +86,7 @@ def named_in(bearings: Iterable[str]) -> frozenset[str]:
     return frozenset(line.partition(": ")[0].rpartition(" ")[2] for line in bearings)
 
 
-@dataclass(frozen=True, slots=True)
-class PackSection:
+class PackSection(Struct, frozen=True):
     """The items of one facet, in the order of authority."""
 
     facet: Facet
@@ -96,8 +94,7 @@ class PackSection:
     items: tuple[Item, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextPack:
+class ContextPack(Struct, frozen=True, kw_only=True):
     """What matters for a goal, in the order of the facets; `proposed` are drafts, which bind nobody.
 
     `nearest` is the project whose name is like the one asked for, where that is none. The basis names the entries left

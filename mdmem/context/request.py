@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
+from msgspec import Struct
+
 from mdmem.arguments import choose, line, optional_line, whole_number, yes_or_no
-from mdmem.dataclass import dataclass
 from mdmem.errors import UsageError
 from mdmem.index.analysis import ask
 
@@ -36,8 +37,7 @@ class Layer(StrEnum):
     DEEP_SEARCH = "deep_search"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextRequest:
+class ContextRequest(Struct, frozen=True, kw_only=True):
     """One question for a context pack; numbers out of bounds count as the nearest bound."""
 
     goal: str

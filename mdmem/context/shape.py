@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from mdmem.context.facets import Facet
 from mdmem.context.request import Intent, Layer
-from mdmem.dataclass import dataclass
 
 # Constraints always come first: where an answer is cut, they are on its first page.
 _ORDERS: dict[Intent, tuple[Facet, ...]] = {
@@ -43,8 +44,7 @@ _FIRST_OF_A_SESSION = (Facet.ACTIVE_WORK, Facet.RECENT_MEMORY)
 _WEIGHTS = (3, 3, 3, 2, 2, 2)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FacetReach:
+class FacetReach(Struct, frozen=True, kw_only=True):
     """How far a layer reaches.
 
     `share` of the limit is used; entries below `floor` of the best score stay out. `length` is the share of the budget

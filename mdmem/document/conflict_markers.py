@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
 
 _HUNK = re.compile(
     rb"^<{7}(?: [^\r\n]*)?\r?\n"
@@ -26,8 +26,7 @@ class ConflictSide(StrEnum):
     THEIRS = "theirs"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Marks:
+class Marks(Struct, frozen=True, kw_only=True):
     """How a conflict is marked: the names of the sides, the marks' width, and whether the ancestor is shown."""
 
     ours: str = "ours"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
 
 if TYPE_CHECKING:
     import yaml
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(Struct, frozen=True):
     """A fault inside the front matter; line and column count from 1 within it."""
 
     code: str

@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.document.fields import Fields, is_collection, is_scalar
 from mdmem.document.parse import Document
 from mdmem.document.yaml_loader import HANDLER
@@ -69,8 +70,7 @@ _COLON = re.compile(r"[ \t]*:")
 _BESIDE = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class KeyChange:
+class KeyChange(Struct, frozen=True):
     """Characters of the front matter to put in place of others."""
 
     start: int
@@ -78,8 +78,7 @@ class KeyChange:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """The front matter of one document, its fields, and the line break of the fence above it."""
 
     path: str

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from urllib.parse import unquote
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.document.parse import without_spans
 
 # One literal bracket in front of the alternatives lets the engine skip from bracket to bracket: forty times as fast.
@@ -26,8 +27,7 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _URL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class BodyLink:
+class BodyLink(Struct, frozen=True):
     """One reference in a body; `offset` counts characters, `is_path` says it is a file, relative to the entry's."""
 
     target: str

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.document.fields import is_scalar, is_sequence
 from mdmem.document.layout import KeyChange, Layout, content_end, is_typed
 from mdmem.document.scalars import block_scalar, is_bare, restyled, scalar
@@ -18,8 +19,7 @@ _LINE_REST = re.compile(r"[ \t]*(?:#[^\n]*)?\r?\n")
 _COMMA = re.compile(r"(?:[ \t\r\n]|#[^\n]*\n)*,")
 
 
-@dataclass(slots=True)
-class _Cell:
+class _Cell(Struct):
     """One item: what stands before it, its source, what stands before its comma and, to the line's end, behind it."""
 
     lead: str
@@ -28,8 +28,7 @@ class _Cell:
     trail: str = ""
 
 
-@dataclass(slots=True)
-class FlowList:
+class FlowList(Struct):
     """The source of a flow list; `head` and `tail` are what stands behind and before its brackets."""
 
     head: str
@@ -153,8 +152,7 @@ _QUOTES = ("'", '"')
 _HEADER = re.compile(r"[|>][-+0-9]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Struct, frozen=True):
     """One item of the list that is wanted: an old one as it was, an old one with a new text, or a new one."""
 
     old: int | None

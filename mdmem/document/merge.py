@@ -9,7 +9,8 @@ import codecs
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.document.conflict_markers import ConflictSide, Marks
 from mdmem.document.layout import UnpatchableError, rank_of
 from mdmem.document.merge_keys import DocumentPart, DocumentParts, Sides, TornKey, merge_key, parts_of
@@ -21,8 +22,7 @@ _MANIFEST = "README.md"
 BODY = "body"
 
 
-@dataclass(frozen=True, slots=True)
-class EntryMerge:
+class EntryMerge(Struct, frozen=True):
     """The merged bytes, and what is torn in them: keys by name, `body` for the text below.
 
     `is_plain` says that git merged the whole file as text, since a side could not be read as an entry.
@@ -95,8 +95,7 @@ def _ending(content: bytes) -> bytes | None:
     return None if both or not lines else b"\n"
 
 
-@dataclass(frozen=True, slots=True)
-class _Merging:
+class _Merging(Struct, frozen=True):
     """Three versions of an entry that can be read, taken apart; `line_break` is that of the result where it changes."""
 
     documents: Sides[Document]

@@ -8,7 +8,9 @@ from datetime import UTC, date, datetime, time
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from mdmem.dataclass import dataclass, field, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.document.fields import is_collection, is_scalar, is_sequence
 from mdmem.document.layout import Layout, UnpatchableError, apply_edits, content_end, layout_of
 from mdmem.document.parse import Document, parse_document
@@ -23,8 +25,7 @@ Thing = TypeVar("Thing")
 Made = TypeVar("Made")
 
 
-@dataclass(frozen=True, slots=True)
-class Sides(Generic[Thing]):
+class Sides(Struct, Generic[Thing], frozen=True):
     """The ancestor, ours and theirs."""
 
     ancestor: Thing
@@ -45,8 +46,7 @@ class Sides(Generic[Thing]):
 _COMMENT = re.compile(r"(?:^|[ \t])#[ \t]*([^\r\n]*)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentPart:
+class DocumentPart(Struct, frozen=True):
     """One key as it is written: what stands above it, its own lines, what it means, and the comments in its lines."""
 
     name: str
@@ -54,7 +54,7 @@ class DocumentPart:
     lines: str
     value: Any
     comments: frozenset[str]
-    items: tuple[str, ...] | None = field(default=None, compare=False)
+    items: tuple[str, ...] | None = None
 
     @property
     def text(self) -> str:
@@ -62,8 +62,7 @@ class DocumentPart:
         return self.above + self.lines
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentParts:
+class DocumentParts(Struct, frozen=True):
     """A document in the order in which it is written; `tail` stands between the last key and the closing fence."""
 
     document: Document
@@ -145,8 +144,7 @@ _ORDERED = frozenset({"repeatable_steps", "shared_wings"})
 _LATEST = frozenset({"verified_at", "editorial_at", "last_hygiene_at"})
 
 
-@dataclass(frozen=True, slots=True)
-class TornKey:
+class TornKey(Struct, frozen=True):
     """A key that both sides changed in ways that no rule can join."""
 
     name: str
@@ -164,8 +162,7 @@ def merge_key(
     return merged.joined() if merged.is_list else merged.chosen()
 
 
-@dataclass(frozen=True, slots=True)
-class _Key:
+class _Key(Struct, frozen=True):
     """One key that both sides changed."""
 
     name: str

@@ -7,7 +7,8 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.document.fields import Fields, Trouble
 from mdmem.document.split import FenceError
 from mdmem.document.yaml_loader import HANDLER, FrontMatterError
@@ -43,8 +44,7 @@ _SECOND = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """One file as it was seen: nothing is interpreted yet.
 
     `fields` is None where the front matter cannot be read; `text` is without a byte order mark.

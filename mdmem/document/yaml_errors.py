@@ -7,16 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 import yaml
+from msgspec import Struct
 
-from mdmem.dataclass import dataclass
 from mdmem.document.scalars import in_quotes
 
 _KEY = re.compile(r"\s*(?:- +)?(?:[\w.-]+:[ \t]+|- +)\Z")
 _NO_BLANK = re.compile(r"([\w-]+):(\S.*)")
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Struct, frozen=True):
     """What is wrong and what to write instead; line and column count from 1 within the front matter."""
 
     message: str
@@ -25,8 +24,7 @@ class Cause:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
+class _Refusal(Struct, frozen=True):
     """What the reader said, and where: `since` is the start of what it was reading, `at` where it gave up."""
 
     text: str

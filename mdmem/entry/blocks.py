@@ -9,7 +9,8 @@ from itertools import accumulate, chain, pairwise
 from math import fsum
 from textwrap import dedent
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.sentences import Paragraph, comments_blanked, cut_at_word, is_links, size_of
 
 
@@ -36,8 +37,7 @@ _CODES = frozenset(("code", "code-block", "sourcecode", "parsed-literal", "liter
 _EMPTY = re.compile(r"[ \t]*(?::[\w -]+:(?:\s|\Z)|</?[a-zA-Z!]|\[[^\]\n]*\]:\s|([=\-~*_#])\1+[\s=\-~*_]*\Z)")
 
 
-@dataclass(frozen=True, slots=True)
-class BodyBlock:
+class BodyBlock(Struct, frozen=True):
     """One block and its place in a body; `joins`: it goes on with the paragraph of the one before."""
 
     start: int
@@ -53,8 +53,7 @@ class BodyBlock:
         return self.text.endswith(":")
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """Blocks that say nothing apart from each other: one, or what announces with what it announces."""
 
     blocks: tuple[BodyBlock, ...]
@@ -174,8 +173,7 @@ def _lines_around(lines: Sequence[str], worth: Callable[[str], float], room: int
     return "\n".join(told)
 
 
-@dataclass
-class _Reading:
+class _Reading(Struct):
     """The lines of a part of a body, which begins at `start`, read from the first to the last."""
 
     text: str

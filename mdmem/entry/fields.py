@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum, auto
 from zlib import crc32
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
 
 
 class Kind(StrEnum):
@@ -61,8 +61,7 @@ class Searched(StrEnum):
     DATE = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """One key of a front matter: what it holds, in one sentence what it means, and a line that shows it.
 
     `in_manifest` says that a wing's manifest states it, too.

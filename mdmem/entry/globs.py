@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import count
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
 
 
 def matches(glob: str, path: str) -> bool:
@@ -68,8 +68,7 @@ def _atomic(pattern: bytes) -> bytes:
     return b"(?>" + pattern + b")"
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(Struct, frozen=True):
     """A glob as git reads it: first as a plain path, then as `literal` followed by what `pattern` matches."""
 
     plain: str

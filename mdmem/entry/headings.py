@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import product
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.phrases import begins_with, holds_any, lowered, words_in
 from mdmem.entry.sentences import without_comments
 
@@ -143,8 +144,7 @@ _BESIDE_PHRASES = (
 _COMPATIBLE = "compatib"
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """A heading with what stands below it up to the next; what stands before the first has no heading and level 0.
 
     `span` is its place in the body, the heading included; `start` is where its text begins.

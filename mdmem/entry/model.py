@@ -8,7 +8,8 @@ from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct
+
 from mdmem.entry.fields import KNOWN_FIELDS, Kind, names_of
 from mdmem.record import StoredRecord
 
@@ -312,8 +313,7 @@ def _is_joined(before: str) -> bool:
     return "\u0590" <= before <= "\u1fff" or before >= "\u2190"
 
 
-@dataclass(frozen=True, slots=True)
-class Flaw:
+class Flaw(Struct, frozen=True):
     """One fault of the front matter against the schema; `item` counts within a list from 0."""
 
     code: str
@@ -321,4 +321,4 @@ class Flaw:
     message: str
     help: str = ""
     item: int | None = None
-    on_key: bool = field(default=False, kw_only=True)
+    on_key: bool = False

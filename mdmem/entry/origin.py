@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from hashlib import sha1
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
 
 KEY = "x-imported-from"
 _WRITTEN = re.compile(r"(?P<path>[^#]+?)(?:#(?P<part>[^@]*))?@(?P<digest>[0-9a-f]{12})\Z")
 LINE = re.compile(rf"^{KEY}:[ \t]+(?P<value>.+?)[ \t]*\r?$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """A file, from the project's top, or a part of one; `digest` begins the name that git gives its content."""
 
     path: str

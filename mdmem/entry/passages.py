@@ -12,7 +12,8 @@ from math import fsum
 from operator import itemgetter, or_
 from typing import NamedTuple
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.headings import Section, told
 from mdmem.entry.likelihood import SHOWING, likely, stated_in
 from mdmem.entry.names import places_of
@@ -64,8 +65,7 @@ _SHOWN_BYTES = 320
 _LISTED, _ITEM_BYTES, _MOST_LISTED = 560, 180, 60
 
 
-@dataclass(frozen=True)
-class _Run:
+class _Run(Struct, frozen=True, dict=True):
     """Sentences that follow one another in a section, with the words that they hold."""
 
     sentences: tuple[Sentence, ...]
@@ -101,8 +101,7 @@ class _Start(NamedTuple):
 _Weighed = tuple[float, int, int, _Run | _Start]
 
 
-@dataclass(frozen=True)
-class Passages:
+class Passages(Struct, frozen=True, dict=True):
     """The passages of one body for one question; `weights` say how rare each word is, 1 where nothing is said.
 
     None is of alternatives, context and the like. What holds one of the `names` that the body gives its subject counts

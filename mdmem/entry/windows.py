@@ -10,7 +10,8 @@ from functools import cached_property
 from heapq import nlargest
 from math import fsum
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.entry.blocks import Group, groups_in
 from mdmem.entry.headings import Section, told
 from mdmem.entry.passages import Find, Hit
@@ -37,8 +38,7 @@ _STATES = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
+class _Told(Struct, frozen=True):
     """A group as text, with the words that it holds."""
 
     group: Group
@@ -48,8 +48,7 @@ class _Told:
     states: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Window:
+class _Window(Struct, frozen=True):
     """Groups of a section from one to another, the last excluded."""
 
     section: int
@@ -58,8 +57,7 @@ class _Window:
     gain: float
 
 
-@dataclass
-class Windows:
+class Windows(Struct, dict=True):
     """The windows of one body for one question; `weights` say how rare each word is, 1 where nothing is said.
 
     None is of alternatives, context and the like unless it `has_asides`, and these weigh less. What `is_known` is

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
 
 
 class Moment(StrEnum):
@@ -46,8 +46,7 @@ _HALF, _UNKNOWN = re.compile("[\ud800-\udc7f\udd00-\udfff]"), "\ufffd"
 _LONGEST_PATH = 4096
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HookEvent:
+class HookEvent(Struct, frozen=True, kw_only=True):
     """One event; `name` is what the client calls it. A context that `is_resumed` still holds what it was told."""
 
     name: str

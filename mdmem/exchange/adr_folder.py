@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.headings import sections_of
 from mdmem.entry.model import Entry, EntryType, Status, day_of, instant_of
 from mdmem.exchange.decision import status_section
@@ -44,8 +45,7 @@ def _by_date(entry: Entry) -> tuple[float, str]:
     return (instant_of(entry.created_at).timestamp() if entry.created_at else 0.0, entry.address)
 
 
-@dataclass(frozen=True, slots=True)
-class _Record:
+class _Record(Struct, frozen=True):
     number: int
     entry: Entry
 
@@ -64,8 +64,7 @@ class _Record:
         return f"[{text}]({self.path})"
 
 
-@dataclass(frozen=True, slots=True)
-class _Folder:
+class _Folder(Struct, frozen=True):
     records: Mapping[str, _Record]
 
     def file(self, shown: ShownEntry) -> ExportedFile:

@@ -8,8 +8,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import accumulate
 
+from msgspec import Struct
+
 from mdmem.checks.fixes.links import relative
-from mdmem.dataclass import dataclass
 from mdmem.document.links import BodyLink, body_links, image_links
 from mdmem.document.parse import without_code
 from mdmem.exchange.markers import with_whole_labels
@@ -25,8 +26,7 @@ _WORDS = re.compile(r"[ \t]*\|")
 _Edit = tuple[int, int, str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(Struct, frozen=True):
     """A body as it is written, and sentences about links that lead nowhere, or out of the project."""
 
     text: str

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.headings import Section, deciding, sections_of
 from mdmem.entry.model import EntryType, Status
 from mdmem.exchange.facts import Fact, date_of, facts_in
@@ -68,8 +69,7 @@ def plain_title(heading: str) -> str:
     return _NUMBERED.sub("", plain[:300], count=1).strip() + plain[300:] if _NUMBERED.match(plain) else plain
 
 
-@dataclass(frozen=True, slots=True)
-class _Stated:
+class _Stated(Struct, frozen=True):
     """All that a record says of its status, in the places where it does; `own` is its number."""
 
     front: str

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from mdmem.dataclass import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.errors import UsageError
 from mdmem.exchange.adr_folder import adr_folder
 from mdmem.exchange.agent_rules import COPILOT_FILES, CURSOR_FILES, agents_file, copilot_files, cursor_files
@@ -15,8 +17,7 @@ from mdmem.workspace.location import place_to_write
 from mdmem.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportRequest:
+class ExportRequest(Struct, frozen=True, kw_only=True):
     """What to export: the name of a form, the wings (the active scope where none is named), and where to.
 
     `out` counts from the working folder; None means the place where the tool looks.
@@ -27,8 +28,7 @@ class ExportRequest:
     out: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportReport:
+class ExportReport(Struct, frozen=True, kw_only=True):
     """What an export is: its files, those that differ from what is there, and what it could not take along.
 
     `folder` is where the files count from.
@@ -40,8 +40,7 @@ class ExportReport:
     remarks: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ExportForm:
+class ExportForm(Struct, frozen=True):
     """One form: what it is for, what makes it, and which files in its folder are its own.
 
     `place` is where its tool looks, from the repository's top, None where a folder has to be named.

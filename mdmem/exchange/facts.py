@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.exchange.markers import with_whole_labels, without_comments
 from mdmem.exchange.moments import WrittenDate, read_date
 from mdmem.exchange.relations import kind_of_key
@@ -46,8 +47,7 @@ _VISIBLE = re.compile(r"[^\n]")
 _RULE = re.compile(r"[\s|:-]*-[\s|:-]*\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """A key and its value, with its place in the body; `is_line` says that the line has nothing else."""
 
     key: str

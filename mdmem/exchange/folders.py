@@ -5,7 +5,8 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Sequence
 
-from mdmem.dataclass import replace
+from msgspec.structs import replace
+
 from mdmem.entry.headings import sections_of
 from mdmem.exchange import adr_tools, instructions, madr
 from mdmem.exchange.decision import status_section

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+from msgspec import Struct, field
+
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.code_paths import CodePaths
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.checks.rules.approved_by_nobody import APPROVED_TYPES
-from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Status, title_of
 from mdmem.entry.origin import KEY, Origin, content_digest
 from mdmem.exchange.body import carried, rewritten
@@ -23,8 +24,7 @@ from mdmem.git.history import first_days
 from mdmem.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class ImportPlan:
+class ImportPlan(Struct, frozen=True):
     """All rows in the order of their files, what is written, and the contents of the files that were taken in.
 
     `on_code` are the rules whose text mentions files of the project, with those as globs.

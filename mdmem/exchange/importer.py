@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from msgspec import Struct
+
 from mdmem.authoring.write import WriteOptions, WriteResult, catalog_after, commit_files, write
 from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, run_checks
-from mdmem.dataclass import dataclass
 from mdmem.errors import UsageError
 from mdmem.exchange.import_plan import ImportPlan, plan_import
 from mdmem.exchange.intake import ImportRequest, Outcome
@@ -16,8 +17,7 @@ from mdmem.finding import Finding, Severity
 from mdmem.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportReport:
+class ImportReport(Struct, frozen=True, kw_only=True):
     """The plan that was carried out, what was written, and the errors that the records brought along.
 
     `gone` are the old files that were moved away; `unapproved` counts what would be in force with nobody behind it;

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from functools import cached_property
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from mdmem.authoring.approve import stands_behind
 from mdmem.catalog import interpret
-from mdmem.dataclass import dataclass, field, replace
 from mdmem.document.parse import parse_document
 from mdmem.entry.model import EntryType, Status
 from mdmem.exchange import instructions
@@ -25,8 +27,7 @@ from mdmem.workspace.addresses import iter_origins
 from mdmem.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportRequest:
+class ImportRequest(Struct, frozen=True, kw_only=True):
     """What is to be imported: files and folders, or what is usually there, from one dialect or from each file's own.
 
     `place` is the wing or the room that it goes to; `approved_by` stands behind what was accepted already. With
@@ -50,8 +51,7 @@ class Outcome(StrEnum):
     SKIPPED = "skipped"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportRow:
+class ImportRow(Struct, frozen=True, kw_only=True):
     """One source, or a part of one, and what became of it; an address only where there is an entry.
 
     `stated` are the words in which it states its status.

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.entry.fields import FIELDS, Holder, Kind
 from mdmem.entry.spelling import synonym
 from mdmem.exchange.moments import read_date
@@ -31,8 +32,7 @@ _LINKS = {
 _NOTHING = frozenset({"", "none", "n/a", "-", "null", "~", "tbd"})
 
 
-@dataclass(frozen=True, slots=True)
-class Keys:
+class Keys(Struct, frozen=True):
     """What keys say: those that are `asked` one by one, more fields, and links to other records."""
 
     asked: Mapping[str, str] = field(default_factory=dict)

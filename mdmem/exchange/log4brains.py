@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mdmem.dataclass import replace
+from msgspec.structs import replace
+
 from mdmem.exchange import madr
 from mdmem.exchange.decision import decision_record
 from mdmem.exchange.record import ForeignRecord, Guess, SourceFile, Sureness

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from mdmem.dataclass import replace
+from msgspec.structs import replace
+
 from mdmem.entry.headings import sections_of
 from mdmem.entry.model import EntryType, Status
 from mdmem.entry.spelling import meant_value

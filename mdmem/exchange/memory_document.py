@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec import Struct
+
 from mdmem.authoring.create import require_names
-from mdmem.dataclass import dataclass
 from mdmem.errors import UsageError
 from mdmem.exchange.memory_json import SCHEMA
 from mdmem.exchange.source import UnfitError
@@ -15,8 +16,7 @@ from mdmem.exchange.source import UnfitError
 NAME = "json"
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentFile:
+class DocumentFile(Struct, frozen=True):
     """One file of the document, by its path from the root; `fault` says why it cannot be taken in, if it cannot."""
 
     path: str

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.model import NoSuchDayError, NotIsoError, parse_moment
 from mdmem.exchange.record import Guess, Sureness
 
@@ -18,8 +19,7 @@ _WORDS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenDate:
+class WrittenDate(Struct, frozen=True):
     """A date that was read, in ISO 8601, and what was guessed about it."""
 
     iso: str

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct
+
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.setup.client_config import MisfitError
 from mdmem.setup.clients import content_to_grow, put
 from mdmem.setup.seal import is_exported, is_whole, region_of, sealed
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedFile:
+class ExportedFile(Struct, frozen=True):
     """One file to be: its path from the folder of the export, and its text; as a region it is a part of the file."""
 
     path: str
@@ -21,8 +21,7 @@ class ExportedFile:
     is_region: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Outlet:
+class Outlet(Struct, frozen=True):
     """A folder to export to; files there that match `owned` and were exported before belong to the export."""
 
     folder: Path
@@ -69,13 +68,12 @@ class Outlet:
                 yield OutletChange(name, None)
 
 
-@dataclass(frozen=True, slots=True)
-class OutletChange:
+class OutletChange(Struct, frozen=True):
     """One file that the export changes: its text afterwards, None where it goes."""
 
     path: str
     text: str | None
-    is_new: bool = field(default=False, kw_only=True)
+    is_new: bool = False
 
 
 def _grown(file: ExportedFile, before: str) -> str:

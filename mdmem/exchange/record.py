@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.entry.model import EntryType, Status
 
 
@@ -17,8 +18,7 @@ class Sureness(StrEnum):
     GUESS = "a guess"
 
 
-@dataclass(frozen=True, slots=True)
-class Guess:
+class Guess(Struct, frozen=True):
     """Why a field got its value although the record does not state it, and how surely."""
 
     why: str
@@ -35,8 +35,7 @@ class ClaimKind(StrEnum):
     SEE = "see"
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """A link from one record to another, as written: a path, else a number, a slug or a title.
 
     `is_in_text` says that the body has it, too, and keeps it; `qualifier` has the words on the part that is meant.
@@ -49,8 +48,7 @@ class Claim:
     qualifier: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """A part of the body that became front matter; where one of its claims could not be carried over, its `parts` do.
 
     Each of the parts stays for the same reason.
@@ -62,8 +60,7 @@ class Cut:
     parts: tuple[Cut, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(Struct, frozen=True):
     """One file to import: its path from the project's top, its bytes, and its front matter and body as read.
 
     `room` is the folder below the one that was named, if it lies in one; `is_in_records` says that it lies in a folder
@@ -89,8 +86,7 @@ class SourceFile:
         return self.path.rpartition("/")[0]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignRecord:
+class ForeignRecord(Struct, frozen=True, kw_only=True):
     """One entry to be: what its source says of it.
 
     `part` names a section, where one file becomes several; `name` is what the entry-id is made of; `created_at` is

@@ -6,7 +6,8 @@ import posixpath
 import re
 from collections.abc import Iterable
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.exchange.record import Claim, ForeignRecord
 
 # What houses call a record in front of its number.
@@ -20,8 +21,7 @@ _HEADING_NUMBER = re.compile(
 _NUMBER = re.compile(rf"(?:(?:{_RECORD}|no|nr|number)[\s_#:.-]*)*#?0*(\d{{1,6}})\Z", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class KnownRecord:
+class KnownRecord(Struct, frozen=True):
     """What can be linked to: an address with the path, the names and the number that others call it by."""
 
     address: str

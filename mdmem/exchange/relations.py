@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.document.links import path_of
 from mdmem.exchange.record import Claim, ClaimKind
 
@@ -59,8 +60,7 @@ _DASHES = re.compile(r"\s*([\u2013\u2014])\s*|\s--+\s")
 _SHORTCODE = re.compile(r":[a-z][a-z0-9_+]*:")
 
 
-@dataclass(frozen=True, slots=True)
-class RecordReference:
+class RecordReference(Struct, frozen=True):
     """A record as a text refers to it: by a path, else by a number, a slug or a title."""
 
     target: str
@@ -68,8 +68,7 @@ class RecordReference:
     is_mere_number: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MaskedSentence:
+class MaskedSentence(Struct, frozen=True):
     """A sentence in plain words; `signs` are the references and dates that single characters stand for."""
 
     text: str
@@ -174,8 +173,7 @@ _WHEN = re.compile(rf"[\s,(]*(?:(?:on|since|in|as\s+of)\s+)?{DAY}[\s)]*\Z", re.I
 _REPOSITORY = re.compile(r"\s*(?:of|in|from)\s+[\w.-]+/[\w.-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimReading:
+class ClaimReading(Struct, frozen=True):
     """The claims of a statement; `is_whole` says that it states nothing else."""
 
     claims: tuple[Claim, ...] = ()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.entry.model import Entry, Status
 from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord, Guess, Sureness
 from mdmem.exchange.references import References
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Struct, frozen=True):
     """The links of one record by field, the claims that nobody could carry over, and sentences about them.
 
     `reasons` are the words with which it says that it changes a part of others.

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.catalog.names import well_formed
-from mdmem.dataclass import dataclass, replace
 from mdmem.disk import read_regular
 from mdmem.document.fields import Trouble
 from mdmem.document.parse import SIZE_LIMIT
@@ -29,8 +31,7 @@ class UnfitError(ValueError):
     """A file cannot be imported; the sentence says why, without the file's name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A file to read, from the project's top, and the folder below the named one that it lies in.
 
     `is_in_records` says that it lies in a folder of decision records, `is_translation` that its original is beside it.

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from mdmem.dataclass import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.entry.model import Status
 from mdmem.exchange.markers import with_whole_labels, without_comments
 from mdmem.exchange.moments import read_date
@@ -102,8 +104,7 @@ _OPTION = re.compile(r"\s*[|/]\s*|\s*,\s*(?:or\s+)?|\s+or\s+")
 _BOLD = re.compile(r"(\*\*|__)(?P<one>[^*_]+)\1")
 
 
-@dataclass(frozen=True, slots=True)
-class StatusReading:
+class StatusReading(Struct, frozen=True):
     """What a text says of a status; None where it says none that is known.
 
     `is_whole` says that nothing of the text is lost when it is taken away; `text` is it in one line. `day` is the date
@@ -130,8 +131,7 @@ class StatusReading:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Stated:
+class _Stated(Struct, frozen=True):
     """What one clause says: a word for a status and its date, or claims on other records.
 
     `awaits` begins the sentence that a record in the next line ends; `is_known` says that nothing of it is odd.

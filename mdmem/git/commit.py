@@ -10,7 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.git.errors import NotCommittedError
@@ -55,8 +56,7 @@ def stage_paths(repository: Repository, paths: Sequence[str], *, wait: float = 5
         in_turn(repository, lambda: _say(_start(repository, *add, text_in=specs)), wait=wait)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     repository: Repository
     paths: tuple[str, ...]
     message: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.git.process import Repository, records, run
 
 SETTING = "mdmem.defaultBranch"
@@ -14,8 +15,7 @@ _KEYS = (r"mdmem\.defaultbranch", r"init\.defaultbranch", r"checkout\.defaultrem
 _READ = rf"^({'|'.join(_KEYS)})$"
 
 
-@dataclass(frozen=True, slots=True)
-class BranchRef:
+class BranchRef(Struct, frozen=True):
     """A ref: the ref that it points to, empty where it names a commit itself, and whether it is checked out here."""
 
     points_to: str
@@ -23,8 +23,7 @@ class BranchRef:
     is_here: bool
 
 
-@dataclass(frozen=True, slots=True)
-class DefaultBranch:
+class DefaultBranch(Struct, frozen=True):
     """The default branch as this repository knows it: `ref` is what was read, the branch or a remote's copy of it.
 
     `is_here` says that it is checked out in this work tree. `at_remote` is the commit of the remote's copy, None where

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mdmem.dataclass import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.git.errors import UnknownRevisionError
 from mdmem.git.process import Repository, ask_history, pathspec, records, resolve
 
@@ -14,8 +16,7 @@ _Raw = tuple[str, str, str, str, str]
 _RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
 
 
-@dataclass(frozen=True, slots=True)
-class FileRevision:
+class FileRevision(Struct, frozen=True):
     """One commit's change of a file: the blobs before and after, None for no file.
 
     `moved_from` is its path before, `moved_to` the one it has instead where it is gone; `when` is the committer's date

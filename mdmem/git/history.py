@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.git.process import Repository, ask_history, pathspec, records, run
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """One commit as a reader wants it named; `when` is ISO 8601."""
 
     digest: str
@@ -60,8 +60,7 @@ def list_staged_deletions(
     return _parse_deletions(records(printed))
 
 
-@dataclass(frozen=True, slots=True)
-class FileDays:
+class FileDays(Struct, frozen=True):
     """The days that history tells of files, by the path they have now.
 
     `added` is that of the first commit of each, `ended` that of the commit that changed its status to deprecated.
@@ -208,8 +207,7 @@ _EPOCH = date(1970, 1, 2)
 _MOST_PLACES = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Activity:
+class Activity(Struct, frozen=True):
     """The day of the newest change of each path, from the top; `is_cut`: a shallow clone may hide some."""
 
     days: Mapping[str, date] = field(default_factory=dict)

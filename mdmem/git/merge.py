@@ -7,15 +7,16 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mdmem.dataclass import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.git.errors import GitTooOldError, NoCommonAncestorError, ShallowHistoryError
 from mdmem.git.process import ObjectStore, Repository, new_store, resolve, run
 
 
-@dataclass(frozen=True, slots=True)
-class PathConflict:
+class PathConflict(Struct, frozen=True):
     """A path that git cannot merge; `kind` is git's word: `content`, `add/add`, `modify/delete`, `rename/delete`, …"""
 
     path: str
@@ -31,8 +32,7 @@ _KIND = re.compile(r"CONFLICT ?\(([^)]*)\)")
 _KINDS = {"contents": "content"}
 
 
-@dataclass(frozen=True, slots=True)
-class MergeResult:
+class MergeResult(Struct, frozen=True):
     """The result of merging `commit` into `into`: its tree, what they both come from, and what git cannot merge.
 
     `repository` also sees the objects of the result, for as long as it is held. `bases` has several commits where

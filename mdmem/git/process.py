@@ -7,24 +7,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from weakref import finalize
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct
+
 from mdmem.errors import GitError
 from mdmem.git.errors import UnknownRevisionError, UnwritableStoreError
 
 
-@dataclass(frozen=True, eq=False)
 class ObjectStore:
     """A folder that takes new objects, beside the stores that are read; it goes when it is closed or forgotten."""
 
-    folder: Path
-    environment: Mapping[str, str]
-    _closing: finalize[..., ObjectStore] = field(init=False)
-
-    def __post_init__(self) -> None:
-        """See to it that the folder goes."""
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        """Take the folder, and the variables by which git finds it."""
         from shutil import rmtree
 
-        object.__setattr__(self, "_closing", finalize(self, rmtree, self.folder, ignore_errors=True))
+        self.folder, self.environment = folder, environment
+        self._closing = finalize(self, rmtree, folder, ignore_errors=True)
 
     @property
     def empty(self) -> Path:
@@ -97,8 +94,7 @@ SETTINGS = (
 SAFE = (*(part for said in SETTINGS for part in ("-c", said)), "--no-pager")
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(Struct, frozen=True):
     """One git work tree: its top, its own git directory, and the one it shares with other worktrees.
 
     `objects` is a store that is read beside its own one. A bare repository is its own top. `is_literal` says that no
@@ -108,8 +104,8 @@ class Repository:
     top: Path
     git_dir: Path
     common_dir: Path
-    objects: ObjectStore | None = field(default=None, compare=False)
-    is_literal: bool = field(default=False, compare=False)
+    objects: ObjectStore | None = None
+    is_literal: bool = False
 
     @property
     def variables(self) -> Mapping[str, str]:

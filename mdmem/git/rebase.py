@@ -9,7 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.disk import make_folder, read_regular
 from mdmem.errors import GitError, UsageError
 from mdmem.git.fetch import talk, words_of
@@ -17,8 +18,7 @@ from mdmem.git.locks import LockHeldError, in_turn
 from mdmem.git.process import Repository, records, run
 
 
-@dataclass(frozen=True, slots=True)
-class RebaseResult:
+class RebaseResult(Struct, frozen=True):
     """The last of the commits as they are on top of others, or the paths, from the top, that git cannot merge."""
 
     commit: str

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.git.process import Repository, pathspec, records, run
 from mdmem.git.status import Blob
 
@@ -15,8 +16,7 @@ _LOOKED_AT = 1_000
 _FEW = 200
 
 
-@dataclass(frozen=True, slots=True)
-class DatedCommit:
+class DatedCommit(Struct, frozen=True):
     """One commit and its committer's date; `is_uneven`: it builds on one that is dated after the moment asked for."""
 
     commit: str
@@ -90,8 +90,7 @@ def list_changed_on_disk(repository: Repository, paths: list[str], under: str) -
     return frozenset(record[3:] for record in records(printed)).intersection(paths)
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
+class Touch(Struct, frozen=True):
     """Who changed a file last, and in which commit, by its short name."""
 
     author: str

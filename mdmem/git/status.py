@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.disk import read_regular
 from mdmem.errors import UsageError
 from mdmem.git.process import Repository, pathspec, records, run
@@ -206,8 +207,7 @@ def matching_lines(repository: Repository, start: str, under: str) -> list[str]:
     return printed.decode("utf-8", "replace").splitlines()
 
 
-@dataclass(frozen=True, slots=True)
-class FileStatus:
+class FileStatus(Struct, frozen=True):
     """How one file stands between HEAD, the index and the disk; a digest is None where there is no file."""
 
     path: str

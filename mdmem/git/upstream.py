@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.errors import GitError, UsageError
 from mdmem.git.fetch import talk, words_of
 from mdmem.git.merge import merge_base
 from mdmem.git.process import Repository, pathspec, records, run
 
 
-@dataclass(frozen=True, slots=True)
-class Upstream:
+class Upstream(Struct, frozen=True):
     """A branch and what it follows: the remote, the branch's ref there, and the ref here that keeps its state."""
 
     branch: str

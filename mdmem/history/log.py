@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mdmem.dataclass import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.document.parse import Document, parse_document
 from mdmem.entry.origin import KEY, origin_in, read_origin
 from mdmem.errors import NotFoundError
@@ -26,16 +28,14 @@ _TOLD = ("type", "status", "title", *_LINKS, "applies_to")
 _SILENT = frozenset({"deprecated_at"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryStep:
+class HistoryStep(Struct, frozen=True, kw_only=True):
     """One commit of an entry's history, and what it changed, a line each."""
 
     change: FileRevision
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogReport:
+class LogReport(Struct, frozen=True, kw_only=True):
     """The history of an entry, newest first; `is_cut`: the history ends where a shallow clone cut it off.
 
     `stance` says that the file on disk is another one, where it is.
@@ -47,8 +47,7 @@ class LogReport:
     stance: Stance | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldBlame:
+class FieldBlame(Struct, frozen=True, kw_only=True):
     """One field of an entry, or its body, with the commit that last set it; None for one that no commit holds."""
 
     name: str
@@ -56,8 +55,7 @@ class FieldBlame:
     change: FileRevision | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BlameReport:
+class BlameReport(Struct, frozen=True, kw_only=True):
     """The fields of an entry in the file's order, then its body."""
 
     address: str
@@ -65,8 +63,7 @@ class BlameReport:
     is_cut: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Version:
+class _Version(Struct, frozen=True):
     change: FileRevision
     before: Document | None
     after: Document | None

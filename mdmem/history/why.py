@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.model import Entry, Status
 from mdmem.git import resolve
 from mdmem.git.history import Commit, history
@@ -10,8 +11,7 @@ from mdmem.workspace.addresses import resolve_name
 from mdmem.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChainLink:
+class ChainLink(Struct, frozen=True, kw_only=True):
     """One entry of a chain, with what it replaced, and the commits that touched its file, newest first.
 
     `claims` is what it says alone to have replaced: it is in force, or names another successor.
@@ -24,8 +24,7 @@ class ChainLink:
     commits: tuple[Commit, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WhyReport:
+class WhyReport(Struct, frozen=True, kw_only=True):
     """Why an entry binds or does not: its chain, the oldest first, its heads, and what bears on it."""
 
     address: str

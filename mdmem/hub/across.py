@@ -7,7 +7,9 @@ from datetime import date
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
-from mdmem.dataclass import dataclass, field, replace
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from mdmem.entry.model import EntryType
 from mdmem.errors import UsageError
 from mdmem.hub.candidates import all_of, any_of, candidates, foremost, holders, likely, terms_beginning, within
@@ -34,8 +36,7 @@ _BROKEN, _BROKEN_COUNTED = 5, 1_000
 _CLOSER = 40
 
 
-@dataclass(frozen=True, slots=True)
-class AcrossRequest:
+class AcrossRequest(Struct, frozen=True):
     """A question, the repositories that it is put to, all where none are named, and how many answers are wanted."""
 
     question: Question
@@ -43,8 +44,7 @@ class AcrossRequest:
     limit: int = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(Struct, frozen=True):
     """How far an answer reaches: how many entries match, at least where not all were looked at.
 
     `begun` are the words that nothing holds, and that stand for what begins with them. `weighed` says of how many
@@ -65,8 +65,7 @@ class Pinned(NamedTuple):
     commit: str
 
 
-@dataclass(frozen=True, slots=True)
-class AcrossAnswer(Generic[_Result]):
+class AcrossAnswer(Struct, Generic[_Result], frozen=True):
     """What a question to many repositories found: a result of a feature, and where each of its wings comes from.
 
     `is_cut` says that more decides how its entries stand than was read.
@@ -79,8 +78,7 @@ class AcrossAnswer(Generic[_Result]):
     is_cut: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HitsAcross(AcrossAnswer[SearchResult]):
+class HitsAcross(AcrossAnswer[SearchResult], frozen=True, kw_only=True):
     """The hits of many repositories, and the workspace of which their snippets are read."""
 
     workspace: UnionWorkspace

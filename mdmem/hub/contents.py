@@ -8,6 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from hashlib import sha256
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.access import EVERYTHING
 from mdmem.catalog import Catalog, is_entry_place, part_of, settings_bytes
 from mdmem.catalog.addresses import MANIFEST, full_address, is_manifest, is_plain_address, with_full_links
@@ -15,7 +18,6 @@ from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, read_
 from mdmem.catalog.links import reference_of
 from mdmem.catalog.redaction import known_addresses
 from mdmem.catalog.remote_wings import settings_of
-from mdmem.dataclass import dataclass, replace
 from mdmem.document.links import body_links, may_have_links
 from mdmem.document.parse import parse_document, without_code
 from mdmem.document.split import body_of
@@ -39,8 +41,7 @@ from mdmem.workspace.workspace import Workspace
 _PORTION = 200
 
 
-@dataclass(frozen=True, slots=True)
-class WingSource:
+class WingSource(Struct, frozen=True):
     """Where a wing of another repository lives: the repository's place by name, the folder from its top, the commit.
 
     The place is empty where it is a folder of this machine.
@@ -51,8 +52,7 @@ class WingSource:
     commit: str
 
 
-@dataclass(frozen=True, slots=True)
-class HubWing:
+class HubWing(Struct, frozen=True):
     """A wing and its files by path from its folder; `source` is None for one of the memory's own."""
 
     name: str

@@ -12,7 +12,9 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from mdmem.dataclass import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.hub.connection import HubError, connected, transaction
 from mdmem.hub.permissions import require_known
 from mdmem.hub.reader import Reader, SeenRepository, rows_of
@@ -48,8 +50,7 @@ class OverdueHubError(HubError):
 _Key = tuple[SeenRepository, date, tuple[int, ...], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class _Opened:
+class _Opened(Struct, frozen=True):
     """A connection, and what closes it."""
 
     connection: HubConnection

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.hub.candidates import EVERYTHING, all_of, candidates, within
 from mdmem.hub.origins import Origins
 from mdmem.hub.reader import PlacedRow, Reader
@@ -14,8 +15,7 @@ from mdmem.hub.rows import SAMPLES, lexeme
 _SORTED = 5_000
 
 
-@dataclass(frozen=True, slots=True)
-class OrderedRows:
+class OrderedRows(Struct, frozen=True):
     """Rows in order, from the first, and how many there are, about where not `is_counted`."""
 
     rows: tuple[PlacedRow, ...]

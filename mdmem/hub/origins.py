@@ -6,7 +6,8 @@ import re
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.hub.reader import Reader, SeenRepository, SeenWing
 
 SLASH = "\u2215"
@@ -21,8 +22,7 @@ def shown_label(text: str) -> str:
     return _NUMBERED.sub("", text).replace(SLASH, "/")
 
 
-@dataclass(frozen=True, slots=True)
-class WingOrigin:
+class WingOrigin(Struct, frozen=True):
     """Where a wing comes from: the repository by name, or the place of one, its commit, and the wing's folder there.
 
     `pushed_at` is when the hub got it, None of a wing that others pin.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import date
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.hub.across import AcrossRequest, Pinned, Reach, search_across
 from mdmem.hub.origins import Origins, WingOrigin
@@ -16,8 +17,7 @@ from mdmem.retrieval.question import Question
 TOLD, _NAMED = 3, 8
 
 
-@dataclass(frozen=True, slots=True)
-class LinkingEntry:
+class LinkingEntry(Struct, frozen=True):
     """An entry of some repository that links another, in which field."""
 
     origin: WingOrigin
@@ -25,8 +25,7 @@ class LinkingEntry:
     linking: HubDependent
 
 
-@dataclass(frozen=True, slots=True)
-class OwnedEntry:
+class OwnedEntry(Struct, frozen=True):
     """An entry with those who answer for it, for itself and for its wing, and what depends on it."""
 
     origin: WingOrigin
@@ -37,8 +36,7 @@ class OwnedEntry:
     pinned_by: tuple[Pinned, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WhoReport:
+class WhoReport(Struct, frozen=True):
     """What was asked, and the entries that it means: of those that match words the best.
 
     `is_cut` says that more decides how these stand than was read.

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.hub.connection import HubError, transaction
 from mdmem.hub.names import checked_name
@@ -22,8 +23,7 @@ _NAME = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*\Z")
 _LONGEST = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Permission:
+class Permission(Struct, frozen=True):
     """A repository, or one wing of it, by its name there, that somebody sees; a whole one they may push, too.
 
     None as the repository stands for every one, those to come as well.
@@ -41,8 +41,7 @@ class Permission:
         return self.repository if self.wing is None else f"{self.repository}/{self.wing}"
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(Struct, frozen=True):
     """What the holder of a token, or a database role with its members, sees; `name` is None for whoever asks."""
 
     name: str | None

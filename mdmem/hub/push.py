@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.git import resolve
 from mdmem.git.ancestry import committed_at
 from mdmem.hub.connection import in_turn
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection
 
 
-@dataclass(frozen=True, slots=True)
-class PushRequest:
+class PushRequest(Struct, frozen=True):
     """Which commit goes to the hub, under which name; None for the repository's own.
 
     `is_rewritten` lets a commit take the place of one that it does not follow from, `is_new` says that the hub has the
@@ -35,8 +35,7 @@ class PushRequest:
     is_whole: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PushResult:
+class PushResult(Struct, frozen=True):
     """What became of a push: `commit` is the one that the hub has now, `before` the one that it had.
 
     `pushed` is the commit that was asked for, `brought` what was changed, `missing` the sentences about wings of other

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.errors import NotFoundError
 from mdmem.hub.rows import Lengths, path_of, stored_path, unpacked_lengths
 from mdmem.index.fields import SCORED
@@ -18,8 +19,7 @@ _REPOSITORY = "id, name, root, url, commit, pushed_at, serial"
 _WING = "id, repository_id, name, source, source_path, commit, is_shared, owners, documents, passages, lengths"
 
 
-@dataclass(frozen=True, slots=True)
-class SeenRepository:
+class SeenRepository(Struct, frozen=True):
     """A memory that was pushed: its folder from the repository's top, and the commit that the hub has since when."""
 
     id: int
@@ -31,8 +31,7 @@ class SeenRepository:
     serial: int
 
 
-@dataclass(frozen=True, slots=True)
-class SeenWing:
+class SeenWing(Struct, frozen=True):
     """A wing of a repository, or, without one, of another place at the commit that some repositories pin it to."""
 
     id: int

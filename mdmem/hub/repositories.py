@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from mdmem import SETTINGS_NAME
-from mdmem.dataclass import dataclass
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.git import Repository, list_revision
 from mdmem.git.ancestry import is_ancestor
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from mdmem.hub.contents import Contents
 
 
-@dataclass(frozen=True, slots=True)
-class HubRepository:
+class HubRepository(Struct, frozen=True):
     """A repository as the hub has it; without a commit nothing was pushed yet."""
 
     id: int
@@ -126,8 +126,7 @@ def _is_one_line(git: Repository, one: str, other: str) -> bool:
     return is_ancestor(git, one, other) or is_ancestor(git, other, one)
 
 
-@dataclass(frozen=True, slots=True)
-class RenameResult:
+class RenameResult(Struct, frozen=True):
     """The names that a repository had and has; a push under either goes to it."""
 
     before: str

@@ -8,11 +8,13 @@ from datetime import date
 from functools import cached_property
 from pathlib import Path
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from mdmem.access import EVERYTHING, Access
 from mdmem.catalog import Catalog, LoadedFile, load_cached
 from mdmem.catalog.remote_wings import NotHere, with_remote_wings
 from mdmem.catalog.snapshot import EntryCache, FileRow
-from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.model import Wing
 from mdmem.hub.origins import Origins, WingOrigin
 from mdmem.hub.reader import Reader, SeenRepository, SeenRow
@@ -95,11 +97,10 @@ class RecordCache(EntryCache):
         return super().manifest(path, digest)
 
 
-@dataclass(frozen=True)
-class CopyWorkspace(Workspace):
+class CopyWorkspace(Workspace, frozen=True, eq=False):
     """What a hub has of one or more repositories, opened as if it were a root: everything in it is agreed upon."""
 
-    records: RecordCache = field(default_factory=lambda: RecordCache({}, {}), repr=False, compare=False)
+    records: RecordCache = field(default_factory=lambda: RecordCache({}, {}))
     tracked: frozenset[str] = frozenset()
 
     def _loaded(self) -> Catalog:
@@ -111,8 +112,7 @@ class CopyWorkspace(Workspace):
         return self.tracked
 
 
-@dataclass(frozen=True)
-class RepositoryCopy:
+class RepositoryCopy(Struct, frozen=True):
     """A repository as the hub has it, the workspace that answers for it, and where its wings come from, by name."""
 
     repository: SeenRepository

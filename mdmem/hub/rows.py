@@ -10,9 +10,10 @@ from types import NoneType
 from typing import TypeVar
 from zlib import crc32
 
+from msgspec import Struct
+
 from mdmem.catalog.interpret import LoadedFile
 from mdmem.catalog.snapshot import RECORD_VERSION, read_dates
-from mdmem.dataclass import dataclass
 from mdmem.entry.model import DATE_FIELDS, Wing
 from mdmem.index.analysis import VERSION
 from mdmem.index.fields import SCORED, TAGS, TITLES, Terms
@@ -52,8 +53,7 @@ Link = tuple[str, str]
 """A field, or `body`, and the address that it links."""
 
 
-@dataclass(frozen=True, slots=True)
-class HubFile:
+class HubFile(Struct, frozen=True):
     """One file of a wing: `path` counts from the wing's folder, `loaded` is what it means in an entry's place.
 
     `wing` is what a manifest states, as far as it `is_sound`; `passages` are an entry's terms. One that is only listed

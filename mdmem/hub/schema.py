@@ -7,7 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.hub.connection import SCHEMA, HubError, is_open, one_row, transaction
 
 if TYPE_CHECKING:
@@ -18,8 +19,7 @@ _FOLDER = Path(__file__).parent / "migrations"
 _LOCK = 0x6D646D656D
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaResult:
+class SchemaResult(Struct, frozen=True):
     """The version that the hub had, 0 where there was none, and the one it has now."""
 
     before: int

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.hub.connection import SCHEMA, one_row, transaction
 from mdmem.hub.rows import FORMAT, path_of
 from mdmem.hub.schema import expected
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection
 
 
-@dataclass(frozen=True, slots=True)
-class RepositoryState:
+class RepositoryState(Struct, frozen=True):
     """One repository: where its memory is, the commit that the hub has, when it was pushed, and what there is of it.
 
     `age_seconds` is by the server's clock; without a commit nothing was pushed yet. `is_ours` says that this mdmem
@@ -37,8 +37,7 @@ class RepositoryState:
     is_ours: bool
 
 
-@dataclass(frozen=True, slots=True)
-class HubReport:
+class HubReport(Struct, frozen=True):
     """The repositories that are seen, by name, the version of the tables, and for their owner the bytes on disk."""
 
     version: int

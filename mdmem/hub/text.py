@@ -6,7 +6,8 @@ import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.hub.candidates import EVERYTHING, candidates, holding
 from mdmem.hub.reader import HeldTerms, Reader, SeenRow, SeenWing
 from mdmem.hub.rows import Lengths, places_in
@@ -107,8 +108,7 @@ class CopyText:
         return IndexState(exists=True, usable=True, documents=len(live), stale=0, gone=0, bytes=0, folder="", why=_WHY)
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(Struct, frozen=True):
     """What was found for a question, best first, with the ids of the rows; `begun` are words that only begin others.
 
     `binding` are the ids of invariants among them, which no better match displaces; `pinned` are, by address, the wings

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from msgspec import Struct
+
 from mdmem.catalog import interpret
 from mdmem.catalog.addresses import MANIFEST
-from mdmem.dataclass import dataclass
 from mdmem.document.parse import parse_document
 from mdmem.entry.model import Wing
 from mdmem.hub.connection import one_row
@@ -16,8 +17,7 @@ from mdmem.hub.rows import FORMAT, HubFile, path_of, stored_path
 from mdmem.hub.wings import WingRows
 
 
-@dataclass(frozen=True, slots=True)
-class TransferResult:
+class TransferResult(Struct, frozen=True):
     """How many files were put in, put in the place of others, and taken out, and how many pins are others.
 
     `kept` are the pinned wings that should be written anew and are not the pusher's to write: others read them, too.

@@ -10,9 +10,10 @@ from datetime import date
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from mdmem.access import EVERYTHING, Access
 from mdmem.catalog import LoadedFile, interpret
-from mdmem.dataclass import dataclass, field, replace
 from mdmem.document.parse import parse_document
 from mdmem.entry.model import LINK_FIELDS, Entry, Wing, WingKind
 from mdmem.errors import SettingsError
@@ -94,15 +95,14 @@ def _nowhere(_: Collection[str]) -> frozenset[str]:
     return frozenset()
 
 
-@dataclass(frozen=True)
-class UnionWorkspace(CopyWorkspace):
+class UnionWorkspace(CopyWorkspace, frozen=True, eq=False):
     """Entries of many repositories as if they lay in one root; `is_cut` says that more decides how they stand.
 
     `facts_among` tells in which of some wings one end of a supersession suffices, as each repository's settings say.
     """
 
     stated: Mapping[str, Wing] | None = None
-    facts_among: Callable[[Collection[str]], frozenset[str]] = field(default=_nowhere, repr=False, compare=False)
+    facts_among: Callable[[Collection[str]], frozenset[str]] = _nowhere
     is_cut: bool = False
 
     def _loaded(self) -> Any:

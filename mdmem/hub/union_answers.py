@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from datetime import date
 from functools import partial
 
-from mdmem.dataclass import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.hub.across import AcrossAnswer, AcrossRequest, retrieve_across
 from mdmem.hub.reader import Reader
 from mdmem.retrieval.answers import SHORT_BUDGET, Answer, Answers, without_repeats
@@ -14,8 +16,7 @@ from mdmem.retrieval.pack import PLAIN, Pack, PackedEntry, Printed
 from mdmem.retrieval.question import Question
 
 
-@dataclass(frozen=True, slots=True)
-class UnionAnswers:
+class UnionAnswers(Struct, frozen=True):
     """What a call gives, and where each answer comes from, in the same order."""
 
     answers: Answers

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.model import Wing
 from mdmem.errors import EnvironmentFaultError
 from mdmem.finding import Finding, Place
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
 _PORTION = 200
 
 
-@dataclass(frozen=True, slots=True)
-class VerifyReport:
+class VerifyReport(Struct, frozen=True):
     """What of a repository differs between the hub and the commit that it says it has; `checked` counts the files.
 
     `missing` are the sentences about wings of other repositories that are not at hand, and so not compared.

@@ -6,8 +6,9 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
+from msgspec import Struct
+
 from mdmem.catalog import Catalog
-from mdmem.dataclass import dataclass
 from mdmem.entry.labels import label_of
 from mdmem.entry.model import LINK_FIELDS, Entry, EntryType, Status, Wing
 from mdmem.finding import Finding, Place
@@ -90,8 +91,7 @@ def _finding(entry: Entry, shared: Entry, share: float) -> Finding:
     return Finding(COPY_OF_SHARED, message, Place(entry.path), help_, entry.address, other=Place(shared.path))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True, kw_only=True):
     """What the catalog does not hold.
 
     `text` gives what an entry says; `changes` the newest day of change of the files below some paths, of those since a
@@ -106,8 +106,7 @@ class Surroundings:
     found: Sequence[Finding] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HygieneReach:
+class HygieneReach(Struct, frozen=True, kw_only=True):
     """Which entries are examined: those of some wings; `scope` focus narrows to entries that have a focus.
 
     `project_id` and `scope` are the words of whoever asked.

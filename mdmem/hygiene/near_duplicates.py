@@ -14,7 +14,7 @@ from itertools import count, islice
 from math import ceil
 from operator import xor
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
 
 # Guards against a share that no float holds exactly.
 _NEARLY = 1e-9
@@ -29,8 +29,7 @@ _ENOUGH = 50
 _TEMPLATE_LEAST, _TEMPLATE_SHARE = 10, 0.05
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NumberedText:
+class NumberedText(Struct, frozen=True, eq=False):
     """The words of one text, as numbers.
 
     In `parity` each word turns one bit: two texts differ in at least as many words as their bits differ.
@@ -117,8 +116,7 @@ def _join(groups: list[list[int]], one: list[int], other: list[int]) -> None:
         groups[place] = large
 
 
-@dataclass(frozen=True, slots=True)
-class SimilarPair:
+class SimilarPair(Struct, frozen=True):
     """A text that is near to the one asked about, and the share of their words that they have in common."""
 
     name: str
@@ -190,8 +188,7 @@ def _parts(words: Iterable[int], number: int) -> list[int]:
     return parts
 
 
-@dataclass(frozen=True, slots=True)
-class NearPair:
+class NearPair(Struct, frozen=True):
     """Two texts, by name, and the share of their words that they have in common."""
 
     a: str

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.finding import Finding
 from mdmem.hygiene.near_duplicates import NearPair
 from mdmem.saving.results import blocked_fields
@@ -15,8 +16,7 @@ from mdmem.workspace.freshness import Freshness
 Groups = tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StaleItem:
+class StaleItem(Struct, frozen=True):
     """An entry that nobody looked at for longer than its type allows; `label` is the contract's word for its kind."""
 
     id: str
@@ -26,8 +26,7 @@ class StaleItem:
     freshness: Freshness
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HygieneFindings:
+class HygieneFindings(Struct, frozen=True, kw_only=True):
     """What needs maintenance, by address.
 
     `duplicates` are groups of entries that say nearly the same, `near` pairs of rules that may, `drifted` groups of

@@ -8,6 +8,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from mdmem.authoring.change_set import ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.patch import patched
@@ -15,7 +17,6 @@ from mdmem.authoring.write import WriteOptions, WriteResult, write_once
 from mdmem.catalog import Catalog
 from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, run_checks
-from mdmem.dataclass import dataclass
 from mdmem.document.layout import UnpatchableError
 from mdmem.entry.text import content_of
 from mdmem.errors import EnvironmentFaultError, GitError, UsageError
@@ -80,8 +81,7 @@ def _why_not(catalog: Catalog, name: str) -> str:
     return f"`{name}` has no manifest to record in; write {path} with `kind: project`"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HygieneRequest:
+class HygieneRequest(Struct, frozen=True, kw_only=True):
     """What one run of hygiene was asked for.
 
     `wing` is a name or a `project_id`, None for everything; `scope` narrows to the shared wings that it reads (global),
@@ -101,8 +101,7 @@ class HygieneRequest:
         return not self.pending_only and self.scope != "focus"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HygieneReport:
+class HygieneReport(Struct, frozen=True, kw_only=True):
     """What needs maintenance, the manifests that were changed with the commit of it, and remarks about the run itself.
 
     `pending_only`: nothing but the writes that wait was looked at.
@@ -224,8 +223,7 @@ def _checked(workspace: Workspace, catalog: Catalog) -> list[Finding]:
     return visible_findings(catalog, run_checks(Case(catalog, workspace.settings, workspace.today), codes))
 
 
-@dataclass(frozen=True, slots=True)
-class _Changes:
+class _Changes(Struct, frozen=True):
     """Asks git when files last changed, and says where it cannot tell."""
 
     workspace: Workspace

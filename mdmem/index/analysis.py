@@ -15,7 +15,8 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import cast
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.index.english import STOP_WORDS, stem
 
 VERSION = 2
@@ -42,16 +43,14 @@ _COMPONENT = re.compile(r"[/\\]|::?")
 _CONNECTOR = re.compile(r"[._\-/\\:]+")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Token:
+class Token(Struct, frozen=True, eq=False):
     """What one run of characters gives: its words as stems, and the identifiers it is as a whole."""
 
     words: tuple[str, ...]
     wholes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class QueryTerms:
+class QueryTerms(Struct, frozen=True):
     """What a question asks for.
 
     `typed` maps each term to the word as the user typed it.

@@ -9,7 +9,8 @@ from itertools import accumulate, compress
 from operator import sub
 from typing import Any, Protocol, TypeVar
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.entry.fields import Searched, searched_as
 from mdmem.index.fields import PASSAGE_FIELDS, SCORED
 from mdmem.index.postings import Columns
@@ -25,8 +26,7 @@ Norm = tuple[float, float, Mapping[int, int] | Sequence[int]]
 """What a document without the field has, how much more each word of it is, and its words by number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(Struct, frozen=True):
     """How much a term weighs in each document that holds it, by the number of the document's first passage.
 
     `stated` is for the fields of the document, `wholes` for those that each passage has; `postings` are those of both.
@@ -46,8 +46,7 @@ class Weights:
         return sum(len(numbers) for _, columns in self.postings for numbers, _ in columns)
 
 
-@dataclass(frozen=True, slots=True)
-class Gains:
+class Gains(Struct, frozen=True):
     """What a term adds to the scores of the documents that hold it, by place: by its whole, and by what is stated."""
 
     places: Sequence[int]
@@ -68,8 +67,7 @@ class Postings(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(Struct, frozen=True):
     """What is known of all documents where a corpus holds those alone that a question may find.
 
     `lengths` are the words by field, `holders` how many documents hold a term, where the corpus may lack some of them.
@@ -81,8 +79,7 @@ class Totals:
     holders: Mapping[str, int]
 
 
-@dataclass(frozen=True)
-class Corpus:
+class Corpus(Struct, frozen=True, dict=True):
     """The live passages by number; a number without a key is none, and its lengths are 0.
 
     The passages of a document follow one another; what is said of all of it stands with the first. `totals` are those

@@ -11,7 +11,8 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from pathlib import Path
 from weakref import finalize
 
-from mdmem.dataclass import replace
+from msgspec.structs import replace
+
 from mdmem.digests import unlike
 from mdmem.index.corpus import Corpus
 from mdmem.index.fields import Terms

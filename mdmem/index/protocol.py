@@ -8,13 +8,12 @@ from itertools import compress
 from math import inf
 from typing import Literal, NamedTuple, Protocol, Self, overload
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
 
 Source = Literal["index", "scan", "hub"]
 
 
-@dataclass(frozen=True, slots=True)
-class IndexDocument:
+class IndexDocument(Struct, frozen=True):
     """What the index takes in of one entry.
 
     `key` and `digest` (the content's identity, in hex) together say whether a document is up to date.
@@ -137,8 +136,7 @@ def holds_one(terms: frozenset[str], holding: Holding) -> bool:
     return not holding or any(terms >= wanted for wanted in holding)
 
 
-@dataclass(frozen=True, slots=True)
-class TextAnswer:
+class TextAnswer(Struct, frozen=True):
     """What a question found: matches best first, equal scores by key.
 
     `terms` are the question's distinct stemmed terms in order of appearance, `words` what the user typed for each.
@@ -154,8 +152,7 @@ class TextAnswer:
     bar: Bar = NO_BAR
 
 
-@dataclass(frozen=True, slots=True)
-class RefreshResult:
+class RefreshResult(Struct, frozen=True):
     """What a refresh changed in the index."""
 
     total: int
@@ -164,8 +161,7 @@ class RefreshResult:
     rebuilt: bool
 
 
-@dataclass(frozen=True, slots=True)
-class IndexState:
+class IndexState(Struct, frozen=True):
     """How the index on disk stands to the files: `stale` are missing or changed there, `gone` are left over."""
 
     exists: bool

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.disk import make_folder
 from mdmem.index.manifest import NAME, DamagedIndexError, Manifest, Stamp, load, publish, reading, stamp_of
 from mdmem.index.protocol import IndexBusyError, IndexDocument, IndexWriteError, Progress, Read, RefreshResult
@@ -16,8 +17,7 @@ _REBUILD_SHARE = 0.5
 """Past this share of changed documents, writing all of them takes no longer than writing those and merging."""
 
 
-@dataclass(frozen=True, slots=True)
-class RefreshRequest:
+class RefreshRequest(Struct, frozen=True):
     """What the index is to hold, and how to come by it."""
 
     live: Mapping[str, str]

@@ -9,7 +9,8 @@ from itertools import chain, starmap
 from operator import add
 from typing import cast
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.fields import Searched, searched_as
 from mdmem.index.analysis import ask
 from mdmem.index.corpus import Corpus, Gains, Weights
@@ -266,8 +267,7 @@ class Scores:
         return stated, weighed
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Leaf:
+class Leaf(Struct, frozen=True, eq=False):
     """One thing that is looked for in some fields; whoever holds it holds `terms` of the question.
 
     `text` is the one term that it is, where it is one of plain words.
@@ -284,8 +284,7 @@ Accept = Callable[[Corpus, Read], Set[int]]
 """The numbers of the documents that a question in query syntax lets through."""
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """What is looked for: `wanted` are all terms that can matter, or none where that is not known beforehand."""
 
     leaves: tuple[Leaf, ...]

@@ -8,6 +8,7 @@ those of the root the first ones of the leaves; the last bytes tell where the ro
 from __future__ import annotations
 
 import os
+import struct
 import sys
 import zlib
 from array import array
@@ -15,10 +16,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from struct import Struct
 from typing import BinaryIO
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.index.manifest import DamagedIndexError
 
 ENDING = ".segment"
@@ -27,8 +28,8 @@ ENDING = ".segment"
 _LEAF, _KEPT_LEAVES = 128, 64
 _SMALL = {"B": 1 << 8, "H": 1 << 16}
 # Where the root begins, the kinds of both columns, and how this machine orders bytes; a checksum of these and the root.
-_FOOT = Struct("<Qccc")
-_CHECKSUM = Struct("<I")
+_FOOT = struct.Struct("<Qccc")
+_CHECKSUM = struct.Struct("<I")
 _ORDER = sys.byteorder[:1].encode()
 
 Postings = tuple[Sequence[int], Sequence[int]]
@@ -179,8 +180,7 @@ def _named(key: bytes) -> tuple[str, str]:
     return field, term
 
 
-@dataclass(frozen=True, slots=True)
-class _Node:
+class _Node(Struct, frozen=True):
     """Sorted keys; the bytes of each lie between two edges."""
 
     keys: Sequence[bytes]
@@ -223,7 +223,7 @@ class _Writer:
     def __init__(self, stream: BinaryIO, numbers: str, frequencies: str) -> None:
         self._stream = stream
         self._kinds = numbers, frequencies
-        self._pair = Struct(f"={numbers}{frequencies}").pack
+        self._pair = struct.Struct(f"={numbers}{frequencies}").pack
         self._run = _Run(0)
         self._leaves: list[tuple[bytes, bytes]] = []
 

@@ -8,7 +8,8 @@ from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.disk import acquire
 from mdmem.index.corpus import Corpus
 from mdmem.index.manifest import DamagedIndexError, Manifest, Stamp, load, stamp_of, sync
@@ -84,8 +85,7 @@ def locked(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
-@dataclass(frozen=True, eq=False)
-class OpenIndex:
+class OpenIndex(Struct, frozen=True, eq=False, dict=True):
     """A published state with its postings; `stamp` tells whether it is still the published one."""
 
     manifest: Manifest

@@ -7,7 +7,8 @@ from itertools import count, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.index.fields import SCORED
 from mdmem.index.manifest import Manifest
 from mdmem.index.protocol import IndexDocument, Progress, Read
@@ -86,8 +87,7 @@ def extend(folder: Path, old: Manifest, drop: frozenset[str], documents: Iterabl
         return _manifest(path, [*kept, _written(path, pool, rows)])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
+class _Rows(Struct, frozen=True, eq=False):
     """A segment's name, and what the manifest holds of its documents."""
 
     name: str

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from msgspec import Struct, field
+
 from mdmem.catalog import Catalog
 from mdmem.catalog.links import reference_of
-from mdmem.dataclass import dataclass, field
 from mdmem.document.links import BodyLink, body_links, may_have_links
 from mdmem.document.parse import without_code
 from mdmem.entry.model import LINK_FIELDS
@@ -17,8 +18,7 @@ from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.spots import meant, parts_of
 
 
-@dataclass(frozen=True, slots=True)
-class EditedMemory:
+class EditedMemory(Struct, frozen=True):
     """A memory as it would be if the open texts were saved, as it lies on disk, and those texts by path."""
 
     catalog: Catalog
@@ -26,8 +26,7 @@ class EditedMemory:
     open: Mapping[str, Buffer]
 
 
-@dataclass(eq=False)
-class BackLinks:
+class BackLinks(Struct, eq=False):
     """The links in the bodies of the files on disk, kept by content."""
 
     _of: dict[str, tuple[str, tuple[BodyLink, ...]]] = field(default_factory=dict)

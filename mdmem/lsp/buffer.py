@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from lsprotocol import types
+from msgspec import Struct
+from msgspec.structs import replace
 
-from mdmem.dataclass import dataclass, replace
 from mdmem.finding import Place
 
 # Python's own lines end at six more characters.
@@ -17,8 +18,7 @@ _LINE_END = re.compile("\r\n|\n|\r")
 _MARK = "\ufeff"
 
 
-@dataclass(frozen=True)
-class Buffer:
+class Buffer(Struct, frozen=True, dict=True):
     """One file as an editor has it, at one version.
 
     `path` counts from the memory's root, None for a file beside it; `code` counts from the project's top, as the globs

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.entry.model import Entry
 from mdmem.errors import MdmemError
 from mdmem.lsp.buffer import Buffer
@@ -19,8 +20,7 @@ def rules_of(session: EditorSession, buffer: Buffer) -> CodeRules:
     return session.disk.once(_Rules).of(buffer.code) if buffer.code is not None else CodeRules()
 
 
-@dataclass(frozen=True, slots=True)
-class CodeRules:
+class CodeRules(Struct, frozen=True):
     """The rules in force that apply to a file, invariants first, and how many bind whatever the file is."""
 
     rules: Sequence[Entry] = ()
@@ -40,8 +40,7 @@ class CodeRules:
         return f"+{self.always} that always {'bind' if self.always > 1 else 'binds'}" if self.always else ""
 
 
-@dataclass(eq=False)
-class _Rules:
+class _Rules(Struct, eq=False):
     """The rules of files of code, as one look at the disk has them: what is not saved binds nobody."""
 
     workspace: Workspace

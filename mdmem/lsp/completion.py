@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from lsprotocol import types
+from msgspec import Struct
 
 from mdmem.catalog.addresses import is_entry_place
-from mdmem.dataclass import dataclass
 from mdmem.entry.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS, Field, Holder, Kind
 from mdmem.entry.model import EntryType
 from mdmem.lsp.address_items import address_items
@@ -127,8 +127,7 @@ def _value(page: EditorPage, slot: Spot, value: tuple[str, str], number: int) ->
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(Struct, frozen=True):
     """A field that a file may have and has not, and whether its type asks for it."""
 
     field: Field

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.tree import FileKind, Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Edits:
+class Edits(Struct, frozen=True):
     """The paths of files that hold other bytes; None where more may have changed: what is there, git, everything."""
 
     paths: frozenset[str] | None = None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec import Struct
+
 from mdmem.catalog import Catalog
 from mdmem.checks.baseline import without_known
 from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, require_known_wings, run_checks
 from mdmem.checks.kept_findings import with_extracts
-from mdmem.dataclass import dataclass
 from mdmem.errors import MdmemError, SettingsError, shown_message
 from mdmem.finding import Finding, Place, Severity
 from mdmem.lsp.session import EditorSession
@@ -19,8 +20,7 @@ from mdmem.tree import SETTINGS_NAME, OverlaidTree
 SETTINGS_CODE = "settings"
 
 
-@dataclass(eq=False)
-class SessionFindings:
+class SessionFindings(Struct, eq=False):
     """The findings of one session, as of the revision that was checked last."""
 
     session: EditorSession

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lsprotocol import types
+from msgspec.structs import replace
 
 from mdmem.authoring.fix import mend_all, plan_fix
 from mdmem.checks.engine import CheckReport
-from mdmem.dataclass import replace
 from mdmem.errors import MdmemError
 from mdmem.finding import Finding
 from mdmem.lsp.findings import SessionFindings

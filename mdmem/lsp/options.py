@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from lsprotocol import types
+from msgspec import Struct
 from pygls.capabilities import get_capability
-
-from mdmem.dataclass import dataclass
 
 SECTION = "mdmem"
 _CODE_LENS = "textDocument/codeLens"
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """Whether lenses are shown, and whether anything is said in code."""
 
     code_lens: bool = True
@@ -25,8 +23,7 @@ class Options:
         return (self.code_lens or method != _CODE_LENS) and (self.in_code or not in_code)
 
 
-@dataclass(frozen=True, slots=True)
-class EditorSkills:
+class EditorSkills(Struct, frozen=True):
     """What an editor can do with what it is given.
 
     It fills in the places of a snippet; it shows Markdown; it takes edits of one version of a text, and asks for those

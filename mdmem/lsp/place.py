@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from lsprotocol import types
+from msgspec import Struct
 
 from mdmem.catalog.addresses import is_entry_place
-from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.session import EditorSession
@@ -22,8 +22,7 @@ _NAMED = re.compile(r"(?<![\w./-])(?:\.{0,2}/)*+[\w-][\w.-]*+(?:/[\w.-]++){2,}+"
 _LONGEST_CODE = 2_000_000
 
 
-@dataclass(frozen=True)
-class EditorPage:
+class EditorPage(Struct, frozen=True, dict=True):
     """One buffer of a session, as the features look at it."""
 
     session: EditorSession

@@ -8,11 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from pygls.uris import from_fs_path
 
 from mdmem.checks.kept_findings import ExtractStore
 from mdmem.checks.run import facts_of
-from mdmem.dataclass import dataclass, field, replace
 from mdmem.errors import MdmemError, SettingsError
 from mdmem.finding import Finding
 from mdmem.git.stamp import Stamp, stamp_of
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
 _Made = TypeVar("_Made")
 
 
-@dataclass(eq=False)
-class EditorSession:
+class EditorSession(Struct, eq=False, dict=True):
     """One memory and its open texts; what follows from both is made anew once either changed.
 
     `buffers` are the open files of the memory by path from its root; `revision` grows with each change.

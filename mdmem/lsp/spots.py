@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from enum import StrEnum, auto
 from functools import lru_cache
 
+from msgspec import Struct
+
 from mdmem.catalog.addresses import full_address
 from mdmem.catalog.links import reference_of
 from mdmem.catalog.model import Catalog
-from mdmem.dataclass import dataclass
 from mdmem.document.links import BodyLink, body_links
 from mdmem.document.parse import SIZE_LIMIT, without_code
 from mdmem.document.split import FENCE, has_front_matter
@@ -29,8 +30,7 @@ class SpotKind(StrEnum):
     CODE = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(Struct, frozen=True):
     """A part of a text, in characters, and what is meant there; `key` is its field, empty in the body.
 
     `is_path` says that an address is written as a file, relative to the entry's.
@@ -44,8 +44,7 @@ class Spot:
     is_path: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FieldSpan:
+class FieldSpan(Struct, frozen=True):
     """A key of a front matter with all that belongs to it: from the start of its line to the line of the next key."""
 
     key: Spot
@@ -54,8 +53,7 @@ class FieldSpan:
     items: tuple[Spot, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TextParts:
+class TextParts(Struct, frozen=True):
     """A text as its parts: the fields of the front matter, where that begins and ends, and what the body links."""
 
     fields: tuple[FieldSpan, ...] = ()

@@ -12,10 +12,10 @@ import anyio.to_thread
 from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
+from msgspec import Struct
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mdmem.access import EVERYTHING, Access
-from mdmem.dataclass import dataclass
 from mdmem.errors import EnvironmentFaultError
 from mdmem.mcp.rate_limits import Buckets, network_of
 from mdmem.state.bearer_tokens import BearerToken, BearerTokens
@@ -33,8 +33,7 @@ def caller() -> Access:
     return _CALLER.get()
 
 
-@dataclass(slots=True)
-class Authenticator:
+class Authenticator(Struct):
     """Asks for a token where there are any; once there was one, its removal lets nobody in without."""
 
     bearers: BearerTokens
@@ -54,8 +53,7 @@ class Authenticator:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class KnownNames:
+class KnownNames(Struct, frozen=True):
     """The names that are let in, in lower case; one without a port stands for every port."""
 
     allowed: frozenset[str]
@@ -78,8 +76,7 @@ class KnownNames:
         return found is not None and self.has_host(found[1])
 
 
-@dataclass(slots=True)
-class AccessMiddleware:
+class AccessMiddleware(Struct):
     """The way to the server: the right names, a token that is good, and not too often.
 
     `open_access` is that of callers where nobody needs a token.

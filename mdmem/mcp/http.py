@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 import anyio
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
+from msgspec import Struct
 from starlette.types import ASGIApp
 
 from mdmem.access import EVERYTHING, Access
-from mdmem.dataclass import dataclass
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.mcp.auth import AccessMiddleware, Authenticator, KnownNames
 from mdmem.mcp.connections import protocol_with
@@ -29,8 +29,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _GRACE = 2
 
 
-@dataclass(frozen=True, slots=True)
-class ListenAddress:
+class ListenAddress(Struct, frozen=True):
     """Where to listen, as it was asked for; `names` are more names that clients may call the server by."""
 
     host: str

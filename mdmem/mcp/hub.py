@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.catalog.addresses import is_entry_place
-from mdmem.dataclass import dataclass, replace
 from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, RootNotFoundError, UsageError
 from mdmem.git.status import list_changed_since_commit
 from mdmem.mcp.arguments import shown
@@ -166,8 +168,7 @@ def _named(reader: Reader, name: str) -> SeenRepository:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _CloneState:
+class _CloneState(Struct, frozen=True):
     """What a clone is called in a hub, and the commit that its memory is as it stands, None where it differs."""
 
     names: tuple[str, ...]

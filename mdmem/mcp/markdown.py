@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.mcp.answers import plain
 
 if TYPE_CHECKING:
@@ -20,8 +21,7 @@ _LONGEST = 300
 _SHOWN_PROBLEMS = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """A part of a text that may be given in full or, where that does not fit, in one line."""
 
     line: str

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from mdmem.dataclass import dataclass, field, replace
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from mdmem.errors import UsageError
 from mdmem.mcp.session import Given
 from mdmem.render.characters import escaped
@@ -32,8 +34,7 @@ _MEANS = ("degraded", "why_degraded", "source", "usage_hint")
 Facts = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """One page of an answer: its text, its structure where a contract fixes one, and the entries that it gave."""
 
     text: str
@@ -48,8 +49,7 @@ class Page:
         return max(bytes_of(self.text), bytes_of(json_line(facts)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(Struct, frozen=True):
     """One member of a list of the answer or one section of its text, or a part of it; `of` numbers the members."""
 
     value: Any

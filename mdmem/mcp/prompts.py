@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.errors import NotFoundError
 from mdmem.mcp.answers import NOTE, as_text, fenced, plain, written_out
 from mdmem.mcp.arguments import nearest, shown
@@ -39,8 +40,7 @@ _BY_HAND: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class Prompt(Struct, frozen=True, kw_only=True):
     """One prompt: its arguments, the steps in their order, and what gives the present memory.
 
     A step names its tools by their role in braces.

@@ -8,7 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
 
 # An IPv6 host has a whole network of addresses to itself.
 _HOSTS = 64
@@ -16,8 +16,7 @@ _HOSTS = 64
 _CALLERS = 4096
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpLimits:
+class HttpLimits(Struct, frozen=True, kw_only=True):
     """Limits of the server: requests a second and in a burst of one caller, bytes and seconds of one request,
     connections of all.
     """
@@ -29,8 +28,7 @@ class HttpLimits:
     connections: int = 512
 
 
-@dataclass(slots=True)
-class Buckets:
+class Buckets(Struct):
     """The buckets of all callers; `now` gives seconds that never go back."""
 
     per_second: float

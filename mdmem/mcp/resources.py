@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.errors import NotFoundError
 from mdmem.guide import page, summary, topics
 from mdmem.mcp.answers import written_out
@@ -65,8 +66,7 @@ an entry), `mdmem://guide/{topic}` (how each job is done). Prompts: `record_deci
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceKind:
+class ResourceKind(Struct, frozen=True, kw_only=True):
     """One kind of resource: the parts of its address, and what gives its text.
 
     `still` gives the text of one that is the same for every memory, from the parts of its address.
@@ -86,8 +86,7 @@ class ResourceKind:
         return SCHEME + "/".join([self.name.partition(" ")[0], *(f"{{{part}}}" for part in self.parts)])
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """One resource as it is listed."""
 
     uri: str

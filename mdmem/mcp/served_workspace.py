@@ -9,9 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from mdmem.access import Access
 from mdmem.catalog import Catalog, load_cached
-from mdmem.dataclass import dataclass, field, replace
 from mdmem.git.stamp import Stamp, stamp_of
 from mdmem.tree import FileKind, Tree, TreeFile
 from mdmem.workspace.deadline import TimedTree
@@ -27,8 +29,7 @@ _Made = TypeVar("_Made")
 Make = Callable[[Workspace], _Made]
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(Struct, frozen=True):
     """What the files were when a catalog was loaded from them; looked at before that, so that it is never too new."""
 
     files: tuple[TreeFile, ...]
@@ -45,8 +46,7 @@ class _Seen:
         return cls(files, readable, tree.digests(readable))
 
 
-@dataclass(slots=True)
-class _Kept:
+class _Kept(Struct):
     """A catalog of files as they were seen, and what was made of it while the repository was as it is noted with it."""
 
     seen: _Seen
@@ -88,11 +88,10 @@ class KeptViews:
         return kept
 
 
-@dataclass(frozen=True)
-class ServedWorkspace(Workspace):
+class ServedWorkspace(Workspace, frozen=True, eq=False, dict=True):
     """A workspace of a server; replaced, it shares what was loaded."""
 
-    recent: KeptViews = field(default_factory=KeptViews, repr=False, compare=False)
+    recent: KeptViews = field(default_factory=KeptViews)
 
     def once(self, make: Make[_Made]) -> _Made:
         """Return what a function makes of the files, that of a call before where all that it is made of is the same."""

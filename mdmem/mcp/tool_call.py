@@ -10,8 +10,10 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
 from mdmem.access import Access
-from mdmem.dataclass import asdict, dataclass, replace
 from mdmem.errors import (
     EnvironmentFaultError,
     MdmemError,
@@ -49,16 +51,14 @@ class RefusedError(Exception):
         self.page = page
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What the settings say of a call: seconds for one try, and bytes of the answer."""
 
     seconds: float = 5
     bytes: int = 24_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True, kw_only=True):
     """One call: the tool, its arguments without those of the page, who calls, and within which limits."""
 
     tool: Tool

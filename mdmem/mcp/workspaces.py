@@ -8,9 +8,10 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from mdmem import SETTINGS_NAME
 from mdmem.access import EVERYTHING, Access
-from mdmem.dataclass import replace
 from mdmem.disk import read_regular
 from mdmem.errors import MdmemError, RootNotFoundError, SettingsError
 from mdmem.profile import Profile

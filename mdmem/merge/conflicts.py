@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+from msgspec import Struct
+
 from mdmem.catalog import Catalog, interpret
 from mdmem.catalog.edges import EdgeKind, classify
-from mdmem.dataclass import dataclass, field
 from mdmem.document.conflict_markers import ConflictSide, has_hunks, labels_of, take_side
 from mdmem.document.parse import parse_document
 from mdmem.git import list_staged
@@ -28,8 +29,7 @@ class ConflictKind(StrEnum):
     SUCCESSORS = "two entries replaced it"
 
 
-@dataclass(frozen=True, slots=True)
-class FieldSides:
+class FieldSides(Struct, frozen=True):
     """One field as each side has it; of the body only that it differs."""
 
     name: str
@@ -37,8 +37,7 @@ class FieldSides:
     theirs: Any
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuccessorSide:
+class SuccessorSide(Struct, frozen=True, kw_only=True):
     """An entry that replaced another, and the side that says so, where one does."""
 
     address: str
@@ -48,16 +47,14 @@ class SuccessorSide:
     side: ConflictSide | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
+class Resolution(Struct, frozen=True):
     """One way out: what it does, and what to type."""
 
     does: str
     command: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergeConflict:
+class MergeConflict(Struct, frozen=True, kw_only=True):
     """One thing to be decided: what each side says, and what the choices are."""
 
     path: str
@@ -65,7 +62,7 @@ class MergeConflict:
     labels: tuple[str, str] = ("ours", "theirs")
     fields: tuple[FieldSides, ...] = ()
     successors: tuple[SuccessorSide, ...] = ()
-    choices: tuple[Resolution, ...] = field(default=())
+    choices: tuple[Resolution, ...] = ()
 
     @property
     def address(self) -> str:
@@ -73,8 +70,7 @@ class MergeConflict:
         return self.path.removesuffix(".md")
 
 
-@dataclass(frozen=True, slots=True)
-class MergeConflicts:
+class MergeConflicts(Struct, frozen=True):
     """Everything to be decided, by path; `operation` is git's word for what is going on, `then` what ends it."""
 
     found: tuple[MergeConflict, ...]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.disk import read_regular
 from mdmem.document.conflict_markers import Marks
 from mdmem.document.merge import EntryMerge, merge_entries
@@ -14,8 +15,7 @@ from mdmem.git.merge import merge_file, shows_base
 from mdmem.state.files import write_whole
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergeDriverRequest:
+class MergeDriverRequest(Struct, frozen=True, kw_only=True):
     """What git hands its driver: three files, the path that they are about, and how a conflict is marked."""
 
     files: Sides[Path]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.write import WriteOptions, WriteResult, write_once
 from mdmem.catalog import Catalog
-from mdmem.dataclass import dataclass, replace
 from mdmem.document.conflict_markers import ConflictSide, has_hunks, take_side
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.git.status import state_of
@@ -22,8 +24,7 @@ from mdmem.workspace.workspace import Workspace
 _OF_SUCCESSION = frozenset({"superseded_by", "status", "deprecated_at", "deprecated_reason"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResolveRequest:
+class ResolveRequest(Struct, frozen=True, kw_only=True):
     """How something is to be decided: a side or a successor that stays, one that comes first, or all of them."""
 
     take: str | None = None

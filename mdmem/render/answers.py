@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mdmem.dataclass import replace
+from msgspec.structs import replace
+
 from mdmem.render.basis import contradictions_text, ended_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink

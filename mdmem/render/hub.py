@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from mdmem.dataclass import asdict
+from msgspec.structs import asdict
+
 from mdmem.hub.succession import Succession
 from mdmem.render.characters import one_line
 from mdmem.render.json import dump

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from mdmem.dataclass import replace
+from msgspec.structs import replace
+
 from mdmem.hub.origins import shown_label
 from mdmem.render.answers import answers_text
 from mdmem.render.entries import entry_list, search_text, shown_text

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from mdmem.dataclass import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.entry.model import visible
 from mdmem.hygiene.near_duplicates import NearPair
 from mdmem.hygiene.report import Groups, HygieneFindings
@@ -33,8 +35,7 @@ _SHOWN = 20
 _WIDEST = 60
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
+class _Section(Struct, frozen=True):
     """One kind of maintenance: what it is, each case with what is said of it, and what to type next."""
 
     heading: str

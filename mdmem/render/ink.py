@@ -6,7 +6,8 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.model import visible_text
 from mdmem.finding import Severity
 
@@ -17,8 +18,7 @@ _COLOR = re.compile(rf"{_SEALED}\[[0-9;]+m")
 _HANGING = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Ink:
+class Ink(Struct, frozen=True):
     """Puts colours round a text, or leaves it alone; they are sealed until `sent` or `sent_as_is` lets them go."""
 
     color: bool = False

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from mdmem.dataclass import asdict
+from msgspec.structs import asdict
+
 from mdmem.render.characters import json_text
 from mdmem.retrieval.question import VIA_NAMED
 from mdmem.standing import standing_json

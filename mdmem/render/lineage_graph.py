@@ -7,8 +7,10 @@ from datetime import date
 from enum import StrEnum
 from functools import cached_property
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.catalog import Catalog
-from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, Status, day_of
 
 # A drawing of more is no help.
@@ -39,8 +41,7 @@ class BoxState(StrEnum):
     DRAFT = "draft"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Arrow:
+class Arrow(Struct, frozen=True, order=True):
     """An arrow between two addresses."""
 
     start: str
@@ -48,8 +49,7 @@ class Arrow:
     kind: Way
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """An entry to draw; `is_asked` where the graph is about it."""
 
     entry: Entry
@@ -77,8 +77,7 @@ class Box:
         return "; ".join(filter(None, (entry.reason, ended)))
 
 
-@dataclass(frozen=True, slots=True)
-class LineageGraph:
+class LineageGraph(Struct, frozen=True):
     """What to draw, the oldest of the chains first; `hidden` entries more belong to it."""
 
     nodes: tuple[Box, ...]
@@ -86,8 +85,7 @@ class LineageGraph:
     hidden: int = 0
 
 
-@dataclass(frozen=True)
-class Bearings:
+class Bearings(Struct, frozen=True, dict=True):
     """The arrows of a catalog that are no supersession in force, by the addresses at both their ends."""
 
     catalog: Catalog

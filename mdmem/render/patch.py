@@ -6,15 +6,15 @@ import difflib
 import re
 from collections.abc import Iterator, Sequence
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.render.ink import Ink
 
 _ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
-@dataclass(frozen=True, slots=True)
-class FilePatch:
+class FilePatch(Struct, frozen=True):
     """One file before and after; None where it is not there, `was` is its path before where it moves."""
 
     path: str

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
 
 # More sweeps change nothing in drawings of this size.
 _SWEEPS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(Struct, frozen=True):
     """Column and row of each node, counted from 0, and for each edge the rows that it passes in the columns between."""
 
     places: Mapping[str, tuple[int, int]]

@@ -6,7 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-from mdmem.dataclass import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.entry.text import is_title_alone, quoted
 from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text
@@ -58,8 +60,7 @@ def pack_markdown(pack: Pack, rendered: Rendered | None = None) -> str:
     return "\n\n".join(blocks)
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedText:
+class PrintedText(Struct, frozen=True):
     """What the parts of an answer take in one of the two texts; `whole` takes what renders an entry of it."""
 
     whole: Callable[[Pack, Rendered], str]

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from textwrap import wrap
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.model import visible
 from mdmem.render.lineage_graph import FORWARD, Arrow, Box, BoxState, LineageGraph, Way
 from mdmem.render.placement import Placement, layered
@@ -87,8 +88,7 @@ def lineage_svg(
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
+class _Frame(Struct, frozen=True):
     """Where the boxes stand, and how tall a row is."""
 
     placement: Placement

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from msgspec import Struct
+
 from mdmem.catalog.model import Catalog
-from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry
 from mdmem.entry.text import content_of, is_title_alone
 from mdmem.errors import UsageError
@@ -27,8 +28,7 @@ _WINDOWS = 1000
 _CHANGES = 2
 
 
-@dataclass(frozen=True, slots=True)
-class ToldEntry:
+class ToldEntry(Struct, frozen=True):
     """What one entry says about some words, empty where it holds none; `heads` is what is in force in its place.
 
     `beneath` is what it replaced, and what newer entries say that they change of it. `before` are the marks of what the

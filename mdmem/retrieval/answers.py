@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
-from mdmem.dataclass import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.finding import Finding
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Form, Given, Pack, Printed
 from mdmem.retrieval.question import Contradiction, Question
@@ -23,16 +25,14 @@ _REPEATED = 2
 _PROBLEMS, _AT_HAND, _UNSHARED = "!", "/", "~"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """One of the questions of a call, and what binds for it."""
 
     question: Question
     pack: Pack
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
+class Answers(Struct, frozen=True):
     """What a call gives: the answer to the work at hand, if it was asked for, then the short ones, in their order.
 
     `unread` are other projects' wings, where the questions named none. `known`: its problems were told before. `paths`

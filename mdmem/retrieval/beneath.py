@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mdmem.dataclass import replace
+from msgspec.structs import replace
+
 from mdmem.entry.sections import is_changing
 from mdmem.entry.sentences import cut_at_word
 from mdmem.retrieval.pack import CITED, CLAIMING, Mention

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import takewhile
 
+from msgspec import Struct, field
+
 from mdmem.catalog import Catalog
-from mdmem.dataclass import dataclass, field
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status, instant_of
 from mdmem.errors import GoneError, SettingsError
@@ -30,8 +31,7 @@ _LONGEST_NAME, _LONGEST_COMMAND = 120, 300
 _PROBLEM, _ELSEWHERE = "!", "+"
 
 
-@dataclass(frozen=True, slots=True)
-class Brief:
+class Brief(Struct, frozen=True):
     """A few lines, empty where nothing is to be said; `gave` is what they hand over, addresses to digests."""
 
     text: str = ""

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from functools import cached_property
 from itertools import chain
 
-from mdmem.dataclass import dataclass, field, replace
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from mdmem.entry.model import Entry, Status
 from mdmem.entry.passages import Find
 from mdmem.entry.sections import deciding_section, least_size, ruling, shortened
@@ -62,8 +64,7 @@ def pack(
     return packing.with_omissions(answer, plan, limit)
 
 
-@dataclass
-class _Packing:
+class _Packing(Struct, dict=True):
     found: Retrieval
     budget: int
     texts: tuple[Texts, Texts]

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+from msgspec import Struct, field
+from msgspec.structs import asdict
+
 from mdmem.catalog import Catalog
-from mdmem.dataclass import asdict, dataclass, field
 from mdmem.document.parse import without_code
 from mdmem.document.rationale import rationale_span
 from mdmem.entry.labels import NodeLabel, label_of
@@ -34,8 +36,7 @@ class BundleScope(StrEnum):
 _SYNONYMS = {"entity": "entityfact", "rule": "invariant", "adr": "decision", "shared": "global", "wing": "project"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BundleRequest:
+class BundleRequest(Struct, frozen=True, kw_only=True):
     """One call of `retrieve_context` by an agent; `labels` is empty where everything is let through."""
 
     project_id: str | None
@@ -109,8 +110,7 @@ class RetrievalStatus(StrEnum):
     CONFLICTED = "conflicted"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BundleItem:
+class BundleItem(Struct, frozen=True, kw_only=True):
     """One entry: `rationale` and `content` together are all it says.
 
     `uncertainty` tells why it is to be confirmed first; `overridden_by` are the project's entries that replace it here;
@@ -161,8 +161,7 @@ class BundleItem:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextBundle:
+class ContextBundle(Struct, frozen=True, kw_only=True):
     """The items in the order of authority, drafts apart, and what is doubtful or left out.
 
     The basis has the declared conflicts; `suspected` are the pairs that nobody declared. Its `omitted` names 50 entries

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.catalog import Catalog
-from mdmem.dataclass import dataclass, replace
 from mdmem.entry.labels import label_of
 from mdmem.entry.model import EntryType
 from mdmem.retrieval.bundle import SCOPE_WORDS, BundleRequest, BundleScope
@@ -21,8 +23,7 @@ PROPOSED = 5
 NAMED = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergedBundle:
+class MergedBundle(Struct, frozen=True, kw_only=True):
     """What gets into a bundle, in the order of authority, and what does not."""
 
     items: tuple[Retrieved, ...]
@@ -50,8 +51,7 @@ def merge(catalog: Catalog, found: Retrieval, request: BundleRequest, *, wing: s
     return _Merge(catalog, found, request, wing, is_uncertain).merged()
 
 
-@dataclass(frozen=True)
-class _Merge:
+class _Merge(Struct, frozen=True, dict=True):
     catalog: Catalog
     found: Retrieval
     request: BundleRequest

@@ -11,7 +11,8 @@ from math import fsum, log
 from operator import itemgetter
 from typing import NamedTuple
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.headings import sections_of
 from mdmem.entry.model import Entry
 from mdmem.entry.passages import Find
@@ -59,8 +60,7 @@ class Hold(NamedTuple):
     title: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class TermWeights:
+class TermWeights(Struct, frozen=True):
     """How much each term of a question weighs, by its rarity among the entries; one that none holds is the rarest."""
 
     of: Mapping[str, float]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.catalog import Catalog
-from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, Status
 from mdmem.finding import Finding
 from mdmem.retrieval.problems import problems_in
@@ -18,8 +20,7 @@ from mdmem.workspace.scope import Filters, reading_scope
 from mdmem.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownEntry:
+class ShownEntry(Struct, frozen=True, kw_only=True):
     """One entry as its file states it, and how it stands in its chain."""
 
     entry: Entry

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
-from mdmem.dataclass import replace
+from msgspec.structs import replace
+
 from mdmem.entry.model import Entry, EntryType
 from mdmem.errors import UsageError
 from mdmem.index.analysis import ask

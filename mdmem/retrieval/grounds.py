@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Set
 from datetime import date
 from functools import cached_property
 
+from msgspec import Struct, field
+
 from mdmem.catalog import Catalog
-from mdmem.dataclass import dataclass, field
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType
 from mdmem.index.protocol import Match, MatchColumns, TextAnswer
@@ -22,8 +23,7 @@ MATCHING_SHARE = 0.5
 _NO_TERMS = frozenset[str]()
 
 
-@dataclass(frozen=True)
-class Grounds:
+class Grounds(Struct, frozen=True, dict=True):
     """One question put to one scope; `answer` is None where the question has no words.
 
     `naming` are the paths of the question that entries name in their text.

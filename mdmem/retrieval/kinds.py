@@ -11,7 +11,8 @@ from itertools import groupby, islice, repeat
 from operator import attrgetter, itemgetter, neg
 from typing import Any, NamedTuple, Protocol, TypeVar, overload
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.entry.model import Entry, EntryType
 from mdmem.retrieval.question import likeness_step
 
@@ -82,8 +83,7 @@ class RankKind(NamedTuple):
         return self.type is EntryType.INVARIANT and self.current and not self.lies_aside
 
 
-@dataclass(frozen=True)
-class RankGroup:
+class RankGroup(Struct, frozen=True, dict=True):
     """The ranks of one kind in columns, the best score first, equal ones by address.
 
     One that `is_alike` holds nothing but what is ranked by the words that it holds itself.
@@ -120,8 +120,7 @@ class RankGroup:
         self.addresses[:] = [address for _, address in pairs]
 
 
-@dataclass(frozen=True, eq=False)
-class _Whole:
+class _Whole(Struct, frozen=True, eq=False, dict=True):
     """All groups of a retrieval, of which parts are asked."""
 
     groups: Sequence[RankGroup]
@@ -135,8 +134,7 @@ class _Whole:
         return found
 
 
-@dataclass(frozen=True)
-class _Order:
+class _Order(Struct, frozen=True):
     """How ranks stand: by their places where these are known, else by their keys, but for what is `ahead`."""
 
     places: Mapping[str, int] | None = None

@@ -7,9 +7,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property
 
+from msgspec import Struct, field
+
 from mdmem.catalog import Catalog
 from mdmem.catalog.links import Neighbourhood
-from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, EntryType, day_of
 from mdmem.entry.sections import citing_sentences, is_changing
 from mdmem.entry.sentences import without_targets
@@ -35,8 +36,7 @@ def texts_of(workspace: Workspace, found: Retrieval) -> Texts:
     return Texts(catalog.body, catalog.sizes.__getitem__, catalog.digests.__getitem__, mentions.under, mentions.passed)
 
 
-@dataclass
-class Mentions:
+class Mentions(Struct, dict=True):
     """The entries that stand under those of one answer.
 
     The full text of those that `among` returns is asked for more; None where no index is at hand.

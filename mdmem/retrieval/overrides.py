@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import cached_property
 
+from msgspec import Struct
+
 from mdmem.catalog import Catalog
-from mdmem.dataclass import dataclass
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, Status
 from mdmem.retrieval.question import Question
@@ -16,8 +17,7 @@ from mdmem.workspace.scope import Scope
 _GLOBS = 3
 
 
-@dataclass(frozen=True)
-class Overrides:
+class Overrides(Struct, frozen=True, dict=True):
     """The overrides of the active wing, as one question finds them; rooms do not matter."""
 
     catalog: Catalog

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Protocol
 
-from mdmem.dataclass import dataclass, field, replace
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from mdmem.retrieval.given import NAMED, WHOLE, marks_of, noted
 from mdmem.retrieval.question import AnswerBasis, Omission
 from mdmem.retrieval.ranks import Retrieved
@@ -33,8 +35,7 @@ CITED = "cited by"
 CLAIMING = ("claimed by", "claims to replace")
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(Struct, frozen=True):
     """An entry that stands under another in one line: `how` they are linked, and the sentence that says so.
 
     `does` is what that sentence says that it does to the other, where it says so.
@@ -68,8 +69,7 @@ def links_of(beneath: Iterable[Mention]) -> Iterator[str]:
         yield from (one.link, one.told)
 
 
-@dataclass(frozen=True, slots=True)
-class PackedEntry:
+class PackedEntry(Struct, frozen=True):
     """One item as it is handed over; `digest` is that of its file.
 
     `before` are the marks of what was given of it earlier, where only a part is given: it is not told again.
@@ -115,8 +115,7 @@ class PackedEntry:
         return replace(self, content="\n\n".join(passages), beneath=beneath, before=before)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pack:
+class Pack(Struct, frozen=True, kw_only=True):
     """The answer within a budget: what is given, what is not and why, and what it costs in `tokens`.
 
     `searched` are the rooms that were asked, None where they are too many to tell.
@@ -142,8 +141,7 @@ class Pack:
         return {one.item.entry.address: one.known_by for one in (*self.items, *self.proposed) if one.digest}
 
 
-@dataclass(slots=True)
-class Plan:
+class Plan(Struct):
     """What is given of a retrieval; `used` counts what stands beside the invariants, of the bytes of `room`."""
 
     room: int
@@ -159,8 +157,7 @@ Given = Mapping[str, str]
 NOTHING_GIVEN: Given = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Texts:
+class Texts(Struct, frozen=True):
     """What a pack reads of entries: bodies only of those that are given, sizes in bytes and digests of any.
 
     `passed` is told of what might have been asked for what is `beneath` it, and was not: it has had its turn.

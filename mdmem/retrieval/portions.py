@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.entry.text import BYTES_A_TOKEN
 from mdmem.retrieval.pack import Form, Printed
 from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
@@ -36,8 +37,7 @@ _PRINTED, _MARKS = 0.95, 300
 _TOKENS_A_LINE = 150
 
 
-@dataclass
-class Portions:
+class Portions(Struct, dict=True):
     """What the parts of one answer may take, in bytes; `line` says what an item takes that is only named."""
 
     found: Retrieval

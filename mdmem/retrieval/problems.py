@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from unicodedata import category
 
+from msgspec.structs import replace
+
 from mdmem.catalog import Catalog, is_misplaced
 from mdmem.catalog.addresses import acting_in, is_misnamed
-from mdmem.dataclass import replace
 from mdmem.entry.model import Entry, visible
 from mdmem.finding import Finding, Place
 from mdmem.tree import FileKind

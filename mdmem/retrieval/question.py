@@ -8,7 +8,9 @@ from enum import StrEnum
 from math import inf, log
 from typing import Any, TypeVar, overload
 
-from mdmem.dataclass import asdict, dataclass, field
+from msgspec import Struct, field
+from msgspec.structs import asdict
+
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.finding import Finding
@@ -19,8 +21,7 @@ from mdmem.workspace.scope import Filters
 _Made = TypeVar("_Made")
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(Struct, frozen=True):
     """One line outside the memory that may answer."""
 
     path: str
@@ -28,8 +29,7 @@ class Passage:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Struct, frozen=True, kw_only=True):
     """What is asked: words, the code at hand (paths from the repository's top), and filters.
 
     `beside` are the paths of the work at hand where the question is another one of the same call: they say which wing
@@ -83,8 +83,7 @@ BEARINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnsweredEntry:
+class AnsweredEntry(Struct, frozen=True, kw_only=True):
     """One entry in an answer; `via` are the superseded entries that matched in its stead.
 
     `stance` is how it stands to the default branch, None where that is not known. `claimed_by` claim to have replaced
@@ -140,8 +139,7 @@ DECLARED = "declared in `conflicts_with`"
 RELATED = "declared by a `CONFLICTS_WITH` relation"
 
 
-@dataclass(frozen=True, slots=True)
-class Contradiction:
+class Contradiction(Struct, frozen=True):
     """Two entries that contradict each other, and what shows it."""
 
     a: str
@@ -154,8 +152,7 @@ class Contradiction:
         return self.why in (DECLARED, RELATED)
 
 
-@dataclass(frozen=True, slots=True)
-class EndedMatch:
+class EndedMatch(Struct, frozen=True):
     """An entry that matches and does not hold any more: why, and what is in force in its place, if anything is.
 
     `unread` are the successors that are named and cannot be read.
@@ -168,8 +165,7 @@ class EndedMatch:
     unread: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Omission:
+class Omission(Struct, frozen=True):
     """An entry that is left out, and why."""
 
     address: str
@@ -177,8 +173,7 @@ class Omission:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class OmittedCount:
+class OmittedCount(Struct, frozen=True):
     """How many entries of one type were left out for one reason."""
 
     type: str
@@ -186,16 +181,14 @@ class OmittedCount:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Elsewhere:
+class Elsewhere(Struct, frozen=True):
     """How many invariants and decisions of a wing that is not read apply to a given path."""
 
     wing: str
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadMatch:
+class UnreadMatch(Struct, frozen=True):
     """An entry of a wing that was not read, which matches better than all that was."""
 
     wing: str
@@ -229,8 +222,7 @@ def _without_address(why: str) -> str:
     return "overridden" if why.startswith("overridden by ") else why
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerBasis:
+class AnswerBasis(Struct, frozen=True, kw_only=True):
     """What every answer says of itself: what it could not read, what contradicts it, what it lacks, where it is from.
 
     `problems` are files of the scope that cannot be read: each may be an invariant. `omitted` may be a part of what is
@@ -317,16 +309,14 @@ class Described(Sequence[_Made]):
         return self.describe(found) if isinstance(at, int) else tuple(map(self.describe, found))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit(AnsweredEntry):
+class Hit(AnsweredEntry, frozen=True, kw_only=True):
     """One entry that a search found."""
 
     terms: frozenset[str]
     heads: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult:
+class SearchResult(Struct, frozen=True, kw_only=True):
     """The hits of a search, best first, and how they were found; `drafts` counts those that match and are not shown.
 
     `bar` is what the full text says of its scores.

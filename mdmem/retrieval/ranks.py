@@ -8,15 +8,15 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.entry.model import Entry, EntryType, instant_of
 from mdmem.retrieval.kinds import Force, Ranks
 from mdmem.retrieval.question import AnswerBasis, AnsweredEntry, Described, Tier, likeness_key
 from mdmem.workspace.scope import Scope
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retrieved(AnsweredEntry):
+class Retrieved(AnsweredEntry, frozen=True, kw_only=True):
     """One entry of a retrieval, with the reasons that brought it in.
 
     `matches` says that it holds at least half of the question's words or covers a path; `current` that it is in force;
@@ -31,7 +31,7 @@ class Retrieved(AnsweredEntry):
     tier: Tier
     matches: bool
     current: bool
-    why: Callable[[], str] = field(compare=False)
+    why: Callable[[], str]
     overrides: tuple[str, ...] = ()
     terms: frozenset[str] = frozenset()
     on_path: bool = False
@@ -102,8 +102,7 @@ class Rank(NamedTuple):
 Ranked = Rank | Retrieved
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retrieval:
+class Retrieval(Struct, frozen=True, kw_only=True):
     """The answer before any budget: items in order, and drafts apart.
 
     `likely_room` holds most of the best matches; `terms` are those of the question, `common` those of them that say

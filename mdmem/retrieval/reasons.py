@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache, partial
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.globs import all_matches
 from mdmem.entry.model import Entry, Status
 from mdmem.retrieval.bearings import bearings_of, company_of, doubts_of
@@ -16,8 +17,7 @@ from mdmem.retrieval.ranks import Rank, Retrieved
 from mdmem.workspace.proposals import effects_of
 
 
-@dataclass(frozen=True)
-class Reasons:
+class Reasons(Struct, frozen=True):
     """The reasons of one selection; `overriders` are what overrides entries of it, by their addresses."""
 
     grounds: Grounds

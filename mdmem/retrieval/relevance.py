@@ -8,7 +8,8 @@ from functools import cached_property
 from heapq import nlargest
 from math import fsum, log
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.model import Entry, EntryType
 from mdmem.retrieval.kinds import RankGroup, RankKind, Ranks, kind_of
 from mdmem.retrieval.pack import CITED, Mention
@@ -28,8 +29,7 @@ _NEARLY = 0.85
 NEAR = 0.66
 
 
-@dataclass(frozen=True)
-class Relevance:
+class Relevance(Struct, frozen=True, dict=True):
     """The items of a retrieval as one question holds them together; in little room notes come last among the best."""
 
     found: Retrieval

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from itertools import compress, count, filterfalse, islice
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.retrieval.kinds import RankGroup
 from mdmem.retrieval.pack import Plan, Texts
 from mdmem.retrieval.ranks import Ranked, Retrieval
@@ -18,8 +19,7 @@ SHORT = 600
 _COVERING = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Remainder:
+class Remainder(Struct, frozen=True):
     """What of a retrieval a plan does not give; `texts` are those of what binds, and of what is proposed."""
 
     found: Retrieval

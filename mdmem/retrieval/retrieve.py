@@ -7,8 +7,10 @@ from datetime import date
 from operator import attrgetter
 from typing import TypeVar
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.catalog import Catalog
-from mdmem.dataclass import dataclass, replace
 from mdmem.errors import GoneError, SettingsError
 from mdmem.finding import Finding, Place
 from mdmem.index.protocol import NO_BAR, Bar, TextAnswer
@@ -150,8 +152,7 @@ def _said_of(
     return answer, paths_named(workspace.catalog, question.paths, addresses)
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """A root as one answer reads it: its settings as far as they can be read, and what is wrong with them."""
 
     workspace: Workspace

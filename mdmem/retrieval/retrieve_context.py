@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import monotonic
 
+from msgspec.structs import replace
+
 from mdmem.catalog import Catalog
-from mdmem.dataclass import replace
 from mdmem.entry.model import EntryType
 from mdmem.errors import EnvironmentFaultError, GoneError
 from mdmem.retrieval.bundle import BundleRequest, BundleScope, ContextBundle, RetrievalStatus, bundle_item, read_request

@@ -8,8 +8,9 @@ from itertools import compress
 from operator import attrgetter, not_
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from mdmem.catalog import Catalog, is_entry_place
-from mdmem.dataclass import replace
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import GoneError
 from mdmem.index.protocol import Match, MatchColumns

@@ -9,7 +9,8 @@ from heapq import nsmallest
 from itertools import chain, compress, filterfalse
 from operator import attrgetter, not_
 
-from mdmem.dataclass import dataclass, field
+from msgspec import field
+
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.index.protocol import MatchColumns
 from mdmem.retrieval.bearings import claims_on, partners_of, runs_by_claims
@@ -28,8 +29,7 @@ _NO_TERMS = frozenset[str]()
 _terms_of, _score_of = attrgetter("terms"), attrgetter("score")
 
 
-@dataclass(frozen=True)
-class Selection(Grounds):
+class Selection(Grounds, frozen=True, dict=True):
     """What of a scope answers a question, by address: what is `chosen`, and what was `omitted` on the way."""
 
     omitted: dict[str, Omission] = field(default_factory=dict)

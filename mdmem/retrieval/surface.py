@@ -7,8 +7,10 @@ from datetime import date
 from difflib import get_close_matches
 from typing import Any
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from mdmem.catalog import Catalog
-from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.labels import NodeLabel, label_of
 from mdmem.entry.model import Entry, Status
 from mdmem.entry.text import content_of
@@ -23,8 +25,7 @@ from mdmem.workspace.visibility import may_write_to, scope_seen
 from mdmem.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SurfaceMatch:
+class SurfaceMatch(Struct, frozen=True, kw_only=True):
     """One entry that a quick look-up found; `content` is the passage that matches best."""
 
     id: str
@@ -54,8 +55,7 @@ class SurfaceMatch:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surface:
+class Surface(Struct, frozen=True, kw_only=True):
     """The best matches, drafts apart, and how many there are; `next_step` says what to call to learn more."""
 
     query: str

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.catalog import Catalog
 from mdmem.catalog.edges import EdgeKind, classify
-from mdmem.dataclass import dataclass, replace
 from mdmem.review.comparison import Comparison
 from mdmem.review.model import EdgeChange, Graph, GraphEdge, GraphNode, Ref
 
@@ -22,8 +24,7 @@ def touched_chains(comparison: Comparison) -> Graph:
     return _ChainDrawing(comparison).graph()
 
 
-@dataclass(frozen=True)
-class _ChainDrawing:
+class _ChainDrawing(Struct, frozen=True, dict=True):
     """One drawing; addresses of the first tree count where they went."""
 
     comparison: Comparison

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
+from msgspec import Struct, field
+
 from mdmem.catalog import Catalog
 from mdmem.catalog.changes import Changed, Changes, changes_between
-from mdmem.dataclass import dataclass, field
 from mdmem.document.parse import Document
 from mdmem.entry.model import Entry, Status
 from mdmem.review.model import Ref
@@ -15,8 +16,7 @@ from mdmem.settings import Settings
 from mdmem.tree import FileKind
 
 
-@dataclass(frozen=True, slots=True)
-class TreeSide:
+class TreeSide(Struct, frozen=True):
     """One of two trees that are compared: what people call it, its entries and its own settings."""
 
     name: str
@@ -34,13 +34,15 @@ class TreeSide:
         return Ref(entry.address, entry.type, entry.status, entry.title, owners)
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(Struct, frozen=True, dict=True):
     """What was before and what is after; only files that differ are read."""
 
     before: TreeSide
     after: TreeSide
-    _bodies: dict[str, str] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def _bodies(self) -> dict[str, str]:
+        return {}
 
     @cached_property
     def documents(self) -> Mapping[str, Document]:

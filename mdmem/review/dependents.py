@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from msgspec import Struct
+
 from mdmem.catalog.links import references_in
-from mdmem.dataclass import dataclass
 from mdmem.document.parse import without_code
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, Status
@@ -70,8 +71,7 @@ def dependents(comparison: Comparison) -> tuple[Dependent, ...]:
     return tuple(_DependentSearch(comparison).found())
 
 
-@dataclass(frozen=True)
-class _DependentSearch:
+class _DependentSearch(Struct, frozen=True, dict=True):
     """One look through the entries of the second tree."""
 
     comparison: Comparison

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.model import EntryType, Status
 from mdmem.finding import Finding
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(Struct, frozen=True):
     """An entry as a review names it; `owners` are its own, else those of its wing."""
 
     address: str
@@ -37,8 +37,7 @@ class Which(StrEnum):
     AFTER = "after"
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
+class Unread(Struct, frozen=True):
     """A file that cannot be read on a side; `other` is the entry that the other side has there."""
 
     which: Which
@@ -48,16 +47,14 @@ class Unread:
     other: Ref | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A stretch of words: kept (` `), taken out (`-`) or put in (`+`)."""
 
     mark: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class FieldChange:
+class FieldChange(Struct, frozen=True):
     """One field of the front matter before and after, as text; empty where it is not stated."""
 
     name: str
@@ -65,8 +62,7 @@ class FieldChange:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class Transition:
+class Transition(Struct, frozen=True):
     """An entry whose status changed; None before where it is new, None after where its file is gone.
 
     `is_illegal` says that an entry may not take this step, `faults` what the checks find wrong with it.
@@ -86,8 +82,7 @@ class Bearing(StrEnum):
     AMENDS = "amends"
 
 
-@dataclass(frozen=True, slots=True)
-class BearingChange:
+class BearingChange(Struct, frozen=True):
     """What an entry says of another one in force; `is_new`, else it said so before and does no more."""
 
     entry: Ref
@@ -96,8 +91,7 @@ class BearingChange:
     is_new: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Belief:
+class Belief(Struct, frozen=True):
     """What was believed, what will be instead, and why; nothing before where it is new, nothing after where it ended.
 
     `was_there` are those of `after` that were in force before.
@@ -109,8 +103,7 @@ class Belief:
     was_there: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class RuleText:
+class RuleText(Struct, frozen=True):
     """An entry with the words of its body, on the side where it stands."""
 
     entry: Ref
@@ -122,8 +115,7 @@ class RuleText:
         return f"{self.entry.address}.md"
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+class Wording(Struct, frozen=True):
     """What was said, and what is said in its place; nothing before where it is new, nothing after where it ended."""
 
     before: RuleText | None
@@ -140,8 +132,7 @@ class EdgeChange(StrEnum):
     SKIPPED = "skipped"
 
 
-@dataclass(frozen=True, slots=True)
-class GraphEdge:
+class GraphEdge(Struct, frozen=True):
     """«`new` supersedes `old`», what became of it, and its class in words where it is not sound."""
 
     old: str
@@ -150,8 +141,7 @@ class GraphEdge:
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class GraphNode:
+class GraphNode(Struct, frozen=True):
     """An entry of a chain: whether it binds after the change, and whether its file is gone."""
 
     entry: Ref
@@ -159,8 +149,7 @@ class GraphNode:
     is_gone: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(Struct, frozen=True):
     """The chains that a change touched, each to its head; `left_out` entries of them are not shown."""
 
     nodes: tuple[GraphNode, ...] = ()
@@ -168,8 +157,7 @@ class Graph:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rewording:
+class Rewording(Struct, frozen=True, kw_only=True):
     """An entry that says something else; `is_frozen` for a rule or a decision in force before and after.
 
     `fields` are the binding ones; `faults` what the checks say to it; `notice` how the change accounts for itself.
@@ -184,24 +172,21 @@ class Rewording:
     faults: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FieldEdit:
+class FieldEdit(Struct, frozen=True):
     """An entry of which only such fields changed as do not say what binds."""
 
     entry: Ref
     fields: tuple[FieldChange, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     """An entry that stands at another address."""
 
     before: str
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class Dependent:
+class Dependent(Struct, frozen=True):
     """An entry in force, or a draft, that names what does not bind any more; `how` are the fields, or `text`."""
 
     entry: Ref
@@ -215,8 +200,7 @@ class Dependent:
         return self.entry.wing != self.on.split("/", 1)[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Covered:
+class Covered(Struct, frozen=True):
     """A changed entry and the tracked files that its `applies_to` matches, some of them by name."""
 
     entry: Ref
@@ -225,8 +209,7 @@ class Covered:
     files: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NearEntry:
+class NearEntry(Struct, frozen=True):
     """A new or reworded entry and one that says nearly the same; `share` is that of their common words."""
 
     entry: Ref
@@ -234,8 +217,7 @@ class NearEntry:
     share: float
 
 
-@dataclass(frozen=True, slots=True)
-class ContradictionChange:
+class ContradictionChange(Struct, frozen=True):
     """Two entries that contradict each other, the one of higher authority first; `is_new` else the change ended it."""
 
     first: Ref
@@ -251,8 +233,7 @@ class ContradictionChange:
         return f"the {self.first.type} outranks the {self.second.type}"
 
 
-@dataclass(frozen=True, slots=True)
-class WingChangeCount:
+class WingChangeCount(Struct, frozen=True):
     """How many entries of a wing were in force before and are after, and how many there were in all."""
 
     wing: str
@@ -262,8 +243,7 @@ class WingChangeCount:
     entries_after: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class Counts(Struct, frozen=True, kw_only=True):
     """What the change did, in figures; `altered` counts entries that are neither new nor gone, moved ones with them."""
 
     added: int = 0
@@ -275,8 +255,7 @@ class Counts:
     in_force_after: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Merging:
+class Merging(Struct, frozen=True):
     """What the checks find new: in the result of merging (`what` names it), or in the tree itself.
 
     `older` findings were there before; `incomplete` are paths that could not be looked at.
@@ -289,8 +268,7 @@ class Merging:
     incomplete: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     """What one side answers to a question: the entries in order, whether they cover it, or why there is no answer."""
 
     items: tuple[Ref, ...] = ()
@@ -299,8 +277,7 @@ class Answered:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerPair:
+class AnswerPair(Struct, frozen=True):
     """A question and what both sides answer."""
 
     question: str

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from datetime import date
 
+from msgspec import Struct, field
+
 from mdmem.catalog import Catalog
 from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import get_check
 from mdmem.checks.registry import CHANGE
-from mdmem.dataclass import dataclass, field
 from mdmem.finding import Finding
 from mdmem.review.chains import touched_chains
 from mdmem.review.changes import bearings, beliefs, transitions, wordings
@@ -40,8 +41,7 @@ from mdmem.review.similar import near_entries
 from mdmem.review.texts import field_edits, rewordings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewReport:
+class ReviewReport(Struct, frozen=True, kw_only=True):
     """What a change does to what is believed, from one tree to another."""
 
     before: str

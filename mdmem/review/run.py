@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from mdmem.dataclass import dataclass, field, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.errors import MdmemError, UsageError
 from mdmem.git import (
     NoCommonAncestorError,
@@ -31,8 +33,7 @@ if TYPE_CHECKING:
 _ANSWERED = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewRequest:
+class ReviewRequest(Struct, frozen=True, kw_only=True):
     """Which change is reviewed, and what is asked besides.
 
     `span` is `A..B`, `A...B` or one revision, which is compared with the working tree; without it HEAD is. With `base`
@@ -47,8 +48,7 @@ class ReviewRequest:
     with_check: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _ReviewedTrees:
+class _ReviewedTrees(Struct, frozen=True):
     """One side as it is read, what people call it, and what is to be said of it."""
 
     workspace: Workspace
@@ -56,8 +56,7 @@ class _ReviewedTrees:
     remarks: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
+class _Span(Struct, frozen=True):
     """The two snapshots of a change; `before` is None without a commit, `into` what the second would be merged into."""
 
     before: Snapshot | None
@@ -191,12 +190,11 @@ def _roots(at: Workspace) -> list[str]:
     return sorted(path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] == SETTINGS_NAME)
 
 
-@dataclass(frozen=True, slots=True)
-class _NoFiles:
+class _NoFiles(Struct, frozen=True):
     """A tree before the first commit."""
 
     name: str = "nothing"
-    listed: tuple[()] = field(default=())
+    listed: tuple[()] = ()
 
     def files(self) -> tuple[()]:
         return self.listed

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.model import LINK_FIELDS, Status
 from mdmem.review.comparison import Comparison
 from mdmem.review.model import NearEntry, Rewording
@@ -72,8 +73,7 @@ def _rank(near: NearEntry) -> tuple[int, float, str, str]:
     return near.entry.type.rank, -near.share, near.entry.address, near.other.address
 
 
-@dataclass(frozen=True)
-class _SimilarTexts:
+class _SimilarTexts(Struct, frozen=True, dict=True):
     """Some texts, compared with many others."""
 
     asked: Mapping[str, frozenset[str]]

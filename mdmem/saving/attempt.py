@@ -7,10 +7,11 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from mdmem.authoring.change_set import ChangeSet
 from mdmem.authoring.governance import why_no_global_writes
 from mdmem.authoring.write import WriteOptions, is_written, new_fault, write_once
-from mdmem.dataclass import replace
 from mdmem.entry.model import day_of
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError
 from mdmem.git.status import state_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.errors import UsageError
 from mdmem.saving.json_reader import plain_text
 from mdmem.saving.records import Record, read_context, read_decision, read_entity, read_pattern, read_session
@@ -31,8 +32,7 @@ _READERS: Mapping[str, Callable[[object], Record]] = {
 GRANTED, PRODUCED_BY, PRODUCED = "granted", "produced_by", "produced"
 
 
-@dataclass(slots=True)
-class SaveRequest:
+class SaveRequest(Struct):
     """A record on its way; `is_granted` says that its token was used up for it, `id` is set where the ledger has it."""
 
     record: Record

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any
 
+from msgspec import Struct
+
 from mdmem.catalog import interpret
-from mdmem.dataclass import dataclass
 from mdmem.document.layout import is_typed, rank_of
 from mdmem.document.parse import parse_document
 from mdmem.document.rationale import rationale_of, with_rationale
@@ -22,8 +23,7 @@ _TITLE_LENGTH = 100
 PROPERTIES = "x-relation-properties"
 
 
-@dataclass(frozen=True, slots=True)
-class ComposedEntry:
+class ComposedEntry(Struct, frozen=True):
     """A new entry's bytes, and what they are read as."""
 
     entry: Entry

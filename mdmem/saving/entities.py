@@ -7,10 +7,11 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.catalog import Catalog, full_address
-from mdmem.dataclass import replace
 from mdmem.document.layout import apply_edits, replace_in_body
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import set_fields

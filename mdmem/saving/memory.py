@@ -8,7 +8,8 @@ from datetime import date
 from enum import StrEnum
 from typing import Any
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.model import UNNAMED_AGENT, EntryType, Status
 from mdmem.errors import UsageError
 from mdmem.saving.compose import ComposedEntry, entry_text, read_back
@@ -87,8 +88,7 @@ _ROOM_KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memo:
+class Memo(Struct, frozen=True, kw_only=True):
     """What is to be remembered; `content` is kept as it is, `related_to` is what was typed."""
 
     title: str

@@ -6,7 +6,8 @@ import contextlib
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.disk import read_regular
 from mdmem.entry.model import Wing
 from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, UsageError
@@ -71,8 +72,7 @@ def _is_in(record: PendingWrite, scope: str) -> bool:
 _AT_ONCE = 3
 
 
-@dataclass(frozen=True, slots=True)
-class RetryResult:
+class RetryResult(Struct, frozen=True):
     """A write that was tried again, and what became of it."""
 
     write: PendingWrite

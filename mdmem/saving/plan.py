@@ -6,13 +6,15 @@ from collections.abc import Callable, Collection, Iterator
 from datetime import UTC, datetime
 from itertools import islice
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.governance import status_for_agent
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.patch import added, patched
 from mdmem.authoring.supersede import ended, inherited, refuse_unfit
 from mdmem.catalog import Catalog
-from mdmem.dataclass import dataclass, replace
 from mdmem.document.layout import UnpatchableError
 from mdmem.document.parse import without_code
 from mdmem.document.rationale import rationale_span
@@ -83,8 +85,7 @@ class Neighbours:
 CLAIM_NOTHING = "it binds nobody until a person approves it"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SaveContext:
+class SaveContext(Struct, frozen=True, kw_only=True):
     """One save over the entries as they are now: what was asked for, where it goes, and what it is compared with.
 
     `supersedes` is the older decision that the request names, `distinct_from` are those that it says it is not about;
@@ -117,8 +118,7 @@ class SaveContext:
         return room_for(self.workspace.settings, self.request.record.kind, self.request.text("room"))
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedSave:
+class PlannedSave(Struct, frozen=True):
     """The answer to a save, and what is to be written before it is given; None where nothing is.
 
     `fingerprint` is of a record that is compared with others.

@@ -8,7 +8,8 @@ from datetime import date
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.model import EntryType
 from mdmem.errors import UsageError
 from mdmem.saving.json_reader import JsonObject
@@ -36,8 +37,7 @@ class RelationType(StrEnum):
     INVOLVES = "INVOLVES"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionRecord:
+class DecisionRecord(Struct, frozen=True, kw_only=True):
     """A decision as an agent states it; `supersedes` and `distinct_from` are what it typed for others."""
 
     kind: ClassVar[str] = "decision"
@@ -52,8 +52,7 @@ class DecisionRecord:
     confidence: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PatternRecord:
+class PatternRecord(Struct, frozen=True, kw_only=True):
     """A workflow that repeats: when, which steps, and when not."""
 
     kind: ClassVar[str] = "pattern"
@@ -70,8 +69,7 @@ class PatternRecord:
         return self.trigger
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextRecord:
+class ContextRecord(Struct, frozen=True, kw_only=True):
     """A piece of background with its topic."""
 
     kind: ClassVar[str] = "context"
@@ -87,8 +85,7 @@ class ContextRecord:
         return self.topic
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionRecord:
+class SessionRecord(Struct, frozen=True, kw_only=True):
     """What a session of work was for, and what it came to."""
 
     kind: ClassVar[str] = "session"
@@ -106,8 +103,7 @@ class SessionRecord:
         return self.objective
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelatedEntity:
+class RelatedEntity(Struct, frozen=True, kw_only=True):
     """One relation as an agent states it; `entity_id` is what it typed, `properties` a JSON object."""
 
     entity_id: str
@@ -115,8 +111,7 @@ class RelatedEntity:
     properties: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntityRecord:
+class EntityRecord(Struct, frozen=True, kw_only=True):
     """A named thing, the fact that is known of it, and what it has to do with others."""
 
     kind: ClassVar[str] = "entity"

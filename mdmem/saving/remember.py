@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
 from mdmem.authoring.create import SimilarEntry, create, find_near
 from mdmem.authoring.governance import needs_token, status_for_agent
 from mdmem.authoring.write import WriteOptions, is_written, new_fault, write_once
 from mdmem.catalog import full_address
 from mdmem.context.describe import PRIVATE, id_of
-from mdmem.dataclass import asdict, dataclass, replace
 from mdmem.entry.model import Status, moment_on
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
 from mdmem.saving.memory import Memo, compose_memo, contradicts, read_memo
@@ -32,8 +34,7 @@ _SAVING = "saving"
 _WAIT = 30.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimilarMemory:
+class SimilarMemory(Struct, frozen=True, kw_only=True):
     """An entry that says nearly the same as a memory, or the opposite."""
 
     id: str
@@ -49,8 +50,7 @@ class SimilarMemory:
         return named | {"similarity": round(self.similarity, 2), "why": self.why}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RememberResult:
+class RememberResult(Struct, frozen=True, kw_only=True):
     """What became of a memory; `id` is None where nothing was written."""
 
     success: bool

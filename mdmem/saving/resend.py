@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Self
 
+from msgspec import Struct
+
 from mdmem.authoring.change_set import Change
-from mdmem.dataclass import dataclass
 from mdmem.errors import EnvironmentFaultError
 from mdmem.reply import current_reply
 from mdmem.state.pending_writes import id_of
@@ -20,8 +21,7 @@ from mdmem.workspace.workspace import Workspace
 WAS_LOST = "an earlier call had saved it, whose answer was lost"
 
 
-@dataclass(frozen=True, slots=True)
-class ResentSave:
+class ResentSave(Struct, frozen=True):
     """One call to a verb that compares nothing, by its verb, wing, arguments and caller."""
 
     workspace: Workspace

@@ -7,7 +7,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from mdmem.dataclass import asdict, dataclass
+from msgspec import Struct
+from msgspec.structs import asdict
+
 from mdmem.errors import shown_message
 from mdmem.similarity import DedupOutcome
 from mdmem.state.pending_writes import Blocked
@@ -27,8 +29,7 @@ class SaveStatus(StrEnum):
     PARTIAL = "partial"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SaveResult:
+class SaveResult(Struct, frozen=True, kw_only=True):
     """What became of one write; `artifact_id` is the address that holds what was to be saved, None where none does."""
 
     status: SaveStatus
@@ -63,8 +64,7 @@ class SaveResult:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchSaveResult:
+class BatchSaveResult(Struct, frozen=True, kw_only=True):
     """What became of a session and of what it taught, each part by itself."""
 
     session: SaveResult
@@ -105,8 +105,7 @@ def blocked_fields(blocked: Blocked) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SaveStanding:
+class SaveStanding(Struct, frozen=True, kw_only=True):
     """How the writes of a project stand: those that wait, the oldest first, by the id of the pending write.
 
     `blocked` are those that a similar entry stopped.

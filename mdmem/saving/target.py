@@ -7,13 +7,14 @@ import unicodedata
 from itertools import count
 from pathlib import Path
 
+from msgspec import Struct
+
 from mdmem.authoring.change_set import Change
 from mdmem.authoring.create import slug_of
 from mdmem.authoring.governance import needs_token
 from mdmem.catalog import is_prose
 from mdmem.catalog.addresses import MANIFEST
 from mdmem.catalog.names import is_well_formed, well_formed, why_not_on_windows
-from mdmem.dataclass import dataclass
 from mdmem.document.scalars import scalar
 from mdmem.entry.model import WingKind, visible
 from mdmem.errors import UsageError
@@ -26,8 +27,7 @@ from mdmem.workspace.unread_wings import is_doubtful
 from mdmem.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class Target(Struct, frozen=True, kw_only=True):
     """The wing that a record goes to, the manifests of wings that are made for it, and whether it needs a token."""
 
     wing: str

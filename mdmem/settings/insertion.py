@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mdmem.dataclass import replace
+from msgspec.structs import replace
+
 from mdmem.errors import SettingsError
 from mdmem.settings.model import Settings, dotted_keys
 from mdmem.settings.parse import parse_settings

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+from msgspec.structs import asdict
+
 from mdmem.entry.model import EntryType, Status
 from mdmem.finding import Severity
 from mdmem.profile import Profile
@@ -92,8 +94,7 @@ class Approvals(StrEnum):
     REFUSE = "refuse"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WingSettings:
+class WingSettings(Struct, frozen=True, kw_only=True):
     """What `[wings.NAME]` sets for one wing: it goes before what `[check]` sets for all.
 
     `git` is the repository that the wing lives in, where that is another one; `path` is the root there, `ref` what is
@@ -109,8 +110,7 @@ class WingSettings:
     commit: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Struct, frozen=True, kw_only=True):
     """The settings of one root.
 
     `budget` is in tokens of 4 bytes; `review_after_days` counts from the last verification; `agent_status` is the
@@ -150,12 +150,18 @@ class Settings:
     diff_url: str | None = None
     files_url: str | None = None
     consultations: bool = True
-    source: bytes = field(default=b"", repr=False, compare=False)
+    source: bytes = b""
 
     @property
     def answer_limit(self) -> int:
         """Return how many bytes an answer over MCP may have, a token being four."""
         return self.answer_bytes if self.answer_bytes is not None else 4 * self.answer_tokens
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what is set, however it is written."""
+        if not isinstance(other, Settings):
+            return NotImplemented
+        return asdict(self) | {"source": b""} == asdict(other) | {"source": b""}
 
     @property
     def remote_wings(self) -> dict[str, WingSettings]:

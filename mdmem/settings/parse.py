@@ -6,7 +6,8 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.errors import SettingsError
 from mdmem.finding import Severity
 from mdmem.profile import Profile
@@ -29,8 +30,7 @@ from mdmem.settings.values import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """One key of the file: the field that it sets, how its value is read, and what it is about.
 
     `absent` says what holds where it is not set, if the field's default does not say it.

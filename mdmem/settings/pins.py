@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mdmem.dataclass import replace
+from msgspec.structs import replace
+
 from mdmem.errors import SettingsError
 from mdmem.settings.insertion import reads_as
 from mdmem.settings.model import dotted_keys

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.setup.client_config import MisfitError, grow_lists, read_object
 from mdmem.setup.clients import SERVER, content_to_grow, in_its_place, put
 
@@ -20,8 +21,7 @@ _HOLDER = "hooks"
 _STARTS = re.compile(r"^const COMMAND = (\[.*\])$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientHooks:
+class ClientHooks(Struct, frozen=True, kw_only=True):
     """How one client takes hooks: its file from the project's top, and the events with the tools they are about.
 
     `wraps` says that an event lists groups of hooks, each for some tools; else the hook itself names them. A command

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError
 from mdmem.setup.client_config import MisfitError, grow_json, grow_toml, read_object, read_table
@@ -138,8 +139,7 @@ SERVER = "mdmem"
 _Grow = Callable[[bytes, str, str, Mapping[str, Any]], bytes | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
+class Client(Struct, frozen=True, kw_only=True):
     """One client: its file from the project's top, the name of the object that holds the servers, and what is special.
 
     `top` is how an argument names the project's top, where the client may start the server elsewhere; `more` is what

@@ -6,7 +6,8 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.disk import read_regular
 
 _FOR_PRE_COMMIT = (
@@ -15,8 +16,7 @@ _FOR_PRE_COMMIT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Framework:
+class Framework(Struct, frozen=True):
     """The program that a hook belongs to, and whether its configuration names mdmem already."""
 
     name: str
@@ -24,8 +24,7 @@ class Framework:
     names_mdmem: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(Struct, frozen=True):
     """One program: what its hook files hold, its configurations, the first that exists being used, and the advice."""
 
     name: str

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct
+
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.git import Repository, hooks_folder
@@ -73,8 +74,7 @@ exit "$status"
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """An interpreter and the file of the package that it runs; empty: whatever `mdmem` is in PATH."""
 
     python: str = ""
@@ -130,8 +130,7 @@ class HookPlace(StrEnum):
     ELSEWHERE = "elsewhere"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hook:
+class Hook(Struct, frozen=True, kw_only=True):
     """What stands at one stage; `wanted` is the text that ours would have there.
 
     `legacy` is a hook of ours that a framework moved aside when it installed its own.
@@ -142,7 +141,7 @@ class Hook:
     shown: str
     state: HookState
     where: HookPlace
-    wanted: bytes = field(repr=False)
+    wanted: bytes
     framework: Framework | None = None
     legacy: Path | None = None
 
@@ -152,8 +151,7 @@ class Hook:
         return self.state not in (HookState.ABSENT, HookState.FOREIGN)
 
 
-@dataclass(frozen=True, slots=True)
-class HookStep:
+class HookStep(Struct, frozen=True):
     """One hook, as it was found, what was done about it, and whether what a framework had moved aside was removed."""
 
     hook: Hook

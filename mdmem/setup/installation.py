@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Installation:
+class Installation(Struct, frozen=True):
     """The environment that mdmem runs in, and where it came from: `origin` is what PEP 610 keeps of that."""
 
     prefix: Path

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
 
 # What stands between two tokens: white space and comments.
 _GAP = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
@@ -21,8 +21,7 @@ class NotJsoncError(ValueError):
     """The text is no JSON, not even with comments and trailing commas."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """One member of an object: where its key begins, and its value."""
 
     key: str
@@ -30,8 +29,7 @@ class Member:
     value: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """One value and the half-open range of its characters; `members` are None for what is no object.
 
     `items` are the values of an array, None for what is none. `comma` is where a comma after the last member or item

@@ -13,8 +13,9 @@ from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 
+from msgspec import Struct
+
 from mdmem import SETTINGS_NAME
-from mdmem.dataclass import dataclass
 from mdmem.disk import read_regular
 from mdmem.git import Repository, list_tracked_named
 from mdmem.git.config import own_setting, set_own, unset_own
@@ -41,8 +42,7 @@ class DriverState(StrEnum):
     FOREIGN = "somebody else's"
 
 
-@dataclass(frozen=True, slots=True)
-class Driver:
+class Driver(Struct, frozen=True):
     """How merging is set up in one repository: for which patterns it should be, and in which file they stand."""
 
     state: DriverState

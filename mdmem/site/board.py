@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Sequence
 from typing import Any
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.model import LINK_FIELDS, Entry, Status, day_of, visible
 from mdmem.finding import Finding
 from mdmem.render.words import count
@@ -23,8 +24,7 @@ _WAITING = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Board:
+class Board(Struct, frozen=True):
     """What waits for somebody; `in_texts` has the entries that a text names."""
 
     rows: PageRows

@@ -9,8 +9,10 @@ from importlib.resources import files
 from itertools import chain, count
 from pathlib import Path
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from mdmem.access import Access
-from mdmem.dataclass import dataclass, field, replace
 from mdmem.disk import read_regular
 from mdmem.errors import UsageError
 from mdmem.git.discovery import is_brought_along
@@ -30,8 +32,7 @@ IGNORE = ".gitignore"
 ASSETS = ("site.css", "site.js", "icon.svg")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SiteRequest:
+class SiteRequest(Struct, frozen=True, kw_only=True):
     """What to build: the folder, the wings that are shown (all where none is named), and what to compare with.
 
     `ignored` keeps the folder out of git.
@@ -44,8 +45,7 @@ class SiteRequest:
     ignored: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SiteResult:
+class SiteResult(Struct, frozen=True, kw_only=True):
     """How many files the site has, and which of them were written or removed."""
 
     folder: Path
@@ -114,8 +114,7 @@ def _written(site: SitePages, writing: _Writing, tick: Callable[[], None], *, ig
     return writing.of(chain(ignoring, pages, site.attachments(), _assets()), tick)
 
 
-@dataclass(frozen=True, slots=True)
-class _Writing:
+class _Writing(Struct, frozen=True):
     """What writes pages into a folder that is known in part."""
 
     folder: SiteFolder
@@ -160,8 +159,7 @@ def asset_text(name: str) -> str:
     return files("mdmem.site").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(Struct, frozen=True):
     """What the manifest of a folder says: the state of all, and the key and the digest of each file.
 
     Where git brought it along (`is_brought`), no file is replaced on its word alone: it may name the user's own.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.globs import script_pattern
 from mdmem.entry.model import Entry
 from mdmem.site.links import page_of
@@ -15,8 +16,7 @@ DEEPEST = 4
 _MOST_FOLDERS = 400
 
 
-@dataclass(frozen=True, slots=True)
-class FolderRow:
+class FolderRow(Struct, frozen=True):
     """A folder with its tracked files, how many of them a rule names, and how many rules do."""
 
     path: str
@@ -25,8 +25,7 @@ class FolderRow:
     rules: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CodeMap:
+class CodeMap(Struct, frozen=True):
     """The tracked files and the rules in force that name some of them, by address."""
 
     tracked: Sequence[str]

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.fields import FIELDS
 from mdmem.entry.model import LINK_FIELDS, Entry, visible
 from mdmem.entry.sentences import cut_at_word
@@ -28,8 +29,7 @@ _TOLD = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class EntryView:
+class EntryView(Struct, frozen=True):
     """The facts of an entry for its page; `in_texts` are those whose text names an entry."""
 
     rows: PageRows

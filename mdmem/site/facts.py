@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import cached_property
 
+from msgspec import Struct
+
 from mdmem.catalog import Catalog
 from mdmem.checks.run import CheckRequest, check
-from mdmem.dataclass import dataclass
 from mdmem.entry.globs import all_matches, fixed_part
 from mdmem.entry.model import LINK_FIELDS, Entry, EntryType, Status, Wing, day_of, instant_of
 from mdmem.errors import MdmemError
@@ -28,8 +29,7 @@ from mdmem.workspace.workspace import Workspace
 MOST_FILES = 40
 
 
-@dataclass(frozen=True, slots=True)
-class BindingEvent:
+class BindingEvent(Struct, frozen=True):
     """Something that changed what binds: `what` is new, replaces, replaced or ended.
 
     What `replaced` names ended with it.
@@ -52,8 +52,7 @@ class BindingEvent:
         return self.day, instant_of(self.moment), self.what != "new"
 
 
-@dataclass(frozen=True)
-class SiteFacts:
+class SiteFacts(Struct, frozen=True, dict=True):
     """One reading of a workspace for the pages; every part is built when it is first needed."""
 
     workspace: Workspace

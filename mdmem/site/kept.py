@@ -7,8 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from msgspec import Struct
+
 from mdmem.catalog.snapshot import RECORD_VERSION
-from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry
 from mdmem.site.facts import SiteFacts
 from mdmem.state import read_packed, write_packed
@@ -16,8 +17,7 @@ from mdmem.state import read_packed, write_packed
 _Made = TypeVar("_Made")
 
 
-@dataclass(frozen=True)
-class Kept(Generic[_Made]):
+class Kept(Struct, Generic[_Made], frozen=True, dict=True):
     """What `make` gives for an entry and its body; `version` changes with what it would give.
 
     Of a narrowed view nothing is kept: what is hidden in a body is no matter of its file's content.

@@ -9,7 +9,8 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.model import LINK_FIELDS, Entry
 from mdmem.site.facts import SiteFacts
 from mdmem.site.kept import Kept, fill
@@ -21,8 +22,7 @@ def key_of(*parts: object) -> str:
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
-@dataclass(frozen=True)
-class PageKeys:
+class PageKeys(Struct, frozen=True, dict=True):
     """The digests of one reading of the files; `base` is in each of them."""
 
     facts: SiteFacts

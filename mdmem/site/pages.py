@@ -11,9 +11,9 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, Template
 from markupsafe import Markup, escape
+from msgspec import Struct
 
 from mdmem import __version__
-from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType, Wing, visible
 from mdmem.render.lineage_graph import linked_graph
 from mdmem.render.words import UNREPLACED
@@ -59,8 +59,7 @@ _CUT = "\x1f"
 _STATES = ("in force", "under review", "draft", "ended")
 
 
-@dataclass(frozen=True, slots=True)
-class SitePage:
+class SitePage(Struct, frozen=True):
     """One file of the site: its path, a key that tells whether it would be another one, and what makes it."""
 
     path: str
@@ -68,8 +67,7 @@ class SitePage:
     make: Callable[[], str]
 
 
-@dataclass(frozen=True)
-class SitePages:
+class SitePages(Struct, frozen=True, dict=True):
     """The pages of a site; `name` stands above each, `live` is the state of the files where they are served."""
 
     facts: SiteFacts

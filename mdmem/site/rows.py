@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
+from msgspec import Struct
 
-from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, Wing, visible
 from mdmem.entry.sentences import cut_at_word
 from mdmem.render.lineage_graph import LineageGraph
@@ -18,8 +18,7 @@ from mdmem.site.links import href_from, page_of, page_of_wing
 Row = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class PageRows:
+class PageRows(Struct, frozen=True):
     """What the templates are given of entries, as text that is safe to be shown."""
 
     facts: SiteFacts

@@ -9,7 +9,8 @@ import secrets
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.errors import UsageError
 from mdmem.state.files import list_names, read_record, read_time, refusal_named, write_record, written_time
 
@@ -24,8 +25,7 @@ class ApprovalTokenError(UsageError):
     """The token lets no write through: it is unknown, expired or used."""
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalToken:
+class ApprovalToken(Struct, frozen=True):
     """A token as it is handed out, and when it expires; the text is nowhere else."""
 
     text: str

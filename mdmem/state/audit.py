@@ -7,7 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.state.files import written_time
 from mdmem.state.journal import LARGEST, Journal
 from mdmem.state.lock import BusyError
@@ -18,8 +19,7 @@ _LONGEST_TEXT = 2000
 _WAIT = 2.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audit:
+class Audit(Struct, frozen=True, kw_only=True):
     """One question and its answer: the verb, what was asked, the ids that were returned, when, and by whom.
 
     `caller` is the name of the caller's token, None for whoever owns the files.

@@ -13,8 +13,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from mdmem.access import Access
-from mdmem.dataclass import dataclass
 from mdmem.errors import EnvironmentFaultError, NotFoundError, UsageError
 from mdmem.state.files import read_record, read_time, refusal_named, write_record, written_time
 from mdmem.state.lock import write_lock
@@ -26,8 +27,7 @@ _NAME = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*\Z")
 _LONGEST = 64
 
 
-@dataclass(frozen=True, slots=True)
-class BearerToken:
+class BearerToken(Struct, frozen=True):
     """One token without its text: the holder's access, the SHA-256 of the text, and when it was made."""
 
     access: Access

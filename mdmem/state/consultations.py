@@ -8,7 +8,8 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.errors import EnvironmentFaultError
 from mdmem.state.files import read_time, written_time
 from mdmem.state.journal import Journal
@@ -20,8 +21,7 @@ _WAIT = 0.1
 _LATELY = timedelta(days=30)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Consultation:
+class Consultation(Struct, frozen=True, kw_only=True):
     """Some entries that one answer handed over: when, by which way (`hook codex`, `server`), and which."""
 
     when: datetime
@@ -29,8 +29,7 @@ class Consultation:
     addresses: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Struct, frozen=True):
     """How often entries reached an agent lately: by address, and by way; `last` is when that was, None for never."""
 
     times: Mapping[str, int] = field(default_factory=dict)

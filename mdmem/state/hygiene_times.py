@@ -6,7 +6,9 @@ from collections.abc import Collection, Mapping
 from datetime import date
 from pathlib import Path
 
-from mdmem.dataclass import dataclass, field, replace
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from mdmem.entry.model import day_of, parse_moment
 from mdmem.state.files import read_json, write_json
 from mdmem.state.lock import write_lock
@@ -14,8 +16,7 @@ from mdmem.state.lock import write_lock
 _FILE, _VERSION = "times.json", "1"
 
 
-@dataclass(frozen=True, slots=True)
-class Times:
+class Times(Struct, frozen=True):
     """The day of the last full run over everything, of those over some wings, and on which wings were made, by name."""
 
     everything: date | None = None

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.disk import make_folder, read_regular
 from mdmem.state.lock import write_lock
 
 LARGEST = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Journal:
+class Journal(Struct, frozen=True):
     """One log of a state folder: `name.jsonl`, and `kept` older ones before it, each of at most `largest` bytes."""
 
     state: Path

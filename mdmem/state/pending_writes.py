@@ -10,7 +10,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mdmem.dataclass import dataclass, field, replace
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from mdmem.state.files import canonical, list_names, read_record, read_time, refusal_named, write_record, written_time
 from mdmem.state.lock import try_lock, write_lock
 
@@ -21,8 +23,7 @@ _SECRET = frozenset({"governance_token"})
 _NOTES = frozenset({"granted", "produced", "produced_by"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingWrite:
+class PendingWrite(Struct, frozen=True, kw_only=True):
     """A write that failed on the way: the verb with its arguments as JSON values, and how it went so far.
 
     `refused` says that the last attempt was not stopped on the way: what it asks for cannot be done as things stand.
@@ -50,8 +51,7 @@ def id_of(verb: str, arguments: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical([verb, asked])).hexdigest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Blocked:
+class Blocked(Struct, frozen=True, kw_only=True):
     """A write that was stopped because a similar entry is there, until it is saved or given up.
 
     `key` is its wing and its fingerprint; `title` and `project` are empty where an earlier version kept it. `request`

@@ -6,14 +6,14 @@ import hashlib
 from datetime import date
 from pathlib import Path
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.state.files import read_json, write_json
 
 _VERSION = "1"
 
 
-@dataclass(frozen=True, slots=True)
-class Pin:
+class Pin(Struct, frozen=True):
     """One commit of another repository: the memories it holds, by their folders, and the day it was last asked for."""
 
     commit: str

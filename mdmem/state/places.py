@@ -7,12 +7,12 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.git import Repository, is_brought_along
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Struct, frozen=True):
     """Where one root keeps its index (a worktree's own), its parsed entries (shared by worktrees) and its state.
 
     The first two may be deleted at any time; the state is what nothing else holds, and nothing deletes it.

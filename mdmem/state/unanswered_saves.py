@@ -10,7 +10,9 @@ import contextlib
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from mdmem.dataclass import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.state.files import list_names, read_record, read_time, refusal_named, write_record, written_time
 from mdmem.state.pending_writes import SUFFIX
 
@@ -19,8 +21,7 @@ _LASTS, _MOST = timedelta(hours=1), 64
 _FOLDER = "intents"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnansweredSave:
+class UnansweredSave(Struct, frozen=True, kw_only=True):
     """An entry that a call makes: where, the SHA-256 of its file, since when, and whether it is known to be there."""
 
     address: str

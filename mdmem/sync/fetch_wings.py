@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.authoring.change_set import Change, ChangeSet, apply
 from mdmem.authoring.message import commit_message
 from mdmem.authoring.write import repository_to_commit_to
 from mdmem.catalog import Catalog, settings_bytes
 from mdmem.catalog.remote_wings import NotHere, find_remote_wing, place_of
 from mdmem.checks.run import CheckRequest, check
-from mdmem.dataclass import dataclass, replace
 from mdmem.errors import GitError, UsageError
 from mdmem.finding import Finding
 from mdmem.git import Repository
@@ -23,8 +25,7 @@ from mdmem.tree import SETTINGS_NAME, Unreadable
 from mdmem.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchCounts:
+class FetchCounts(Struct, frozen=True, kw_only=True):
     """What another commit changes in a wing: entries that are new, changed or gone, and how many are in force."""
 
     new: int = 0
@@ -34,8 +35,7 @@ class FetchCounts:
     in_force: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchedWing:
+class FetchedWing(Struct, frozen=True, kw_only=True):
     """What became of one wing: the commit before and now, what that changes, and why it stayed where it was.
 
     `asked` is the day, as ISO date, on which the commit that is read was last asked for.
@@ -51,8 +51,7 @@ class FetchedWing:
     fault: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchWingsResult:
+class FetchWingsResult(Struct, frozen=True, kw_only=True):
     """What became of the wings, by name; `faults` are findings that fail a check and were not there before."""
 
     wings: tuple[FetchedWing, ...]

@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 
+from msgspec import Struct
+
 from mdmem.checks.engine import CheckReport
 from mdmem.checks.registry import INCOMPLETE_CODES
 from mdmem.checks.run import CheckRequest, check
-from mdmem.dataclass import dataclass
 from mdmem.errors import GitError, LostRaceError, MdmemError, UsageError
 from mdmem.finding import Finding, Severity
 from mdmem.git import Repository
@@ -36,8 +37,7 @@ def pauses(draw: Callable[[], float], attempts: int = ATTEMPTS) -> Iterator[floa
         yield draw() * min(_LONGEST, _FIRST * 2**attempt)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SyncResult:
+class SyncResult(Struct, frozen=True, kw_only=True):
     """What was done between a branch and its upstream; the counts are of commits.
 
     `commit` is where both are now, `attempts` how often it was tried, `faults` how many findings the result has that
@@ -143,8 +143,7 @@ def _repository(workspace: Workspace) -> Repository:
     return location.repository
 
 
-@dataclass
-class _Syncing:
+class _Syncing(Struct):
     """One sync: what stays the same over its attempts, and the commit that both sides had at the first."""
 
     workspace: Workspace

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.context.facets import Facet
-from mdmem.dataclass import dataclass, replace
 from mdmem.synthesis.request import Depth, OutputType, SectionRequest, SynthesisRequest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heading:
+class Heading(Struct, frozen=True, kw_only=True):
     """A section before it has sources: what it is to say, and the facets it draws from.
 
     Without facets it draws from what its own `words` find. `is_newest_first` orders by age instead of likeness.

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.catalog.links import Neighbourhood
-from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry
 from mdmem.entry.text import summary_of
 from mdmem.retrieval.question import AnswerBasis
@@ -42,8 +44,7 @@ class GroundingVerdict(StrEnum):
     PASS = "pass"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedSection:
+class PlannedSection(Struct, frozen=True, kw_only=True):
     """One section of the outline with its source pack."""
 
     title: str
@@ -63,8 +64,7 @@ class PlannedSection:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SynthesisPlan:
+class SynthesisPlan(Struct, frozen=True, kw_only=True):
     """An outline with sources and gaps; no text is written for it, and the same question gives the same bytes.
 
     `binding` are the ids of all invariants that nothing leaves out, `drafts` those of matching drafts, which are no

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
+from msgspec import Struct
+
 from mdmem.arguments import choose, line, optional_line, whole_number, yes_or_no
-from mdmem.dataclass import dataclass
 from mdmem.entry.model import visible
 from mdmem.errors import UsageError
 
@@ -34,16 +35,14 @@ class Depth(StrEnum):
     DEEP = "deep"
 
 
-@dataclass(frozen=True, slots=True)
-class SectionRequest:
+class SectionRequest(Struct, frozen=True):
     """A section that has to be there, and what it is to say, where that was stated."""
 
     title: str
     prompt: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SynthesisRequest:
+class SynthesisRequest(Struct, frozen=True, kw_only=True):
     """One question for a plan; `entity_ids` and `decision_ids` are what was typed for entries that must be sources."""
 
     goal: str

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
 
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
+
 from mdmem.catalog import Catalog
 from mdmem.catalog.links import Neighbourhood
 from mdmem.context.facets import SESSION, Facet, facet_of
 from mdmem.context.gather import made
-from mdmem.dataclass import asdict, dataclass, field, replace
 from mdmem.entry.model import Entry, Status, visible
 from mdmem.retrieval.full_text import find_text
 from mdmem.retrieval.question import AnswerBasis, Question
@@ -30,8 +32,7 @@ SIZES = {Depth.BRIEF: 3, Depth.STANDARD: 5, Depth.DEEP: 8}
 NEEDED = {Depth.BRIEF: 1, Depth.STANDARD: 2, Depth.DEEP: 3}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceLink:
+class SourceLink(Struct, frozen=True, kw_only=True):
     """A neighbour of a source."""
 
     id: str
@@ -40,8 +41,7 @@ class SourceLink:
     direction: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(Struct, frozen=True, kw_only=True):
     """One entry that a section is to be written from; `is_forced` says that somebody named it."""
 
     id: str
@@ -63,8 +63,7 @@ class Source:
         return stated | {"score": round(self.score, 4), "neighborhood": [asdict(one) for one in self.neighborhood]}
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(Struct, frozen=True):
     """What a section lacks; `section` is None for what concerns the whole plan."""
 
     section: str | None
@@ -76,8 +75,7 @@ def is_doubtful(source: Source) -> bool:
     return source.status != "active" or source.freshness == "stale"
 
 
-@dataclass(frozen=True, slots=True)
-class SourceChoice:
+class SourceChoice(Struct, frozen=True):
     """An entry chosen for a section; `is_forced` says that somebody named it."""
 
     item: Retrieved
@@ -89,8 +87,7 @@ class SourceChoice:
         return self.item.current and self.item.status is not Status.DRAFT
 
 
-@dataclass(frozen=True)
-class SectionSources:
+class SectionSources(Struct, frozen=True, dict=True):
     """One memory as the source of a text; a wide one takes what sources are linked with where a section lacks any."""
 
     workspace: Workspace

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
+
 from mdmem.access import EVERYTHING, Access
-from mdmem.dataclass import dataclass, field
 from mdmem.tree.model import Tree, TreeFile, Unreadable
 from mdmem.tree.overlay import OverlaidTree
 
 
-@dataclass(slots=True)
-class NarrowedTree:
+class NarrowedTree(Struct):
     """A tree of which some wings are seen, and the settings; the others are as if they were not there."""
 
     below: Tree
     access: Access
-    _listed: tuple[TreeFile, ...] | None = field(default=None, repr=False)
+    _listed: tuple[TreeFile, ...] | None = None
 
     @property
     def name(self) -> str:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
+from msgspec import Struct, field
+
 from mdmem import SETTINGS_NAME
-from mdmem.dataclass import dataclass, field
 from mdmem.git import Blob, BlobReader, Repository, list_apart, list_left_out, list_revision, list_staged
 from mdmem.tree.model import FileKind, TreeFile, Unreadable, digest_of, is_wing_manifest
 
 
-@dataclass(slots=True)
-class GitTree:
+class GitTree(Struct, dict=True):
     """The files that git lists below a root, in its index or in a commit; never what is on disk.
 
     `commit` may be a tree, too; None is the index. `only` are the paths from the top that count, None for all.
@@ -30,11 +31,11 @@ class GitTree:
     _listed: tuple[TreeFile, ...] | None = None
     _digests: dict[str, str] = field(default_factory=dict)
     _orphans: dict[str, str] = field(default_factory=dict)
-    _reader: BlobReader = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Make the one reader of this tree's blobs."""
-        self._reader = BlobReader(self.repository)
+    @cached_property
+    def _reader(self) -> BlobReader:
+        """The one reader of this tree's blobs."""
+        return BlobReader(self.repository)
 
     def files(self) -> tuple[TreeFile, ...]:
         """Return the listed files, sorted by path."""

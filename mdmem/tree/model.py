@@ -10,7 +10,8 @@ from hashlib import sha1
 from operator import attrgetter
 from typing import Protocol
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.record import StoredRecord
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -39,8 +40,7 @@ class TreeFile(StoredRecord, frozen=True):
     target: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(Struct, frozen=True):
     """Stands for the bytes of a file that is there and cannot be read."""
 
     reason: str

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.tree.model import Tree, TreeFile, Unreadable, digest_of, find_file, path_of
 
 
-@dataclass(frozen=True, slots=True)
-class OverlaidTree:
+class OverlaidTree(Struct, frozen=True):
     """A tree in which some files hold other bytes and some are gone or new.
 
     What was read once is read no more, so that all that follows from the bytes is about one moment.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from msgspec import Struct
+
 from mdmem.access import EVERYTHING, Access
-from mdmem.dataclass import dataclass, field
 from mdmem.tree.filtered import NarrowedTree
 from mdmem.tree.model import Tree, TreeFile, Unreadable, path_of
 
 
-@dataclass(frozen=True, slots=True)
-class MissingWing:
+class MissingWing(Struct, frozen=True):
     """A wing that lives elsewhere and is not read: why, what to type, and the line of the settings that names it."""
 
     name: str
@@ -20,8 +20,7 @@ class MissingWing:
     line: int
 
 
-@dataclass(slots=True)
-class JoinedTree:
+class JoinedTree(Struct):
     """A tree and, beside its own wings, others: each is a tree of its own whose paths count from the wing's folder.
 
     `missing` are wings that ought to be here and are not; nobody can tell what they hold.
@@ -30,7 +29,7 @@ class JoinedTree:
     below: Tree
     wings: Mapping[str, Tree]
     missing: tuple[MissingWing, ...] = ()
-    _listed: tuple[TreeFile, ...] | None = field(default=None, repr=False)
+    _listed: tuple[TreeFile, ...] | None = None
 
     @property
     def name(self) -> str:

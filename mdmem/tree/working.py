@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from stat import S_ISREG
 
+from msgspec import Struct, field
+
 from mdmem import SETTINGS_NAME
-from mdmem.dataclass import dataclass, field
 from mdmem.disk import read_regular, read_with_stat
 from mdmem.git import Repository, has_sparse_checkout, list_ignored
 from mdmem.tree.git import GitTree, left_out_of
@@ -26,8 +27,7 @@ from mdmem.tree.model import (
 )
 
 
-@dataclass(slots=True)
-class WorkingTree:
+class WorkingTree(Struct):
     """The files on disk, untracked and ignored ones included, as of one listing.
 
     What a sparse checkout of `repository` leaves out is read from git's index: it is there, though not on disk.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.tree import Tree, TreeFile, Unreadable
 from mdmem.workspace.workspace import Workspace
 
@@ -16,8 +17,7 @@ class OverdueError(BaseException):
     """The time for an answer is over."""
 
 
-@dataclass(frozen=True, slots=True)
-class Deadline:
+class Deadline(Struct, frozen=True):
     """A moment of a clock that counts in seconds."""
 
     at: float
@@ -29,8 +29,7 @@ class Deadline:
             raise OverdueError
 
 
-@dataclass(frozen=True, slots=True)
-class TimedTree:
+class TimedTree(Struct, frozen=True):
     """A tree that gives no file past a deadline."""
 
     below: Tree

@@ -6,7 +6,8 @@ from datetime import date
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.model import Entry, Wing, day_of
 from mdmem.state.hygiene_times import read_times
 from mdmem.workspace.wings import find_wing
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from mdmem.state.hygiene_times import Times
 
 
-@dataclass(frozen=True, slots=True)
-class LastHygiene:
+class LastHygiene(Struct, frozen=True):
     """The day of the last full round of hygiene, None for never, and whether the next one is due."""
 
     day: date | None = None

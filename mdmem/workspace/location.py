@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from stat import S_ISREG
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem import SETTINGS_NAME
-from mdmem.dataclass import dataclass, replace
 from mdmem.errors import GitError, RootNotFoundError, UsageError
 from mdmem.git import Repository, find_repository, list_tracked_named
 
@@ -42,8 +44,7 @@ class NoMemoryError(RootNotFoundError):
         return f"no memory here: no {SETTINGS_NAME} in {self._cwd} or above; {hint}"
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(Struct, frozen=True):
     """One root: its folder, why it is the one, its repository (None outside git), and what git said if it refused.
 
     `source` is where an answer comes from that asks no index, `typed` what a command on it is typed as.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from mdmem.access import Access
 from mdmem.catalog import EntryCache
-from mdmem.dataclass import replace
 from mdmem.errors import EnvironmentFaultError
 from mdmem.state import write_new
 from mdmem.state.places import WING, private_root

@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Set
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.catalog import Catalog, interpret, is_entry_place, settings_bytes
-from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.entry.selection import of_kind
 from mdmem.errors import SettingsError
@@ -30,8 +32,7 @@ _STANDING = ("status", "approved_by", "verified_at")
 _EFFECTS = {"supersedes": "supersede", "overrides": "override", "amends": "amend"}
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """What answers, and the files as they are, both with the standing of each entry where that is known.
 
     `overridden` are the entries of which `effective` has another version than the `checkout`; `alternatives` are those
@@ -122,8 +123,7 @@ def _stances(standings: Standings) -> Iterator[tuple[str, Stance]]:
             yield path.removesuffix(".md"), Stance(standing, author, commit, note)
 
 
-@dataclass(frozen=True)
-class _Composition:
+class _Composition(Struct, frozen=True):
     """One answer made of the default branch's entries and of proposals."""
 
     checkout: Workspace

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from datetime import date
 
+from msgspec import Struct
+
 from mdmem.catalog.remote_wings import place_of
-from mdmem.dataclass import dataclass
 from mdmem.errors import SettingsError, UsageError
 from mdmem.state.pins import find_pin
 from mdmem.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class Borrowed:
+class Borrowed(Struct, frozen=True):
     """A wing that is read from another repository: from where, at which commit, and when it was last asked for."""
 
     name: str

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.errors import RootNotFoundError, UsageError
 from mdmem.git import list_changed_in_index, staged_index
 from mdmem.workspace.location import Location, locate_each
 from mdmem.workspace.snapshot import Snapshot
 
 
-@dataclass(frozen=True, slots=True)
-class PushTarget:
+class PushTarget(Struct, frozen=True):
     """Where a push goes: the remote, and the commit that it has there; one that names none is new to it."""
 
     remote: str

@@ -8,8 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.catalog import Catalog
-from mdmem.dataclass import dataclass, replace
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status, Wing
 from mdmem.errors import SettingsError, UsageError
@@ -40,8 +42,7 @@ class AmbiguousWingError(UsageError):
     """Several project wings and none named: which one is active cannot be told."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filters:
+class Filters(Struct, frozen=True, kw_only=True):
     """What a question narrows to; an empty tuple lets everything through."""
 
     wings: tuple[str, ...] = ()
@@ -66,8 +67,7 @@ class Filters:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class Scope(Struct, frozen=True, kw_only=True):
     """The wings that are read, the active one first, and how far the question narrows within them.
 
     `binding_wings` are those whose invariants apply without being asked for. `starts_shared` says that the question is
@@ -221,8 +221,7 @@ def _locked(catalog: Catalog) -> list[str]:
     return [file.path for file in catalog.others if file.kind is FileKind.UNREADABLE]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScopeAnswer:
+class ScopeAnswer(Struct, frozen=True, kw_only=True):
     """How certain the scope of a project and a focus is, and what to tell the caller.
 
     `focus_exists` is None where no focus was asked for; `message` is None where nothing is to be said; `nearest` are

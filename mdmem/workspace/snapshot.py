@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """Which state of the files is read: the working tree, git's index, a revision, or a merge that has not happened.
 
     With `merge_into` it is the result of merging the revision, HEAD where there is none, into that one. `said` is what

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Set
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
+
 from mdmem.catalog import is_entry_place
-from mdmem.dataclass import dataclass, field
 from mdmem.errors import MdmemError
 from mdmem.git import Blob, Repository, UnknownRevisionError, resolve
 from mdmem.git.default_branch import DefaultBranch, find_default_branch
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 _MANIFEST = re.compile(r"[^/]+/README\.md")
 
 
-@dataclass(frozen=True)
-class Standings:
+class Standings(Struct, frozen=True):
     """How the files of a tree stand to the default branch, by path from the root; what is not named is the same there.
 
     `displaced` are the files of the default branch, with their digests, that a proposal changed or took away. What the
@@ -58,8 +58,7 @@ def find_standings(workspace: Workspace) -> Standings | None:
         return None
 
 
-@dataclass(frozen=True)
-class _StandingScan:
+class _StandingScan(Struct, frozen=True, dict=True):
     """One comparison of a tree with the default branch; paths count from the root."""
 
     workspace: Workspace

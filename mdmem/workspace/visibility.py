@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.access import AccessDeniedError
 from mdmem.catalog import Catalog
 from mdmem.catalog.links import references_in
-from mdmem.dataclass import dataclass, replace
 from mdmem.document.parse import Document, without_code
 from mdmem.entry.model import LINK_FIELDS
 from mdmem.errors import UsageError
@@ -49,8 +51,7 @@ def _texts_of_fix(finding: Finding) -> Iterator[str]:
         yield from (edit.content.decode("utf-8", "replace") for edit in finding.fix.edits)
 
 
-@dataclass(frozen=True)
-class _Others:
+class _Others(Struct, frozen=True, dict=True):
     """How the files that are seen name what is not."""
 
     catalog: Catalog

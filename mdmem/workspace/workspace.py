@@ -9,11 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from mdmem.access import EVERYTHING, Access
 from mdmem.catalog import Catalog, EntryCache, load, load_cached, settings_bytes
 from mdmem.catalog.redaction import visible_settings
 from mdmem.catalog.remote_wings import find_remote_wing, with_remote_wings
-from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.fields import Searched, searched_as
 from mdmem.entry.text import content_of
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
@@ -35,15 +37,13 @@ _Made = TypeVar("_Made")
 _SHOWN_FILES = 16
 
 
-@dataclass(slots=True)
-class IndexSlot:
+class IndexSlot(Struct):
     """The full-text index of a root, None until somebody asks it; whoever reads the root again asks the same one."""
 
     opened: FullText | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """What a workspace is given, where it does not read it itself: its files, its entries, and where its index is."""
 
     tree: Tree | None = None
@@ -51,8 +51,7 @@ class Parts:
     index: IndexSlot = field(default_factory=IndexSlot)
 
 
-@dataclass(frozen=True)
-class Workspace:
+class Workspace(Struct, frozen=True, eq=False, dict=True):
     """One root at one snapshot, on one day and for one caller: each part is built once, when it is first needed.
 
     What the caller's access hides is in no part, as if it were not there. `index_source` is
@@ -66,9 +65,9 @@ class Workspace:
     snapshot: Snapshot = field(default_factory=Snapshot)
     progress: Progress | None = None
     access: Access = EVERYTHING
-    cache: EntryCache = field(default_factory=EntryCache, repr=False, compare=False)
-    index_source: Workspace | None = field(default=None, repr=False, compare=False)
-    parts: Parts = field(default_factory=Parts, repr=False, compare=False)
+    cache: EntryCache = field(default_factory=EntryCache)
+    index_source: Workspace | None = None
+    parts: Parts = field(default_factory=Parts)
 
     def at(self, snapshot: Snapshot) -> Self:
         """Return the same root at another snapshot; what both have in common is parsed once."""

@@ -5,13 +5,13 @@ import pstats
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from index_corpus import Corpus
+from msgspec.structs import replace
 from whoosh.analysis import StemmingAnalyzer
 from whoosh.fields import ID, KEYWORD, TEXT, Schema
 from whoosh.index import create_in

@@ -16,11 +16,11 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 from bench_cli import build, git, write
+from msgspec.structs import replace
 
 from mdmem.retrieval.entries import list_entries
 from mdmem.retrieval.question import Question

@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from builders import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import mdmem
 from mdmem.catalog import Catalog, EntryCache, full_address, is_entry_place, load, load_cached, settings_bytes

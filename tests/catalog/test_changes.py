@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from builders import commit_all, entry_text, git, make_repository, make_root, open_root, write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from trees import ListedTree
 
 from mdmem.catalog import load

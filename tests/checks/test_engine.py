@@ -1,6 +1,5 @@
 """What a run of the checks reports, which checks it runs, and what an entry keeps out of the report."""
 
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 from builders import write_entry
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from mdmem.catalog import load
 from mdmem.checks.case import Case

@@ -6,7 +6,6 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
-from weakref import ref
 
 import pytest
 from builders import entry_text
@@ -210,14 +209,18 @@ def test_unchanged_files_are_not_read_again(tmp_path: Path, monkeypatch: pytest.
     assert read == []
 
 
+def documents_held() -> int:
+    return sum(isinstance(one, Document) for one in gc.get_objects())
+
+
 def most_held(monkeypatch: pytest.MonkeyPatch, look: Callable[[], object]) -> int:
     """Return how many documents there are at most while something looks at files."""
-    made: list[ref[Document]] = []
     parsed, most = parse.parse_document, []
+    before = documents_held()
 
     def counted(path: str, data: bytes) -> Document:
-        made.append(ref(document := parsed(path, data)))
-        most.append(sum(one() is not None for one in made))
+        document = parsed(path, data)
+        most.append(documents_held() - before)
         return document
 
     monkeypatch.setattr(parse, "parse_document", counted)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from mdmem.checks.engine import CheckReport
 from mdmem.checks.run import CheckRequest, reported

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
-from msgspec.structs import fields
+from msgspec.structs import fields, replace
 
 from mdmem.document.parse import parse_document
 from mdmem.entry.fields import FIELDS, KNOWN_FIELDS, LISTS, WING_FIELDS, Field, Holder, Kind, version_of

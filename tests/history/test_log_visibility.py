@@ -1,9 +1,9 @@
 """What the history of an entry tells a caller who sees some wings alone."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from builders import commit_all, memory, open_root, write_entry
+from msgspec.structs import replace
 
 from mdmem.access import Access
 from mdmem.history.log import LogReport, log

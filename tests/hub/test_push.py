@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from builders import (
     write,
     write_entry,
 )
+from msgspec.structs import replace
 from pushes import pushed, rows, state
 
 from mdmem.hub.push import PushResult

@@ -9,10 +9,10 @@ from uuid import uuid4
 
 import pytest
 from builders import TODAY, commit_all, head, make_repository, make_root, memory, open_root, write, write_entry
+from msgspec.structs import replace
 from pushes import pushed
 
 from mdmem.access import EVERYTHING, Access
-from mdmem.dataclass import replace
 from mdmem.entry.model import EntryType, Status
 from mdmem.history.why import why
 from mdmem.hub.connection import HubError, connected, transaction

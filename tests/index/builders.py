@@ -1,9 +1,10 @@
 """Documents and trees of them for the tests of the index."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from typing import Any
+
+from msgspec.structs import replace
 
 from mdmem.index.protocol import IndexDocument
 

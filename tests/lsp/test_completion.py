@@ -7,10 +7,10 @@ import pytest
 from editors import Hand
 from lsprotocol import types
 from memories import THREADS
+from msgspec.structs import replace
 
 from mdmem.access import Access
 from mdmem.checks.run import CheckRequest, check
-from mdmem.dataclass import replace
 from mdmem.lsp.completion import completion, resolve
 from mdmem.lsp.session import EditorSession
 

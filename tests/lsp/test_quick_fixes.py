@@ -9,12 +9,12 @@ from editors import Hand, applied
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
+from msgspec.structs import replace
 from test_cases import CASES, facts_of, settings_of
 
 from mdmem.authoring.fix import plan_fix
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
-from mdmem.dataclass import replace
 from mdmem.lsp.buffer import Buffer, over_file
 from mdmem.lsp.code_actions import resolve
 from mdmem.lsp.findings import SessionFindings

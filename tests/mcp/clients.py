@@ -11,10 +11,10 @@ from builders import environment, open_root
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult
+from msgspec.structs import replace
 from processes import python
 
 from mdmem.access import EVERYTHING, Access
-from mdmem.dataclass import replace
 from mdmem.mcp.server import MemoryServer, build_server
 from mdmem.mcp.session import Session
 from mdmem.mcp.workspaces import Provider

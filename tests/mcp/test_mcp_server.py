@@ -6,7 +6,6 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from clients import (
     with_client,
 )
 from mcp import Client
+from msgspec.structs import replace
 
 from mdmem.access import Access
 from mdmem.entry.model import ACTING

@@ -2,13 +2,13 @@
 
 import subprocess
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from builders import TODAY, commit_all, environment, git, memory, write, write_entry
 from clients import PATIENCE, server_over, text, with_client
 from mcp import Client
+from msgspec.structs import replace
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.catalog import snapshot

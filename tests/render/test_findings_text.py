@@ -1,9 +1,9 @@
 """Findings for people: order, caret, other end, help, fix, sums; what is printed starts no escape sequence."""
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from mdmem.finding import Finding, Place, Severity
 from mdmem.render.findings.formats import FORMATS, get_format

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 
 import pytest
 from builders import entry_text
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from review.sides import ARTICLE, reviewed, successor, superseded
 
 from mdmem.finding import Finding, Place, Severity

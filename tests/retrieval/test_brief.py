@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from builders import commit_all, make_repository, make_root, open_root, write, write_entry
+from msgspec.structs import replace
 
 from mdmem.access import Access
 from mdmem.retrieval.brief import LIMIT, Brief, brief, unreadable

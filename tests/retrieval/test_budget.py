@@ -3,12 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 import pytest
 from builders import entry
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from mdmem.entry.model import EntryType, Status
 from mdmem.entry.text import content_of, summary_of, tokens_of

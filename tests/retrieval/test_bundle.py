@@ -1,7 +1,6 @@
 """What a bundle says besides its items: states, doubts, failures, and the shape of the contract."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import date
 from itertools import count
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Self
 
 import pytest
 from builders import make_repository, make_root, open_root, snapshot, write
+from msgspec.structs import replace
 
 from mdmem.errors import UsageError
 from mdmem.retrieval.bundle import RetrievalStatus
@@ -412,14 +412,12 @@ class Refusing(Workspace):
     """A workspace in which one folder cannot be listed."""
 
     def over(self, tree: Tree) -> Self:
-        return super().over(Refused(getattr(tree, "below", tree)))
+        below: WorkingTree = getattr(tree, "below", tree)
+        return super().over(Refused(below.root))
 
 
 class Refused(WorkingTree):
     """A working tree with a folder `locked_one` that cannot be listed."""
-
-    def __init__(self, tree: Tree) -> None:
-        super().__init__(tree.root)  # type: ignore[attr-defined]
 
     def files(self) -> tuple[TreeFile, ...]:
         refused = TreeFile("locked_one", FileKind.UNREADABLE, reason="Permission denied")

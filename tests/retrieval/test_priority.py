@@ -1,10 +1,10 @@
 """Which entries get into a bundle: the scopes, their room, and the order."""
 
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from builders import write
+from msgspec.structs import asdict
 
 from mdmem.retrieval.bundle import RetrievalStatus
 from retrieval.builders import make_wings, put

@@ -2,13 +2,13 @@
 
 import gc
 import sys
-from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from weakref import ref
 
 import pytest
 from builders import commit_all, entry, make_repository, open_root, write, write_entry
+from msgspec.structs import replace
 
 from mdmem.entry.model import EntryType, Status
 from mdmem.render.json import PrintedJson, pack_json

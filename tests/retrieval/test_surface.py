@@ -1,10 +1,10 @@
 """The quick look-up, and the state of a scope."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from builders import make_root, open_root, write
+from msgspec.structs import replace
 
 from mdmem.access import Access
 from mdmem.retrieval.surface import Surface, get_scope_state, memory_surface

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import open_root, write
+from msgspec.structs import replace
 
 from mdmem.access import Access
 from mdmem.reply import replying

@@ -1,10 +1,10 @@
 """What a workspace shares with those that are made from it, and what each reads itself."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from builders import commit_all, memory, open_root, write_entry
+from msgspec.structs import replace
 
 from mdmem.index.fulltext import FullTextIndex
 from mdmem.tree import OverlaidTree

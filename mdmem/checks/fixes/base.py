@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from mdmem.catalog import full_address, interpret
 from mdmem.catalog.addresses import with_full_links
 from mdmem.checks.case import Case, written_links
-from mdmem.dataclass import replace
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import UnpatchableError, remove_item, set_fields
 from mdmem.entry.fields import KNOWN_FIELDS

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from msgspec import Struct
+
 from mdmem.checks.fixes.base import line_end, line_start, only, with_fix
-from mdmem.dataclass import dataclass
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import apply_edits, replace_span
 from mdmem.document.scalars import in_quotes
@@ -83,8 +84,7 @@ def _if_certain(document: Document, finding: Finding, *edits: Edit) -> Finding:
     return with_fix(finding, "Write the fence as `---`", only, *edits)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rewrite:
+class _Rewrite(Struct, frozen=True):
     """Characters of one line to replace, and what the field, or one of its items, must read as then."""
 
     start: int

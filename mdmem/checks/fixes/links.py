@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from urllib.parse import quote
 
+from msgspec import Struct, field
+
 from mdmem.catalog import full_address, is_entry_place
 from mdmem.catalog.links import Reference
 from mdmem.checks.case import Case, Link
 from mdmem.checks.fixes.base import with_choice, with_fix, with_renames
 from mdmem.checks.name_collisions import composed
 from mdmem.checks.paths import may_link
-from mdmem.dataclass import dataclass, field
 from mdmem.document.links import BodyLink, body_links, image_links
 from mdmem.document.parse import Document, without_code
 from mdmem.document.patch import remove_item, replace_in_body, replace_item, replace_items
@@ -68,8 +69,7 @@ def below(case: Case, folder: str, new: str) -> dict[str, str]:
     return {path: new + path.removeprefix(folder) for path in files if path.startswith(f"{folder}/")}
 
 
-@dataclass(frozen=True)
-class MoveFix:
+class MoveFix(Struct, frozen=True, dict=True):
     """Files that move, by old path; `folders` are the wings and rooms that move whole, by old path.
 
     `under` is the root's path from the repository's top, None where it is not known.

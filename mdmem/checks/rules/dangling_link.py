@@ -19,10 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from mdmem.checks.case import Case, Link
 from mdmem.checks.fixes.links import with_link
 from mdmem.checks.missing_targets import MissingTarget
-from mdmem.dataclass import replace
 from mdmem.finding import Finding, Severity
 
 CODE = "dangling-link"

@@ -22,10 +22,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from mdmem.catalog.edges import Edge, EdgeKind
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import ending, is_in_part, may_end, with_choice, with_fix
-from mdmem.dataclass import replace
 from mdmem.document.patch import add_items, set_fields
 from mdmem.finding import Edit, Finding, Severity
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from mdmem.dataclass import replace
+from msgspec.structs import replace
+
 from mdmem.mcp.tools.context import CONTEXT
 from mdmem.mcp.tools.core import CORE, FILTERS, question_of
 from mdmem.mcp.tools.lifecycle import LIFECYCLE

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mdmem.dataclass import replace
+from msgspec.structs import replace
+
 from mdmem.mcp.texts import findings_text
 from mdmem.mcp.tools.core import TYPES
 from mdmem.mcp.tools.shape import AGENT, FOCUS, ROOM, TOKEN, Facts, Parameter, ParameterKind, Told, Tool

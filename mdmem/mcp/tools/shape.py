@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum
 from typing import Any, Protocol
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.mcp.answers import told
 from mdmem.mcp.session import Given
 
@@ -26,8 +27,7 @@ class ParameterKind(StrEnum):
     RECORDS = "records"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
+class Parameter(Struct, frozen=True, kw_only=True):
     """One argument of a tool; `longest` is in characters, `fields` are the properties of a record.
 
     `is_prose` says that a single text is one value, commas and all, and that each of several keeps its place.
@@ -87,8 +87,7 @@ class TakesParameters(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """What a tool answers in two forms, of which one is made: JSON values, and a text where `tell` has not its like.
 
     `gave` is what whoever gets all of it need not be told again: addresses to digests.
@@ -99,8 +98,7 @@ class Told:
     gave: Given = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class Tool(Struct, frozen=True, kw_only=True):
     """One tool: what an agent reads of it, what it takes, what it answers, and what carries a call out.
 
     `call` takes the workspace and the arguments by name; it imports the feature that it calls when it is called, so

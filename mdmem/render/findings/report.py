@@ -7,8 +7,9 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from msgspec import Struct, field
+
 from mdmem.checks.engine import CheckReport
-from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import visible_text
 from mdmem.finding import Edit, Finding, Fix, Place, Severity, totals
 from mdmem.render.characters import replace_surrogates
@@ -18,8 +19,7 @@ from mdmem.render.words import count, entries
 _BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     """A place between two characters: line and columns count from 1, in characters and in bytes of UTF-8."""
 
     line: int
@@ -70,8 +70,7 @@ BytesOf = Callable[[str], bytes | None]
 ShowPath = Callable[[str], str]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedRoot:
+class CheckedRoot(Struct, frozen=True):
     """One root that was checked: its report, its folder from the repository's top ("" for the top), its files.
 
     `show_path` serves the outputs for people; the others count from the top.
@@ -88,8 +87,7 @@ class CheckedRoot:
         return f"{self.under}/{path}" if self.under else path
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """How a report is to look: its colours, the version of the program, and whether all is told however much it is.
 
     One that is narrowed to paths need not fit on a page. `root` is the one that somebody typed, so that what to type
@@ -107,8 +105,7 @@ class Look:
         return help_ if self.root is None else help_.replace("`mdmem ", f"`mdmem --root {shlex.quote(self.root)} ")
 
 
-@dataclass(frozen=True, slots=True)
-class RootFinding:
+class RootFinding(Struct, frozen=True):
     """One finding with the root that it is in."""
 
     checked: CheckedRoot

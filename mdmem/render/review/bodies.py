@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from urllib.parse import quote
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.render.markdown import code, fenced, html_code
 from mdmem.render.words import count
 from mdmem.review.model import RuleText, Wording
@@ -19,8 +20,7 @@ _WIDTH = 100
 _MOST = 120
 
 
-@dataclass(frozen=True, slots=True)
-class FileLinks:
+class FileLinks(Struct, frozen=True):
     """Where the files of the second side are to be read: the page of a host that ends in `/`, and the root's folder."""
 
     base: str = ""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mdmem.dataclass import dataclass, field
+from msgspec import Struct, field
+
 from mdmem.entry.model import visible
 from mdmem.render.review.pieces import Line, Piece, code, dim, line, plain, said, strong
 from mdmem.render.words import entries
@@ -35,8 +36,7 @@ def graph_lines(graph: Graph) -> Iterator[Line]:
         yield line(dim(f"{entries(graph.left_out)} of these chains not shown"))
 
 
-@dataclass(frozen=True)
-class _Tree:
+class _Tree(Struct, frozen=True):
     """One walk down the chains; an entry that several ways lead to is followed once."""
 
     graph: Graph

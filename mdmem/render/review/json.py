@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mdmem.dataclass import fields, is_dataclass
+from msgspec import Struct
+from msgspec.structs import fields
+
 from mdmem.finding import Finding
 from mdmem.render.json import dump
 from mdmem.render.review.graph import mermaid
@@ -29,7 +31,7 @@ def _plain(value: object) -> Any:
             "message": value.message,
             "help": value.help,
         }
-    if is_dataclass(value):
+    if isinstance(value, Struct):
         return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, frozenset):
         return sorted(value)

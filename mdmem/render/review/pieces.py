@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
-from mdmem.dataclass import dataclass
+from msgspec import Struct
+
 from mdmem.entry.model import visible
 from mdmem.render.words import count
 from mdmem.review.model import Ref, Span, Wording
@@ -33,24 +34,21 @@ class PieceKind(StrEnum):
 _KINDS = {" ": PieceKind.SAID, "-": PieceKind.REMOVED, "+": PieceKind.ADDED}
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A text and how it is meant."""
 
     kind: PieceKind
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """The pieces of one line, and how far it is set in."""
 
     pieces: tuple[Piece, ...]
     level: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewSection:
+class ReviewSection(Struct, frozen=True):
     """A part of the review with its title.
 
     `diagram` is a drawing in Mermaid, `wordings` are old and new texts in full, where the format can show them.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from mdmem.dataclass import replace
+from msgspec.structs import replace
+
 from mdmem.render.review.graph import graph_lines, mermaid
 from mdmem.render.review.pieces import (
     Line,
