@@ -18,7 +18,7 @@ _READABLE = 50
 # From so many warnings of one check on, one line tells of all.
 _FOLDED = 10
 # So many errors are shown whole, or as many as fit into so many bytes where nothing says which are new.
-_FIRST, _FIRST_SIGHT = 20, 4_000
+_FIRST, _FIRST_SIGHT, _LEAST = 20, 4_000, 3
 # Wings that are named beside a check.
 _WINGS = 4
 _WAYS = "`--select CODE` shows those of one check, `--verbose` all; `mdmem check --update-baseline` sets them aside"
@@ -45,14 +45,14 @@ def text(roots: Sequence[CheckedRoot], look: Look) -> str:
 
 
 def _overview(found: Sequence[RootFinding], sums: str, look: Look, *, most: int | None) -> str:
-    """Return a table of all findings and the first errors, in as many bytes as are given, but one at least."""
+    """Return a table of all findings and the first errors, in as many bytes as are given, but three at least."""
     table = _table(found, look.ink)
     errors = [one for one in found if one.severity is Severity.ERROR]
     room = most - _size(f"{table}{sums}{_WAYS}") - 60 if most is not None else None
     shown: list[str] = []
     for one in errors[:_FIRST]:
         block = _block(one, look)
-        if room is not None and shown and sum(_size(some) + 2 for some in (*shown, block)) > room:
+        if room is not None and len(shown) >= _LEAST and sum(_size(some) + 2 for some in (*shown, block)) > room:
             break
         shown.append(block)
     part = f"of {len(errors)} errors {len(shown)} are shown; " if len(errors) > len(shown) else ""
