@@ -143,7 +143,8 @@ class _Writing:
         }
         if settled.reasons:
             fields["reason"] = "; ".join(filter(None, (str(record.fields.get("reason", "")), *settled.reasons)))
-        if is_ended and "superseded_by" not in settled.links:
+        # Of one that several replace, its own words show that it was split on purpose.
+        if is_ended and len(settled.links.get("superseded_by", ())) != 1:
             fields.setdefault("deprecated_reason", f"its record says: {record.ended_as or record.status.value}")
         if self._person is not None and record.status is Status.ACTIVE and record.type in APPROVED_TYPES:
             fields["approved_by"] = self._person

@@ -110,10 +110,15 @@ def _below(base: Path, folder: Path, record_folders: Sequence[str]) -> Iterator[
 _TRANSLATED = re.compile(r"(.+)\.[a-z]{2}(?:[-_][A-Za-z]{2,4})?\.md")
 
 
+# Such a name is enough where a person named the folder.
+_NAMED_SO = re.compile(r"(?:.*[\s_-])?(?:adrs?|decisions)(?:[\s_-].*)?", re.IGNORECASE)
+
+
 def _found(base: Path, place: Path, record_folders: Sequence[str]) -> Found:
     path = _from(base, place)
     is_stated = any(path.startswith(f"{folder}/") for folder in record_folders)
-    return Found(path, is_in_records=is_stated or any(map(is_record_folder, path.split("/")[:-1])))
+    is_called_so = any(is_record_folder(one) or _NAMED_SO.fullmatch(one) for one in path.split("/")[:-1])
+    return Found(path, is_in_records=is_stated or is_called_so)
 
 
 def _from(base: Path, path: Path) -> str:

@@ -15,6 +15,7 @@ from mdmem.tree import SETTINGS_NAME
 _FOLDERS = frozenset(
     {"adr", "adrs", "decisions", "decision-records", "architecture-decisions", "architectural-decisions"}
     | {"architecture-decision-records", "architectural-decision-records", "decision-log", "decision-logs"}
+    | {"design-decisions", "technical-decisions"}
 )
 _PASSED_OVER = frozenset({"node_modules", "venv", "site-packages", "__pycache__"})
 _INSTRUCTIONS = (
@@ -45,10 +46,10 @@ def record_folders(base: Path) -> tuple[str, ...]:
 
 
 def _called_so(base: Path) -> Iterator[str]:
-    """Yield the folders with such a name, outside of memories; none within another."""
+    """Yield the folders with such a name, outside of memories and of repositories within this one; none in another."""
     for folder, names, files in os.walk(base):
         path = Path(folder)
-        if SETTINGS_NAME in files and path != base:
+        if path != base and not {SETTINGS_NAME, ".git"}.isdisjoint((*names, *files)):
             names.clear()
         elif path != base and is_record_folder(path.name):
             names.clear()

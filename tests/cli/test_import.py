@@ -190,7 +190,14 @@ def test_translations_beside_their_originals_are_left_out_and_said_once(tmp_path
     assert ran.err.splitlines()[0] == "2 translations left out, such as docs/adr/0001-files.fr.md beside its original"
 
 
-FOLDERS = ("adr", "docs/ADRs", "a/b/Architecture Decision Records", "packages/web/decisions", "my own choices")
+FOLDERS = (
+    "adr",
+    "docs/ADRs",
+    "a/b/Architecture Decision Records",
+    "packages/web/decisions",
+    "my own choices",
+    "old adrs",
+)
 
 
 @pytest.mark.parametrize("place", FOLDERS)
@@ -199,10 +206,18 @@ def test_folder_of_decisions_is_found_by_its_name_or_named(place: str, tmp_path:
     write(tmp_path, f"{place}/0007-cache.md", "# Cache\n\nWe cache, because reading is slow.\n")
     write(tmp_path, f"{place}/0000-template.md", "# NUMBER. TITLE\n\n## Status\n\nAccepted\n")
     write(tmp_path, f"{place}/README.md", "# The choices\n")
-    named = (place,) if place == FOLDERS[-1] else ()
+    named = (place,) if place in FOLDERS[-2:] else ()
     ran = run_here(capsys, "import", *named, cwd=tmp_path)
     told = f"imported 1 entry (1 decision) from {place}/0007-cache.md to nav/architecture/0007-cache"
     assert ran.out.splitlines() == [told, "1 rule is active"]
+
+
+def test_records_of_a_repository_within_this_one_are_not_its_own(tmp_path: Path, capsys: Capture) -> None:
+    folder = project(tmp_path, **PAIR)
+    git(folder, "init", "-q", "vendor/tool")
+    write(folder, "vendor/tool/docs/adr/0007-cache.md", record(7, "Cache"))
+    ran = run_here(capsys, "import", cwd=folder)
+    assert ran.out.startswith("imported 2 entries ")
 
 
 def test_records_of_two_parts_of_a_project_may_have_one_name(tmp_path: Path, capsys: Capture) -> None:

@@ -116,6 +116,14 @@ LINKS: dict[str, Form] = {
     "in-the-next-paragraph": (plain("Superseded\n\n[ADR-0090](0090-ninety.md)"), BY_90),
     "link-that-says-so": (plain("[Superseded by ADR-0090](0090-ninety.md)"), BY_90),
     "in-favour-of": (plain("Deprecated in favour of ADR-0090 on 2024-05-06"), {"deprecated_at": "2024-05-06", **BY_90}),
+    "two-successors": (
+        plain("Superseded by ADR-0095 and ADR-0096"),
+        {
+            "status": "deprecated",
+            "superseded_by": [f"{PLACE}/0095-half", f"{PLACE}/0096-half"],
+            "deprecated_reason": "its record says: Superseded by ADR-0095 and ADR-0096",
+        },
+    ),
     "arrow": (plain("Accepted → superseded by ADR-0090"), BY_90),
     "banner-first": ("> **Superseded by [ADR 90](0090-ninety.md)**\n\n# A title\n\n**Status:** Accepted\n", BY_90),
     "banner-below": (
@@ -165,6 +173,7 @@ OTHERS: dict[str, Form] = {
     "0090-ninety": ("# 90. Ninety\n\nWe do.\n", ACTIVE),
     **{f"00{number}-old": (plain("Superseded"), ENDED) for number in range(61, 65)},
     "0092-ninety-two": ("# Ninety-two\n\nWe do.\n", {"superseded_by": None, **ACTIVE}),
+    **{f"{number}-half": ("# Half\n\nWe do.\n", ACTIVE) for number in ("0095", "0096")},
     "0094-ninety-four": (
         "# 94. Ninety-four\n\nWe do.\n",
         {"supersedes": None, "reason": "Section 3; in part", **ACTIVE},
