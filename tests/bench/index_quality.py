@@ -1,9 +1,8 @@
-"""How well questions find what is relevant: Cranfield's judged questions, PEPs and KEPs by title and first sentence."""
+"""How well questions find what is relevant: Cranfield's judged questions; `lookups.py` asks real records."""
 
 import gzip
 import json
 import math
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -40,33 +39,6 @@ def cranfield_questions() -> list[tuple[str, frozenset[str]]]:
     lines = (CORPORA / "cranfield" / "queries.jsonl").read_text().splitlines()
     questions = [json.loads(line) for line in lines]
     return [(q["text"], frozenset(relevant[str(q["id"])])) for q in questions if relevant[str(q["id"])]]
-
-
-def records(name: str) -> list[dict[str, str]]:
-    """Return the records of a collection, `peps` or `keps`, that have a body."""
-    return [record for record in _records(CORPORA / f"{name}.jsonl.gz") if record["body"]]
-
-
-def record_documents(name: str) -> list[IndexDocument]:
-    """Return the records of a collection as documents."""
-    return [_document(record["id"], record["title"], record["body"]) for record in records(name)]
-
-
-def titles(name: str) -> list[tuple[str, frozenset[str]]]:
-    """Return each record's title as a question for it."""
-    return [(record["title"], frozenset([record["id"]])) for record in records(name)]
-
-
-def first_sentences(name: str) -> list[tuple[str, frozenset[str]]]:
-    """Return the first sentence of each record's abstract or summary as a question for it."""
-    found = ((_sentence(record["body"]), frozenset([record["id"]])) for record in records(name))
-    return [(sentence, key) for sentence, key in found if sentence]
-
-
-def lookups(name: str) -> list[tuple[str, frozenset[str]]]:
-    """Return questions in words that are not the titles', with the records that govern; `MOST_TIMES` is of the even."""
-    asked = json.loads(Path(__file__).with_name("lookups.json").read_text())
-    return [(one["question"], frozenset(one["governing"])) for one in asked if one["corpus"] == name]
 
 
 def scan(documents: Sequence[IndexDocument]) -> Search:
@@ -111,20 +83,9 @@ def _document(key: object, title: str, body: str) -> IndexDocument:
     return IndexDocument(str(key), "0", body, "w", "r", stated)
 
 
-def _sentence(body: str) -> str:
-    found = re.search(r"^(?:Abstract\n=+|## Summary)\n+(.+?)(?:\.\s|\n\n|\Z)", body, re.MULTILINE | re.DOTALL)
-    return found.group(1) if found else ""
-
-
 def main() -> None:
     """Print the figures."""
-    abstracts = scan(cranfield_documents())
-    print("cranfield    ", measure(abstracts, cranfield_questions()))
-    for name in ("peps", "keps"):
-        search = scan(record_documents(name))
-        print(name, "titles         ", measure(search, titles(name)))
-        print(name, "first sentences", measure(search, first_sentences(name)))
-        print(name, "other words    ", measure(search, lookups(name)))
+    print("cranfield", measure(scan(cranfield_documents()), cranfield_questions()))
 
 
 if __name__ == "__main__":
