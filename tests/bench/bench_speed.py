@@ -1,17 +1,21 @@
-"""What each kind of question costs beside its peers on the same files, in one run: later work is held to this table.
+"""Print the table of speed limits: each row is a ratio of medians to a peer, measured in turns in one run.
 
-    python tests/bench/bench_speed.py [--records ROOT] [--short 10000] [--repeats 15] [--only shell,mcp,check,index]
+    python tests/bench/bench_speed.py [--records ROOT] [--short 10000] [--repeats 9] [--only shell,mcp,check,index]
 
-Times are minima of processes or calls that take turns, so that a loud machine hits all alike; each row is a ratio to
-the peer that it names. `records` is a memory root of real records, which is copied; `short` entries are generated.
-Rows whose peer is not on this machine are left out.
+`records` is a memory root of long records; 200 of them and all are measured, each in a copy. `short` entries are
+generated. Each question is asked once by a server, so that no answer comes from a cache of answers.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import json
 import os
+import re
 import shutil
+import sqlite3
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -24,67 +28,65 @@ import anyio
 from bench_check import of_jsonschema
 from bench_cli import build, git
 from bench_mcp import EMPTY, first_reply
+from fts5_search import MADE, refresh
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 MDMEM = (sys.executable, "-m", "mdmem")
-FTS5 = (sys.executable, str(Path(__file__).with_name("fts5_search.py")))
+HERE = Path(__file__).parent
+FTS5 = (sys.executable, str(HERE / "fts5_search.py"))
 CLICK = (sys.executable, "-c", "import click")
-WORDS = (
-    "what",
-    "holds",
-    "about",
-    "the",
-    "order",
-    "of",
-    "requests",
-    "and",
-    "their",
-    "version",
-    "api",
-    "core",
-    "measured",
-)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One figure: what was done on which files, its seconds, and those of the peer."""
-
-    work: str
-    files: str
-    peer: str
-    ours: float
-    theirs: float
-
-    def shown(self) -> str:
-        """Return the row of the table."""
-        ratio = f"{self.ours / self.theirs:6.2f}"
-        return (
-            f"| {self.work} | {self.files} | {1000 * self.ours:8.1f} | {self.peer} {1000 * self.theirs:.1f} | {ratio} |"
-        )
-
+QUESTIONS = [one["question"] for one in json.loads((HERE / "lookups.json").read_text(encoding="utf-8"))]
+WORDS = ["what", "is", "decided", "about", "the", "order", "of", "requests", "and", "their", "version"]
+# Without snippets, which take FTS5 longer than the search.
+RANKED = "select path, title from entries where entries match ? order by bm25(entries, 0, 5, 1) limit 10"
+# The largest ratio that is still unnoticed, by row and size; the last row is in MiB.
+LIMITS: dict[str, dict[str, float]] = {
+    "shell search / click": {"200": 4, "736": 5, "10000": 9},
+    "shell retrieve / click": {"200": 4.5, "736": 6.5, "10000": 11},
+    "edit, then found / unchanged": {"200": 1.6, "736": 1.6, "10000": 1.6},
+    "200 files changed, then found / unchanged": {"736": 6, "10000": 4},
+    "MCP search, each once / FTS5 warm": {"736": 13, "10000": 8},
+    "MCP retrieve, each once / FTS5 warm": {"736": 13, "10000": 8},
+    "MCP start to first answer / empty server": {"200": 1.6, "736": 1.6, "10000": 1.8},
+    "check cold / check-jsonschema": {"200": 1.0, "736": 1.0, "10000": 0.25},
+    "hook, one file / commit with a no-op hook": {"200": 4, "736": 6, "10000": 9},
+    "first index / FTS5": {"200": 10, "736": 12, "10000": 12},
+    "reader who cannot write / who can": {"200": 1.3, "736": 1.3, "10000": 1.3},
+    "memory of a shell search, MiB": {"200": 60, "736": 80, "10000": 150},
+}
 
 Work = Callable[[], float]
 
 
-def in_turns(works: dict[str, Work], repeats: int) -> dict[str, float]:
-    """Return the least of each, all run in turns."""
+@dataclass(frozen=True)
+class Memory:
+    """A root to measure: its folder, and the size that its limits stand under."""
+
+    folder: Path
+    size: str
+
+
+def show(row: str, memory: Memory, ours: float, theirs: float) -> None:
+    """Print one row with its limit."""
+    ratio, limit = ours / theirs, LIMITS[row].get(memory.size)
+    verdict = "" if limit is None else f"{limit:g} {'' if ratio <= limit else 'OVER'}"
+    print(f"| {row} | {memory.size} | {1000 * ours:.0f} | {1000 * theirs:.0f} | {ratio:.2f} | {verdict} |", flush=True)
+
+
+def medians(works: dict[str, Work], repeats: int) -> dict[str, float]:
+    """Return the median of each work, all run in turns."""
     taken: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(repeats):
         for name, work in works.items():
             taken[name].append(work())
-    return {name: min(values) for name, values in taken.items()}
-
-
-def nothing() -> None:
-    """Do nothing."""
+    return {name: statistics.median(values) for name, values in taken.items()}
 
 
 def process(
-    folder: Path, *command: str, before: Callable[[], object] = nothing, after: Callable[[], object] = nothing
+    folder: Path, *command: str, before: Callable[[], object] = lambda: None, after: Callable[[], object] = lambda: None
 ) -> Work:
-    """Return what times one process; `before` and `after` are done and not timed."""
+    """Return what times one process; `before` and `after` are not timed."""
 
     def run() -> float:
         before()
@@ -97,151 +99,195 @@ def process(
     return run
 
 
-class Edit:
-    """One file that is edited for a row, and is as it was committed for the next: a row measures what it names."""
+def settle(folder: Path) -> None:
+    """Let the index and the snapshot see the files as they are, long enough after their last change."""
+    time.sleep(2.1)
+    for _ in range(2):
+        subprocess.run([*MDMEM, "search", *WORDS], cwd=folder, check=False, capture_output=True)
 
-    def __init__(self, folder: Path) -> None:
-        """Choose the file."""
-        self.folder = folder
-        self.path = next(folder.glob("*/*/*.md"))
-        self.text = self.path.read_text(encoding="utf-8")
 
-    def made(self) -> None:
-        """Make the edit."""
-        self.path.write_text(f"{self.text.rstrip(chr(10))} more\n", encoding="utf-8")
+@dataclass(frozen=True)
+class Edited:
+    """Some files that are changed for a row, and put back for the next."""
 
-    def taken_back(self) -> None:
-        """Take it back, and let the index and the listing see that."""
-        self.path.write_text(self.text, encoding="utf-8")
+    folder: Path
+    texts: dict[Path, str]
+
+    @classmethod
+    def of(cls, folder: Path, count: int) -> Edited:
+        """Choose the first files."""
+        paths = sorted(folder.glob("*/*/*.md"))[:count]
+        return cls(folder, {path: path.read_text(encoding="utf-8") for path in paths})
+
+    def change(self) -> None:
+        """Add a word to each."""
+        for path, text in self.texts.items():
+            path.write_text(f"{text.rstrip(chr(10))} more\n", encoding="utf-8")
+
+    def restore(self) -> None:
+        """Put each back."""
+        for path, text in self.texts.items():
+            path.write_text(text, encoding="utf-8")
         git(self.folder, "update-index", "-q", "--refresh")
-        subprocess.run([*MDMEM, "search", *WORDS], cwd=self.folder, check=False, capture_output=True)
+        settle(self.folder)
 
 
-def shell(name: str, folder: Path, repeats: int) -> Iterator[Row]:
-    """Yield the rows of commands with a warm index, against the import of click and against FTS5."""
-    database = folder.parent / f"{name}.db"
-    subprocess.run([*MDMEM, "search", *WORDS], cwd=folder, check=False, capture_output=True)
-    edit = Edit(folder)
-    works = {
-        "click": process(folder, *CLICK),
-        "fts5": process(folder, *FTS5, str(database), str(folder), *WORDS),
-        "--version": process(folder, *MDMEM, "--version"),
-        "search": process(folder, *MDMEM, "search", *WORDS),
-        "retrieve": process(folder, *MDMEM, "retrieve", *WORDS),
-        **{
-            f"{work} after an edit": process(folder, *MDMEM, work, *WORDS, before=edit.made, after=edit.taken_back)
-            for work in ("search", "retrieve")
+def shell(memory: Memory, repeats: int) -> None:
+    """Measure commands with a warm index, after edits, for a reader who cannot write, and their memory."""
+    folder = memory.folder
+    settle(folder)
+    search, retrieve = ((*MDMEM, verb, *WORDS) for verb in ("search", "retrieve"))
+    one = Edited.of(folder, 1)
+    taken = medians(
+        {
+            "click": process(folder, *CLICK),
+            "search": process(folder, *search),
+            "retrieve": process(folder, *retrieve),
         },
-    }
-    ripgrep = shutil.which("rg")
-    if ripgrep:
-        works["ripgrep"] = process(folder, ripgrep, "-c", "|".join(WORDS[-5:]), str(folder))
-    taken = in_turns(works, repeats)
-    for work in ("--version", "search", "retrieve"):
-        yield Row(work, name, "import click", taken[work], taken["click"])
-    yield Row("search", name, "FTS5", taken["search"], taken["fts5"])
-    for work in ("search", "retrieve"):
-        yield Row(f"{work} after an edit", name, work, taken[f"{work} after an edit"], taken[work])
-    if ripgrep:
-        yield Row("search", name, "ripgrep", taken["search"], taken["ripgrep"])
+        repeats,
+    )
+    show("shell search / click", memory, taken["search"], taken["click"])
+    show("shell retrieve / click", memory, taken["retrieve"], taken["click"])
+    edits = medians({"edit": process(folder, *search, before=one.change, after=one.restore)}, max(3, repeats // 3))
+    show("edit, then found / unchanged", memory, edits["edit"], taken["search"])
+    if memory.size != "200":
+        many = Edited.of(folder, 200)
+        edits = medians({"many": process(folder, *search, before=many.change, after=many.restore)}, 3)
+        show("200 files changed, then found / unchanged", memory, edits["many"], taken["search"])
+    if os.geteuid() != 0:
+        cache = folder / ".git/mdmem"
+        subprocess.run(["chmod", "-R", "a-w", str(cache)], check=True)
+        try:
+            read_only = medians({"reader": process(folder, *search)}, repeats)
+        finally:
+            subprocess.run(["chmod", "-R", "u+w", str(cache)], check=True)
+        show("reader who cannot write / who can", memory, read_only["reader"], taken["search"])
+    print_peak(memory, search)
 
 
-def first_index(name: str, folder: Path, repeats: int) -> Iterator[Row]:
-    """Yield the first index against that of FTS5."""
-    database = folder.parent / f"{name}-first.db"
+def print_peak(memory: Memory, command: tuple[str, ...]) -> None:
+    """Print the most memory that a command takes."""
+    quiet = "stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL"
+    ran = f"import resource,subprocess,sys; subprocess.run(sys.argv[1:], {quiet}); "
+    ran += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    done = subprocess.run([sys.executable, "-c", ran, *command], cwd=memory.folder, capture_output=True, check=True)
+    row = "memory of a shell search, MiB"
+    mebibytes, limit = int(done.stdout) / 1024, LIMITS[row][memory.size]
+    print(f"| {row} | {memory.size} | | | {mebibytes:.0f} | {limit:g} {'' if mebibytes <= limit else 'OVER'} |")
+
+
+def first_index(memory: Memory, repeats: int) -> None:
+    """Measure the first index and search against those of FTS5."""
+    folder, database = memory.folder, memory.folder.parent / f"{memory.folder.name}-first.db"
 
     def forget() -> None:
         shutil.rmtree(folder / ".git/mdmem", ignore_errors=True)
         database.unlink(missing_ok=True)
 
-    works = {
-        "ours": process(folder, *MDMEM, "search", *WORDS, before=forget),
-        "fts5": process(folder, *FTS5, str(database), str(folder), *WORDS),
-    }
-    taken = in_turns(works, max(1, repeats // 5))
-    yield Row("first index and search", name, "FTS5", taken["ours"], taken["fts5"])
-
-
-def served(name: str, folder: Path, repeats: int) -> Iterator[Row]:
-    """Yield the rows of warm calls against an empty tool of the same SDK, and the start of the server."""
-    empty = (sys.executable, "-c", EMPTY.format(names=["search", "retrieve", "get_entry", "context"]))
-    taken = anyio.run(_calls, folder, empty, repeats)
-    for tool in ("search", "retrieve", "get_entry", "context"):
-        yield Row(f"MCP {tool}", name, "empty tool", taken[tool], taken["empty"])
-    more = taken["search after an edit"] - taken["search"]
-    yield Row("MCP search after an edit, more", name, "empty tool", more, taken["empty"])
-    for work, asked in (("reply", ""), ("answer", " ".join(WORDS))):
-        starts = {
-            "ours": lambda asked=asked: first_reply([*MDMEM, "mcp"], folder, "initialize", asked),
-            "empty": lambda asked=asked: first_reply([*empty], folder, "initialize", asked),
-        }
-        began = in_turns(starts, max(3, repeats // 3))
-        yield Row(f"MCP start to first {work}", name, "empty server", began["ours"], began["empty"])
-
-
-async def _calls(folder: Path, empty: tuple[str, ...], repeats: int) -> dict[str, float]:
-    edit = Edit(folder)
-    address = edit.path.relative_to(folder).with_suffix("").as_posix()
-    asked: dict[str, dict[str, object]] = {
-        "search": {"query": " ".join(WORDS)},
-        "retrieve": {"query": " ".join(WORDS), "fresh": True},
-        "get_entry": {"addresses": [address]},
-        "context": {"goal": " ".join(WORDS)},
-    }
-    environment = dict(os.environ)
-    ours = StdioServerParameters(
-        command=MDMEM[0], args=["-m", "mdmem", "mcp", "--profile", "all"], cwd=str(folder), env=environment
+    taken = medians(
+        {
+            "ours": process(folder, *MDMEM, "search", *WORDS, before=forget),
+            "fts5": process(folder, *FTS5, str(database), str(folder), *WORDS, before=forget),
+        },
+        max(1, repeats // 4),
     )
-    other = StdioServerParameters(command=empty[0], args=list(empty[1:]), cwd=str(folder), env=environment)
-    best: dict[str, float] = {}
-    async with Client(ours) as client, Client(other) as yardstick:
-        for _ in range(2 + repeats):
-            for tool, arguments in asked.items():
-                best[tool] = min(best.get(tool, 1e9), await call(client, tool, arguments))
-            best["empty"] = min(best.get("empty", 1e9), await call(yardstick, "search", {"query": "x"}))
-            edit.made()
-            taken = await call(client, "search", asked["search"])
-            best["search after an edit"] = min(best.get("search after an edit", 1e9), taken)
-            edit.taken_back()
-            await call(client, "search", asked["search"])
-    return best
+    show("first index / FTS5", memory, taken["ours"], taken["fts5"])
 
 
-async def call(client: Client, tool: str, arguments: dict[str, object]) -> float:
-    start = time.perf_counter()
-    await client.call_tool(tool, arguments)
-    return time.perf_counter() - start
-
-
-def checked(name: str, folder: Path, repeats: int) -> Iterator[Row]:
-    """Yield the rows of `check` against check-jsonschema, and of the hook against the import of click."""
-    few = max(1, repeats // 5)
-    works = {
-        "cold": process(
-            folder, *MDMEM, "check", before=lambda: shutil.rmtree(folder / ".git/mdmem", ignore_errors=True)
-        ),
-        "again": process(folder, *MDMEM, "check"),
-    }
-    jsonschema = shutil.which("check-jsonschema", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    if jsonschema:
-        peer = of_jsonschema(jsonschema, folder, folder.parent / f"{name}-schema")
-        works["peer"] = process(peer.folder, *peer.arguments)
-    taken = in_turns(works, few)
-    if jsonschema:
-        yield Row("check, cold", name, "check-jsonschema", taken["cold"], taken["peer"])
-        yield Row("check, nothing changed", name, "check-jsonschema", taken["again"], taken["peer"])
-    edit = Edit(folder)
-    edit.made()
-    git(folder, "add", "-A")
-    hook = in_turns(
-        {"hook": process(folder, *MDMEM, "check", "--staged"), "click": process(folder, *CLICK)}, max(3, repeats // 3)
+def served(memory: Memory, repeats: int) -> None:
+    """Measure a server's calls, each question once, and its start."""
+    folder = memory.folder
+    settle(folder)
+    if memory.size != "200":
+        connection = sqlite3.connect(":memory:")
+        connection.executescript(MADE)
+        refresh(connection, folder)
+        fts5 = []
+        for question in QUESTIONS:
+            start = time.perf_counter()
+            refresh(connection, folder)
+            connection.execute(RANKED, (" OR ".join(f'"{word}"' for word in re.findall(r"\w+", question)),)).fetchall()
+            fts5.append(time.perf_counter() - start)
+        taken = anyio.run(_calls, folder)
+        for tool in ("search", "retrieve"):
+            show(f"MCP {tool}, each once / FTS5 warm", memory, taken[tool], statistics.median(fts5))
+    empty = (sys.executable, "-c", EMPTY.format(names=["search", "retrieve"]))
+    began = medians(
+        {
+            "ours": lambda: first_reply([*MDMEM, "mcp"], folder, "initialize", " ".join(WORDS)),
+            "empty": lambda: first_reply([*empty], folder, "initialize", " ".join(WORDS)),
+        },
+        max(3, repeats // 2),
     )
-    yield Row("check --staged, one file", name, "import click", hook["hook"], hook["click"])
-    edit.taken_back()
+    show("MCP start to first answer / empty server", memory, began["ours"], began["empty"])
+
+
+async def _calls(folder: Path) -> dict[str, float]:
+    command = StdioServerParameters(command=MDMEM[0], args=["-m", "mdmem", "mcp"], cwd=str(folder), env={**os.environ})
+    taken: dict[str, list[float]] = {"search": [], "retrieve": []}
+    async with Client(command) as client:
+        await client.call_tool("search", {"query": "warm"})
+        for number, question in enumerate(QUESTIONS):
+            tool = ("search", "retrieve")[number % 2]
+            start = time.perf_counter()
+            await client.call_tool(tool, {"query": question})
+            taken[tool].append(time.perf_counter() - start)
+    return {tool: statistics.median(values) for tool, values in taken.items()}
+
+
+def checked(memory: Memory, repeats: int) -> None:
+    """Measure a cold check against check-jsonschema, and the hook against a commit with a hook that does nothing."""
+    folder = memory.folder
+    schema = folder.parent / f"{folder.name}-schema"
+    shutil.rmtree(schema, ignore_errors=True)
+    program = shutil.which("check-jsonschema", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    forget = lambda: shutil.rmtree(folder / ".git/mdmem", ignore_errors=True)  # noqa: E731
+    if program:
+        peer = of_jsonschema(program, folder, schema)
+        taken = medians(
+            {
+                "cold": process(folder, *MDMEM, "check", before=forget),
+                "peer": process(peer.folder, *peer.arguments),
+            },
+            max(1, repeats // 3),
+        )
+        show("check cold / check-jsonschema", memory, taken["cold"], taken["peer"])
+    settle(folder)
+    subprocess.run([*MDMEM, "check"], cwd=folder, capture_output=True, check=False)
+    hook = folder / ".git/hooks/pre-commit"
+    hook.write_text(f"#!/bin/sh\nexec {sys.executable} -c pass\n")
+    hook.chmod(0o755)
+    commit = ("git", "-c", "user.name=b", "-c", "user.email=b@example.com", "commit", "-q", "--allow-empty", "-m", "x")
+    edit = Edited.of(folder, 1)
+    edit.change()
     git(folder, "add", "-A")
+    taken = medians(
+        {"hook": process(folder, *MDMEM, "check", "--staged"), "commit": process(folder, *commit)}, max(3, repeats // 2)
+    )
+    hook.unlink()
+    show("hook, one file / commit with a no-op hook", memory, taken["hook"], taken["commit"])
+    with contextlib.suppress(subprocess.CalledProcessError):
+        edit.restore()
+        git(folder, "add", "-A")
 
 
 PARTS = {"shell": shell, "mcp": served, "check": checked, "index": first_index}
+
+
+def roots(records: Path | None, short: int, kept: Path) -> Iterator[Memory]:
+    """Yield copies of the memories to measure."""
+    for size in ("200", "736") if records else ():
+        folder = kept / f"records-{size}"
+        shutil.copytree(records, folder, ignore=shutil.ignore_patterns(".git"))
+        for path in sorted(folder.glob("*/*/*.md"))[int(size) :]:
+            path.unlink()
+        git(folder, "init", "-q")
+        git(folder, "add", "-A")
+        git(folder, "-c", "user.name=bench", "-c", "user.email=bench@example.com", "commit", "-qm", "one")
+        yield Memory(folder, size)
+    if short:
+        build(kept / "short", short, paragraphs=False)
+        yield Memory(kept / "short", str(short))
 
 
 def main() -> None:
@@ -251,26 +297,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--records", type=Path, help="a memory root of real records, which is copied")
     parser.add_argument("--short", type=int, default=10_000)
-    parser.add_argument("--repeats", type=int, default=15)
+    parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--only", default=",".join(PARTS))
     given = parser.parse_args()
-    print(f"load {os.getloadavg()[0]:.1f}; milliseconds, least of {given.repeats}\n")
-    print("| work | files | ms | peer | ratio |\n| --- | --- | --- | --- | --- |")
+    print(f"load {os.getloadavg()[0]:.1f}; medians of {given.repeats}\n")
+    print("| row | entries | ms | peer's ms | ratio | limit |\n| --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as kept:
-        roots = {}
-        if given.records:
-            roots["records"] = Path(kept) / "records"
-            shutil.copytree(given.records, roots["records"], ignore=shutil.ignore_patterns(".git"))
-            git(roots["records"], "init", "-q")
-            git(roots["records"], "add", "-A")
-            git(roots["records"], "-c", "user.name=bench", "-c", "user.email=bench@example.com", "commit", "-qm", "one")
-        if given.short:
-            roots[f"{given.short} short"] = Path(kept) / "short"
-            build(roots[f"{given.short} short"], given.short, paragraphs=False)
-        for part in given.only.split(","):
-            for name, folder in roots.items():
-                for row in PARTS[part](name, folder, given.repeats):
-                    print(row.shown(), flush=True)
+        for memory in roots(given.records, given.short, Path(kept)):
+            for part in given.only.split(","):
+                PARTS[part](memory, given.repeats)
 
 
 if __name__ == "__main__":
