@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from builders import commit_all, make_repository, make_root, run_mdmem, write, write_entry
+from builders import commit_all, environment, make_repository, make_root, run_mdmem, write, write_entry
+from processes import python
 
 # A machine may have much else to do.
 PATIENT = "from mdmem.cli import hook_event\nhook_event._SECONDS = 60\n"
@@ -55,3 +58,32 @@ def test_whatever_is_wrong_it_says_nothing_and_fails_nobody(case: str, top: Path
     ran = run_mdmem("hook-event", client, cwd=cwd, text_in=said, env=env)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
     assert time.monotonic() - started < 2
+
+
+def test_a_memory_that_hangs_does_not_hold_up_the_client(top: Path, tmp_path: Path) -> None:
+    git = write(tmp_path, "git", "#!/bin/sh\nsleep 60\n")
+    git.chmod(0o755)
+    started = time.monotonic()
+    ran = run_mdmem(
+        "hook-event", "codex", cwd=top, text_in=event(top), env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+    assert time.monotonic() - started < 10
+
+
+def test_input_that_does_not_end_does_not_hold_up_the_client(top: Path) -> None:
+    started = time.monotonic()
+    line = [python(), "-m", "mdmem", "hook-event", "codex"]
+    with subprocess.Popen(line, cwd=top, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(event(top).encode())
+        process.stdin.flush()
+        assert (process.stdout.read(), process.wait()) == (b"", 0)
+    assert time.monotonic() - started < 10
+
+
+def test_too_much_input_is_read_and_says_nothing(top: Path) -> None:
+    said = event(top, session_id="much") + " " * 17_000_000
+    ran = run_mdmem("hook-event", "codex", cwd=top, text_in=said, first=PATIENT)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
