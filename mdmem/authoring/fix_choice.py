@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct, field
 
 from mdmem.catalog import interpret, is_entry_place
+from mdmem.document.layout import apply_edits
 from mdmem.document.parse import parse_document
-from mdmem.document.patch import apply_edits
 from mdmem.finding import Edit, Finding, Fix
 from mdmem.tree import FileKind, Unreadable, read_one
 from mdmem.tree.overlay import OverlaidTree

@@ -1,17 +1,17 @@
-"""Where things stand in a front matter, and edits made from places in its text."""
+"""Places in a front matter, and edits of a file's bytes made from them."""
 
 from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
 from mdmem.document.fields import Fields, is_collection, is_scalar
 from mdmem.document.parse import Document
-from mdmem.document.yaml_loader import HANDLER
+from mdmem.document.yaml_loader import HANDLER, FrontMatterError
 from mdmem.entry.fields import FIELDS, Kind, names_of
 from mdmem.errors import MdmemError
 from mdmem.finding import Edit
@@ -67,10 +67,11 @@ def replace_in_body(document: Document, offset: int, width: int, text: str) -> t
 _NUMBERS = frozenset(names_of(Kind.VERSION, Kind.SHARE))
 _RANKS = {field.name: rank for rank, field in enumerate(FIELDS)}
 _COLON = re.compile(r"[ \t]*:")
-_BESIDE = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*\Z")
+_BETWEEN_KEYS = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*\Z")
+_COMMENT = re.compile(r"(?:^|[ \t])#[ \t]*([^\r\n]*)", re.MULTILINE)
 
 
-class KeyChange(Struct, frozen=True):
+class KeyChange(NamedTuple):
     """Characters of the front matter to put in place of others."""
 
     start: int
@@ -91,14 +92,19 @@ class Layout(Struct, frozen=True):
         """Return where the front matter starts in the document's text."""
         return len("---") + len(self.opening)
 
+    def patched(self, changes: Iterable[KeyChange]) -> Layout:
+        """Return the layout after changes; raises UnpatchableError where the result cannot be read."""
+        front = self.front
+        for change in sorted(changes, reverse=True):
+            front = front[: change.start] + change.text + front[change.end :]
+        try:
+            return Layout(self.path, front, HANDLER.load(front), self.opening)
+        except FrontMatterError as error:
+            raise self.too_wide() from error
+
     def line_start(self, index: int) -> int:
         """Return where the line of a character begins."""
         return self.front.rfind("\n", 0, index) + 1
-
-    def line_end(self, index: int) -> int:
-        """Return where the line of a character ends, before its line break."""
-        end = self.next_line(index) - 1
-        return end - 1 if self.front[end - 1 : end] == "\r" and end > index else end
 
     def next_line(self, index: int) -> int:
         """Return where the line after a character begins; every line of a front matter has a break."""
@@ -126,32 +132,50 @@ class Layout(Struct, frozen=True):
 
     def gap(self, name: str) -> int:
         """Return where the line of a new key goes: behind its predecessor in the order, else before its successor."""
-        if not self.fields:
-            return len(self.front)
-        rank = _RANKS.get(name)
-        if rank is not None:
-            ranked = [(_RANKS[other], other) for other in self.fields if other in _RANKS]
-            before = max((pair for pair in ranked if pair[0] < rank), default=None)
-            if before:
-                return self.lines(before[1])[1]
-            if ranked:
-                return self._above(min(ranked)[1])
-        return self.lines(next(reversed(self.fields)))[1]
-
-    def _above(self, name: str) -> int:
-        """Return where the comments above a key begin."""
         names = list(self.fields)
-        place = names.index(name)
-        return self.lines(names[place - 1])[1] if place else 0
+        ranked = sorted((other for other in names if other in _RANKS), key=rank_of)
+        above = names
+        if ranked and name in _RANKS:
+            lower = [other for other in ranked if rank_of(other) < rank_of(name)]
+            above = lower or names[: names.index(ranked[0])]
+        if above:
+            return self.lines(above[-1])[1]
+        return 0 if names else len(self.front)
 
     def indent(self) -> str:
         """Return the blanks before every key."""
         first = next(iter(self.fields), None)
         return " " * self.fields.nodes(first)[0].start_mark.column if first is not None else ""
 
+    def comments(self, name: str) -> list[str]:
+        """Return the comments in the lines of a key; a `#` inside a value is none."""
+        at, end = self.lines(name)
+        found = []
+        for start, behind in sorted(self._values(name)):
+            found += _COMMENT.findall(self.front[at:start])
+            at = max(at, behind)
+        return [comment.rstrip() for comment in (*found, *_COMMENT.findall(self.front[at:end]))]
+
+    def _values(self, name: str) -> Iterator[tuple[int, int]]:
+        """Yield start and end of each text in the lines of a key."""
+        todo: list[yaml.Node] = [*self.fields.nodes(name)]
+        while todo:
+            node = todo.pop()
+            if is_collection(node):
+                todo += [one for item in node.value for one in (item if isinstance(item, tuple) else (item,))]
+                continue
+            start, end = node.start_mark.index, content_end(self.front, node)
+            # PyYAML's marks of a block scalar include the comment on its first line.
+            is_block = is_scalar(node) and node.style in ("|", ">")
+            yield (min(self.next_line(start), end), end) if is_block else (start, end)
+
     def refusal(self, fact: str, help_: str) -> UnpatchableError:
         """Return the error for what cannot be patched."""
         return UnpatchableError(f"{self.path} {fact}, so it was left as it is; {help_}")
+
+    def too_wide(self) -> UnpatchableError:
+        """Return the error for a patch whose result is not the one that was asked for."""
+        return self.refusal("would change in more than what was asked for", "write the change by hand")
 
 
 def is_typed(name: str) -> bool:
@@ -175,7 +199,7 @@ def layout_of(document: Document) -> Layout:
     nodes = [document.fields.nodes(name)[0] for name in document.fields]
     above = front[: nodes[0].start_mark.index] if nodes else front
     indents = {front[layout.line_start(key.start_mark.index) : key.start_mark.index] for key in nodes}
-    if not _BESIDE.match(above) or len(indents) > 1 or "".join(indents).strip():
+    if not _BETWEEN_KEYS.match(above) or len(indents) > 1 or "".join(indents).strip():
         raise layout.refusal("has keys that do not start their line", "write one `key: value` a line")
     return layout
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.document.fields import is_collection, is_scalar, is_sequence
+from mdmem.document.fields import is_sequence
 from mdmem.document.layout import Layout, UnpatchableError, apply_edits, content_end, layout_of
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import set_fields
 from mdmem.document.yaml_loader import HANDLER, FrontMatterError
 from mdmem.entry.fields import LISTS
-
-if TYPE_CHECKING:
-    import yaml
 
 Thing = TypeVar("Thing")
 Made = TypeVar("Made")
@@ -41,9 +37,6 @@ class Sides(Struct, Generic[Thing], frozen=True):
         if self.ours == self.theirs or self.ancestor == self.theirs:
             return (self.ours,)
         return (self.theirs,) if self.ancestor == self.ours else None
-
-
-_COMMENT = re.compile(r"(?:^|[ \t])#[ \t]*([^\r\n]*)", re.MULTILINE)
 
 
 class DocumentPart(Struct, frozen=True):
@@ -94,7 +87,7 @@ def part_of(document: Document, name: str) -> DocumentPart | None:
 
 def _part(layout: Layout, name: str, above: str) -> DocumentPart:
     start, end = layout.lines(name)
-    comments = frozenset(_comments(layout, name, start, end))
+    comments = frozenset(layout.comments(name))
     return DocumentPart(name, above, layout.front[start:end], layout.fields[name], comments, _items(layout, name, end))
 
 
@@ -108,32 +101,6 @@ def _items(layout: Layout, name: str, end: int) -> tuple[str, ...] | None:
     places = [layout.line_start(layout.fields.nodes(name)[0].start_mark.index), first, *ends]
     is_sound = places == sorted(set(places)) and ends[-1] == end
     return tuple(layout.front[a:b] for a, b in pairwise(places)) if is_sound else None
-
-
-def _comments(layout: Layout, name: str, start: int, end: int) -> Iterator[str]:
-    """Yield the comments in the lines of a key: a `#` inside a value is none."""
-    at = start
-    for first, behind in sorted(_values(layout, name)):
-        yield from _found(layout.front[at:first])
-        at = max(at, behind)
-    yield from _found(layout.front[at:end])
-
-
-def _found(between: str) -> Iterator[str]:
-    yield from (found[1].rstrip() for found in _COMMENT.finditer(between))
-
-
-def _values(layout: Layout, name: str) -> Iterator[tuple[int, int]]:
-    todo: list[yaml.Node] = [*layout.fields.nodes(name)]
-    while todo:
-        node = todo.pop()
-        if is_collection(node):
-            todo += [one for item in node.value for one in (item if isinstance(item, tuple) else (item,))]
-            continue
-        start, end = node.start_mark.index, content_end(layout.front, node)
-        # A comment behind the signs of a block scalar stands in the scalar's own marks.
-        is_block = is_scalar(node) and node.style in ("|", ">")
-        yield (min(layout.next_line(start), end), end) if is_block else (start, end)
 
 
 # What replaced an entry is a decision, not a collection: two answers are never joined.

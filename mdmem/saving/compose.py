@@ -12,8 +12,8 @@ from msgspec import Struct
 from mdmem.catalog import interpret
 from mdmem.document.layout import is_typed, rank_of
 from mdmem.document.parse import parse_document
+from mdmem.document.patch import relation_item
 from mdmem.document.rationale import rationale_of, with_rationale
-from mdmem.document.relations import relation_item
 from mdmem.document.scalars import restyled, scalar
 from mdmem.entry.model import Entry, day_of, instant_of, parse_moment
 from mdmem.errors import UsageError

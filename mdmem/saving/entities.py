@@ -14,8 +14,7 @@ from mdmem.authoring.message import Verb, WriteAction
 from mdmem.catalog import Catalog, full_address
 from mdmem.document.layout import apply_edits, replace_in_body
 from mdmem.document.parse import Document, parse_document
-from mdmem.document.patch import set_fields
-from mdmem.document.relations import add_relations
+from mdmem.document.patch import add_relations, set_fields
 from mdmem.entry.model import Entry, EntryType, Relation, Status
 from mdmem.errors import NotFoundError
 from mdmem.saving.compose import PROPERTIES, relation_properties

@@ -14,8 +14,8 @@ from mdmem.checks.engine import run_checks
 from mdmem.checks.fixes.base import certainly_meant, is_slip
 from mdmem.checks.fixes.front_matter import with_syntax_fix, with_whole_value
 from mdmem.checks.run import CheckRequest, check
+from mdmem.document.layout import apply_edits
 from mdmem.document.parse import parse_document
-from mdmem.document.patch import apply_edits
 from mdmem.finding import Fix
 from mdmem.settings import Settings, parse_settings
 from mdmem.tree import WorkingTree

@@ -8,8 +8,9 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from document.test_patch_properties import KEYS, PLAIN, documents
-from mdmem.document import patch
+from mdmem.document import layout, patch
 from mdmem.document.conflict_markers import ConflictSide, Marks, has_hunks, take_side
+from mdmem.document.layout import UnpatchableError
 from mdmem.document.merge import BODY, EntryMerge, merge_entries, merged_order
 from mdmem.document.merge_keys import Sides
 from mdmem.document.parse import Document, parse_document
@@ -56,9 +57,9 @@ def changes(draw: st.DrawFn, before: Document) -> bytes:
                 edits = patch.set_fields(document, {name: draw(st.lists(PLAIN, unique=True, max_size=3))})
             else:
                 edits = patch.set_fields(document, {name: None if how == "remove" else text})
-        except (patch.UnpatchableError, TypeError, ValueError):
+        except (UnpatchableError, TypeError, ValueError):
             continue
-        document = parse_document(PATH, patch.apply_edits(document.data, edits))
+        document = parse_document(PATH, layout.apply_edits(document.data, edits))
     more = draw(st.sampled_from([b"", b"", b"more\n"]))
     return document.data + more if document.data.endswith(b"\n") else document.data
 

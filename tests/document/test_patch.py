@@ -8,9 +8,9 @@ import pytest
 import yaml
 from golden import GoldenCase, each_case
 
-from mdmem.document import patch
+from mdmem.document import layout, patch
+from mdmem.document.layout import UnpatchableError
 from mdmem.document.parse import Document, parse_document
-from mdmem.document.patch import UnpatchableError
 from mdmem.finding import Edit
 
 PATH = "w/r/e.md"
@@ -24,7 +24,7 @@ def entry(front: str, *, body: str = "\nBody.\n") -> Document:
 
 def front_after(document: Document, edits: tuple[Edit, ...]) -> str:
     """Return the front matter of the patched document."""
-    text = patch.apply_edits(document.data, edits).decode()
+    text = layout.apply_edits(document.data, edits).decode()
     start = text.index("\n") + 1
     return text[start : text.rindex("---", 0, len(text) - len(document.body))]
 
@@ -93,12 +93,12 @@ def test_mark_and_ending_of_the_file_stay(mark: str, ending: str) -> None:
     data = f"{mark}---\r\ntitle: ü # é\r\n---\r\n\r\nBödy{ending}".encode()
     edits = patch.set_fields(parse_document(PATH, data), {"title": "ñ", "tags": ["a"]})
     after = f"{mark}---\r\ntitle: ñ # é\r\ntags: [a]\r\n---\r\n\r\nBödy{ending}".encode()
-    assert patch.apply_edits(data, edits) == after
+    assert layout.apply_edits(data, edits) == after
 
 
 def test_key_is_added_when_the_file_ends_with_the_fence() -> None:
     data = b"---\n---"
-    assert patch.apply_edits(data, patch.set_fields(parse_document(PATH, data), {"type": "note"})) == (
+    assert layout.apply_edits(data, patch.set_fields(parse_document(PATH, data), {"type": "note"})) == (
         b"---\ntype: note\n---"
     )
 
@@ -121,29 +121,29 @@ def test_verify_proves_the_fields_named_and_nothing_else(after: Document, is_pro
 
 def test_body_is_replaced_with_its_own_line_breaks() -> None:
     data = "\ufeff---\r\ntype: note\r\n---\r\nsée [[a]]\r\n".encode()
-    edits = patch.replace_in_body(parse_document(PATH, data), 4, 5, "w/r/é\nand")
-    assert patch.apply_edits(data, edits) == "\ufeff---\r\ntype: note\r\n---\r\nsée w/r/é\r\nand\r\n".encode()
+    edits = layout.replace_in_body(parse_document(PATH, data), 4, 5, "w/r/é\nand")
+    assert layout.apply_edits(data, edits) == "\ufeff---\r\ntype: note\r\n---\r\nsée w/r/é\r\nand\r\n".encode()
 
 
 def test_span_is_replaced_as_it_is_given() -> None:
     data = b"---\r\ntype: note\r\n---\r\n"
-    edits = patch.replace_span(parse_document(PATH, data), 3, 5, "\n")
+    edits = layout.replace_span(parse_document(PATH, data), 3, 5, "\n")
     assert edits == (Edit(PATH, 3, 5, b"\n"),)
-    assert patch.replace_span(parse_document(PATH, data), 0, 3, "---") == ()
+    assert layout.replace_span(parse_document(PATH, data), 0, 3, "---") == ()
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 0), (2, 1), (0, 100)])
 def test_span_outside_the_text_is_an_error(start: int, end: int) -> None:
     document = entry("type: note\n")
     with pytest.raises(ValueError, match="no characters"):
-        patch.replace_span(document, start, end, "a")
+        layout.replace_span(document, start, end, "a")
     with pytest.raises(ValueError, match="no character"):
-        patch.replace_in_body(document, start, end - start + (100 if start == 0 else 0), "a")
+        layout.replace_in_body(document, start, end - start + (100 if start == 0 else 0), "a")
 
 
 def test_edits_are_applied_in_their_order() -> None:
     edits = [Edit(PATH, 4, 6, b"-"), Edit(PATH, 2, 2, b"A"), Edit(PATH, 2, 2, b"B"), Edit(PATH, 6, 6, b"C")]
-    assert patch.apply_edits(b"012345", [*edits, Edit(PATH, 2, 3, b"")]) == b"01AB3-C"
+    assert layout.apply_edits(b"012345", [*edits, Edit(PATH, 2, 3, b"")]) == b"01AB3-C"
 
 
 @pytest.mark.parametrize(
@@ -151,4 +151,4 @@ def test_edits_are_applied_in_their_order() -> None:
 )
 def test_edits_are_refused_when_they_overlap_or_leave_the_file(spans: tuple[tuple[int, int], ...]) -> None:
     with pytest.raises(ValueError, match="overlaps another, or leaves the file"):
-        patch.apply_edits(b"012345", [Edit(PATH, start, end, b"x") for start, end in spans])
+        layout.apply_edits(b"012345", [Edit(PATH, start, end, b"x") for start, end in spans])

@@ -152,7 +152,7 @@ def test_update_adds_relations_to_those_that_people_wrote(tmp_path: Path) -> Non
         ),
         (
             "relations: [\n  {type: READS, to: base},  # one\n]\n",
-            "relations: [\n  {type: READS, to: base}, {type: READS, to: nav/entities/hand},  # one\n]\n",
+            "relations: [\n  {type: READS, to: base},  # one\n  {type: READS, to: nav/entities/hand},\n]\n",
         ),
     ],
 )

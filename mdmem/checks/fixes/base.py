@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from mdmem.catalog import full_address, interpret
 from mdmem.catalog.addresses import with_full_links
 from mdmem.checks.case import Case, written_links
+from mdmem.document.layout import UnpatchableError
 from mdmem.document.parse import Document, parse_document
-from mdmem.document.patch import UnpatchableError, remove_item, set_fields
+from mdmem.document.patch import remove_item, set_fields
 from mdmem.entry.fields import KNOWN_FIELDS
 from mdmem.entry.model import Entry, Status
 from mdmem.entry.origin import KEY as ORIGIN

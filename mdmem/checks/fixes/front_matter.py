@@ -8,8 +8,8 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from mdmem.checks.fixes.base import line_end, line_start, only, with_fix
+from mdmem.document.layout import apply_edits, replace_span
 from mdmem.document.parse import Document, parse_document
-from mdmem.document.patch import apply_edits, replace_span
 from mdmem.document.scalars import in_quotes
 from mdmem.entry.fields import KNOWN_FIELDS, REQUIRED
 from mdmem.finding import Edit, Finding

@@ -17,10 +17,10 @@ from mdmem.checks.case import Case, Link
 from mdmem.checks.fixes.base import with_choice, with_fix, with_renames
 from mdmem.checks.name_collisions import composed
 from mdmem.checks.paths import may_link
+from mdmem.document.layout import replace_in_body
 from mdmem.document.links import BodyLink, body_links, image_links
 from mdmem.document.parse import Document, without_code
-from mdmem.document.patch import remove_item, replace_in_body, replace_item, replace_items
-from mdmem.document.relations import replace_relations
+from mdmem.document.patch import remove_item, replace_item, replace_items, replace_relations
 from mdmem.finding import Edit, Finding
 from mdmem.tree import FileKind
 

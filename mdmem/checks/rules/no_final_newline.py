@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import line_end, with_fix
-from mdmem.document.patch import replace_span
+from mdmem.document.layout import replace_span
 from mdmem.finding import Finding, Severity
 
 CODE = "no-final-newline"

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import line_start, loaded_with_fixes, with_fix
+from mdmem.document.layout import replace_span
 from mdmem.document.parse import Document
-from mdmem.document.patch import replace_span
 from mdmem.finding import Finding, Severity
 
 CODE = "wiki-link-value"
