@@ -18,6 +18,7 @@ from mdmem.git.commit import commit_paths
 from mdmem.git.errors import ForeignGitDirectoryError
 from mdmem.git.fetch import fetch_tip, make_bare
 from mdmem.git.history import history
+from mdmem.index.fulltext import FOLDER
 from mdmem.state import audit, places
 from mdmem.state.lock import write_lock
 from mdmem.workspace.location import located
@@ -350,7 +351,7 @@ def test_link_is_read_only_where_it_is_followed(tmp_path: Path) -> None:
         ("memory/nav/rules/callbacks.md", "check"),
         (".git/mdmem/cache/parsed/0", "list"),
         (".git/mdmem/cache/memory/table", "list"),
-        (".git/mdmem/cache/memory/text/index.json", "search callbacks"),
+        (f".git/mdmem/cache/memory/{FOLDER}/_MAIN_1.toc", "search callbacks"),
         (".git/mdmem/state/memory/times.json", "status"),
         (".git/hooks/pre-commit", "hooks status"),
         (".git/info/attributes", "hooks install"),

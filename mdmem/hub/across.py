@@ -17,11 +17,9 @@ from mdmem.hub.ordered_rows import ordered_rows
 from mdmem.hub.origins import Origins
 from mdmem.hub.reader import HeldTerms, PlacedRow, Reader
 from mdmem.hub.rows import BROKEN, mark
-from mdmem.hub.text import FoundText, Matches, corpus_of
+from mdmem.hub.scoring import Totals, Wanted, wanted_in
+from mdmem.hub.text import FoundText, Matches, rows_of
 from mdmem.hub.union import UnionWorkspace, union_of
-from mdmem.index.corpus import Totals
-from mdmem.index.fields import SCORED
-from mdmem.index.scoring import Leaf, Query, plain, rank, term
 from mdmem.retrieval.entries import ShownEntry, in_full, list_entries
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
 from mdmem.retrieval.question import Question, SearchResult
@@ -222,26 +220,24 @@ class _Finding:
     def matches(self) -> Matches:
         """What holds words of the question, best first."""
         words = self.request.question.words
-        found = self._ranked(plain(words))
-        return found if found.ranked or not found.query.leaves else self._begun(found)
+        found = self._ranked(wanted_in(words))
+        return found if found.ranked or not found.wanted.held else self._begun(found)
 
     def _begun(self, without: Matches) -> Matches:
         """Return what holds words that begin with those of the question, which nothing holds."""
         grown = {
-            more: typed
-            for typed in without.query.typed
+            more: (typed,)
+            for typed in without.wanted.typed
             for more in terms_beginning(self.reader, typed, self.wings, narrow=self.narrowed)
         }
-        leaves = tuple(Leaf(term(more), (typed,), text=more) for more, typed in grown.items())
-        query = Query(leaves, without.query.typed, frozenset(grown))
-        begun = tuple(dict.fromkeys(without.query.typed[typed] for typed in grown.values()))
-        return replace(self._ranked(query), begun=begun) if leaves else without
+        begun = tuple(dict.fromkeys(without.wanted.typed[typed] for (typed,) in grown.values()))
+        return replace(self._ranked(Wanted(without.wanted.typed, grown)), begun=begun) if grown else without
 
-    def _ranked(self, query: Query) -> Matches:
-        wanted = sorted(query.wanted or ())
+    def _ranked(self, asked: Wanted) -> Matches:
+        wanted = sorted(asked.held)
         if not wanted:
-            return Matches(query, (), {}, is_all=True)
-        documents, passages, lengths = self.reader.totals(self.wings)
+            return Matches(asked, (), {}, is_all=True)
+        documents, _, lengths = self.reader.totals(self.wings)
         known = holders(self.reader, wanted, self.wings)
         ids, is_cut = likely(self.reader, known, self.wings, documents=documents, narrow=self.narrowed)
         binding = frozenset[int]()
@@ -252,13 +248,13 @@ class _Finding:
         held = list(self.reader.terms(ids | binding, wanted))
         origins = Origins(self.reader, {one.wing_id for one in held})
         keyed = {origins.address(one.wing_id, one.path): one for one in held}
-        totals = Totals(documents, passages, dict(zip(SCORED, lengths, strict=True)), known)
+        totals = Totals(documents, lengths, known)
         read = [(key, keyed[key]) for key in sorted(keyed) if keyed[key].lengths is not None]
-        ranked = rank(query, corpus_of(read, totals), lambda _: ())
+        ranked = rows_of(read, totals).rank(asked)
         copies = _copies(origins, keyed)
         best = tuple(match for match in ranked if match.key in copies)
         rows = {key: one.id for key, one in keyed.items()}
-        return Matches(query, best, rows, is_all=not is_cut, binding=binding, pinned=_pinned(origins, copies))
+        return Matches(asked, best, rows, is_all=not is_cut, binding=binding, pinned=_pinned(origins, copies))
 
     def seeds(self, most: int) -> list[int]:
         """Return the best matches, and as many of the invariants among them."""

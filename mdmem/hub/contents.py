@@ -29,8 +29,7 @@ from mdmem.git.merge import is_shallow
 from mdmem.git.status import list_revision
 from mdmem.hub.names import remote_place, remote_url
 from mdmem.hub.rows import HubFile, Link, is_storable
-from mdmem.index.fields import Terms
-from mdmem.index.terms import terms_of
+from mdmem.hub.scoring import Terms, terms_of
 from mdmem.settings import WingSettings
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, JoinedTree, MissingWing, TreeFile, Unreadable, has_file
 from mdmem.tree import missing_wings as missing_in

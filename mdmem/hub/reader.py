@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct
 
 from mdmem.errors import NotFoundError
-from mdmem.hub.rows import Lengths, path_of, stored_path, unpacked_lengths
-from mdmem.index.fields import SCORED
+from mdmem.hub.rows import path_of, stored_path, unpacked_lengths
+from mdmem.hub.scoring import SCORED, Lengths
 
 if TYPE_CHECKING:
     from psycopg import Cursor

@@ -15,13 +15,12 @@ from msgspec import Struct
 from mdmem.catalog.interpret import LoadedFile
 from mdmem.catalog.snapshot import RECORD_VERSION, read_dates
 from mdmem.entry.model import DATE_FIELDS, Wing
+from mdmem.hub.scoring import SCORED, Lengths, Terms, lengths_of
 from mdmem.index.analysis import VERSION
-from mdmem.index.fields import SCORED, TAGS, TITLES, Terms
-from mdmem.index.terms import lengths_of
 from mdmem.record import UNPACKABLE, pack, unpack
 from mdmem.tree import FileKind
 
-FORMAT = f"{RECORD_VERSION} {VERSION}"
+FORMAT = f"{RECORD_VERSION} {VERSION} 1"
 """What rows are packed in, whichever Python packs them; those of another mdmem are read from their content."""
 
 LARGE = " *"
@@ -31,13 +30,8 @@ LARGE = " *"
 _MOST_WORDS = 1_000_000
 _LONGEST = 2_600
 _LONGEST_MARK = 200
-# A position and its weight, by field; that of a body's word is the least, which needs no position.
-_WEIGHTS = {
-    "body": "",
-    **dict.fromkeys(("identifiers", *TAGS), ":1C"),
-    "headings": ":1B",
-    **dict.fromkeys(TITLES, ":1A"),
-}
+# A position and its weight, by field; that of a text's word is the least, which needs no position.
+_WEIGHTS = {"text": "", "title": ":1A"}
 _LIGHTEST_FIRST = tuple(_WEIGHTS)
 _LETTERS = {name: chr(ord("a") + number) for number, name in enumerate(SCORED)}
 _NAMES = {letter: name for name, letter in _LETTERS.items()}
@@ -48,7 +42,6 @@ _UNSTORED = re.compile("[\ud800-\udfff]")
 _MARKED = re.compile(f"{_MARK}(?:{_MARK}|([0-9a-f]{{2}}))")
 
 _Value = TypeVar("_Value")
-Lengths = tuple[tuple[int, ...], ...]
 Link = tuple[str, str]
 """A field, or `body`, and the address that it links."""
 
@@ -204,8 +197,7 @@ def _marks(file: HubFile) -> Iterator[str]:
     yield from _samples(file)
     stated = {name: (getattr(entry, name),) for name in MARKED} | {"tag": entry.tags}
     yield from dict.fromkeys(mark(name, value) for name, values in stated.items() for value in values if value)
-    titles = (file.passages[0].get(name, {}) for name in TITLES) if file.passages else ()
-    yield from dict.fromkeys(title_mark(term) for terms in titles for term in terms)
+    yield from map(title_mark, file.passages[0].get("title", ()) if file.passages else ())
 
 
 MARKED = ("type", "status", "room", "label", "owner", "focus")

@@ -1,34 +1,27 @@
-"""The full text of a copy and of an answer: the server finds the rows, `index.scoring` ranks them as in the clone."""
+"""The full text of a copy and of an answer: the server finds the rows, and they are ranked as the index ranks files."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from operator import itemgetter
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from mdmem.hub.candidates import EVERYTHING, candidates, holding
 from mdmem.hub.reader import HeldTerms, Reader, SeenRow, SeenWing
-from mdmem.hub.rows import Lengths, places_in
-from mdmem.index.corpus import Corpus, Totals
-from mdmem.index.fields import SCORED
-from mdmem.index.overlay import scanned
-from mdmem.index.postings import Columns
+from mdmem.hub.rows import places_in
+from mdmem.hub.scoring import Lengths, Rows, Totals, Wanted, wanted_in
 from mdmem.index.protocol import (
-    Bar,
-    Holding,
+    FullText,
     IndexState,
     IndexWriteError,
     Match,
-    MatchColumns,
     Progress,
     Read,
     RefreshResult,
     TextAnswer,
-    holds_one,
 )
-from mdmem.index.scoring import Query, plain, rank
 
 # Postings, of some hundred bytes each.
 _KEPT = 200_000
@@ -42,6 +35,7 @@ class CopyText:
         """Take the wings, by their ids."""
         self._reader, self._wings = reader, wings
         self._documents: _Documents | None = None
+        self._read_whole: FullText | None = None
         # A server asks from several threads.
         self._turn = threading.RLock()
 
@@ -52,27 +46,40 @@ class CopyText:
         live: Mapping[str, str],
         read: Read,
         among: Collection[str] | None = None,
+        filters: Mapping[str, Collection[str]] | None = None,
         syntax: bool = False,
-        holding: Holding = (),
-        may_refresh: bool = True,  # noqa: ARG002  # the port's name
-        bar: Bar | None = None,  # noqa: ARG002  # no repository of a hub has another version
+        may_refresh: bool = True,  # noqa: ARG002  # the port's names
+        read_titles: Read | None = None,  # noqa: ARG002
+        is_timed: bool = False,  # noqa: ARG002
     ) -> TextAnswer:
         """Return the live documents that answer a question, or raise `QuerySyntaxError` where `syntax` is asked for."""
-        if syntax:
-            # Imported here: the library that reads it takes longer than most questions.
-            from mdmem.index.syntax import parse
-
-        query = parse(question) if syntax else plain(question)
-        if query.is_empty or not live:
-            return TextAnswer(MatchColumns(), tuple(query.typed), query.typed, "hub")
+        wanted = wanted_in(question)
         with self._turn:
-            # What the query language may ask for stands in the entries themselves.
-            corpus = self._corpus(query.wanted, live) if query.wanted is not None else None
-            chosen = None if among is None else frozenset(among)
-            found = rank(query, corpus or scanned(query, live, read), read, among=chosen, holding=holding)
-        return TextAnswer(found, tuple(query.typed), query.typed, "hub")
+            # What filters and the query language ask for stands in the entries themselves.
+            rows = self._rows(wanted.held, live) if live and not (syntax or filters) else None
+            if rows is None:
+                found = self._whole.search(question, live=live, read=read, among=among, filters=filters, syntax=syntax)
+                return replace(found, source="hub")
+            matches = rows.rank(wanted, None if among is None else frozenset(among))
+        return TextAnswer(matches, tuple(wanted.typed), wanted.typed, "hub")
 
-    def _corpus(self, wanted: Collection[str], live: Mapping[str, str]) -> Corpus | None:
+    @property
+    def _whole(self) -> FullText:
+        """The index of the entries as they are read from their rows, in memory."""
+        if self._read_whole is None:
+            # Imported here: most questions are put to the server's own words.
+            from mdmem.index.fulltext import FullTextIndex
+
+            self._read_whole = FullTextIndex(None)
+        return self._read_whole
+
+    def find_holders(self, texts: Collection[str], *, live: Mapping[str, str], read: Read) -> list[str]:
+        """Return the keys of the live documents that hold all words of one of some texts, the best first."""
+        sets = [frozenset(wanted_in(text).typed) for text in texts]
+        answer = self.search(" ".join(texts), live=live, read=read)
+        return [match.key for match in answer.matches if any(match.terms >= one for one in sets)]
+
+    def _rows(self, wanted: Collection[str], live: Mapping[str, str]) -> Rows | None:
         """Return the documents with where they hold some terms, None where the hub has some in another format."""
         if self._documents is None:
             self._documents = _Documents(
@@ -86,7 +93,7 @@ class CopyText:
         if missing := [term for term in wanted if term not in documents.known]:
             ids = candidates(self._reader, holding(missing, self._wings), self._wings, most=EVERYTHING)
             documents.learn(missing, self._reader.holdings(ids, missing))
-        return documents.corpus
+        return documents.rows
 
     def is_behind(self, *, live: Mapping[str, str]) -> bool:  # noqa: ARG002
         """Say that a question brings nothing up to date."""
@@ -115,7 +122,7 @@ class Matches(Struct, frozen=True):
     that others pin, and that hold the same entry of the same place.
     """
 
-    query: Query
+    wanted: Wanted
     ranked: Sequence[Match]
     ids: Mapping[str, int]
     is_all: bool
@@ -140,24 +147,25 @@ class FoundText(CopyText):
         question: str,
         *,
         live: Mapping[str, str],
-        read: Read,
+        read: Read,  # noqa: ARG002  # the port's names
         among: Collection[str] | None = None,
-        syntax: bool = False,  # noqa: ARG002  # the port's names
-        holding: Holding = (),
+        filters: Mapping[str, Collection[str]] | None = None,  # noqa: ARG002  # the rows were found by them
+        syntax: bool = False,  # noqa: ARG002
         may_refresh: bool = True,  # noqa: ARG002
-        bar: Bar | None = None,  # noqa: ARG002
+        read_titles: Read | None = None,  # noqa: ARG002
+        is_timed: bool = False,  # noqa: ARG002
     ) -> TextAnswer:
         """Return the entries that answer the question, or, to another one, those of its answer that do."""
         if self._matches is not None and question == self._words:
-            query, ranked = self._matches.query, self._matches.ranked
+            wanted, ranked = self._matches.wanted, self._matches.ranked
         else:
-            query = plain(question)
-            ranked = rank(query, self._known(query.wanted or ()), read)
+            wanted = wanted_in(question)
+            ranked = self._known(wanted.held).rank(wanted)
         chosen = live.keys() if among is None else live.keys() & set(among)
-        found = MatchColumns.of(one for one in ranked if one.key in chosen and holds_one(one.terms, holding))
-        return TextAnswer(found, tuple(query.typed), query.typed, "hub")
+        found = [one for one in ranked if one.key in chosen]
+        return TextAnswer(found, tuple(wanted.typed), wanted.typed, "hub")
 
-    def _known(self, wanted: Collection[str]) -> Corpus:
+    def _known(self, wanted: Collection[str]) -> Rows:
         """Return the entries with where they hold some terms; several questions are put to the same ones."""
         if self._documents is None:
             held = list(self._reader.terms(self._by_id, wanted))
@@ -166,7 +174,7 @@ class FoundText(CopyText):
             self._documents.learn(wanted, ((one.id, one.held) for one in held))
         elif missing := [term for term in wanted if term not in self._documents.known]:
             self._documents.learn(missing, self._reader.holdings(self._by_id, missing))
-        return self._documents.corpus
+        return self._documents.rows
 
 
 class _Documents:
@@ -178,65 +186,32 @@ class _Documents:
         self.is_ours = all(lengths is not None for _, _, lengths in found)
         self.keys = dict.fromkeys(key for key, _, _ in found).keys()
         self.known: set[str] = set()
-        self._postings = HeldPostings()
-        self._passages, self._lengths = list[str](), {name: list[int]() for name in SCORED}
-        self._places: dict[int, tuple[int, int]] = {}
-        for key, row, lengths in found:
-            self._places[row] = len(self._passages), len(lengths or ())
-            _take_in(self._passages, self._lengths, key, lengths or ())
-        self.corpus = Corpus(self._passages, self._lengths, (self._postings,))
+        self.rows = Rows()
+        self._places = {row: (self.rows.add(key, lengths or ()), len(lengths or ())) for key, row, lengths in found}
 
     def learn(self, terms: Iterable[str], held: Iterable[tuple[int, Mapping[str, str]]]) -> None:
-        """Take in where entries hold some terms, whatever order the server gives them in: postings stand in order."""
-        found = ((*self._places[row], places) for row, places in held if row in self._places)
-        for one in sorted(found, key=itemgetter(0)):
-            self._postings.add(*one)
+        """Take in where entries hold some terms, whatever order the server gives them in."""
+        for row, places in held:
+            if row in self._places:
+                _hold(self.rows, *self._places[row], places)
         self.known.update(terms)
 
     def forget_some(self) -> None:
         """Let go of all terms where they are many."""
-        if self._postings.size > _KEPT:
-            self.known, self._postings = set(), HeldPostings()
-            self.corpus = Corpus(self._passages, self._lengths, (self._postings,))
+        if self.rows.size > _KEPT:
+            self.known = set()
+            self.rows.forget_terms()
 
 
-class HeldPostings:
-    """Where some documents hold some terms."""
-
-    def __init__(self) -> None:
-        """Start without documents."""
-        self._postings: dict[tuple[str, str], tuple[list[int], list[float]]] = {}
-        self.size = 0
-
-    def add(self, first: int, passages: int, held: Mapping[str, str]) -> None:
-        """Take in a document by the number of its first passage, and how many it has."""
-        for text, places in held.items():
-            for number, name, times in places_in(places, passages):
-                numbers, frequencies = self._postings.setdefault((name, text), ([], []))
-                numbers.append(first + number)
-                frequencies.append(times)
-                self.size += 1
-
-    def postings(self, field: str, term: str) -> list[Columns]:
-        """Return the postings of one term."""
-        return [self._postings[field, term]] if (field, term) in self._postings else []
-
-    def lexicon(self, field: str, prefix: str) -> Iterable[str]:
-        """Return the field's terms that start with the prefix."""
-        return [text for name, text in self._postings if name == field and text.startswith(prefix)]
-
-
-def corpus_of(held: Iterable[tuple[str, HeldTerms]], totals: Totals | None) -> Corpus:
-    """Return documents in the order of their keys, and what is known of all of which they are a part."""
-    postings, keys = HeldPostings(), list[str]()
-    lengths: dict[str, list[int]] = {name: [] for name in SCORED}
+def rows_of(held: Iterable[tuple[str, HeldTerms]], totals: Totals | None) -> Rows:
+    """Return entries with where they hold some terms, and what is known of all of which they are a part."""
+    rows = Rows(totals)
     for key, one in held:
-        postings.add(len(keys), len(one.lengths or ()), one.held)
-        _take_in(keys, lengths, key, one.lengths or ())
-    return Corpus(keys, lengths, (postings,), totals)
+        lengths = one.lengths or ()
+        _hold(rows, rows.add(key, lengths), len(lengths), one.held)
+    return rows
 
 
-def _take_in(keys: list[str], lengths: Mapping[str, list[int]], key: str, passages: Lengths) -> None:
-    keys += [key] * len(passages)
-    for column, words in zip(lengths.values(), zip(*passages, strict=True), strict=True) if passages else ():
-        column += words
+def _hold(rows: Rows, number: int, passages: int, held: Mapping[str, str]) -> None:
+    for term, places in held.items():
+        rows.hold(number, term, places_in(places, passages))

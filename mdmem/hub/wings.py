@@ -20,7 +20,7 @@ from mdmem.hub.rows import (
     unpacked_lengths,
     words_of,
 )
-from mdmem.index.fields import SCORED
+from mdmem.hub.scoring import SCORED
 
 # So many rows are sent at once.
 _PORTION = 200

@@ -9,23 +9,25 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import cast
 
 from msgspec import Struct
+from whoosh.lang.porter2 import stem
+from whoosh.lang.stopwords import stoplists
 
-from mdmem.index.english import STOP_WORDS, stem
-
-VERSION = 2
+VERSION = 3
 """Is raised with any change of what a text's terms are; an index of another version is rebuilt."""
 
 # Nobody types more, and encoded blobs would otherwise fill the index.
 _LONGEST = 64
 # A memory of 10,000 entries has 90,000 different runs, and this many take 80 MiB.
 _MEMO_LIMIT = 200_000
+# Snowball's list has the `t` of "doesn't", but not the `doesn`.
+_REST_OF_CONTRACTIONS = "aren couldn didn doesn hadn hasn haven isn ll mustn needn shouldn ve wasn weren won wouldn"
+STOP_WORDS = frozenset(stoplists["en"]).union(_REST_OF_CONTRACTIONS.split())
 # What no run holds, as a blank.
 _BLANKED = bytes(code if code > 127 or chr(code).isalnum() or chr(code) in "._-/\\:+#" else 32 for code in range(256))
 
@@ -75,19 +77,21 @@ def analyse(text: str) -> tuple[list[str], list[str]]:
     return words, wholes
 
 
-def counted(text: str) -> tuple[dict[str, int], dict[str, int]]:
-    """Return how often a document holds each of its words and each of its identifiers."""
-    # Counted before they are looked into: of 2,000 chunks of a text 700 are different, and most are one word.
-    found: dict[str | Token, int] = Counter(map(_known.__getitem__, _chunks_of(text))) if text else {}
-    words, wholes = cast("dict[str, int]", found), dict[str, int]()
-    found.pop("", None)
-    for token in [held for held in found if isinstance(held, Token)]:
-        count = found.pop(token)
-        for word in token.words:
-            words[word] = words.get(word, 0) + count
-        for whole in token.wholes:
-            wholes[whole] = wholes.get(whole, 0) + count
-    return words, wholes
+def positions_of(text: str) -> dict[str, list[int]]:
+    """Return where a document holds each of its words, and each of its identifiers: at the first of its parts."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    place = 0
+    for held in map(_known.__getitem__, _chunks_of(text)):
+        if isinstance(held, Token):
+            for whole in held.wholes:
+                found[whole].append(place)
+            for word in held.words:
+                found[word].append(place)
+                place += 1
+        elif held:
+            found[held].append(place)
+            place += 1
+    return found
 
 
 def text_terms(text: str) -> frozenset[str]:

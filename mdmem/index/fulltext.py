@@ -1,59 +1,96 @@
-"""The full-text index: fresh at every question, right without it; `scoring` ranks what it finds.
+"""The full-text index: a Whoosh index that is compared with the files, and brought up to date, before each question.
 
-Segments hold the postings; documents that changed since are analysed and scored beside them, or all where no index is.
-Statistics come from live documents only, so that the three ways give the same matches with the same scores.
+Who cannot write asks the same engine, with the changed documents in memory beside the index on disk.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Mapping, Sequence, Set
+from contextlib import suppress
 from pathlib import Path
-from weakref import finalize
+from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
+from whoosh.reading import MultiReader
+from whoosh.searching import Searcher
 
-from mdmem.digests import unlike
-from mdmem.index.corpus import Corpus
-from mdmem.index.fields import Terms
-from mdmem.index.manifest import NAME, DamagedIndexError, Manifest, Stamp, load, stamp_of
+from mdmem.index.folder import OpenIndex, Writing, clear, in_memory, latest_generation, locked, open_index
 from mdmem.index.protocol import (
-    Bar,
-    Holding,
     IndexBusyError,
     IndexState,
     IndexWriteError,
-    MatchColumns,
+    Match,
     Progress,
     Read,
     RefreshResult,
+    Source,
     TextAnswer,
 )
-from mdmem.index.scoring import Query, plain, rank
-from mdmem.index.store import OpenIndex, bytes_in, open_index
+from mdmem.index.query import Asked, filtered, holding, parse, plain
+from mdmem.index.schema import FORMAT
+from mdmem.index.scores import rank, searcher_of
 
-Passages = tuple[Terms, ...]
-# A state of the index, documents, whether it is of them, and which of them it lacks.
-_Told = tuple[Manifest, Mapping[str, str], bool, Sequence[str]]
+FOLDER = f"whoosh-{FORMAT}"
+"""The name of the folder of an index, so that two versions on one machine do not undo each other."""
 
 OVERLAY_LIMIT = 64
-"""So many changed documents are scored beside the index, at half a millisecond each, before it is written."""
+"""So many changed documents are taken into memory rather than waited for."""
+
+# Seconds between commits, so that what is done of a first index serves others, and outlives whoever is stopped.
+_COMMIT = 2.0
+# Seconds to wait for another writer.
+_WAIT = 5.0
+_KEPT_VIEWS = 2
+
+_Seen = tuple[int, tuple[tuple[str, str], ...], frozenset[int]]
+"""A state on disk, the keys and digests of what it lacks, and the numbers that are not asked."""
+
+
+class _View(Struct, eq=False):
+    """What a question is put to: a searcher, the key of each of its numbers, and those that are not asked."""
+
+    searcher: Searcher
+    keys: Sequence[str]
+    masked: frozenset[int]
+
+
+class _Question(Struct, eq=False):
+    """What is asked, of which documents; `is_kept` says that what is read of them serves the next question, too."""
+
+    asked: Asked
+    live: Mapping[str, str]
+    read: Read
+    among: Collection[str] | None = None
+    filters: Mapping[str, Collection[str]] = {}  # never changed
+    is_kept: bool = True
+
+
+class _Ready(Struct):
+    """The index as a question finds it: the state on disk, what it lacks, and why it is not as it should be.
+
+    `is_being_built` says that what it lacks will be there in a while.
+    """
+
+    opened: OpenIndex | None
+    stale: Sequence[str]
+    why: str | None = None
+    is_being_built: bool = False
 
 
 class FullTextIndex:
     """A full-text index in a folder of its own; without a folder, or with `persist` off, it never writes."""
 
     def __init__(self, folder: Path | None, *, persist: bool = True, progress: Progress | None = None) -> None:
-        """Take the folder, which need not exist, and whom to tell when a question has to build the index first."""
+        """Take the folder, which need not exist, and what to call when a question has to build the index first."""
         self._folder = folder
         self._writes = persist and folder is not None
         self._progress = progress
         self._opened: OpenIndex | None = None
-        self._told: tuple[_Told, ...] = ()
-        self._analysed: dict[tuple[str, str], Passages] = {}
-        self._beside: tuple[tuple[Manifest, Mapping[str, str], Corpus], ...] = ()
-        self._closing: finalize[..., FullTextIndex] | None = None
-        # Readers seek in shared files, and a server asks from several threads.
+        self._unusable = -1
+        self._views: dict[_Seen, _View] = {}
+        # A server asks from several threads.
         self._turn = threading.RLock()
 
     def search(
@@ -63,176 +100,205 @@ class FullTextIndex:
         live: Mapping[str, str],
         read: Read,
         among: Collection[str] | None = None,
+        filters: Mapping[str, Collection[str]] | None = None,
         syntax: bool = False,
-        holding: Holding = (),
         may_refresh: bool = True,
-        bar: Bar | None = None,
+        read_titles: Read | None = None,
+        is_timed: bool = False,
     ) -> TextAnswer:
         """Return the live documents that answer a question, or raise `QuerySyntaxError` where `syntax` is asked for."""
-        query = _parsed(question) if syntax else plain(question)
-        if query.is_empty or not live:
-            return TextAnswer(MatchColumns(), tuple(query.typed), query.typed, "index")
-        # Looked up for each match, where a list would be walked.
-        given = among if among is None or isinstance(among, Set) else frozenset(among)
-        chosen = None if given is None or live.keys() <= given else given
+        asked = parse(question) if syntax else plain(question)
+        terms = tuple(asked.typed)
+        if asked.is_empty or not live or (among is not None and not among):
+            return TextAnswer((), terms, asked.typed, "index")
         with self._turn:
-            opened, why = self._ready(live, read) if may_refresh else (self._open(), None)
-            if opened is not None:
-                try:
-                    corpus = self._corpus(opened, query, live, read)
-                    found = rank(query, corpus, read, among=chosen, holding=holding, bar=bar)
-                    return TextAnswer(found, tuple(query.typed), query.typed, "index", why is not None, why, found.bar)
-                except DamagedIndexError as error:
-                    why = self._discarded(opened, error)
-            # Imported here, as wherever documents are analysed: most questions find the index as the files are.
-            from mdmem.index.overlay import scanned
+            ready = self._ready(live, read, may_refresh=may_refresh, is_timed=is_timed)
+            # What another process is about to index is not read here, too.
+            titles = read_titles if ready.is_being_built and len(ready.stale) > OVERLAY_LIMIT else None
+            put = _Question(asked, live, titles or read, among, filters or {}, is_kept=titles is None)
+            found, source = self._ranked(put, ready)
+        why = f"{ready.why}, so that other entries were found by their titles alone" if titles else ready.why
+        return TextAnswer(found, terms, asked.typed, source, why is not None, why)
 
-            found = rank(query, scanned(query, live, read), read, among=chosen, holding=holding, bar=bar)
-        return TextAnswer(found, tuple(query.typed), query.typed, "scan", why is not None, why, found.bar)
+    def find_holders(self, texts: Collection[str], *, live: Mapping[str, str], read: Read) -> list[str]:
+        """Return the keys of the live documents that hold all words of one of some texts, the best first."""
+        asked = Asked(holding(texts), {}, {})
+        if asked.is_empty or not live:
+            return []
+        with self._turn:
+            ready = self._ready(live, read, may_refresh=False, is_timed=False)
+            found, _ = self._ranked(_Question(asked, live, read), ready)
+        return [match.key for match in found]
 
     def is_behind(self, *, live: Mapping[str, str]) -> bool:
-        """Say whether so much changed that the next question would bring the index up to date first."""
+        """Say whether so much changed that it is worth bringing the index up to date first."""
         if not self._writes:
             return False
         with self._turn:
             opened = self._open()
-            return len(live if opened is None else self._compared(opened, live)[1]) > (OVERLAY_LIMIT if opened else 0)
+            return len(live if opened is None else opened.stale(live)) > (OVERLAY_LIMIT if opened else 0)
 
     def refresh(
         self, *, live: Mapping[str, str], read: Read, progress: Progress | None = None, rebuild: bool = False
     ) -> RefreshResult:
         """Bring the index on disk up to date, or raise `IndexBusyError` or `IndexWriteError`."""
-        if self._folder is None or not self._writes:
-            raise IndexWriteError("this index is not kept on disk")
-        # Most questions find it as they need it.
-        from mdmem.index.refresh import RefreshRequest, refresh
-
         with self._turn:
-            return refresh(self._folder, RefreshRequest(live, read, progress), rebuild=rebuild)
+            return self._update(live, read, progress=progress, rebuild=rebuild)
 
     def state(self, *, live: Mapping[str, str]) -> IndexState:
         """Return how the index on disk stands to the files, reading no document."""
         if self._folder is None:
-            return _no_index(live, folder="", why="this index is not kept on disk")
-        manifest, why = _loaded(self._folder)
-        size = bytes_in(self._folder)
-        if manifest is None:
-            exists = (self._folder / NAME).exists()
-            return replace(_no_index(live, folder=str(self._folder), why=why), exists=exists, bytes=size)
+            return IndexState(stale=len(live), why="this index is not kept on disk")
+        with self._turn:
+            opened, exists = self._open(), latest_generation(self._folder) >= 0
+        files = list(self._folder.rglob("*")) if self._folder.is_dir() else []
+        size = sum(path.stat().st_size for path in files if path.is_file())
+        if opened is None:
+            why = "the index is damaged, and is built anew by the next question" if exists else None
+            return IndexState(exists=exists, stale=len(live), bytes=size, folder=str(self._folder), why=why)
         return IndexState(
             exists=True,
             usable=True,
-            documents=len(manifest.digest_of),
-            stale=len(manifest.stale(live)),
-            gone=len(manifest.gone(live)),
+            documents=len(opened.held),
+            stale=len(opened.stale(live)),
+            gone=sum(key not in live for key in opened.held),
             bytes=size,
             folder=str(self._folder),
         )
 
     def close(self) -> None:
-        """Let go of the index's files; the next question opens them again."""
-        if self._closing is not None:
-            self._closing()
-        self._opened = self._closing = None
-        self._told = self._beside = ()
-
-    def _ready(self, live: Mapping[str, str], read: Read) -> tuple[OpenIndex | None, str | None]:
-        """Return the index to ask, refreshed where that is due, and why it is not as it should be."""
-        opened = self._open()
-        changed = len(live) if opened is None else len(self._compared(opened, live)[1])
-        if not self._writes or (opened is not None and changed <= OVERLAY_LIMIT):
-            return opened, None
-        try:
-            self.refresh(live=live, read=read, progress=self._progress)
-        except (IndexBusyError, IndexWriteError) as error:
-            return self._open(), f"{error}, so that changed entries were read one by one"
-        opened = self._open()
-        return opened, None if opened else "the index cannot be opened, so that every entry was read"
-
-    def _corpus(self, opened: OpenIndex, query: Query, live: Mapping[str, str], read: Read) -> Corpus:
-        manifest = opened.manifest
-        is_fresh, stale = self._compared(opened, live)
-        if is_fresh:
-            return opened.corpus
-        for known_manifest, documents, corpus in self._beside:
-            if known_manifest is manifest and documents is live:
-                return corpus
-        from mdmem.index.overlay import analysed, beside
-
-        known = analysed(stale, live, read, known=self._analysed)
-        # Kept for the next question only, so that a server analyses an edit once and holds on to no more than that.
-        are_few = len(stale) <= OVERLAY_LIMIT
-        self._analysed = known if are_few else {}
-        held = {key: terms for (key, _), terms in known.items()}
-        corpus = beside(opened, None if are_few else query.wanted, {*stale, *manifest.gone(live)}, held)
-        # One answer asks several times, in turns of what binds and what is proposed; what is not as live is read again.
-        if are_few and all((key, live[key]) in known for key in stale):
-            self._beside = ((manifest, live, corpus), *self._beside[:1])
-        return corpus
-
-    def _compared(self, opened: OpenIndex, live: Mapping[str, str]) -> tuple[bool, Sequence[str]]:
-        """Say whether the index is of these very documents, and which it lacks: told once for all that is asked."""
-        manifest = opened.manifest
-        for known, documents, is_fresh, stale in self._told:
-            if known is manifest and documents is live:
-                return is_fresh, stale
-        held = next((told[1] for told in self._told if told[0] is manifest and told[2]), None)
-        if held is not None:
-            # The index holds these very documents, and of two tables in one order nothing is looked up.
-            changed = list(unlike(held, live))
-            is_fresh, stale = not changed, sorted(key for key in changed if key in live)
-        else:
-            is_fresh = manifest.is_of(live) and opened.corpus.count == len(live)
-            stale = [] if is_fresh else manifest.stale(live)
-        # Of a change on disk, what binds and what is proposed are asked in turns: what neither has is forgotten.
-        self._told = ((manifest, live, is_fresh, stale), *self._told[:1])
-        self._beside = tuple(one for one in self._beside if any(one[1] is told[1] for told in self._told))
-        if all(told[2] for told in self._told):
-            self._analysed = {}
-        return is_fresh, stale
+        """Let go of what was read of the index; the next question opens it again."""
+        self._opened, self._views = None, {}
 
     def _open(self) -> OpenIndex | None:
+        """Return the last state on disk, None where there is none that can be used."""
         if self._folder is None:
             return None
-        if self._opened is None or self._opened.stamp != stamp_of(self._folder):
+        generation = latest_generation(self._folder)
+        if self._opened is None or self._opened.generation != generation:
             self.close()
-            stamp = stamp_of(self._folder)
-            try:
-                self._opened = open_index(self._folder)
-            except DamagedIndexError:
-                self._withdraw(stamp)
-                return None
-            if self._opened is not None:
-                self._closing = finalize(self, self._opened.close)
-                # The system closes what is open when a process ends.
-                self._closing.atexit = False
+            if generation >= 0 and generation != self._unusable:
+                # Whatever is wrong with it, it is built anew.
+                with suppress(Exception):
+                    self._opened = open_index(self._folder)
+                self._unusable = -1 if self._opened is not None else generation
         return self._opened
 
-    def _discarded(self, opened: OpenIndex, error: DamagedIndexError) -> str:
-        self.close()
-        self._withdraw(opened.stamp)
-        return f"{error}, so that every entry was read"
+    def _ready(self, live: Mapping[str, str], read: Read, *, may_refresh: bool, is_timed: bool) -> _Ready:
+        opened = self._open()
+        stale = sorted(live) if opened is None else opened.stale(live)
+        is_current = opened is not None and not stale and len(opened.held) == len(live)
+        if is_current or not (self._writes and may_refresh):
+            return _Ready(opened, stale)
+        are_few = opened is not None and len(stale) <= OVERLAY_LIMIT
+        seconds, why, is_being_built = _COMMIT if is_timed else None, None, is_timed
+        try:
+            wait = 0.0 if is_timed or len(stale) <= OVERLAY_LIMIT else _WAIT
+            self._update(live, read, progress=self._progress, wait=wait, seconds=seconds)
+        except (IndexBusyError, IndexWriteError) as error:
+            # A few changed documents are as good in memory.
+            why = None if are_few else str(error)
+            is_being_built = is_timed or isinstance(error, IndexBusyError)
+        opened = self._open()
+        stale = sorted(live) if opened is None else opened.stale(live)
+        if why is None and is_timed and len(stale) > OVERLAY_LIMIT:
+            why = "the index is being built"
+        return _Ready(opened, stale, why, is_being_built=is_being_built)
 
-    def _withdraw(self, stamp: Stamp | None) -> None:
-        if self._folder is not None and self._writes:
-            from mdmem.index.refresh import withdraw
+    def _ranked(self, question: _Question, ready: _Ready) -> tuple[list[Match], Source]:
+        opened = ready.opened
+        if opened is not None:
+            view = self._view(question, opened, ready.stale)
+            # A file may be damaged where opening the index did not tell.
+            with suppress(Exception):
+                return _answered(view, question), "index"
+            self._unusable = opened.generation
+            self.close()
+            ready.why = "the index is damaged, so that every entry was read"
+        view = self._view(question, None, sorted(question.live))
+        return _answered(view, question), "scan"
 
-            withdraw(self._folder, stamp)
+    def _view(self, question: _Question, opened: OpenIndex | None, stale: Sequence[str]) -> _View:
+        """Return the state on disk with what it lacks in memory beside it; kept for the next question."""
+        changed = tuple((key, question.live[key]) for key in stale)
+        masked = opened.numbers_beyond(question.live) if opened is not None else frozenset[int]()
+        seen = (opened.generation if opened is not None else -1, changed, masked)
+        if question.is_kept and seen in self._views:
+            return self._views[seen]
+        readers, keys = (list(opened.readers), list(opened.keys)) if opened is not None else ([], [])
+        more, taken = in_memory(question.read(stale)) if stale else ([], [])
+        keys += [document.key for document in taken]
+        view = _View(searcher_of(MultiReader([*readers, *more]), masked), keys, masked)
+        # What changed since the files were looked at is read again.
+        if question.is_kept and tuple((one.key, one.digest) for one in taken) == changed:
+            while len(self._views) >= _KEPT_VIEWS:
+                self._views.pop(next(iter(self._views)))
+            self._views[seen] = view
+        return view
+
+    def _update(
+        self,
+        live: Mapping[str, str],
+        read: Read,
+        *,
+        progress: Progress | None,
+        rebuild: bool = False,
+        wait: float = _WAIT,
+        seconds: float | None = None,
+    ) -> RefreshResult:
+        """Bring the index on disk up to date, for so many seconds where that is said."""
+        folder = self._folder
+        if folder is None or not self._writes:
+            raise IndexWriteError("this index is not kept on disk")
+        opened = self._open()
+        if opened is not None and not rebuild and not opened.stale(live) and len(opened.held) == len(live):
+            return RefreshResult(len(live), 0, 0, rebuilt=False)
+        try:
+            with locked(folder, wait=wait):
+                opened = self._open()
+                if opened is not None and not rebuild:
+                    # Whatever Whoosh raises of a damaged file: it is built anew. What reading raises comes again.
+                    with suppress(ArithmeticError, LookupError, TypeError, ValueError, AssertionError, EOFError):
+                        return self._write(folder, opened, live, read, progress, seconds)
+                clear(folder)
+                self.close()
+                self._unusable = -1
+                done = self._write(folder, None, live, read, progress, seconds)
+                return replace(done, rebuilt=True)
+        except OSError as error:
+            raise IndexWriteError(f"the index cannot be written: {error.strerror or error}") from error
+
+    def _write(
+        self,
+        folder: Path,
+        opened: OpenIndex | None,
+        live: Mapping[str, str],
+        read: Read,
+        progress: Progress | None,
+        seconds: float | None,
+    ) -> RefreshResult:
+        """Write what the index lacks; the caller has the lock."""
+        stale = sorted(live) if opened is None else opened.stale(live)
+        dropped = frozenset[int]() if opened is None else opened.numbers_beyond(live)
+        gone = 0 if opened is None else sum(key not in live for key in opened.held)
+        done = 0
+        for done, (_, is_committed) in enumerate(Writing(folder, every=_COMMIT).write(dropped, read(stale)), start=1):
+            if progress is not None:
+                progress(done, len(stale))
+            if is_committed and seconds is not None:
+                break
+        return RefreshResult(len(live), done, gone, rebuilt=False)
 
 
-def _parsed(question: str) -> Query:
-    # Imported here: Whoosh's parser costs 25 ms, and plain words do without it.
-    from mdmem.index.syntax import parse
-
-    return parse(question)
-
-
-def _no_index(live: Mapping[str, str], *, folder: str, why: str | None) -> IndexState:
-    return IndexState(exists=False, usable=False, documents=0, stale=len(live), gone=0, bytes=0, folder=folder, why=why)
-
-
-def _loaded(folder: Path) -> tuple[Manifest | None, str | None]:
-    try:
-        return load(folder), None
-    except DamagedIndexError as error:
-        return None, str(error)
+def _answered(view: _View, question: _Question) -> list[Match]:
+    if not view.keys:
+        return []
+    among, filters = question.among, question.filters
+    allowed: Any = filtered(filters) if filters else None
+    if among is not None:
+        wanted = among if isinstance(among, Set) else frozenset(among)
+        numbers = {number for number, key in enumerate(view.keys) if key in wanted}
+        allowed = numbers.intersection(view.searcher.docs_for_query(allowed)) if filters else numbers
+        if not allowed:
+            return []
+    return rank(view.searcher, question.asked, view.keys, allowed=allowed, masked=view.masked)

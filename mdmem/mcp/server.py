@@ -100,9 +100,9 @@ class Warmup:
 
 # Seconds between two words on how far the index is.
 _BEAT = 0.25
-# Seconds that a question waits for the first bringing up to date, and between two looks at that: it is told how far it
-# is, and to read every file beside that takes both of them longer.
-_PATIENCE, _LOOK = 10.0, 0.02
+# Seconds that a question waits for the index, and between two looks at it. A first index of many entries takes longer:
+# till then titles answer.
+_PATIENCE, _LOOK = 3.0, 0.02
 
 Caller = Callable[[], Access]
 """Says, in the task of a call, who calls."""

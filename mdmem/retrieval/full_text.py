@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from mdmem.entry.model import Entry, EntryType
 from mdmem.errors import UsageError
 from mdmem.index.analysis import ask
-from mdmem.index.protocol import Bar, Match, MatchColumns, QuerySyntaxError, TextAnswer
+from mdmem.index.protocol import Match, QuerySyntaxError, TextAnswer
 from mdmem.retrieval.question import Question
 from mdmem.workspace.workspace import Workspace
 
-# An entry of the very title stands among the best, if not first: a title weighs five times as much as a body.
+# An entry of the very title stands among the best, if not first.
 _LOOKED_INTO = 50
 _AHEAD = 1.001
 
@@ -24,16 +24,16 @@ def find_text(
     question: Question,
     addresses: Collection[str],
     *,
-    bar: Bar | None = None,
+    filters: Mapping[str, Collection[str]] | None = None,
     best: float | None = None,
 ) -> TextAnswer:
     """Return what the full text, or the files where it is down, says of a question about the entries at some addresses.
 
-    `bar` and the `best` score are those of an answer from other files, beside which these stand. Raises UsageError for
-    a query that cannot be read as one.
+    `filters` are values of fields that all matches have one of. The `best` score is that of an answer from other files,
+    beside which this one stands. Raises UsageError for a query that cannot be read as one.
     """
     try:
-        answer = workspace.find_text(question.words, addresses, syntax=question.syntax, bar=bar)
+        answer = workspace.find_text(question.words, addresses, filters=filters, syntax=question.syntax)
     except QuerySyntaxError as error:
         raise UsageError(str(error)) from error
     return answer if question.syntax else titled_first(answer, workspace.catalog.entries, best=best)
@@ -55,12 +55,7 @@ def titled_first(answer: TextAnswer, entries: Mapping[str, Entry], *, best: floa
     score = _AHEAD * matches[0].score if best is None else max(best, matches[0].score)
     keys = {one.key for one in meant}
     ahead = sorted(one._replace(score=score) for one in meant)
-    return replace(answer, matches=MatchColumns.of((*ahead, *(one for one in matches if one.key not in keys))))
-
-
-def names_one(answer: TextAnswer, entries: Mapping[str, Entry]) -> bool:
-    """Say whether a question is the very title of one of the matches."""
-    return next(_named(answer.matches, frozenset(answer.terms), entries), None) is not None
+    return replace(answer, matches=[*ahead, *(one for one in matches if one.key not in keys)])
 
 
 def _named(matches: Iterable[Match], wanted: frozenset[str], entries: Mapping[str, Entry]) -> Iterator[Match]:

@@ -11,7 +11,8 @@ from msgspec import Struct, field
 from mdmem.catalog import Catalog
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType
-from mdmem.index.protocol import Match, MatchColumns, TextAnswer
+from mdmem.index.protocol import Match, TextAnswer
+from mdmem.retrieval.matches import MatchColumns
 from mdmem.retrieval.overrides import Overrides
 from mdmem.retrieval.path_names import Naming
 from mdmem.retrieval.question import Question, Tier
@@ -60,7 +61,7 @@ class Grounds(Struct, frozen=True, dict=True):
     @cached_property
     def matches(self) -> MatchColumns:
         """Return what the full text found."""
-        return self.answer.matches if self.answer else MatchColumns()
+        return MatchColumns.of(self.answer.matches) if self.answer else MatchColumns()
 
     @cached_property
     def inherited(self) -> dict[str, list[Match]]:

@@ -14,7 +14,6 @@ from mdmem.catalog.links import Neighbourhood
 from mdmem.entry.model import Entry, EntryType, day_of
 from mdmem.entry.sections import citing_sentences, is_changing
 from mdmem.entry.sentences import without_targets
-from mdmem.index.analysis import ask
 from mdmem.retrieval.pack import CITED, Mention, Texts
 from mdmem.retrieval.question import BEARINGS
 from mdmem.retrieval.ranks import Retrieval, Retrieved
@@ -128,13 +127,11 @@ class Mentions(Struct, dict=True):
             return []
         # Prose writes ADR 7 for what is `adr-0007`.
         spellings = {names[0], re.sub(r"(?<!\d)0+(?=\d)", "", names[0])}
-        wanted = [frozenset(ask(spelling).terms) for spelling in spellings]
-        answer = self.workspace.find_text(" ".join(sorted(spellings)), self._held, holding=wanted)
-        return [match.key for match in answer.matches]
+        return [one for one in self.workspace.find_holders(sorted(spellings)) if one in self._held]
 
     @cached_property
-    def _held(self) -> Collection[str]:
-        return self.among() if self.among is not None else ()
+    def _held(self) -> frozenset[str]:
+        return frozenset(self.among() if self.among is not None else ())
 
 
 def _names_of(entry: Entry) -> tuple[str, ...]:

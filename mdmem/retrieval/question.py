@@ -14,7 +14,6 @@ from msgspec.structs import asdict
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.finding import Finding
-from mdmem.index.protocol import NO_BAR, Bar
 from mdmem.standing import Stance
 from mdmem.workspace.scope import Filters
 
@@ -317,16 +316,12 @@ class Hit(AnsweredEntry, frozen=True, kw_only=True):
 
 
 class SearchResult(Struct, frozen=True, kw_only=True):
-    """The hits of a search, best first, and how they were found; `drafts` counts those that match and are not shown.
-
-    `bar` is what the full text says of its scores.
-    """
+    """The hits of a search, best first, and how they were found; `drafts` counts those that match and are not shown."""
 
     query: str
     hits: Sequence[Hit]
     terms: frozenset[str] = frozenset()
     drafts: int = 0
-    bar: Bar = NO_BAR
     basis: AnswerBasis
 
 

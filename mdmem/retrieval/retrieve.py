@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from mdmem.catalog import Catalog
 from mdmem.errors import GoneError, SettingsError
 from mdmem.finding import Finding, Place
-from mdmem.index.protocol import NO_BAR, Bar, TextAnswer
+from mdmem.index.protocol import TextAnswer
 from mdmem.retrieval.bearings import ended_match
 from mdmem.retrieval.contradictions import contradictions_among
-from mdmem.retrieval.full_text import find_text, names_one
+from mdmem.retrieval.full_text import find_text
 from mdmem.retrieval.neighbours import rules_elsewhere
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
 from mdmem.retrieval.path_names import NAMED_NOWHERE, Naming, paths_named
@@ -98,57 +98,27 @@ def with_versions(found: Retrieval, others: Iterable[Ranked], addresses: Set[str
 
 def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Retrieval:
     """Return what a scope holds for a question, as the files are."""
-    found, _ = _retrieved(workspace, scope, question)
-    return found
-
-
-def _retrieved(workspace: Workspace, scope: Scope, question: Question) -> tuple[Retrieval, Bar]:
     catalog, today, source = workspace.catalog, workspace.today, workspace.location.source
     answer, naming = _said_of(workspace, scope, question)
-    found = retrieval_of(catalog, scope, question, answer=answer, today=today, naming=naming, source=source)
-    return found, answer.bar if answer is not None else NO_BAR
+    return retrieval_of(catalog, scope, question, answer=answer, today=today, naming=naming, source=source)
 
 
-def _ranked_in(
-    workspace: Workspace, scope: Scope, question: Question, addresses: frozenset[str], bar: Bar
-) -> Iterator[Ranked]:
-    """Yield what ranks the entries at a few addresses among all that a scope holds, those that are proposed last.
-
-    `bar` is that of the answer from the other version of the files.
-    """
+def _ranked_in(workspace: Workspace, scope: Scope, question: Question, addresses: frozenset[str]) -> Iterator[Ranked]:
+    """Yield what ranks the entries at a few addresses among all that a scope holds, those that are proposed last."""
     from mdmem.retrieval.select import Selection
 
-    catalog = workspace.catalog
-    among = addresses.union(*map(catalog.lineage.ancestors, addresses)) if _stand_alone(catalog, addresses) else None
-    answer, naming = _said_of(workspace, scope, question, among, bar)
-    if among is not None and answer is not None and names_one(answer, catalog.entries):
-        # How far a title leads is told by all others.
-        answer, naming = _said_of(workspace, scope, question)
+    answer, naming = _said_of(workspace, scope, question)
     selection = Selection(workspace.catalog, scope, question, answer, workspace.today, naming)
     yield from selection.ranks(addresses)
     yield from (item for item in selection.propose().ranked if item.entry.address in addresses)
 
 
-def _stand_alone(catalog: Catalog, addresses: Iterable[str]) -> bool:
-    """Say whether none of some entries comes with another that matches: then their own words are all that count."""
-    lineage, amended_by, entries = catalog.lineage, catalog.amendments.by, catalog.entries
-    return not catalog.traits.contested and not any(
-        lineage.claims(one) or amended_by(one) or entries[one].overrides for one in addresses
-    )
-
-
-def _said_of(
-    workspace: Workspace, scope: Scope, question: Question, among: frozenset[str] | None = None, bar: Bar | None = None
-) -> tuple[TextAnswer | None, Naming]:
-    """Return what the full text says of a question, None where it has no words, and who names its paths.
-
-    It may be asked `among` some entries alone, with the `bar` of what another version of the files says.
-    """
+def _said_of(workspace: Workspace, scope: Scope, question: Question) -> tuple[TextAnswer | None, Naming]:
+    """Return what the full text says of a question, None where it has no words, and who names its paths."""
     addresses = scope.read(workspace.catalog)
     answer = None
     if question.words.strip() and addresses:
-        few = addresses if among is None else among.intersection(addresses)
-        answer = find_text(workspace, question, few, bar=None if among is None else bar)
+        answer = find_text(workspace, question, addresses)
     return answer, paths_named(workspace.catalog, question.paths, addresses)
 
 
@@ -172,9 +142,9 @@ class Reading(Struct, frozen=True):
     def retrieve(self, scope: Scope, question: Question) -> Retrieval:
         """Return what a scope holds for a question, with the versions of its entries that are only proposed."""
         view = self.view
-        found, bar = _retrieved(view.effective, scope, question)
+        found = retrieve_in(view.effective, scope, question)
         if view.alternatives:
-            others = _ranked_in(view.checkout, scope, question, view.alternatives, bar)
+            others = _ranked_in(view.checkout, scope, question, view.alternatives)
             found = with_versions(found, others, view.alternatives)
         return replace(found, basis=replace(found.basis, problems=(*self.faults, *found.basis.problems)))
 

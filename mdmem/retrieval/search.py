@@ -13,10 +13,11 @@ from msgspec.structs import replace
 from mdmem.catalog import Catalog, is_entry_place
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import GoneError
-from mdmem.index.protocol import Match, MatchColumns
+from mdmem.index.protocol import Match
 from mdmem.lineage import Lineage
 from mdmem.retrieval.bearings import bearings_of, claimants_first, claims_on, ended_match
 from mdmem.retrieval.full_text import find_text
+from mdmem.retrieval.matches import MatchColumns
 from mdmem.retrieval.order import Stepped
 from mdmem.retrieval.problems import problems_in
 from mdmem.retrieval.question import (
@@ -48,10 +49,11 @@ def search_in(
     catalog, today, filters = workspace.catalog, workspace.today, question.filters
     held = scope.held(catalog)
     counting = held if among is None else among.intersection(held)
-    bar = None if beside is None else beside.bar
     best = None if beside is None else next((hit.score for hit in beside.hits[:1]), None)
-    answer = find_text(workspace, question, counting, bar=bar, best=best)
-    matches = answer.matches
+    # A match that was replaced counts for what replaced it only where it is of a wanted type itself.
+    types = {"type": filters.types} if filters.types else None
+    answer = find_text(workspace, question, counting, filters=types, best=best)
+    matches = MatchColumns.of(answer.matches)
     # Of most that match it is seen at once that they stand for themselves.
     alone = catalog.lineage.current if _lets_all_in(filters) else frozenset[str]()
     are = list(map(alone.__contains__, matches.keys))
@@ -63,12 +65,14 @@ def search_in(
     drafts = catalog.traits.draft.intersection(others.keys)
     is_hidden = not (filters.include_drafts or filters.statuses)
     matched = frozenset[str]().union(*set(matches.terms))
+    if types and len(matched) < len(answer.terms):
+        # What is left out holds words, too.
+        matched = matched.union(*{one.terms for one in find_text(workspace, question, counting).matches})
     return SearchResult(
         query=question.words,
         hits=_hits(catalog, scope, found.over(matches, are), via=found.via, today=today),
         terms=frozenset(answer.terms),
         drafts=sum(passes(catalog.entries[one], filters, today) for one in drafts) if is_hidden else 0,
-        bar=answer.bar,
         basis=AnswerBasis(
             problems=problems_in(catalog, scope),
             unmatched_terms=tuple(answer.words[term] for term in answer.terms if term not in matched),

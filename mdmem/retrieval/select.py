@@ -12,11 +12,11 @@ from operator import attrgetter, not_
 from msgspec import field
 
 from mdmem.entry.model import Entry, EntryType, Status
-from mdmem.index.protocol import MatchColumns
 from mdmem.retrieval.bearings import claims_on, partners_of, runs_by_claims
 from mdmem.retrieval.coverage import HeldGroup, HeldTexts, TermWeights, coverage_of, weights_of
 from mdmem.retrieval.grounds import Grounds
 from mdmem.retrieval.kinds import AheadKey, RankGroup, RankKind, Ranks
+from mdmem.retrieval.matches import MatchColumns
 from mdmem.retrieval.question import ELSEWHERE, Coverage, Described, Omission
 from mdmem.retrieval.ranks import Rank, Ranked, Retrieved
 from mdmem.retrieval.reasons import Reasons
@@ -104,7 +104,7 @@ class Selection(Grounds, frozen=True, dict=True):
             matches = sorted(self._plain if self.is_whole else self._plain & self.members)
             found = MatchColumns(matches, [0.0] * len(matches), [_NO_TERMS] * len(matches))
         else:
-            found = self.answer.matches if self.answer is not None else MatchColumns()
+            found = self.matches
         entries, plain, members = self.catalog.entries, self._plain, self.members
         if self.narrows:
             return found.where(one in plain and one in members and self._passes(entries[one]) for one in found.keys)
@@ -224,7 +224,7 @@ class Selection(Grounds, frozen=True, dict=True):
         """Return how much each term of the question weighs among the entries that are read."""
         if self.answer is None:
             return weights_of((), (), len(self.members))
-        return weights_of(self.answer.terms, self.answer.matches.terms, len(self.members))
+        return weights_of(self.answer.terms, self.matches.terms, len(self.members))
 
     def _is_named(self, spoken: Ranks[Ranked], others: Iterable[str]) -> bool:
         named = any(address in self.naming for group in spoken.groups for address in group.addresses)
@@ -277,7 +277,7 @@ class Selection(Grounds, frozen=True, dict=True):
         """Return the words of the question, as typed, that no entry of the scope holds."""
         if self.answer is None:
             return ()
-        held = frozenset[str]().union(*set(self.answer.matches.terms))
+        held = frozenset[str]().union(*set(self.matches.terms))
         return self.typed(term for term in self.answer.terms if term not in held)
 
     def _candidates(self) -> Iterator[Entry]:

@@ -39,8 +39,7 @@ def terms(facts: SiteFacts) -> Kept[TermCounts]:
 
 def term_counts(text: str) -> TermCounts:
     """Return the terms of a text with how often they stand in it."""
-    words, wholes = analysis.counted(text)
-    return {**words, **{term: words.get(term, 0) + often for term, often in wholes.items()}}
+    return {term: len(places) for term, places in analysis.positions_of(text).items()}
 
 
 def _without_title(body: str, title: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mdmem.tree import Tree, TreeFile, Unreadable
 from mdmem.workspace.workspace import Workspace
@@ -65,4 +66,5 @@ class TimedTree(Struct, frozen=True):
 
 def within(workspace: Workspace, seconds: float, *, clock: Clock) -> Workspace:
     """Return a workspace that reads the same tree until so many seconds are over."""
-    return workspace.over(TimedTree(workspace.whole_tree, Deadline(clock() + seconds, clock)))
+    timed = TimedTree(workspace.whole_tree, Deadline(clock() + seconds, clock))
+    return replace(workspace.over(timed), is_timed=True)

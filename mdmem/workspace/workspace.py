@@ -16,8 +16,6 @@ from mdmem.access import EVERYTHING, Access
 from mdmem.catalog import Catalog, EntryCache, load, load_cached, settings_bytes
 from mdmem.catalog.redaction import visible_settings
 from mdmem.catalog.remote_wings import find_remote_wing, with_remote_wings
-from mdmem.entry.fields import Searched, searched_as
-from mdmem.entry.text import content_of
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
 from mdmem.finding import Place
 from mdmem.git import list_tracked, resolve, staged_index
@@ -25,12 +23,12 @@ from mdmem.index.protocol import FullText, IndexBusyError, IndexDocument, IndexW
 from mdmem.settings import Settings, parse_settings
 from mdmem.state import Places, places
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, Tree, Unreadable, WorkingTree, narrowed, read_one
+from mdmem.workspace.index_documents import document_of
 from mdmem.workspace.location import Location
 from mdmem.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from mdmem.git.merge import MergeResult, PathConflict
-    from mdmem.index.protocol import Bar, Holding
 
 _Made = TypeVar("_Made")
 # Files whose lines are kept while findings are shown.
@@ -54,8 +52,8 @@ class Parts(Struct, frozen=True):
 class Workspace(Struct, frozen=True, eq=False, dict=True):
     """One root at one snapshot, on one day and for one caller: each part is built once, when it is first needed.
 
-    What the caller's access hides is in no part, as if it were not there. `index_source` is
-    what the index is brought up to date from, in place of its own files.
+    What the caller's access hides is in no part, as if it were not there. `index_source` is what the index is brought
+    up to date from, in place of its own files. `is_timed` says that an answer has a time limit.
     """
 
     location: Location
@@ -67,6 +65,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     access: Access = EVERYTHING
     cache: EntryCache = field(default_factory=EntryCache)
     index_source: Workspace | None = None
+    is_timed: bool = False
     parts: Parts = field(default_factory=Parts)
 
     def at(self, snapshot: Snapshot) -> Self:
@@ -246,10 +245,10 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         """Return the full-text index; one of another tree than the working tree is never written."""
         slot = self.parts.index
         if slot.opened is None:
-            from mdmem.index.fulltext import FullTextIndex
+            from mdmem.index.fulltext import FOLDER, FullTextIndex
 
             persist = self.snapshot.is_working_tree
-            slot.opened = FullTextIndex(self._places.index / "text", persist=persist, progress=self.progress)
+            slot.opened = FullTextIndex(self._places.index / FOLDER, persist=persist, progress=self.progress)
         return slot.opened
 
     @cached_property
@@ -285,9 +284,14 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return load(self.tree) if self.access.is_narrow else self.catalog
 
     def find_text(
-        self, words: str, among: Collection[str], *, syntax: bool = False, holding: Holding = (), bar: Bar | None = None
+        self,
+        words: str,
+        among: Collection[str],
+        *,
+        filters: Mapping[str, Collection[str]] | None = None,
+        syntax: bool = False,
     ) -> TextAnswer:
-        """Return what the index says about words; statistics come from what is seen.
+        """Return what the index says about words.
 
         The index is everybody's: it is brought up to date from nothing but the files, and all of them.
         """
@@ -302,19 +306,25 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
             live=self.catalog.digests,
             read=self.texts,
             among=None if among is self.catalog.everything else among,
+            filters=filters,
             syntax=syntax,
-            holding=holding,
             may_refresh=not is_part,
-            bar=bar,
+            read_titles=self.titles,
+            is_timed=self.is_timed,
         )
+
+    def find_holders(self, texts: Collection[str]) -> list[str]:
+        """Return the entries that hold all words of one of some texts, the best first."""
+        return self.index.find_holders(texts, live=self.catalog.digests, read=self.texts)
+
+    def titles(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:
+        """Yield what the index takes in of entries but for their bodies, which need not be read."""
+        return (document_of(self.catalog.entries[one], "", self.catalog.digests[one]) for one in addresses)
 
     def texts(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:
         """Yield what the index takes in of entries; one whose file went away meanwhile is left out."""
-        names = searched_as(*Searched)
-        for address, body, digest in self.catalog.bodies(addresses):
-            entry = self.catalog.entries[address]
-            stated = {name: _texts_of(getattr(entry, name)) for name in names}
-            yield IndexDocument(address, digest, content_of(entry, body), entry.wing, entry.room, stated)
+        entries = self.catalog.entries
+        return (document_of(entries[address], body, digest) for address, body, digest in self.catalog.bodies(addresses))
 
     @cached_property
     def _plain_files(self) -> frozenset[str]:
@@ -357,9 +367,3 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
 def _named(said: str, commit: str) -> str:
     return commit[:10] if said == commit else f"{said} ({commit[:10]})"
-
-
-def _texts_of(value: str | date | tuple[str, ...] | None) -> tuple[str, ...]:
-    if value is None or isinstance(value, tuple):
-        return value or ()
-    return (value.isoformat() if isinstance(value, date) else str(value),)

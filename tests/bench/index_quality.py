@@ -7,12 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from mdmem.index.corpus import Corpus
-from mdmem.index.fields import SCORED
-from mdmem.index.postings import MemoryPostings
+from mdmem.index.fulltext import FullTextIndex
 from mdmem.index.protocol import IndexDocument
-from mdmem.index.scoring import plain, rank
-from mdmem.index.terms import lengths_of, terms_of
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 TOP = 10
@@ -43,19 +39,14 @@ def cranfield_questions() -> list[tuple[str, frozenset[str]]]:
 
 def scan(documents: Sequence[IndexDocument]) -> Search:
     """Return a search over documents in memory."""
-    postings = MemoryPostings()
-    lengths: dict[str, list[int]] = {name: [] for name in SCORED}
-    keys: list[str] = []
-    for document in documents:
-        for terms in terms_of(document):
-            postings.add(len(keys), terms)
-            keys.append(document.key)
-            for name, length in zip(SCORED, lengths_of(terms), strict=True):
-                lengths[name].append(length)
-    corpus = Corpus(keys, lengths, (postings,))
+    index, by_key = FullTextIndex(None), {document.key: document for document in documents}
+    live = {key: document.digest for key, document in by_key.items()}
+
+    def read(keys: Sequence[str]) -> Iterator[IndexDocument]:
+        return map(by_key.__getitem__, keys)
 
     def search(question: str) -> list[str]:
-        return [match.key for match in rank(plain(question), corpus, lambda _keys: ())]
+        return [match.key for match in index.search(question, live=live, read=read).matches]
 
     return search
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from builders import commit_all, git, memory, run_here, snapshot, write_entry
 
+from mdmem.index.fulltext import FOLDER
+
 Capture = pytest.CaptureFixture[str]
 ADDRESS = "nav/architecture/threads"
 READING = (
@@ -99,9 +101,9 @@ def test_file_deleted_since_is_shown(tmp_path: Path, capsys: Capture) -> None:
 def test_question_about_a_revision_leaves_the_index_of_the_working_tree_alone(tmp_path: Path, capsys: Capture) -> None:
     folder = changed(tmp_path)
     assert run_here(capsys, "search", "threads", cwd=folder).code == 0
-    before = snapshot(folder / ".git/mdmem/cache/memory/text")
+    before = snapshot(folder / ".git/mdmem/cache/memory" / FOLDER)
     assert "four" in run_here(capsys, "search", "threads", "--at", "new", cwd=folder).out
-    assert snapshot(folder / ".git/mdmem/cache/memory/text") == before
+    assert snapshot(folder / ".git/mdmem/cache/memory" / FOLDER) == before
     assert "eight" in run_here(capsys, "search", "threads", cwd=folder).out
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from builders import memory, run_here, write_entry
 
+from mdmem.index.fulltext import FOLDER
+
 Capture = pytest.CaptureFixture[str]
 
 
@@ -57,9 +59,7 @@ def test_big_build_says_once_that_it_is_under_way(tmp_path: Path, capsys: Captur
 def test_index_lies_in_gits_own_folder(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     done(capsys, cwd=folder)
-    assert (folder / ".git/mdmem/cache/memory/text/index.json").exists()
-    assert {path.name for path in folder.rglob("index.json")} == {"index.json"}
-    assert not list((folder / "memory").rglob("*.json"))
+    assert {path.parent for path in folder.rglob("*.toc")} == {folder / ".git/mdmem/cache/memory" / FOLDER}
 
 
 def test_index_outside_git_lies_in_the_users_cache(
@@ -70,4 +70,4 @@ def test_index_outside_git_lies_in_the_users_cache(
     (tmp_path / "m/mdmem.toml").touch()
     write_entry(tmp_path / "m", "nav/rules/one")
     done(capsys, cwd=tmp_path / "m")
-    assert list((tmp_path / "cache/mdmem").rglob("index.json"))
+    assert list((tmp_path / "cache/mdmem").rglob("*.toc"))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from builders import memory, open_root, run_here, snapshot, write, write_entry
 
+from mdmem.index.fulltext import FOLDER
 from mdmem.workspace.consultations import note_told
 
 Capture = pytest.CaptureFixture[str]
@@ -22,7 +23,7 @@ def test_text_says_root_tree_wings_index_and_findings(tmp_path: Path, capsys: Ca
         f"root     {folder}/memory (the repository's only mdmem.toml)",
         "tree     working tree",
         "wing     nav  project (active): 1 decision, 1 invariant; 2 active",
-        f"index    not built yet; the first question builds it in {folder}/.git/mdmem/cache/memory/text",
+        f"index    not built yet; the first question builds it in {folder}/.git/mdmem/cache/memory/{FOLDER}",
         "findings none",
         "hygiene  never (due); `mdmem hygiene` shows what needs maintenance",
         f"note     {UNGUARDED}",
@@ -93,7 +94,7 @@ def test_status_writes_no_index(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     before = snapshot(folder)
     run_here(capsys, "status", cwd=folder)
-    assert not (folder / ".git/mdmem/cache/memory/text").exists()
+    assert not (folder / ".git/mdmem/cache/memory" / FOLDER).exists()
     assert snapshot(folder) == before
 
 

@@ -83,8 +83,8 @@ def test_rows_say_what_the_files_mean(dsn: str, tmp_path: Path) -> None:
     assert unpacked_wing(manifest[0]) == catalog.wings["nav"]
     terms = {path: (terms, unpacked_lengths(lengths)) for path, _, terms, lengths in packed}
     passages, lengths = terms["architecture/threads.md"]
-    assert list(places_in(passages["use"], 1)) == [(0, "title", 1), (0, "body", 1)]
-    assert lengths == ((3, 0, 0, 0, 6),)
+    assert list(places_in(passages["use"], 1)) == [(0, "title", 1), (0, "text", 2)]
+    assert lengths == ((3, 9),)
     assert rows(dsn, "SELECT path FROM file WHERE words @@ $$'thread':A & 'measur'$$::tsquery") == [
         ("architecture/threads.md",)
     ]

@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from mdmem.hub.reader import SeenWing
+from mdmem.hub.scoring import SCORED
 from mdmem.hub.text import CopyText
-from mdmem.index.fields import SCORED
 
 _COUNT = 40
-_BODY = chr(ord("a") + SCORED.index("body"))
+_BODY = chr(ord("a") + SCORED.index("text"))
 
 
 class Rows:
@@ -19,7 +19,7 @@ class Rows:
         self._order = order
 
     def lengths(self, _: Collection[int]) -> Iterator[tuple[int, int, str, tuple[tuple[int, ...], ...]]]:
-        passages = (tuple(9 if name == "body" else 0 for name in SCORED),) * 2
+        passages = (tuple(9 if name == "text" else 0 for name in SCORED),) * 2
         return ((number, 1, f"rules/e{number:02}.md", passages) for number in range(_COUNT))
 
     def rows(self, *_: Any) -> list[tuple[int]]:

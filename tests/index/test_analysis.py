@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.index.analysis import _runs, analyse, ask, counted, fold, split, text_terms
+from mdmem.index.analysis import _runs, analyse, ask, fold, positions_of, split, text_terms
 
 
 def test_analyse_stems_and_drops_stop_words_when_text_is_prose() -> None:
@@ -125,4 +125,4 @@ def test_chunks_give_what_the_runs_of_the_whole_text_give(text: str) -> None:
     words = [word for token in tokens for word in token.words]
     wholes = [whole for token in tokens for whole in token.wholes]
     assert analyse(text) == (words, wholes)
-    assert counted(text) == (Counter(words), Counter(wholes))
+    assert {term: len(places) for term, places in positions_of(text).items()} == Counter(words + wholes)

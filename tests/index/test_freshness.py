@@ -14,10 +14,12 @@ import pytest
 from builders import commit_all, environment, git, made_once, memory, run_here, write, write_entry
 from processes import python
 
+from mdmem.index.fulltext import FOLDER
+
 Capture = pytest.CaptureFixture[str]
 ADDRESS = "nav/rules/crane"
 CACHE = ".git/mdmem/cache/memory"
-INDEX = f"{CACHE}/text"
+INDEX = f"{CACHE}/{FOLDER}"
 
 
 class Asked:
@@ -220,11 +222,11 @@ def test_file_in_conflict_is_a_problem_until_it_is_resolved(asked: Asked) -> Non
 def held_lock(folder: Path) -> Iterator[None]:
     """Let another process hold the index's lock."""
     code = (
-        "import sys, pathlib\nfrom mdmem.index.store import locked\n"
-        "with locked(pathlib.Path(sys.argv[1])):\n    print('held', flush=True)\n    sys.stdin.read()\n"
+        "import sys, pathlib\nfrom mdmem.index.folder import locked\n"
+        "with locked(pathlib.Path(sys.argv[1]), wait=0):\n    print('held', flush=True)\n    sys.stdin.read()\n"
     )
     (folder / INDEX).mkdir(parents=True, exist_ok=True)
-    command = [python(), "-c", code, str(folder / INDEX / "lock")]
+    command = [python(), "-c", code, str(folder / INDEX)]
     with subprocess.Popen(command, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
@@ -272,27 +274,28 @@ def test_scores_are_the_same_from_index_changed_files_and_scan(asked: Asked) -> 
 
 
 def torn_table(folder: Path) -> None:
-    table = folder / INDEX / "index.json"
-    table.write_bytes(table.read_bytes()[:40])
+    for path in (folder / INDEX).glob("*.toc"):
+        path.write_bytes(path.read_bytes()[:40])
 
 
 def torn_segment(folder: Path) -> None:
-    for path in (folder / INDEX).glob("generation-*/*"):
+    for path in (folder / INDEX).glob("MAIN_*.*"):
         path.write_bytes(path.read_bytes()[:10])
 
 
 def noise_in_segment(folder: Path) -> None:
-    for path in (folder / INDEX).glob("generation-*/*"):
+    for path in (folder / INDEX).glob("MAIN_*.*"):
         path.write_bytes(os.urandom(path.stat().st_size))
 
 
 def no_segment(folder: Path) -> None:
-    for path in (folder / INDEX).glob("generation-*/*"):
+    for path in (folder / INDEX).glob("MAIN_*.*"):
         path.unlink()
 
 
 def no_table(folder: Path) -> None:
-    (folder / INDEX / "index.json").unlink()
+    for path in (folder / INDEX).glob("*.toc"):
+        path.unlink()
 
 
 def no_cache(folder: Path) -> None:
@@ -345,7 +348,7 @@ def test_index_in_the_work_tree_is_never_read(asked: Asked) -> None:
     (asked.folder / INDEX).rename(asked.folder / "memory/.cache")
     commit_all(asked.folder)
     assert asked.titles() == ["Lifts"]
-    assert (asked.folder / INDEX / "index.json").exists()
+    assert list((asked.folder / INDEX).glob("*.toc"))
 
 
 def test_eight_processes_on_a_cold_index_all_answer_right(tmp_path: Path) -> None:

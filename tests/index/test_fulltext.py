@@ -1,31 +1,26 @@
 import errno
-import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from processes import python
 
-from mdmem.index import analysis, manifest, store
-from mdmem.index import refresh as refreshing
+from mdmem.index import fulltext
+from mdmem.index.folder import locked
 from mdmem.index.fulltext import OVERLAY_LIMIT, FullTextIndex
 from mdmem.index.protocol import IndexBusyError, IndexDocument, IndexWriteError, RefreshResult
-from mdmem.index.refresh import LOCK
-from mdmem.index.store import locked
 
-from .builders import Tree, document, numbered, tree
-
-OPEN_FILES = Path("/proc/self/fd")
+from .builders import Tree, numbered, tree
 
 
 def ask(index: FullTextIndex, made: Tree, question: str = "lock executor") -> tuple[str, bool]:
     """Return the source of an answer, which must be the right one, and whether it is degraded."""
     found = index.search(question, live=made.live, read=made.read)
     right = FullTextIndex(None).search(question, live=made.live, read=made.read)
-    assert found.matches == right.matches != ()
+    assert found.matches == right.matches != []
     assert found.degraded == (found.why is not None)
     return found.source, found.degraded
 
@@ -62,15 +57,13 @@ def test_search_reads_nothing_when_nothing_changed(tmp_path: Path) -> None:
     assert made.asked == []
 
 
-@pytest.mark.parametrize("changed", [1, OVERLAY_LIMIT])
-def test_search_does_not_write_when_few_changed(tmp_path: Path, changed: int) -> None:
+def test_search_takes_a_change_into_the_index(tmp_path: Path) -> None:
     made = tree(100)
     index = kept(made, tmp_path)
-    before = contents(tmp_path)
-    made.put(*(numbered(number, extra="executor") for number in range(changed)))
+    made.put(numbered(7, extra="executor"))
     assert ask(index, made) == ("index", False)
-    assert set(made.asked[:changed]) == {f"w/r/e{number}" for number in range(changed)}
-    assert contents(tmp_path) == before
+    assert made.asked[0] == "w/r/e7"
+    assert index.state(live=made.live).stale == 0
 
 
 def test_search_reads_a_change_once_when_asked_again(tmp_path: Path) -> None:
@@ -81,11 +74,11 @@ def test_search_reads_a_change_once_when_asked_again(tmp_path: Path) -> None:
     changed = made.live
     for _ in range(3):
         # What binds is asked in turns with what is proposed.
-        assert index.search("unheard", live=committed, read=made.read).matches == ()
-        assert len(index.search("unheard", live=changed, read=made.read).matches) == 1
+        assert index.search("unheard", live=committed, read=made.read, may_refresh=False).matches == []
+        assert len(index.search("unheard", live=changed, read=made.read, may_refresh=False).matches) == 1
     assert made.asked == ["w/r/e1"]
     made.put(numbered(1, extra="other"))
-    assert index.search("unheard", live=made.live, read=made.read).matches == ()
+    assert index.search("unheard", live=made.live, read=made.read).matches == []
 
 
 def test_search_takes_what_is_read_when_it_changed_just_now(tmp_path: Path) -> None:
@@ -94,7 +87,7 @@ def test_search_takes_what_is_read_when_it_changed_just_now(tmp_path: Path) -> N
     live = made.live | {"w/r/e1": "seen a moment ago"}
     for word in ("unheard", "later"):
         made.put(numbered(1, extra=word))
-        assert len(index.search(word, live=live, read=made.read).matches) == 1
+        assert len(index.search(word, live=live, read=made.read, may_refresh=False).matches) == 1
 
 
 def test_search_writes_when_many_changed(tmp_path: Path) -> None:
@@ -119,7 +112,7 @@ def test_search_forgets_when_a_document_is_gone(tmp_path: Path) -> None:
     made = tree(20)
     index = kept(made, tmp_path)
     made.drop("w/r/e3")
-    assert index.search("entry3", live=made.live, read=made.read).matches == ()
+    assert index.search("entry3", live=made.live, read=made.read).matches == []
 
 
 def test_search_sees_when_another_index_wrote(tmp_path: Path) -> None:
@@ -161,15 +154,27 @@ def test_refresh_says_what_it_did_when_documents_came_changed_and_went(tmp_path:
     assert index.refresh(live=made.live, read=made.read, rebuild=True) == RefreshResult(20, 20, 0, rebuilt=True)
 
 
-def test_refresh_keeps_one_generation_when_done_often(tmp_path: Path) -> None:
+def test_folder_stays_small_when_refreshed_often(tmp_path: Path) -> None:
     made = tree(30)
     index = kept(made, tmp_path)
-    for number in range(12):
-        made.put(numbered(number, extra="again"))
+    for turn in range(24):
+        made.put(numbered(turn % 12, extra=f"again {turn}"))
         index.refresh(live=made.live, read=made.read)
-        assert ask(index, made, "again executor") == ("index", False)
-    assert len(list(tmp_path.glob("generation-*"))) == 1
-    assert len(list(tmp_path.rglob("*.segment"))) <= 6
+    assert ask(index, made, "again executor") == ("index", False)
+    assert len(list(tmp_path.glob("*.toc"))) == 1
+    assert len(list(tmp_path.glob("*.pst"))) <= 8
+
+
+def test_scores_are_those_of_a_new_index_after_many_changes(tmp_path: Path) -> None:
+    made = tree(60)
+    index = kept(made, tmp_path / "old")
+    for turn in range(40):
+        made.put(numbered(turn, extra=f"lock {turn}"))
+        index.refresh(live=made.live, read=made.read)
+    made.drop("w/r/e3", "w/r/e41")
+    asked: dict[str, Any] = {"live": made.live, "read": made.read}
+    new = FullTextIndex(tmp_path / "new").search("lock executor", **asked).matches
+    assert index.search("lock executor", **asked).matches == new != []
 
 
 def test_refresh_raises_when_index_is_not_kept() -> None:
@@ -184,7 +189,7 @@ def test_refresh_lets_through_when_reading_fails(tmp_path: Path) -> None:
 
     with pytest.raises(ZeroDivisionError):
         FullTextIndex(tmp_path).refresh(live=tree(3).live, read=read)
-    assert [path.name for path in tmp_path.iterdir()] == [LOCK]
+    assert ask(FullTextIndex(tmp_path), tree(3)) == ("index", False)
 
 
 def test_state_counts_when_index_is_behind(tmp_path: Path) -> None:
@@ -203,24 +208,84 @@ def test_state_says_why_when_there_is_none(tmp_path: Path) -> None:
     assert FullTextIndex(None).state(live={}).why == "this index is not kept on disk"
 
 
+# A first index
+
+
+def test_first_index_serves_others_while_it_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fulltext, "_COMMIT", 0.0)
+    made, other = tree(200), FullTextIndex(tmp_path)
+    seen: list[int] = []
+
+    def look(done: int, _total: int) -> None:
+        if done % 50 == 0:
+            seen.append(other.state(live=made.live).documents)
+
+    FullTextIndex(tmp_path).refresh(live=made.live, read=made.read, progress=look)
+    assert seen == [50, 100, 150, 200]
+
+
+def titles(made: Tree, keys: Sequence[str]) -> Iterator[IndexDocument]:
+    return (IndexDocument(one.key, one.digest, "", one.wing, one.room, one.fields) for one in made.read(keys))
+
+
+def test_question_that_cannot_wait_finds_by_titles_what_is_not_yet_indexed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fulltext, "_COMMIT", 0.0)
+    made = tree(200)
+    asked: dict[str, Any] = {
+        "live": made.live,
+        "read": made.read,
+        "read_titles": lambda keys: titles(made, keys),
+        "is_timed": True,
+    }
+    index = FullTextIndex(tmp_path)
+    found = index.search("entry199 150", **asked)
+    # Its title has the number, and no entry 199 is indexed yet.
+    assert [match.key for match in found.matches] == ["w/r/e150"]
+    assert (found.degraded, found.why) == (
+        True,
+        "the index is being built, so that other entries were found by their titles alone",
+    )
+    index.refresh(live=made.live, read=made.read)
+    assert {match.key for match in index.search("entry199 150", **asked).matches} == {"w/r/e150", "w/r/e199"}
+
+
+@pytest.mark.usefixtures("impatient")
+def test_what_another_process_indexes_is_found_by_its_titles(tmp_path: Path) -> None:
+    made = tree(200)
+    with locked(tmp_path, wait=0):
+        found = FullTextIndex(tmp_path).search(
+            "150", live=made.live, read=made.read, read_titles=lambda keys: titles(made, keys)
+        )
+    assert ([match.key for match in found.matches], found.source, found.degraded) == (["w/r/e150"], "scan", True)
+
+
 # What can be wrong
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fulltext, "_WAIT", 0.0)
+
+
+@pytest.mark.usefixtures("impatient")
 def test_search_answers_when_another_process_writes(tmp_path: Path) -> None:
-    with locked(tmp_path / LOCK):
+    with locked(tmp_path, wait=0):
         index = FullTextIndex(tmp_path)
         with pytest.raises(IndexBusyError):
             index.refresh(live=tree(3).live, read=tree(3).read)
         assert ask(index, tree(3)) == ("scan", True)
         why = index.search("lock", live=tree(3).live, read=tree(3).read).why
-    assert why == "the index is being written, so that changed entries were read one by one"
+    assert why == "the index is being written"
 
 
+@pytest.mark.usefixtures("impatient")
 def test_search_answers_beside_the_index_when_many_changed_and_it_is_locked(tmp_path: Path) -> None:
     made = tree(100)
     index = kept(made, tmp_path)
     made.put(*(numbered(number, extra="executor") for number in range(80)))
-    with locked(tmp_path / LOCK):
+    with locked(tmp_path, wait=0):
         assert ask(index, made) == ("index", True)
     assert ask(index, made) == ("index", False)
 
@@ -234,112 +299,60 @@ def test_search_answers_when_a_file_stands_where_the_folder_should(tmp_path: Pat
     assert index.state(live={}).usable is False
 
 
-@pytest.mark.parametrize("step", ["fsync", "replace"])
-def test_search_answers_when_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+def test_search_answers_when_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = tree(100)
     index = kept(made, tmp_path)
-    before = contents(tmp_path)
     made.put(*(numbered(number, extra="executor") for number in range(80)))
 
     def full(*_arguments: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, step, full)
-        patch.setattr(Path, step, full, raising=False)
+        patch.setattr(os, "rename", full)
         assert ask(index, made) == ("index", True)
-    assert {path: content for path, content in contents(tmp_path).items() if path in before} == before
     assert ask(index, made) == ("index", False)
 
 
-NAMES = ["index.json", ".segment"]
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("end", [".toc", ".trm", ".pst", ".key.col", ".digest.col", "._text_len.col"])
 @pytest.mark.parametrize("left", [0.0, 0.5, 0.97])
-def test_search_builds_anew_when_a_file_is_torn(tmp_path: Path, name: str, left: float) -> None:
+def test_search_builds_anew_when_a_file_is_torn(tmp_path: Path, end: str, left: float) -> None:
     made = tree(30)
     kept(made, tmp_path)
-    [torn] = [path for path in files(tmp_path) if path.name.endswith(name)]
+    [torn] = tmp_path.glob(f"*{end}")
     os.truncate(torn, int(torn.stat().st_size * left))
     assert FullTextIndex(tmp_path).state(live=made.live).usable is False
     assert ask(FullTextIndex(tmp_path, persist=False), made) == ("scan", False)
     assert ask(FullTextIndex(tmp_path), made) == ("index", False)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_search_builds_anew_when_a_file_is_missing(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("end", [".trm", ".pst"])
+def test_search_builds_anew_when_a_file_is_missing(tmp_path: Path, end: str) -> None:
     made = tree(30)
     kept(made, tmp_path)
-    [lost] = [path for path in files(tmp_path) if path.name.endswith(name)]
+    [lost] = tmp_path.glob(f"*{end}")
     lost.unlink()
-    assert ask(FullTextIndex(tmp_path, persist=False), made) == ("scan", False)
     assert ask(FullTextIndex(tmp_path), made) == ("index", False)
 
 
-def test_search_is_right_when_bytes_are_overwritten(tmp_path: Path) -> None:
+def test_search_builds_anew_when_one_bit_is_another(tmp_path: Path) -> None:
     made = tree(30)
     kept(made, tmp_path)
-    [hit] = tmp_path.rglob("*.segment")
-    hit.write_bytes(b"\x93" * hit.stat().st_size)
-    index = FullTextIndex(tmp_path)
-    ask(index, made)
-    assert ask(index, made) == ("index", False)
+    for end in (".pst", ".trm", ".toc", ".key.col", ".digest.col"):
+        [file] = tmp_path.glob(f"*{end}")
+        content = bytearray(file.read_bytes())
+        content[len(content) // 2] ^= 4
+        file.write_bytes(content)
+        assert FullTextIndex(tmp_path).state(live=made.live).usable is False
+        assert ask(FullTextIndex(tmp_path), made) == ("index", False)
 
 
-def test_search_scans_and_next_builds_when_postings_break_under_an_open_index(tmp_path: Path) -> None:
+def test_open_index_answers_when_its_files_are_gone(tmp_path: Path) -> None:
     made = tree(30)
     index = kept(made, tmp_path)
     ask(index, made)
-    [postings] = tmp_path.rglob("*.segment")
-    os.truncate(postings, 10)
-    assert ask(index, made, "review executor") == ("scan", True)
-    assert not (tmp_path / "index.json").exists()
-    assert ask(index, made) == ("index", False)
-
-
-@pytest.mark.parametrize("column", ["keys", "digests", "lengths", "generation", "files", "segments"])
-def test_search_builds_anew_when_the_table_does_not_fit(tmp_path: Path, column: str) -> None:
-    made = tree(30)
-    kept(made, tmp_path)
-    stored = json.loads((tmp_path / "index.json").read_text())
-    stored[column] = {"generation": "../elsewhere", "files": {"x": 1}}.get(column, [1])
-    (tmp_path / "index.json").write_text(json.dumps(stored))
-    assert FullTextIndex(tmp_path).state(live=made.live).usable is False
-    assert ask(FullTextIndex(tmp_path), made) == ("index", False)
-
-
-@pytest.mark.parametrize(("module", "name"), [(manifest, "FORMAT"), (manifest, "VERSION"), (analysis, "VERSION")])
-def test_search_builds_anew_when_versions_differ(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: object, name: str
-) -> None:
-    made = tree(30)
-    kept(made, tmp_path)
-    monkeypatch.setattr(module, name, type(getattr(module, name))(99))
-    assert FullTextIndex(tmp_path).state(live=made.live).why == "the index was made by another version"
-    assert ask(FullTextIndex(tmp_path), made) == ("index", False)
-    assert made.asked != []
-
-
-def test_search_answers_when_generation_goes_while_it_is_open(tmp_path: Path) -> None:
-    made = tree(30)
-    index = kept(made, tmp_path)
-    ask(index, made)
-    store.sweep(tmp_path, keep=None)
-    source, _ = ask(index, made, "timeout executor")
-    assert source in ("index", "scan")
-
-
-def test_refresh_rebuilds_when_the_old_generation_is_broken_inside(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = tree(30)
-    index = kept(made, tmp_path)
-    [terms] = tmp_path.rglob("*.segment")
-    terms.write_bytes(b"\x00" * terms.stat().st_size)
-    made.put(numbered(1, extra="x"))
-    assert index.refresh(live=made.live, read=made.read).rebuilt is True
-    assert refreshing.load(tmp_path) is not None
+    for path in tmp_path.glob("MAIN_*"):
+        path.unlink()
+    assert ask(index, made, "timeout executor") == ("index", False)
 
 
 # Processes
@@ -355,24 +368,22 @@ index, made = FullTextIndex(Path(sys.argv[2])), tree(60)
 """
 
 KILLED = """
-from mdmem.index import refresh as refreshing, writer as writing
+import whoosh.index, whoosh.writing
 def die(*_a, **_k): os.kill(os.getpid(), signal.SIGKILL)
 made.put(*(numbered(n, extra="killed") for n in range(10)))
 step = sys.argv[3]
 if step == "reading":
     index.refresh(live=made.live, read=made.read, progress=lambda done, total: done == 5 and die())
-modules = {"seal": writing, "publish": refreshing, "sweep": refreshing}
-setattr(modules[step], step, die)
+if step == "segment":
+    whoosh.writing.SegmentWriter._commit_toc = die
+if step == "toc":
+    whoosh.index.clean_files = die
 index.refresh(live=made.live, read=made.read)
 """
 
 WRITING = """
 for turn in range(8):
     made.put(*(numbered(n, extra=f"turn{turn}") for n in range(turn, 60, 8)))
-    try:
-        index.refresh(live=made.live, read=made.read)
-    except IndexBusyError:
-        pass
     found = index.search("executor lock turn7", live=made.live, read=made.read)
     right = FullTextIndex(None).search("executor lock turn7", live=made.live, read=made.read)
     assert found.matches == right.matches, turn
@@ -385,34 +396,16 @@ def process(code: str, folder: Path, *arguments: str) -> "subprocess.Popen[bytes
 
 
 @pytest.mark.parametrize("start", ["empty", "kept"])
-@pytest.mark.parametrize("step", ["reading", "seal", "publish", "sweep"])
+@pytest.mark.parametrize("step", ["reading", "segment", "toc"])
 def test_index_is_usable_when_a_writer_was_killed(tmp_path: Path, start: str, step: str) -> None:
     made = tree(60)
     if start == "kept":
         kept(made, tmp_path)
     assert process(KILLED, tmp_path, step).wait() == -9
     assert ask(FullTextIndex(tmp_path), made) == ("index", False)
-    made.put(numbered(1, extra="after"))
-    FullTextIndex(tmp_path).refresh(live=made.live, read=made.read)
-    assert len(list(tmp_path.glob("generation-*"))) == 1
 
 
-def test_search_is_right_when_two_processes_write_and_ask(tmp_path: Path) -> None:
-    running = [process(WRITING, tmp_path) for _ in range(2)]
-    assert [each.wait() for each in running] == [0, 0]
+def test_search_is_right_when_eight_processes_write_and_ask(tmp_path: Path) -> None:
+    running = [process(WRITING, tmp_path) for _ in range(8)]
+    assert [each.wait() for each in running] == [0] * 8
     assert ask(FullTextIndex(tmp_path), tree(60)) == ("index", False)
-
-
-def test_import_leaves_whoosh_out_when_only_the_protocol_is_needed() -> None:
-    code = "import sys, mdmem.index, mdmem.index.protocol, mdmem.index.fulltext; sys.exit('whoosh' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-@pytest.mark.skipif(not OPEN_FILES.exists(), reason="the platform does not list open files")
-def test_search_closes_its_files_when_the_index_is_dropped(tmp_path: Path) -> None:
-    made = Tree(document("w/r/a", "lock"))
-    index = kept(made, tmp_path)
-    index.search("lock", live=made.live, read=made.read)
-    before = len(list(OPEN_FILES.iterdir()))
-    del index
-    assert len(list(OPEN_FILES.iterdir())) < before

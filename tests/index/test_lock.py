@@ -2,17 +2,17 @@ from pathlib import Path
 
 import pytest
 
+from mdmem.index.folder import locked
 from mdmem.index.protocol import IndexBusyError
-from mdmem.index.store import locked
 
 
 def test_locked_raises_when_somebody_holds_it(tmp_path: Path) -> None:
-    with locked(tmp_path / "lock"), pytest.raises(IndexBusyError), locked(tmp_path / "lock"):
+    with locked(tmp_path, wait=0), pytest.raises(IndexBusyError), locked(tmp_path, wait=0):
         pass
 
 
 def test_locked_lets_go_when_what_it_guards_fails(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), locked(tmp_path / "lock"):
+    with pytest.raises(ZeroDivisionError), locked(tmp_path, wait=0):
         raise ZeroDivisionError
-    with locked(tmp_path / "lock"):
+    with locked(tmp_path, wait=0):
         pass

@@ -169,7 +169,7 @@ def test_after_each_change_a_server_has_what_a_new_one_has(
     def seen(server: Provider) -> list[object]:
         view = view_of(server.workspace())
         both = [view.effective, view.checkout]
-        found = [one.find_text("threads", one.catalog.everything).matches.keys for one in both]
+        found = [[match.key for match in one.find_text("threads", one.catalog.everything).matches] for one in both]
         catalogs = [(one.catalog.entries, one.catalog.file_digests, one.catalog.stances) for one in both]
         paths = [[file.path for file in (*one.catalog.files, *one.catalog.others)] for one in both]
         return [found, catalogs, paths, view.overridden, view.alternatives]

@@ -108,7 +108,7 @@ def test_long_best_match_says_that_no_newer_entry_changes_it(tmp_path: Path) -> 
     assert beneath(root, "orders") == (Mention("named by no newer entry", ""),)
     put(root, "app/rules/adr-0009", "Mails", "We keep ADR 7 in mind.\n", created_at="2026-03-01")
     put(root, "app/rules/adr-0012", "Later", f"Look.\n\n[see: {RULE}]\n", created_at="2026-03-02")
-    said = "named by newer adr-0012, adr-0009; none says that it changes this"
+    said = "named by newer adr-0009, adr-0012; none says that it changes this"
     assert beneath(root, "orders") == (Mention(said, ""),)
     for number in range(5):
         put(root, f"app/rules/law-{number}", f"Law {number}", "Orders cost nothing.\n", type="invariant")

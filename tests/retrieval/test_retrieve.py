@@ -7,6 +7,7 @@ import pytest
 from builders import commit_all, make_repository, run_here, run_mdmem, write, write_entry
 
 from mdmem.entry.model import EntryType, Status
+from mdmem.index.fulltext import FOLDER
 from mdmem.retrieval.question import OmittedCount
 from mdmem.retrieval.ranks import Retrieval
 
@@ -240,8 +241,8 @@ def test_answer_is_the_same_from_index_scan_and_revision(tmp_path: Path, capsys:
     first = json.loads(run_here(capsys, *arguments, cwd=root).out)
     assert first["source"] == "index"
     cache = tmp_path / ".git" / "mdmem" / "cache"
-    assert (cache / "memory" / "text").is_dir()
-    for text in cache.glob("*/text"):
+    assert (cache / "memory" / FOLDER).is_dir()
+    for text in cache.glob(f"*/{FOLDER}"):
         text.rename(text.with_name("away"))
         text.write_text("a file stands where the index belongs")
     scanned = json.loads(run_here(capsys, *arguments, cwd=root).out)
