@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import tomllib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -48,7 +50,7 @@ _Rows = Mapping[str, Key]
 def parse_settings(content: bytes) -> Settings:
     """Return the settings that a `mdmem.toml` states; raises SettingsError naming the key or the line."""
     try:
-        stated = _loaded(content.removeprefix(BOM_UTF8).decode())
+        stated = tomllib.loads(content.removeprefix(BOM_UTF8).decode())
     except UnicodeDecodeError as error:
         raise SettingsError(f"mdmem.toml is not UTF-8 at byte {error.start}; save it as UTF-8") from error
     except RecursionError as error:
@@ -65,34 +67,6 @@ def parse_settings(content: bytes) -> Settings:
         key, message = faults[0]
         raise SettingsError(message, readable=settings, line=settings.line_of(key))
     return settings
-
-
-def _loaded(text: str) -> dict[str, Any]:
-    """Return what a text in TOML states; raises ValueError."""
-    plain = _plain(text)
-    if plain is not None:
-        return plain
-    # Imported here: with its patterns it takes 3 ms, and most memories state names alone.
-    import tomllib
-
-    return tomllib.loads(text)
-
-
-def _plain(text: str) -> dict[str, Any] | None:
-    """Return what a text states that is lines of `key = "text"`, blank ones and comments; None for any other."""
-    found: dict[str, Any] = {}
-    if not text.isascii():
-        return None
-    for line in text.split("\n"):
-        key, sign, value = line.partition(" = ")
-        inner = value[1:-1]
-        if not line or (line[0] == "#" and line.isprintable()):
-            continue
-        is_text = sign and len(value) > 1 and value[0] == value[-1] == '"' and '"' not in inner and "\\" not in inner
-        if not is_text or not key.isidentifier() or key in found or not line.isprintable():
-            return None
-        found[key] = inner
-    return found
 
 
 def _is_too_large(value: object) -> bool:
@@ -159,8 +133,6 @@ def _tables(rows: _Rows) -> set[str]:
 
 
 def _unknown(prefix: str, key: str, rows: _Rows) -> str:
-    import difflib
-
     known = sorted(rows) if prefix else [*sorted(rows), f"{_WINGS}.NAME.check", f"{_WINGS}.NAME.git"]
     candidates = [*known, *sorted(_tables(rows)), *([] if prefix else [_WINGS])]
     close = difflib.get_close_matches(key, candidates, n=1, cutoff=0.5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable
 from enum import StrEnum
@@ -79,8 +80,6 @@ def wing(key: str, value: object) -> str:
 
 def rooms(key: str, value: object) -> dict[str, str]:
     """Read the rooms by kind, with the defaults of the others."""
-    import difflib
-
     stated = table(text)(key, value)
     for kind, room in stated.items():
         if kind not in ROOMS:

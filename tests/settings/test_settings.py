@@ -1,14 +1,11 @@
 """The settings: each key, each wrong value with a sentence that names it, and the nearest for a misspelt one."""
 
-import tomllib
-from itertools import product
-
 import pytest
 from golden import GoldenCase, bytes_of, each_case
 
 from mdmem.errors import SettingsError
 from mdmem.finding import Severity
-from mdmem.settings import Approvals, Ended, Settings, WingSettings, parse, parse_settings
+from mdmem.settings import Approvals, Ended, Settings, WingSettings, parse_settings
 
 
 @pytest.mark.parametrize("content", [b"", b"\n# nothing\n", b"\xef\xbb\xbf", b"[check]\n"])
@@ -154,14 +151,3 @@ ignore = ["d"]
 [wings."shop"]
 """
     assert Settings(source=content).line_of(key, value) == line
-
-
-def test_plain_lines_state_what_toml_says_of_them() -> None:
-    lines = ["", "# why", "#\t", "#\x7f", "[t]", "t.a = 1", "  ", "c = 'x'", 'd="x"', 'e = "x" # why', 'f = "\u00fc"']
-    lines += [
-        f"{key} = {value}" for key in ("a", "b", "a b", '"b"') for value in ('"x"', '""', '"""', '"\\t"', "5", '"a"b"')
-    ]
-    read = [(text, parse._plain(text)) for text in map("\n".join, product(lines, lines))]
-    plain = [(text, stated) for text, stated in read if stated is not None]
-    assert len(plain) > 20
-    assert [(text, tomllib.loads(text)) for text, _ in plain] == plain
