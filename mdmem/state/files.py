@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_IMODE, S_ISREG
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
+
+from msgspec import Meta, ValidationError, convert
 
 from mdmem.disk import make_folder, read_regular
 from mdmem.errors import EnvironmentFaultError
@@ -17,6 +19,8 @@ from mdmem.record import UNPACKABLE, is_packable, packed_parts, unpack
 from mdmem.reply import note_written
 
 _Kind = TypeVar("_Kind")
+# A point in time of a record: one without offset makes the record unreadable.
+Moment = Annotated[datetime, Meta(tz=True)]
 
 
 @contextmanager
@@ -168,6 +172,14 @@ def read_record(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def read_struct(path: Path, kind: type[_Kind]) -> _Kind | None:
+    """Return a record as a kind of struct; None where it is not one."""
+    try:
+        return convert(read_record(path), kind)
+    except ValidationError:
+        return None
 
 
 def canonical(content: Any) -> bytes:

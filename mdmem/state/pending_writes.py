@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
-from mdmem.state.files import canonical, list_names, read_record, read_time, refusal_named, write_record, written_time
+from mdmem.state.files import Moment, canonical, list_names, read_struct, refusal_named, write_record, written_time
 from mdmem.state.lock import try_lock, write_lock
 
 SUFFIX = ".json"
@@ -33,7 +33,7 @@ class PendingWrite(Struct, frozen=True, kw_only=True):
 
     verb: str
     arguments: Mapping[str, Any]
-    created: datetime
+    created: Moment
     attempts: int = 1
     error: str = ""
     intended: Mapping[str, str] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Blocked(Struct, frozen=True, kw_only=True):
     key: str
     confidence: float
     candidate: str
-    at: datetime
+    at: Moment
     title: str = ""
     project: str = ""
     request: str = ""
@@ -94,65 +94,22 @@ def name_of(key: str) -> str:
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def pending_to_json(record: PendingWrite) -> dict[str, Any]:
-    """Return a pending write as JSON values, without the secrets of its arguments."""
-    return {
-        "verb": record.verb,
-        "arguments": _without_secrets(record.arguments),
-        "created": written_time(record.created),
-        "attempts": record.attempts,
-        "error": record.error,
-        "intended": dict(record.intended),
-        "refused": record.refused,
-    }
-
-
-def blocked_to_json(record: Blocked) -> dict[str, Any]:
-    """Return a blocked write as JSON values."""
-    at = written_time(record.at)
-    stated = {"key": record.key, "confidence": record.confidence, "candidate": record.candidate, "at": at}
-    return stated | {"title": record.title, "project": record.project, "request": record.request}
-
-
 def read_pending(path: Path) -> PendingWrite | None:
     """Return the pending write of a file; None where its content is not what its name says."""
-    match read_record(path):
-        case {
-            "verb": str(verb),
-            "arguments": dict(arguments),
-            "created": created,
-            "attempts": int(attempts),
-            "error": str(error),
-            "intended": dict(intended),
-            **rest,
-        } if (moment := read_time(created)) is not None:
-            record = PendingWrite(
-                verb=verb,
-                arguments=arguments,
-                created=moment,
-                attempts=attempts,
-                error=error,
-                intended=intended,
-                refused=rest.get("refused") is True,
-            )
-            return record if path.name == f"{record.id}{SUFFIX}" else None
-    return None
+    record = read_struct(path, PendingWrite)
+    return record if record is not None and path.name == f"{record.id}{SUFFIX}" else None
 
 
 def read_blocked(path: Path) -> Blocked | None:
     """Return the blocked write of a file; None where its content is not what its name says."""
-    match read_record(path):
-        case {
-            "key": str(key),
-            "confidence": int() | float() as confidence,
-            "candidate": str(candidate),
-            "at": at,
-            **rest,
-        } if (moment := read_time(at)) is not None:
-            said = {name: str(rest.get(name, "")) for name in ("title", "project", "request")}
-            record = Blocked(key=key, confidence=float(confidence), candidate=candidate, at=moment, **said)
-            return record if path.name == f"{name_of(key)}{SUFFIX}" else None
-    return None
+    record = read_struct(path, Blocked)
+    return record if record is not None and path.name == f"{record.id}{SUFFIX}" else None
+
+
+def write_pending(path: Path, record: PendingWrite) -> None:
+    """Replace the file of a pending write, without the secrets of its arguments; raises OSError."""
+    content = asdict(record) | {"arguments": _without_secrets(record.arguments), "intended": dict(record.intended)}
+    write_record(path, content | {"created": written_time(record.created)})
 
 
 def _without_secrets(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -188,11 +145,11 @@ class PendingWrites:
             known = read_pending(path)
             claim = try_lock(self._claim_path(record.id)) if known is not None else None
             if known is None:
-                write_record(path, pending_to_json(record))
+                write_pending(path, record)
             elif claim is not None:
                 attempts, intended = known.attempts + record.attempts, record.intended or known.intended
                 kept = replace(record, created=known.created, attempts=attempts, intended=intended)
-                write_record(path, pending_to_json(kept))
+                write_pending(path, kept)
                 self._release(record.id, claim)
         return record.id
 
@@ -258,7 +215,7 @@ class PendingWrites:
             known = self.blocked(stopped.key)
             lowest = min(stopped.confidence, known.confidence if known is not None else 1.0)
             record = replace(stopped, confidence=lowest)
-            write_record(self._path(_BLOCKED, record.id), blocked_to_json(record))
+            write_record(self._path(_BLOCKED, record.id), asdict(record) | {"at": written_time(record.at)})
         return record
 
     def blocked_writes(self) -> tuple[Blocked, ...]:
@@ -280,7 +237,7 @@ class PendingWrites:
             path = self._path(_PENDING, id_)
             known = read_pending(path)
             if known is not None:
-                write_record(path, pending_to_json(changed(known)))
+                write_pending(path, changed(known))
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:

@@ -11,9 +11,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
-from mdmem.state.files import list_names, read_record, read_time, refusal_named, write_record, written_time
+from mdmem.state.files import Moment, list_names, read_struct, refusal_named, write_record, written_time
 from mdmem.state.pending_writes import SUFFIX
 
 # A client that sends a call again does so within minutes; what is older is meant anew. Beyond so many the oldest go.
@@ -26,7 +26,7 @@ class UnansweredSave(Struct, frozen=True, kw_only=True):
 
     address: str
     digest: str
-    at: datetime
+    at: Moment
     is_written: bool = False
 
 
@@ -39,45 +39,34 @@ class UnansweredSaves:
 
     def unanswered(self, id_: str, now: datetime) -> UnansweredSave | None:
         """Return what an earlier call was about to write, where it has no answer and is not too old."""
-        found = _read(self._path(id_))
+        found = read_struct(self._path(id_), UnansweredSave)
         return found if found is not None and now - found.at < _LASTS else None
 
     def keep(self, id_: str, intent: UnansweredSave) -> None:
         """Note what a call is about to write, before it does, and forget what is too old."""
         with refusal_named(self._state):
             self._forget_old(intent.at)
-            write_record(self._path(id_), _as_json(intent))
+            self._write(id_, intent)
 
     def wrote(self, id_: str, intent: UnansweredSave) -> None:
         """Note that it is written: what others change in the file from now on makes it no other entry."""
         with refusal_named(self._state):
-            write_record(self._path(id_), _as_json(replace(intent, is_written=True)))
+            self._write(id_, replace(intent, is_written=True))
 
     def answered(self, id_: str) -> None:
         """Forget a write whose answer has left the process."""
         with refusal_named(self._state), contextlib.suppress(FileNotFoundError, NotADirectoryError):
             self._path(id_).unlink()
 
+    def _write(self, id_: str, intent: UnansweredSave) -> None:
+        write_record(self._path(id_), asdict(intent) | {"at": written_time(intent.at)})
+
     def _forget_old(self, now: datetime) -> None:
         paths = [self._state / _FOLDER / name for name in list_names(self._state / _FOLDER)]
-        known = [(intent.at, path) for path in paths if (intent := _read(path)) is not None]
+        known = [(intent.at, path) for path in paths if (intent := read_struct(path, UnansweredSave)) is not None]
         newest = sorted((pair for pair in known if now - pair[0] < _LASTS), reverse=True)[: _MOST - 1]
         for path in {path for _, path in known} - {path for _, path in newest}:
             path.unlink(missing_ok=True)
 
     def _path(self, id_: str) -> Path:
         return self._state / _FOLDER / f"{id_}{SUFFIX}"
-
-
-def _as_json(intent: UnansweredSave) -> dict[str, object]:
-    at = written_time(intent.at)
-    return {"address": intent.address, "digest": intent.digest, "at": at, "is_written": intent.is_written}
-
-
-def _read(path: Path) -> UnansweredSave | None:
-    match read_record(path):
-        case {"address": str(address), "digest": str(digest), "at": at, "is_written": bool(is_written)} if (
-            moment := read_time(at)
-        ) is not None:
-            return UnansweredSave(address=address, digest=digest, at=moment, is_written=is_written)
-    return None
