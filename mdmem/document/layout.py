@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 
@@ -151,23 +151,14 @@ class Layout(Struct, frozen=True):
         """Return the comments in the lines of a key; a `#` inside a value is none."""
         at, end = self.lines(name)
         found = []
-        for start, behind in sorted(self._values(name)):
+        for node in sorted(_scalars(*self.fields.nodes(name)), key=lambda node: node.start_mark.index):
+            start, behind = node.start_mark.index, content_end(self.front, node)
+            if node.style in ("|", ">"):
+                # PyYAML's marks of a block scalar include the comment on its first line.
+                start = min(self.next_line(start), behind)
             found += _COMMENT.findall(self.front[at:start])
             at = max(at, behind)
         return [comment.rstrip() for comment in (*found, *_COMMENT.findall(self.front[at:end]))]
-
-    def _values(self, name: str) -> Iterator[tuple[int, int]]:
-        """Yield start and end of each text in the lines of a key."""
-        todo: list[yaml.Node] = [*self.fields.nodes(name)]
-        while todo:
-            node = todo.pop()
-            if is_collection(node):
-                todo += [one for item in node.value for one in (item if isinstance(item, tuple) else (item,))]
-                continue
-            start, end = node.start_mark.index, content_end(self.front, node)
-            # PyYAML's marks of a block scalar include the comment on its first line.
-            is_block = is_scalar(node) and node.style in ("|", ">")
-            yield (min(self.next_line(start), end), end) if is_block else (start, end)
 
     def refusal(self, fact: str, help_: str) -> UnpatchableError:
         """Return the error for what cannot be patched."""
@@ -176,6 +167,15 @@ class Layout(Struct, frozen=True):
     def too_wide(self) -> UnpatchableError:
         """Return the error for a patch whose result is not the one that was asked for."""
         return self.refusal("would change in more than what was asked for", "write the change by hand")
+
+
+def _scalars(*nodes: Any) -> Iterator[yaml.ScalarNode]:
+    """Yield the texts in some nodes."""
+    for node in nodes:
+        if is_scalar(node):
+            yield node
+        else:
+            yield from _scalars(*(node if isinstance(node, tuple) else node.value))
 
 
 def is_typed(name: str) -> bool:

@@ -40,12 +40,10 @@ def set_fields(document: Document, values: Mapping[str, Value]) -> tuple[Edit, .
     """
     layout = layout_of(document)
     changes: list[KeyChange] = []
-    for name, value in values.items():
-        if name in layout.fields and not _means(layout.fields, name, value):
-            changes += _changed(layout, name, value)
-    for name in sorted(values.keys() - layout.fields.keys(), key=rank_of):
-        value = values[name]
-        if value or value == "":
+    for name, value in sorted(values.items(), key=lambda pair: rank_of(pair[0])):
+        if name in layout.fields:
+            changes += [] if _means(layout.fields, name, value) else _changed(layout, name, value)
+        elif value or value == "":
             source = fresh(name, value) if isinstance(value, str) else joined([scalar(item) for item in value])
             at = layout.gap(name)
             changes.append(KeyChange(at, at, f"{layout.indent()}{scalar(name)}: {source}{layout.line_break(at)}"))
@@ -166,9 +164,7 @@ def _proved(
 ) -> tuple[Edit, ...]:
     """Return the edits of changes that lead to the meant document; raises UnpatchableError for any other."""
     at = layout.offset
-    edits = [
-        edit for change in changes for edit in replace_span(document, at + change.start, at + change.end, change.text)
-    ]
+    edits = [edit for start, end, text in changes for edit in replace_span(document, at + start, at + end, text)]
     if not edits:
         return ()
     edits.sort(key=lambda edit: (edit.start, edit.end))
