@@ -6,10 +6,9 @@ from collections.abc import Collection, Mapping
 from datetime import date
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct, ValidationError, convert, field, to_builtins
 from msgspec.structs import replace
 
-from mdmem.entry.model import day_of, parse_moment
 from mdmem.state.files import read_json, write_json
 from mdmem.state.lock import write_lock
 
@@ -31,8 +30,10 @@ class Times(Struct, frozen=True):
 
 def read_times(folder: Path) -> Times:
     """Return the times that a state folder holds; none where it has no such file, or one that cannot be read."""
-    stored = read_json(folder / _FILE, _VERSION)
-    return Times(_day(stored.get("everything")), _days(stored.get("wings")), _days(stored.get("made")))
+    try:
+        return convert(read_json(folder / _FILE, _VERSION), Times)
+    except ValidationError:
+        return Times()
 
 
 def record_hygiene(folder: Path, wings: Collection[str] | None, today: date) -> bool:
@@ -57,19 +58,4 @@ def record_made(folder: Path, wings: Collection[str], today: date) -> bool:
 
 
 def _write(folder: Path, times: Times) -> bool:
-    days = {"wings": times.wings, "made": times.made}
-    stated = {name: {wing: day.isoformat() for wing, day in sorted(one.items())} for name, one in days.items() if one}
-    everything = times.everything.isoformat() if times.everything else None
-    return write_json(folder / _FILE, _VERSION, {"everything": everything, **stated})
-
-
-def _days(stored: object) -> dict[str, date]:
-    days = {name: _day(text) for name, text in stored.items()} if isinstance(stored, dict) else {}
-    return {name: day for name, day in sorted(days.items()) if day is not None}
-
-
-def _day(text: object) -> date | None:
-    try:
-        return day_of(parse_moment(text)) if isinstance(text, str) else None
-    except ValueError:
-        return None
+    return write_json(folder / _FILE, _VERSION, to_builtins(times, order="sorted"))
