@@ -46,9 +46,10 @@ def change_items(layout: Layout, name: str, slots: Sequence[Slot]) -> list[KeyCh
         return _changed_single(layout, name, slots)
     replaced = [_replaced(layout, name, slot) for slot in slots if slot.old is not None and slot.text is not None]
     kept = {slot.old for slot in slots if slot.old is not None}
+    after = layout.patched(replaced)
+    refuse_lost_comments(layout, after, name)
     if len(kept) == len(slots) == len(node.value):
         return replaced
-    after = layout.patched(replaced)
     for place in reversed(range(len(node.value))):
         if place not in kept:
             after = after.patched(_remove_item(after, name, place))
