@@ -49,8 +49,12 @@ def replace_span(document: Document, start: int, end: int, text: str) -> tuple[E
     try:
         content = text.encode()
     except UnicodeEncodeError as error:
-        raise UnpatchableError(f"{document.path}: the new text holds half a character; write the whole one") from error
+        raise _half_character(document.path) from error
     return (Edit(document.path, first, first + len(document.text[start:end].encode()), content),)
+
+
+def _half_character(path: str) -> UnpatchableError:
+    return UnpatchableError(f"{path}: the new text holds half a character; write the whole one")
 
 
 def replace_in_body(document: Document, offset: int, width: int, text: str) -> tuple[Edit, ...]:
@@ -101,6 +105,8 @@ class Layout(Struct, frozen=True):
             return Layout(self.path, front, HANDLER.load(front), self.opening)
         except FrontMatterError as error:
             raise self.too_wide() from error
+        except UnicodeEncodeError as error:
+            raise _half_character(self.path) from error
 
     def line_start(self, index: int) -> int:
         """Return where the line of a character begins."""
