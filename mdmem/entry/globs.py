@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import string
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import count
 
 from msgspec import Struct
@@ -180,25 +181,20 @@ def _tokens(glob: bytes) -> Iterator[bytes]:
 _ITEM = re.compile(rb"\[:([^\]]*):\]|(\\.|[^\\])-(\\.|[^\]\\])|(\\.|[^\\])", re.DOTALL)
 
 
-@cache
-def _classes() -> dict[str, str]:
-    # Imported here: few globs name one.
-    import string
-
-    return {
-        "alnum": string.ascii_letters + string.digits,
-        "alpha": string.ascii_letters,
-        "blank": " \t",
-        "cntrl": "".join(map(chr, range(32))) + "\x7f",
-        "digit": string.digits,
-        "graph": string.ascii_letters + string.digits + string.punctuation,
-        "lower": string.ascii_lowercase,
-        "print": string.ascii_letters + string.digits + string.punctuation + " ",
-        "punct": string.punctuation,
-        "space": string.whitespace,
-        "upper": string.ascii_uppercase,
-        "xdigit": string.hexdigits,
-    }
+_CLASSES = {
+    "alnum": string.ascii_letters + string.digits,
+    "alpha": string.ascii_letters,
+    "blank": " \t",
+    "cntrl": "".join(map(chr, range(32))) + "\x7f",
+    "digit": string.digits,
+    "graph": string.ascii_letters + string.digits + string.punctuation,
+    "lower": string.ascii_lowercase,
+    "print": string.ascii_letters + string.digits + string.punctuation + " ",
+    "punct": string.punctuation,
+    "space": string.whitespace,
+    "upper": string.ascii_uppercase,
+    "xdigit": string.hexdigits,
+}
 
 
 def _set(glob: bytes, at: int) -> tuple[bytes, int]:
@@ -220,6 +216,6 @@ def _set(glob: bytes, at: int) -> tuple[bytes, int]:
 def _members(item: re.Match[bytes]) -> set[int] | None:
     name, low, high, single = item.groups()
     if name is not None:
-        known = _classes().get(name.decode("latin-1"))
+        known = _CLASSES.get(name.decode("latin-1"))
         return None if known is None else set(known.encode())
     return {single[-1]} if single else set(range(low[-1], high[-1] + 1))
