@@ -19,7 +19,7 @@ from mdmem.git import Repository
 from mdmem.git.commit import commit_paths
 from mdmem.git.fetch import fetch_commit, fetch_tip, folders_with, make_bare
 from mdmem.settings import WingSettings
-from mdmem.settings.pins import with_pin
+from mdmem.settings.insertion import with_pin
 from mdmem.state.pins import Pin, find_pin, keep_pin, store_of
 from mdmem.tree import SETTINGS_NAME, Unreadable
 from mdmem.workspace.workspace import Workspace

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mdmem.errors import SettingsError
 from mdmem.settings import parse_settings
-from mdmem.settings.pins import with_pin
+from mdmem.settings.insertion import with_pin
 
 OLD, NEW = "b" * 40, "a" * 40
 
