@@ -166,6 +166,9 @@ def _status(
         return reading.status, {"status": reading.guess} if reading.guess else {}, ()
     why = f"the status `{reading.text[:60]}` is not known" if reading.is_unknown else "no status is stated"
     said = (why,) if reading.is_unknown else ()
+    if source.is_in_records and reading.claims and not reading.is_unknown:
+        # The status says what became of a part: the rest is in force.
+        return Status.ACTIVE, {}, ()
     if source.is_in_records:
         return Status.ACTIVE, {"status": Guess(f"{why}; a decision record counts as accepted", Sureness.LIKELY)}, said
     if unstated is Status.ACTIVE and not reading.is_unknown and (deciding(sections) or reading.claims):

@@ -22,7 +22,7 @@ from mdmem.exchange.memory_document import NAME as WHOLE
 from mdmem.exchange.memory_document import DocumentFile, is_document, read_document
 from mdmem.exchange.record import ForeignRecord, Guess, SourceFile
 from mdmem.exchange.references import known_from
-from mdmem.exchange.source import UnfitError, foreign, found_here, found_in, read_bytes, read_source
+from mdmem.exchange.source import UnfitError, foreign, found_here, found_in, original_of, read_bytes, read_source
 from mdmem.workspace.addresses import iter_origins
 from mdmem.workspace.workspace import Workspace
 
@@ -89,8 +89,6 @@ class Intake:
         self._workspace, self._request = workspace, request
         named = found_in(location.base, workspace.cwd, request.paths) if request.paths else None
         found = foreign(found_here(location.base, location.repository) if named is None else named, workspace)
-        self.found = [one for one in found if not one.is_translation]
-        translations = [one.path for one in found if one.is_translation]
         self.records: dict[str, ForeignRecord] = {}
         self.before: dict[str, ForeignRecord] = {}
         self.files: dict[str, bytes] = {}
@@ -99,6 +97,10 @@ class Intake:
         self.dialects: dict[str, str] = {}
         known = iter_origins(workspace, workspace.catalog.addresses)
         self._origins = {(one.path, one.part): (address, one) for address, one in known}
+        # An original that was moved into the memory is no longer beside its translation.
+        imported = {path for path, _ in self._origins}
+        translations = [one.path for one in found if one.is_translation or original_of(one.path) in imported]
+        self.found = [one for one in found if one.path not in translations]
         self.known = [
             known_from(address, path, workspace.catalog.entries[address].title)
             for (path, part), (address, _) in self._origins.items()

@@ -101,10 +101,16 @@ def _below(base: Path, folder: Path, record_folders: Sequence[str]) -> Iterator[
         home = max((one for one in homes if path.is_relative_to(one)), key=lambda one: len(one.parts))
         parts = path.parent.relative_to(home).parts
         room = well_formed("room", "-".join(parts)) or "" if parts else ""
-        original = _TRANSLATED.fullmatch(path.name)
-        is_translation = original is not None and path.with_name(f"{original[1]}.md") in paths
+        original = original_of(path.name)
+        is_translation = original is not None and path.with_name(original) in paths
         found = _found(base, path, record_folders)
         yield replace(found, room=room, is_translation=is_translation)
+
+
+def original_of(path: str) -> str | None:
+    """Return the path of the original of a translation, `x.md` of `x.fr.md`; None for any other name."""
+    found = _TRANSLATED.fullmatch(path)
+    return f"{found[1]}.md" if found is not None else None
 
 
 _TRANSLATED = re.compile(r"(.+)\.[a-z]{2}(?:[-_][A-Za-z]{2,4})?\.md")

@@ -190,6 +190,14 @@ def test_translations_beside_their_originals_are_left_out_and_said_once(tmp_path
     assert ran.err.splitlines()[0] == "2 translations left out, such as docs/adr/0001-files.fr.md beside its original"
 
 
+def test_translation_of_a_record_that_was_moved_into_the_memory_is_left_out(tmp_path: Path, capsys: Capture) -> None:
+    folder = project(tmp_path, **PAIR, **{"r0001_files.fr": record(1, "Fichiers")})
+    commit_all(folder)
+    run_here(capsys, "import", "--move", cwd=folder)
+    again = run_here(capsys, "import", "--dry-run", cwd=folder)
+    assert "0001-files.fr" not in again.out
+
+
 FOLDERS = (
     "adr",
     "docs/ADRs",
