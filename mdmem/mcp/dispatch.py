@@ -16,7 +16,7 @@ from mdmem.access import Access
 from mdmem.mcp.pages import Page
 from mdmem.mcp.session import Session
 from mdmem.mcp.tool_call import TIMED_OUT, OtherMemories, ToolCall, ToolCalls, refusing
-from mdmem.mcp.tools.shape import Tool
+from mdmem.mcp.tools.shape import Facts, Tool
 from mdmem.mcp.workspaces import Provider
 from mdmem.reply import replying
 
@@ -38,7 +38,7 @@ class Calls(ToolCalls):
     async def call(self, tool: Tool, given: Mapping[str, Any], access: Access) -> Page:
         """Return the page that a call asks for; raises RefusedError for whatever goes wrong."""
         with refusing(tool):
-            asked = self._asked(tool, given, access, await self.in_thread(self._limits))
+            asked = self._asked(tool, given, access, await self.in_thread(self.limits))
             async with self._writers if tool.writes else self._readers:
                 with replying() as reply:
                     page = await self._answer(asked)
@@ -60,7 +60,9 @@ class Calls(ToolCalls):
                 if page is not None:
                     return page
         said = f"no answer within {limits.seconds:g} s, tried {_TRIES} times; go on without the memory, or call again"
-        beside = await self.in_thread(partial(self._outside, asked))
+        beside: Facts = {}
+        with anyio.move_on_after(limits.seconds):
+            beside = await self.in_thread(partial(self._outside, asked))
         said += "; what stands under `fallback` is from outside the memory and binds nobody" if beside else ""
         return asked.page({**tool.fall_back(TIMED_OUT, said, asked.arguments), **beside})
 

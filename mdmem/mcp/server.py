@@ -200,7 +200,8 @@ class MemoryServer(MCPServer[Any]):
         """Wait a moment for the index to be brought up to date, whose lock a question would meet."""
         if self._warming is not None:
             self._warming.hurry()
-            with anyio.move_on_after(_PATIENCE):
+            limits = await self.calls.in_thread(self.calls.limits)
+            with anyio.move_on_after(min(_PATIENCE, limits.seconds / 2)):
                 while self._warming.is_running:
                     await anyio.sleep(_LOOK)
 

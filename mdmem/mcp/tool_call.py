@@ -215,7 +215,8 @@ class ToolCalls:
         """Return a workspace that may be asked; who leaves some questions to others raises OverdueError here."""
         return workspace
 
-    def _limits(self) -> Limits:
+    def limits(self) -> Limits:
+        """Return the limits of a call by the settings as they are now."""
         try:
             settings = self._provider.settings()
         except (MdmemError, OSError):

@@ -550,7 +550,7 @@ def test_a_reading_tool_is_tried_once_more_when_it_takes_too_long(root: Path) ->
 
 
 def test_what_is_told_of_a_find_takes_of_its_time(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Calls, "_limits", lambda _: Limits(0.01))
+    monkeypatch.setattr(Calls, "limits", lambda _: Limits(0.01))
     monkeypatch.setattr("mdmem.retrieval.search.snippets", lambda *_: lambda _hit: time.sleep(0.02))
     said = text(call(server_over(root), "search", query="threads"))
     assert said.startswith("retrieval_status: timed_out; message: ")
@@ -561,7 +561,7 @@ def test_where_the_time_is_over_a_few_lines_come_from_outside(tmp_path: Path, mo
     root = make_root(repository / "memory")
     write(repository, "README.md", "The gateway closes at night.\n")
     commit_all(repository)
-    monkeypatch.setattr(Calls, "_limits", lambda _: Limits(0.01))
+    monkeypatch.setattr(Calls, "limits", lambda _: Limits(0.01))
     monkeypatch.setattr("mdmem.retrieval.answers.answer_each", lambda *_, **__: time.sleep(0.1))
     told = facts(call(server_over(root), "retrieve", query="night gateway", format="json"))
     assert told["retrieval_status"] == "timed_out"

@@ -99,11 +99,8 @@ def test_instructions_of_the_default_server_name_the_call_that_lists_the_contrac
 
 
 @pytest.mark.long
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="a question waits for the whole first index until that is built in steps"
-)
 def test_time_limit_is_kept_on_a_cold_memory(tmp_path: Path) -> None:
-    root = make_root(make_repository(tmp_path / "repo") / "memory", "[server]\ntimeout_seconds = 0.5\n")
+    root = make_root(make_repository(tmp_path / "repo") / "memory", "[server]\ntimeout_seconds = 1\n")
     words = [f"word{number}" for number in range(80)]
     for number in range(9_000):
         text = " ".join(words[number % 70 :])
@@ -116,8 +113,8 @@ def test_time_limit_is_kept_on_a_cold_memory(tmp_path: Path) -> None:
         facts(await client.call_tool("retrieve_context", {"project_id": "nav", "topic": "word75"}))
         return time.monotonic() - began
 
-    # Two attempts and one second for all else.
-    assert with_client(process(root.parent, "--profile", "test"), work) < 2 * 0.5 + 1
+    # Half of it for the index, two attempts, one for lines from outside the memory, and a second for all else.
+    assert with_client(process(root.parent, "--profile", "test"), work) < 0.5 + 2 * 1 + 1 + 1
 
 
 def test_a_wing_limits_what_is_seen(repository: Path) -> None:

@@ -90,7 +90,7 @@ def test_a_call_starts_no_process_while_nothing_changes(
 ) -> None:
     monkeypatch.setattr(stamp, "RACY_NS", 0)
     # A call that is late is made once more, and perhaps goes on meanwhile.
-    monkeypatch.setattr(Calls, "_limits", lambda _: Limits(PATIENCE))
+    monkeypatch.setattr(Calls, "limits", lambda _: Limits(PATIENCE))
     commit_all(root)
     if branch != "main":
         git(root, "checkout", "-q", "-b", branch)
