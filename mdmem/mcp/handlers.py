@@ -30,7 +30,7 @@ from mdmem.access import Access
 from mdmem.errors import EnvironmentFaultError, MdmemError, RootNotFoundError, SettingsError, UsageError
 from mdmem.errors import NotFoundError as NothingFoundError
 from mdmem.guide import topics
-from mdmem.mcp.arguments import nearest, read_arguments, shown
+from mdmem.mcp.arguments import nearest, shown
 from mdmem.mcp.dispatch import Calls
 from mdmem.mcp.listings import rooms_of
 from mdmem.mcp.prompts import PROMPTS, find_prompt, present_of, text_of
@@ -109,7 +109,7 @@ class Handlers:
         except NothingFoundError as error:
             raise MCPError(INVALID_PARAMS, str(error)) from error
         try:
-            arguments = read_arguments(prompt, given)
+            arguments = prompt.arguments.read(given)
             profile = await self._profile()
             present = await self._on_memory(lambda workspace: present_of(prompt, workspace, arguments))
         except (NothingFoundError, UsageError, SettingsError) as error:
@@ -177,7 +177,9 @@ def _asked(ref: PromptReference | ResourceTemplateReference, name: str) -> str |
     if isinstance(ref, PromptReference):
         if ref.name not in PROMPTS:
             raise MCPError(INVALID_PARAMS, _no_such("prompt", ref.name, PROMPTS))
-        return name if name in ("wing", "address") and name in {one.name for one in PROMPTS[ref.name].takes} else None
+        return (
+            name if name in ("wing", "address") and name in PROMPTS[ref.name].arguments.schema["properties"] else None
+        )
     if ref.uri not in TEMPLATES:
         raise MCPError(INVALID_PARAMS, _no_such("template", ref.uri, TEMPLATES))
     return name if name in TEMPLATES[ref.uri].parts else None

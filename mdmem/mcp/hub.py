@@ -42,8 +42,8 @@ class HubAnswers:
 
     def page(self, asked: ToolCall, of_clone: OfClone) -> Page:
         """Return the page of a tool's answer; raises NotFoundError for a repository that the hub does not show."""
-        named = asked.arguments.get(REPOSITORY.name)
-        if asked.access.is_narrow or asked.arguments.get(AT.name) is not None:
+        named = asked.arguments.get(REPOSITORY)
+        if asked.access.is_narrow or asked.arguments.get(AT) is not None:
             # A token opens wings of this memory; and the hub has one commit of each.
             if named is not None:
                 raise UsageError("other repositories are for who sees every wing, and as they are now; leave out `at`")

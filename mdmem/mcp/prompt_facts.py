@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
+from pydantic import Field
+
+from mdmem.entry.model import Entry, day_of
+from mdmem.mcp.arguments import AsText, Name, Paths, Text
 from mdmem.mcp.listings import answering
 from mdmem.mcp.tools.core import from_top
 from mdmem.mcp.tools.shape import Facts
+from mdmem.render.entries import standing
+from mdmem.retrieval.entries import show_one
+from mdmem.retrieval.pack import Pack, PackedEntry
+from mdmem.retrieval.question import Question
+from mdmem.retrieval.retrieve import retrieve, with_code_paths
+from mdmem.workspace.scope import AmbiguousWingError, Filters
+from mdmem.workspace.workspace import Workspace
 
-if TYPE_CHECKING:
-    from mdmem.entry.model import Entry
-    from mdmem.retrieval.pack import Pack, PackedEntry
-    from mdmem.workspace.workspace import Workspace
-
+_Wing = Annotated[Name | None, Field(description="The wing, by its name or project id. Default: the active one.")]
 _INVARIANTS, _OTHERS, _PROPOSED, _NEWEST = 30, 8, 5, 10
 _CONTENT, _BODY = 600, 8_000
 # Words of a long text that are looked for: its subject stands at its beginning.
@@ -23,21 +30,44 @@ _WORDS = 40
 _FILE_OF_DIFF = re.compile(r"^(?:\+\+\+ b/|--- a/|rename to |rename from )([^\t\r\n]+)", re.MULTILINE)
 
 
-def around_decision(workspace: Workspace, *, decision: str, wing: str | None, paths: Sequence[str] | None) -> Facts:
+def around_decision(
+    workspace: Workspace,
+    *,
+    decision: Annotated[str, Field(max_length=20_000, description="What was decided, and why."), AsText],
+    wing: _Wing = None,
+    paths: Annotated[Paths, Field(description="The files that it is about, joined by commas.")] = None,
+) -> Facts:
     """Return what binds around a decision that is to be recorded, and which entries are near to it."""
     return _around(workspace, words=decision, wing=wing, paths=paths)
 
 
-def around_diff(workspace: Workspace, *, diff: str | None, wing: str | None, paths: Sequence[str] | None) -> Facts:
+def around_diff(
+    workspace: Workspace,
+    *,
+    diff: Annotated[
+        str | None,
+        Field(max_length=200_000, description="The diff. Without it the agent takes the one at hand."),
+        AsText,
+    ] = None,
+    paths: Paths = None,
+    wing: _Wing = None,
+) -> Facts:
     """Return what binds the files that a diff touches."""
     touched = tuple(dict.fromkeys([*(paths or ()), *_FILE_OF_DIFF.findall(diff or "")]))
     return {"paths": list(touched)[:100], **_around(workspace, words="", wing=wing, paths=touched)}
 
 
-def around_entry(workspace: Workspace, *, address: str, reason: str | None) -> Facts:  # noqa: ARG001  # one signature
+def around_entry(
+    workspace: Workspace,
+    *,
+    address: Annotated[
+        str,
+        Field(max_length=300, description="The entry, as wing/room/entry-id or a short form."),
+        AsText,
+    ],
+    reason: Annotated[Text | None, Field(description="Why it no longer fits.")] = None,  # noqa: ARG001  # for the steps
+) -> Facts:
     """Return the entry that is to be superseded, how it stands, and what names it; raises NotFoundError."""
-    from mdmem.render.entries import standing
-    from mdmem.retrieval.entries import show_one
 
     one = show_one(workspace, address.strip("/"))
     catalog, target = workspace.catalog, one.entry.address
@@ -54,7 +84,7 @@ def around_entry(workspace: Workspace, *, address: str, reason: str | None) -> F
     }
 
 
-def around_wing(workspace: Workspace, *, wing: str | None) -> Facts:
+def around_wing(workspace: Workspace, *, wing: _Wing = None) -> Facts:
     """Return what somebody who is new to a wing needs first."""
     facts = _around(workspace, words="", wing=wing, paths=None)
     active = facts.get("scope", {}).get("wing")
@@ -77,7 +107,6 @@ def around_wing(workspace: Workspace, *, wing: str | None) -> Facts:
 
 
 def _newest_first(entry: Entry) -> tuple[str, str]:
-    from mdmem.entry.model import day_of
 
     made = day_of(entry.created_at).toordinal() if entry.created_at else 0
     return f"{9_999_999 - made:07}", entry.address
@@ -85,9 +114,6 @@ def _newest_first(entry: Entry) -> tuple[str, str]:
 
 def _around(workspace: Workspace, *, words: str, wing: str | None, paths: Sequence[str] | None) -> Facts:
     """Return the scope with its invariants and what matches; where no wing is the active one, the wings there are."""
-    from mdmem.retrieval.question import Question
-    from mdmem.retrieval.retrieve import retrieve, with_code_paths
-    from mdmem.workspace.scope import AmbiguousWingError, Filters
 
     question = Question(words=" ".join(words.split()[:_WORDS]), filters=Filters(wings=(wing,) if wing else ()))
     try:

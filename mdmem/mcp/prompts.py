@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from mdmem.errors import NotFoundError
 from mdmem.mcp.answers import NOTE, as_text, fenced, plain, written_out
-from mdmem.mcp.arguments import nearest, shown
+from mdmem.mcp.arguments import Arguments, nearest, shown
 from mdmem.mcp.markdown import LARGEST
 from mdmem.mcp.prompt_facts import around_decision, around_diff, around_entry, around_wing
-from mdmem.mcp.tools.shape import PATHS, Facts, Parameter, ParameterKind
+from mdmem.mcp.tools.shape import Facts
 from mdmem.mcp.tools.table import tools_of
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ _BY_HAND: Mapping[str, str] = {
 }
 
 
-class Prompt(Struct, frozen=True, kw_only=True):
-    """One prompt: its arguments, the steps in their order, and what gives the present memory.
+class Prompt(Struct, frozen=True, kw_only=True, dict=True):
+    """One prompt: the steps in their order, and the typed function that gives the present memory.
 
     A step names its tools by their role in braces.
     """
@@ -49,14 +50,22 @@ class Prompt(Struct, frozen=True, kw_only=True):
     name: str
     title: str
     about: str
-    takes: tuple[Parameter, ...]
     task: str
     steps: tuple[str, ...]
     present: Callable[..., Facts]
 
+    @cached_property
+    def arguments(self) -> Arguments:
+        """Return the arguments of the function that gives the present memory."""
+        return Arguments(self.present)
+
     def listed(self) -> Facts:
         """Return it as the protocol has it."""
-        arguments = [{"description": one.about, "name": one.name, "required": one.needed} for one in self.takes]
+        schema = self.arguments.schema
+        arguments = [
+            {"description": one["description"], "name": name, "required": name in schema.get("required", ())}
+            for name, one in schema["properties"].items()
+        ]
         return {"arguments": arguments, "description": self.about, "name": self.name, "title": self.title}
 
 
@@ -65,19 +74,10 @@ def _steps(text: str) -> tuple[str, ...]:
     return tuple(" ".join(part.split()) for part in text.strip().split("\n\n"))
 
 
-_WING = Parameter(name="wing", about="The wing, by its name or project id. Default: the active one.", longest=200)
-
 _RECORD = Prompt(
     name="record_decision",
     title="Record a decision",
     about="Record a decision in the project's memory, where nothing there says it already.",
-    takes=(
-        Parameter(name="decision", needed=True, about="What was decided, and why.", longest=20_000),
-        _WING,
-        Parameter(
-            name="paths", kind=ParameterKind.TEXTS, about="The files that it is about, joined by commas.", longest=1_000
-        ),
-    ),
     task="Record this decision in the project's memory.",
     steps=_steps(
         """\
@@ -104,10 +104,6 @@ _SUPERSEDE = Prompt(
     name="supersede",
     title="Supersede an entry",
     about="Replace an entry of the memory that no longer fits by one that does, and keep its history.",
-    takes=(
-        Parameter(name="address", needed=True, about="The entry, as wing/room/entry-id or a short form.", longest=300),
-        Parameter(name="reason", about="Why it no longer fits."),
-    ),
     task="Supersede an entry of the project's memory; the old one is kept and linked, never rewritten or deleted.",
     steps=_steps(
         """\
@@ -136,11 +132,6 @@ _REVIEW = Prompt(
     name="review_diff",
     title="Review a diff against the memory",
     about="Hold a change of code against what the project decided, and say where it breaks it.",
-    takes=(
-        Parameter(name="diff", about="The diff. Without it the agent takes the one at hand.", longest=200_000),
-        PATHS,
-        _WING,
-    ),
     task="Review a change of code against the project's memory.",
     steps=_steps(
         """\
@@ -168,7 +159,6 @@ _ONBOARD = Prompt(
     name="onboard",
     title="Get to know a wing",
     about="Learn what a project holds itself to, before the first change.",
-    takes=(_WING,),
     task="Get to know what this project holds itself to, and tell your user in short.",
     steps=_steps(
         """\

@@ -24,10 +24,9 @@ from mdmem.errors import (
     shown_message,
 )
 from mdmem.mcp.answers import plain, spare, written_out
-from mdmem.mcp.arguments import read_arguments
 from mdmem.mcp.pages import VIEW, Page, json_line, page_of, text_page_of
 from mdmem.mcp.session import NOTHING, Given, Session
-from mdmem.mcp.tools.shape import AT, CURSOR, FORMAT, FRESH, JSON_FORM, REPOSITORY, Facts, Told, Tool
+from mdmem.mcp.tools.shape import AT, JSON_FORM, REPOSITORY, Facts, Told, Tool
 from mdmem.mcp.workspaces import Provider
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     @property
     def of_tool(self) -> dict[str, Any]:
         """Return the arguments that the tool itself takes: not those that say which files are meant."""
-        return {name: value for name, value in self.arguments.items() if name not in (AT.name, REPOSITORY.name)}
+        return {name: value for name, value in self.arguments.items() if name not in (AT, REPOSITORY)}
 
     @property
     def words(self) -> list[str]:
@@ -83,8 +82,8 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     @property
     def standing(self) -> dict[str, Any]:
         """Return what the tool takes beside its arguments: what was given before, the form in which it answers."""
-        known = {"given": (self.tool.remembers, self.given), "form": (self.tool.has_budget, self.form)}
-        return {name: value for name, (is_taken, value) in known.items() if is_taken}
+        known = {"given": self.given, "form": self.form}
+        return {name: value for name, value in known.items() if name in self.tool.takes}
 
     def carried_out(self, workspace: Workspace) -> Facts | Told:
         """Return what the tool answers of a workspace."""
@@ -97,8 +96,8 @@ class ToolCall(Struct, frozen=True, kw_only=True):
 
     def _page(self, answer: Facts | Told) -> Page:
         tool, told_of = self.tool, json.dumps([self.tool.name, self.form, dict(self.arguments)], default=str)
-        limit = self.limits.bytes if tool.is_paged else max(self.limits.bytes, _WHOLE)
-        if not tool.is_fixed and self.form != JSON_FORM:
+        limit = max(self.limits.bytes, _WHOLE) if tool.writes else self.limits.bytes
+        if tool.answers is None and self.form != JSON_FORM:
             return text_page_of(self._text(answer), limit=limit, asked=told_of, cursor=self.cursor)
         facts = self._spared(answer)
         return page_of(
@@ -108,7 +107,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
             asked=told_of,
             cursor=self.cursor,
             binds=tool.binds,
-            has_more=tool.is_paged,
+            has_more=not tool.writes,
         )
 
     def _text(self, answer: Facts | Told) -> str:
@@ -148,9 +147,9 @@ class ToolCalls:
 
     def _asked(self, tool: Tool, given: Mapping[str, Any], access: Access, limits: Limits) -> ToolCall:
         """Return the call that a client means; raises UsageError."""
-        arguments = read_arguments(tool, given)
-        cursor, form = arguments.pop(CURSOR.name, None), arguments.pop(FORMAT.name, None)
-        is_fresh = arguments.pop(FRESH.name, False)
+        arguments = tool.arguments.read(given)
+        cursor, form = arguments.pop("cursor", None), arguments.pop("format", None)
+        is_fresh = arguments.pop("fresh", False)
         before = NOTHING if self._session is None or is_fresh else self._session.given
         return ToolCall(
             tool=tool, arguments=arguments, cursor=cursor, form=form, access=access, limits=limits, given=before
@@ -198,7 +197,7 @@ class ToolCalls:
 
         tool = asked.tool
         try:
-            workspace = self._provider.workspace(asked.access).as_of(asked.arguments.get(AT.name))
+            workspace = self._provider.workspace(asked.access).as_of(asked.arguments.get(AT))
         except RootNotFoundError as error:
             if tool.rootless is None or self._provider.is_named:
                 raise
@@ -262,12 +261,12 @@ def remarked(answer: Facts | Told, remarks: Sequence[str], stated: Facts | None 
     """Return an answer with what there is to say of the files that it is of, as text and as facts."""
     if not remarks:
         return answer
-    said = {AT.name: list(remarks)} if stated is None else stated
+    said = {AT: list(remarks)} if stated is None else stated
     if isinstance(answer, Told):
         text, facts = answer.text, answer.facts
         more = None if text is None else lambda: "\n\n".join([text(), *remarks])
         return replace(answer, text=more, facts=lambda: {**facts(), **said})
-    return {**answer, AT.name: list(remarks), **said}
+    return {**answer, AT: list(remarks), **said}
 
 
 def _why(error: OSError) -> str:

@@ -12,7 +12,6 @@ from mdmem.checks.registry import FAMILIES
 from mdmem.cli.main import GROUPS
 from mdmem.context.facets import facet_table
 from mdmem.mcp.tools.saving import SAVING
-from mdmem.mcp.tools.shape import Parameter
 from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.render.fields import guide_table
 from mdmem.settings.model import Settings, WingSettings
@@ -69,13 +68,12 @@ _REPEATS = ("store_session_with_learnings",)
 def _records() -> Iterator[str]:
     yield from ("| tool | field | what |", "| --- | --- | --- |")
     for tool in SAVING:
-        for parameter in (one for one in tool.parameters if one.fields and tool.name not in _REPEATS):
-            yield from (_field(tool.name, parameter, name) for name in parameter.fields)
-
-
-def _field(tool: str, parameter: Parameter, name: str) -> str:
-    mark = "**" if name in parameter.needed_fields else ""
-    return f"| `{tool}` | {mark}`{parameter.name}.{name}`{mark} | {_what(parameter.fields[name])} |"
+        parameters = {} if tool.name in _REPEATS else tool.arguments.schema["properties"]
+        for parameter, schema in parameters.items():
+            record = schema.get("items", schema)
+            for name, field in record.get("properties", {}).items():
+                mark = "**" if name in record["required"] else ""
+                yield f"| `{tool.name}` | {mark}`{parameter}.{name}`{mark} | {_what(field)} |"
 
 
 def _what(schema: Mapping[str, Any]) -> str:

@@ -34,10 +34,11 @@ def _calls() -> list[tuple[str, dict[str, Any]]]:
     for name, tool in TOOLS.items():
         if tool.writes:
             continue
-        needed = {one.name: _VALUES[one.name][0] for one in tool.parameters if one.needed}
+        schema = tool.arguments.schema
+        needed = {one: _VALUES[one][0] for one in schema.get("required", ())}
         calls.append((name, needed))
-        for one in tool.parameters:
-            calls += [(name, {**needed, one.name: value}) for value in _VALUES.get(one.name, ())]
+        for one in schema["properties"]:
+            calls += [(name, {**needed, one: value}) for value in _VALUES.get(one, ())]
     return calls
 
 

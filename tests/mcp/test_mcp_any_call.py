@@ -45,9 +45,10 @@ def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     """Return a tool with arguments, of which about half fit."""
     tool = TOOLS[draw(st.sampled_from(sorted(TOOLS)))]
     arguments = {}
-    for one in tool.takes:
-        if one.needed or draw(st.integers(0, 3)) == 0:
-            arguments[one.name] = draw(_FITTING.get(one.name, _ODD) if draw(st.booleans()) else _ODD)
+    schema = tool.arguments.schema
+    for name in schema["properties"]:
+        if name in schema.get("required", ()) or draw(st.integers(0, 3)) == 0:
+            arguments[name] = draw(_FITTING.get(name, _ODD) if draw(st.booleans()) else _ODD)
     if draw(st.integers(0, 9)) == 0:
         arguments[draw(st.text(max_size=10))] = draw(_ODD)
     return tool.name, arguments

@@ -1,37 +1,39 @@
 """From what clients send to arguments: forgiving about form, strict about names."""
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import Field
 
 from mdmem.errors import UsageError
-from mdmem.mcp.arguments import read_arguments
-from mdmem.mcp.tools.shape import Parameter, ParameterKind, Tool
+from mdmem.mcp.arguments import Arguments, AsNumber, AsText, Choice, Flag, Listed, Objects, Record, Texts
 
-_TOOL = Tool(
-    name="probe",
-    title="",
-    about="",
-    parameters=(
-        Parameter(name="query", needed=True, about="What is looked for. In plain words.", longest=20),
-        Parameter(name="kind", choices=("deep_search", "wake"), about="How deep to look."),
-        Parameter(name="limit", kind=ParameterKind.WHOLE, default=10, least=1, most=50, about="Hits."),
-        Parameter(name="share", kind=ParameterKind.NUMBER, about="A share."),
-        Parameter(name="deep", kind=ParameterKind.FLAG, default=False, about="Deep."),
-        Parameter(name="tags", kind=ParameterKind.TEXTS, about="Tags."),
-        Parameter(name="types", kind=ParameterKind.TEXTS, choices=("note", "decision"), about="Types."),
-        Parameter(name="record", kind=ParameterKind.RECORD, fields={"title": {}}, about="A record."),
-        Parameter(name="records", kind=ParameterKind.RECORDS, fields={"title": {}}, about="Records."),
-    ),
-    answers={},
-    call=dict,
-)
+_Depth = Annotated[Literal["deep_search", "wake"], Choice]
+
+
+def _probe(
+    *,
+    query: Annotated[str, Field(max_length=20, description="What is looked for. In plain words."), AsText],
+    kind: Annotated[_Depth | None, Field(description="How deep to look.")] = None,
+    limit: Annotated[int, Field(ge=1, le=50, description="Hits."), AsNumber] = 10,
+    share: Annotated[float | None, Field(description="A share."), AsNumber] = None,
+    deep: Annotated[Flag, Field(description="Deep.")] = False,
+    tags: Annotated[Texts | None, Field(description="Tags.")] = None,
+    types: Annotated[
+        tuple[Annotated[Literal["note", "decision"], Choice], ...] | None, Listed, Field(description="Types.")
+    ] = None,
+    record: Annotated[Record | None, Field(description="A record.")] = None,
+    records: Annotated[list[Record] | None, Objects, Field(description="Records.")] = None,
+) -> None: ...
+
+
+_ARGUMENTS = Arguments(_probe)
 
 
 def read(**given: Any) -> dict[str, Any]:
-    return read_arguments(_TOOL, {"query": "x", **given})
+    return _ARGUMENTS.read({"query": "x", **given})
 
 
 def refusal(**given: Any) -> str:
@@ -89,7 +91,7 @@ def test_an_unknown_parameter_like_none_names_all() -> None:
 
 def test_a_missing_parameter_is_named_with_what_it_is() -> None:
     with pytest.raises(UsageError, match=r"^`query` is missing: what is looked for$"):
-        read_arguments(_TOOL, {})
+        _ARGUMENTS.read({})
 
 
 def test_a_value_outside_a_closed_set_is_refused_with_the_nearest_and_all() -> None:
@@ -108,7 +110,7 @@ def test_a_value_outside_a_closed_set_is_refused_with_the_nearest_and_all() -> N
         ("query", True, "`query` must be a text, found true"),
         ("query", "x" * 21, "`query` has 21 characters; at most 20 are read"),
         ("tags", {"a": 1}, '`tags` must be a list of texts, found {"a": 1}'),
-        ("record", "words", '`record` must be an object with `title`, found "words"'),
+        ("record", "words", '`record` must be an object with names and values, found "words"'),
         ("records", 3, "`records` must be a list of objects, found 3"),
     ],
 )
@@ -127,11 +129,13 @@ _ANYTHING = st.recursive(
 )
 
 
-@given(st.dictionaries(st.sampled_from([one.name for one in _TOOL.takes]) | st.text(max_size=8), _ANYTHING, max_size=5))
+@given(
+    st.dictionaries(st.sampled_from(list(_ARGUMENTS.schema["properties"])) | st.text(max_size=8), _ANYTHING, max_size=5)
+)
 def test_no_arguments_raise_anything_but_a_sentence(sent: dict[str, Any]) -> None:
     said = ""
     try:
-        read_arguments(_TOOL, sent)
+        _ARGUMENTS.read(sent)
     except UsageError as error:
         said = str(error)
     assert "\n" not in said

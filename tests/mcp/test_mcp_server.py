@@ -551,7 +551,7 @@ def test_a_reading_tool_is_tried_once_more_when_it_takes_too_long(root: Path) ->
 
 def test_what_is_told_of_a_find_takes_of_its_time(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Calls, "limits", lambda _: Limits(0.01))
-    monkeypatch.setattr("mdmem.retrieval.search.snippets", lambda *_: lambda _hit: time.sleep(0.02))
+    monkeypatch.setattr("mdmem.mcp.tools.core.snippets", lambda *_: lambda _hit: time.sleep(0.02))
     said = text(call(server_over(root), "search", query="threads"))
     assert said.startswith("retrieval_status: timed_out; message: ")
 
@@ -561,8 +561,8 @@ def test_where_the_time_is_over_a_few_lines_come_from_outside(tmp_path: Path, mo
     root = make_root(repository / "memory")
     write(repository, "README.md", "The gateway closes at night.\n")
     commit_all(repository)
-    monkeypatch.setattr(Calls, "limits", lambda _: Limits(0.01))
-    monkeypatch.setattr("mdmem.retrieval.answers.answer_each", lambda *_, **__: time.sleep(0.1))
+    monkeypatch.setattr(Calls, "limits", lambda _: Limits(0.3))
+    monkeypatch.setattr("mdmem.mcp.tools.core.answer_each", lambda *_, **__: time.sleep(0.5))
     told = facts(call(server_over(root), "retrieve", query="night gateway", format="json"))
     assert told["retrieval_status"] == "timed_out"
     assert told["fallback"] == [{"path": "README.md", "line": 1, "text": "The gateway closes at night."}]
@@ -584,7 +584,7 @@ class _Failing(OpenedProvider):
 @pytest.mark.parametrize("tool", ["search", "retrieve", "retrieve_context", "memory_surface", "context"])
 @pytest.mark.parametrize("fault", [EnvironmentFaultError("git is ill"), PermissionError(13, "Permission denied")])
 def test_a_reading_tool_answers_failed_when_the_files_cannot_be_read(root: Path, tool: str, fault: Exception) -> None:
-    arguments = {"query": "x"} if "query" in TOOLS[tool].input_schema()["properties"] else {"project_id": "nav"}
+    arguments = {"query": "x"} if "query" in TOOLS[tool].arguments.schema["properties"] else {"project_id": "nav"}
     arguments = {"goal": "x"} if tool == "context" else arguments
     said = text(call(server_over(_Failing(root, fault)), tool, **arguments))
     assert ("retrieval_status: failed" in said) is (tool != "context")

@@ -148,11 +148,11 @@ def test_what_was_asked_before_the_end_of_input_is_answered(repository: Path) ->
 def test_the_process_ends_though_a_call_goes_on_and_on(repository: Path) -> None:
     program = (
         "import sys, time\n"
-        "from mdmem.history import why as history\n"
+        "from mdmem.mcp.tools import lifecycle as tools\n"
         "def why(workspace, name):\n"
         "    print('here', file=sys.stderr, flush=True)\n"
         "    time.sleep(60)\n"
-        "history.why = why\n"
+        "tools.why = why\n"
         "from mdmem.cli.main import run\n"
         "run(['mcp'])\n"
     )
@@ -187,15 +187,15 @@ def test_no_child_is_left(repository: Path) -> None:
 def test_what_a_handler_prints_is_not_on_standard_output(repository: Path) -> None:
     program = (
         "import os, subprocess, sys\n"
-        "from mdmem.history import why as history\n"
-        "why = history.why\n"
+        "from mdmem.mcp.tools import lifecycle as tools\n"
+        "why = tools.why\n"
         "def printing(workspace, name):\n"
         "    print('printed')\n"
         "    sys.stdout.write('without an end')\n"
         "    os.write(1, b'by the system')\n"
         "    subprocess.run([sys.executable, '-c', 'print(\"by a child\")'])\n"
         "    return why(workspace, name)\n"
-        "history.why = printing\n"
+        "tools.why = printing\n"
         "print('before', file=sys.stderr)\n"
         "from mdmem.cli.main import run\n"
         "run(['mcp'])\n"

@@ -83,12 +83,12 @@ def test_title_is_not_the_name(tool: Tool) -> None:
 
 
 def test_schemas_are_schemas_of_2020(tool: Tool) -> None:
-    Draft202012Validator.check_schema(tool.input_schema())
-    Draft202012Validator.check_schema(tool.output_schema() or {})
+    Draft202012Validator.check_schema(tool.arguments.schema)
+    Draft202012Validator.check_schema(tool.output_schema or {})
 
 
 def test_input_schema_is_a_closed_object_without_unions_and_references(tool: Tool) -> None:
-    schema = tool.input_schema()
+    schema = tool.arguments.schema
     assert schema["type"] == "object"
     assert schema["additionalProperties"] is False
     found = {key for inner in subschemas(schema) for key in inner}
@@ -97,29 +97,25 @@ def test_input_schema_is_a_closed_object_without_unions_and_references(tool: Too
 
 
 def test_a_tool_of_no_contract_has_no_output_schema_and_takes_a_format(tool: Tool) -> None:
-    schema = tool.output_schema()
-    assert (schema is None) is ("format" in tool.input_schema()["properties"])
+    schema = tool.output_schema
+    assert (schema is None) is ("format" in tool.arguments.schema["properties"])
     assert schema is None or (schema["type"] == "object" and {"anyOf", "oneOf", "allOf"}.isdisjoint(schema))
 
 
 def test_every_parameter_says_what_it_is(tool: Tool) -> None:
-    properties = tool.input_schema()["properties"]
+    properties = tool.arguments.schema["properties"]
     assert [name for name, one in properties.items() if not one["description"].endswith(".")] == []
     assert [name for name in properties if not re.fullmatch(r"[a-z_]{1,30}", name)] == []
 
 
 def test_defaults_fit_their_schema(tool: Tool) -> None:
-    for one in tool.takes:
-        if one.default is not None:
-            Draft202012Validator(one.schema()).validate(one.default)
+    for one in tool.arguments.schema["properties"].values():
+        if "default" in one:
+            Draft202012Validator(one).validate(one["default"])
 
 
 def test_who_writes_has_no_cursor_and_who_reads_has_one(tool: Tool) -> None:
-    assert ("cursor" in tool.input_schema()["properties"]) is not tool.writes
-
-
-def test_only_who_writes_may_be_no_repetition(tool: Tool) -> None:
-    assert tool.repeats or tool.writes
+    assert ("cursor" in tool.arguments.schema["properties"]) is not tool.writes
 
 
 @pytest.mark.xfail(
@@ -129,7 +125,7 @@ def test_only_who_writes_may_be_no_repetition(tool: Tool) -> None:
 )
 def test_own_tools_call_words_an_entry_and_a_text_by_the_same_names() -> None:
     own = ("retrieve", "search", "get_entry", "why", "check", "propose")
-    named = {parameter.name for name in own for parameter in TOOLS[name].parameters}
+    named = {parameter for name in own for parameter in TOOLS[name].arguments.schema["properties"]}
     assert {"query", "address", "body"} <= named
     assert named.isdisjoint({"addresses", "goal", "content", "text", "words"})
 
@@ -154,7 +150,8 @@ def test_a_profile_names_only_tools_that_exist() -> None:
 @pytest.mark.parametrize("profile", ["core", "graphbase", "all"])
 def test_a_tool_points_to_those_that_its_profile_lists(profile: str) -> None:
     listed = tools_of(profile)
-    texts = [text for tool in listed for text in (tool.about, *(one.about for one in tool.parameters))]
+    properties = [one for tool in listed for one in tool.arguments.schema["properties"].values()]
+    texts = [*(tool.about for tool in listed), *(one["description"] for one in properties)]
     named = {word for text in texts for word in re.findall(r"`([a-z_]+)`", text)}
     assert named & set(TOOLS) <= {tool.name for tool in listed}
 

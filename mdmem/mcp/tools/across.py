@@ -69,7 +69,7 @@ def _retrieve(
     from mdmem.render.ink import Ink
 
     if paths:
-        raise UsageError(f"`paths` are files of one repository; name it in `{REPOSITORY.name}`")
+        raise UsageError(f"`paths` are files of one repository; name it in `{REPOSITORY}`")
     asked = [question_of(one, filters) for one in dict.fromkeys(queries or ()) if one]
     main = question_of(query, filters) if query else None
     if main is None and not asked:
@@ -114,7 +114,7 @@ def _who(reader: Reader, today: date, *, query: str, repositories: Sequence[str]
 
 
 def _context(reader: Reader, today: date, **stated: Any) -> Told:  # noqa: ARG001  # one signature
-    raise UsageError(f"an overview is of one repository; name it in `{REPOSITORY.name}`, or call `retrieve` for all")
+    raise UsageError(f"an overview is of one repository; name it in `{REPOSITORY}`, or call `retrieve` for all")
 
 
 def _reaches(answers: Sequence[AcrossAnswer[Any]]) -> Iterable[str]:

@@ -4,66 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, Literal, TypedDict, Unpack
 
+from pydantic import Field
+
+from mdmem.context.answer import markdown_of, pack_facts
+from mdmem.context.compile import compile_context, context_without_root
+from mdmem.context.request import read_request
+from mdmem.mcp.arguments import Agent, AsText, Choice, Flag, Name, Project, Record, Room, Text, Texts, Whole
 from mdmem.mcp.pages import mark_line
 from mdmem.mcp.tools.core import is_invariant
 from mdmem.mcp.tools.shape import (
-    AGENT,
-    AT,
     COUNT,
     FLAG,
     OBJECT,
     OBJECTS,
-    ROOM,
     TEXT,
     TEXT_OR_NULL,
     Facts,
-    Parameter,
-    ParameterKind,
     Tool,
 )
+from mdmem.saving.remember import remember
+from mdmem.synthesis.answer import plan_answer
+from mdmem.synthesis.plan import plan_synthesis
+from mdmem.synthesis.request import read_request as read_plan_request
+from mdmem.workspace.workspace import Workspace
 
-if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
-
-_INTENTS = ("build", "plan", "ideate", "research", "debug", "decide", "learn", "general")
-_LAYERS = ("wake", "recall", "deep_search")
-_OUTPUTS = ("documentation", "report", "briefing", "roadmap", "release_notes", "audit_packet", "custom")
-_KINDS = (
-    "episode",
-    "decision",
-    "plan",
-    "idea",
-    "claim",
-    "artifact",
-    "procedure",
-    "domain",
-    "session",
-    "pattern",
-    "rule",
-)
-
-
-_PROJECT = Parameter(name="project", about="Its id, or the name of its wing.", longest=200)
-_DOMAIN = Parameter(name="domain", about="A tag, topic, label, room or focus to keep to.", longest=200)
+_Intent = Literal["build", "plan", "ideate", "research", "debug", "decide", "learn", "general"]
+_Layer = Literal["wake", "recall", "deep_search"]
+_Output = Literal["documentation", "report", "briefing", "roadmap", "release_notes", "audit_packet", "custom"]
+_Kind = Literal[
+    "episode", "decision", "plan", "idea", "claim", "artifact", "procedure", "domain", "session", "pattern", "rule"
+]
+_Domain = Annotated[Name | None, Field(default=None, description="A tag, topic, label, room or focus to keep to.")]
 _QUALITY = ("origin", "source", "url", "created_at", "updated_at", "valid_at", "project_id")
 _ITEM = ("id", "type", "name", "content", "score", "facet", "title", "reason", "source", "metadata", "related")
 
 
-def _context(workspace: Workspace, **stated: Any) -> Facts:
-    from mdmem.context.answer import pack_facts
-    from mdmem.context.compile import compile_context
-    from mdmem.context.request import read_request
+class _ContextArguments(TypedDict):
+    goal: Annotated[Text, Field(description="What you want to accomplish.")]
+    intent: Annotated[_Intent, Choice, Field(default="build", description="What the goal is about.")]
+    layer: Annotated[
+        _Layer, Choice, Field(default="recall", description="`wake`: compact. `deep_search`: for research.")
+    ]
+    domain: _Domain
+    project: Project
+    agent_id: Annotated[Name | None, Field(default=None, description="Whose diary comes, too.")]
+    limit: Annotated[Whole, Field(default=24, description="Items at most, 1 to 50.")]
+    include_related: Annotated[Flag, Field(default=True, description="Add linked entries.")]
+    related_limit: Annotated[Whole, Field(default=3, description="So many an item.")]
 
+
+def _context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Facts:
     return pack_facts(compile_context(workspace, read_request(stated)))
 
 
 def _context_elsewhere(cwd: Path, why: str, **stated: Any) -> Facts:
-    from mdmem.context.answer import pack_facts
-    from mdmem.context.compile import context_without_root
-    from mdmem.context.request import read_request
-
     return pack_facts(context_without_root(cwd, read_request(stated), why=why))
 
 
@@ -74,8 +70,6 @@ def _no_context(status: str, message: str, arguments: Mapping[str, Any]) -> Fact
 
 
 def _as_markdown(facts: Facts) -> str:
-    from mdmem.context.answer import markdown_of
-
     return "\n\n".join(part for part in (mark_line(facts), markdown_of(facts)) if part)
 
 
@@ -87,20 +81,7 @@ _CONTEXT = Tool(
         "gotchas), each item with its reason."
     ),
     points={"retrieve": "Then `retrieve` for the files."},
-    parameters=(
-        Parameter(name="goal", needed=True, about="What you want to accomplish."),
-        Parameter(name="intent", default="build", choices=_INTENTS, about="What the goal is about."),
-        Parameter(
-            name="layer", default="recall", choices=_LAYERS, about="`wake`: compact. `deep_search`: for research."
-        ),
-        _DOMAIN,
-        _PROJECT,
-        Parameter(name="agent_id", about="Whose diary comes, too.", longest=200),
-        Parameter(name="limit", kind=ParameterKind.WHOLE, default=24, about="Items at most, 1 to 50."),
-        Parameter(name="include_related", kind=ParameterKind.FLAG, default=True, about="Add linked entries."),
-        Parameter(name="related_limit", kind=ParameterKind.WHOLE, default=3, about="So many an item."),
-        AT,
-    ),
+    has_at=True,
     answers={
         "goal": TEXT,
         "intent": TEXT,
@@ -124,9 +105,20 @@ _CONTEXT = Tool(
 )
 
 
-def _remember(workspace: Workspace, **stated: Any) -> Facts:
-    from mdmem.saving.remember import remember
+class _RememberArguments(TypedDict):
+    title: Annotated[str, Field(max_length=300, description="Short."), AsText]
+    content: Annotated[str, Field(max_length=100_000, description="Markdown."), AsText]
+    kind: Annotated[_Kind, Choice, Field(default="episode", description="What it is.")]
+    domain: Annotated[Name | None, Field(default=None, description="The subject area.")]
+    project: Project
+    tags: Annotated[Texts | None, Field(default=None, description="Tags.")]
+    related_to: Annotated[Texts | None, Field(default=None, description="Ids of entries.")]
+    metadata: Annotated[Record | None, Field(default=None, description="Anything else, by name.")]
+    agent: Agent
+    room: Room
 
+
+def _remember(workspace: Workspace, **stated: Unpack[_RememberArguments]) -> Facts:
     return remember(workspace, {name: value for name, value in stated.items() if value is not None}).as_json()
 
 
@@ -144,18 +136,6 @@ _REMEMBER = Tool(
         "contradict or repeat."
     ),
     points={"propose": "For rules and decisions use `propose`."},
-    parameters=(
-        Parameter(name="title", needed=True, about="Short.", longest=300),
-        Parameter(name="content", needed=True, about="Markdown.", longest=100_000),
-        Parameter(name="kind", default="episode", choices=_KINDS, about="What it is."),
-        Parameter(name="domain", about="The subject area.", longest=200),
-        _PROJECT,
-        Parameter(name="tags", kind=ParameterKind.TEXTS, about="Tags."),
-        Parameter(name="related_to", kind=ParameterKind.TEXTS, about="Ids of entries."),
-        Parameter(name="metadata", kind=ParameterKind.RECORD, about="Anything else, by name."),
-        AGENT,
-        ROOM,
-    ),
     answers={
         "success": FLAG,
         "id": TEXT_OR_NULL,
@@ -165,17 +145,34 @@ _REMEMBER = Tool(
     },
     call=_remember,
     writes=True,
-    repeats=False,
     refuse=_not_remembered,
 )
 
 
-def _synthesis_plan(workspace: Workspace, **stated: Any) -> Facts:
-    from mdmem.synthesis.answer import plan_answer
-    from mdmem.synthesis.plan import plan_synthesis
-    from mdmem.synthesis.request import read_request
+class _PlanArguments(TypedDict):
+    goal: Annotated[Text, Field(description="What the text is to achieve.")]
+    output_type: Annotated[_Output, Choice, Field(default="documentation", description="What kind of text.")]
+    audience: Annotated[Text | None, Field(default=None, description="For whom.")]
+    depth: Annotated[
+        Literal["brief", "standard", "deep"], Choice, Field(default="standard", description="How much of it.")
+    ]
+    seed_query: Annotated[
+        Text | None, Field(default=None, description="What to look for, where the goal does not say it.")
+    ]
+    project: Project
+    domain: _Domain
+    entity_ids: Annotated[Texts | None, Field(default=None, description="Entities that must be sources.")]
+    decision_ids: Annotated[Texts | None, Field(default=None, description="Decisions that must be sources.")]
+    required_sections: Annotated[
+        Texts | None, Field(default=None, description="Each a title or `Title::what it is to say`.")
+    ]
+    constraints: Annotated[Texts | None, Field(default=None, description="What the text has to keep to.")]
+    max_sections: Annotated[Whole, Field(default=6, description="Sections at most.")]
+    include_neighborhoods: Annotated[Flag, Field(default=True, description="Add linked entries.")]
 
-    return plan_answer(plan_synthesis(workspace, read_request(stated)))
+
+def _synthesis_plan(workspace: Workspace, **stated: Unpack[_PlanArguments]) -> Facts:
+    return plan_answer(plan_synthesis(workspace, read_plan_request(stated)))
 
 
 _SYNTHESIS_PLAN = Tool(
@@ -185,25 +182,6 @@ _SYNTHESIS_PLAN = Tool(
         "Before writing a document, report, briefing, roadmap, release notes or audit packet from the memory: an "
         "outline whose every section carries its sources and its gaps. Write from these, and say where there are gaps. "
         "`verification` tells whether every section has enough to stand on."
-    ),
-    parameters=(
-        Parameter(name="goal", needed=True, about="What the text is to achieve."),
-        Parameter(name="output_type", default="documentation", choices=_OUTPUTS, about="What kind of text."),
-        Parameter(name="audience", about="For whom."),
-        Parameter(name="depth", default="standard", choices=("brief", "standard", "deep"), about="How much of it."),
-        Parameter(name="seed_query", about="What to look for, where the goal does not say it."),
-        _PROJECT,
-        _DOMAIN,
-        Parameter(name="entity_ids", kind=ParameterKind.TEXTS, about="Entities that must be sources."),
-        Parameter(name="decision_ids", kind=ParameterKind.TEXTS, about="Decisions that must be sources."),
-        Parameter(
-            name="required_sections",
-            kind=ParameterKind.TEXTS,
-            about="Each a title or `Title::what it is to say`.",
-        ),
-        Parameter(name="constraints", kind=ParameterKind.TEXTS, about="What the text has to keep to."),
-        Parameter(name="max_sections", kind=ParameterKind.WHOLE, default=6, about="Sections at most."),
-        Parameter(name="include_neighborhoods", kind=ParameterKind.FLAG, default=True, about="Add linked entries."),
     ),
     answers={
         "goal": TEXT,

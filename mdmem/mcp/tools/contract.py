@@ -3,44 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, Literal, TypedDict, Unpack
 
+from pydantic import Field
+
+from mdmem.hygiene.run import run_hygiene
+from mdmem.mcp.arguments import Agent, Choice, Flag, Focus, Listed, Name, Paths, Project, Text, Whole
 from mdmem.mcp.tools.core import from_top, is_invariant
 from mdmem.mcp.tools.shape import (
-    AGENT,
-    AT,
     COUNT,
     FLAG,
-    FOCUS,
-    LABELS,
-    NEEDED_PROJECT,
     OBJECT,
     OBJECTS,
-    PATHS,
-    PROJECT,
-    READ_STATUS,
-    SCOPES,
     TEXT,
     TEXT_OR_NULL,
     TEXTS,
     Facts,
-    Parameter,
-    ParameterKind,
     Tool,
     one_of,
 )
+from mdmem.retrieval.retrieve_context import retrieve_context
+from mdmem.retrieval.surface import get_scope_state, memory_surface
+from mdmem.saving.save import get_save_status
+from mdmem.workspace.workspace import Workspace
 
-if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
-
+Scope = Literal["global", "project", "focus"]
+_Label = Literal["Invariant", "Decision", "Pattern", "Context", "Session", "EntityFact", "Note"]
+# The tool itself answers a call that names no project.
+NeededProject = Annotated[Name | None, Field(description="Its id, or the name of its wing.")]
 _STATES = one_of("resolved", "uncertain", "unresolved")
 
 
-def _retrieve_context(workspace: Workspace, **stated: Any) -> Facts:
-    from mdmem.retrieval.retrieve_context import retrieve_context
+class _ContextArguments(TypedDict):
+    project_id: NeededProject
+    scope: Annotated[Scope, Choice, Field(default="project", description="`global`: the shared wings alone.")]
+    focus: Focus
+    categories: Annotated[
+        tuple[Annotated[_Label, Choice], ...] | None, Listed, Field(default=None, description="Only these.")
+    ]
+    topic: Annotated[Text | None, Field(default=None, description="Words that items are to hold.")]
+    agent: Agent
+    paths: Paths
 
-    stated["paths"] = from_top(workspace, stated["paths"])
-    return retrieve_context(workspace, **stated).as_json()
+
+def _retrieve_context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Facts:
+    known: dict[str, Any] = {**stated, "paths": from_top(workspace, stated["paths"])}
+    return retrieve_context(workspace, **known).as_json()
 
 
 def _no_context(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
@@ -65,29 +73,10 @@ _RETRIEVE_CONTEXT = Tool(
         "and what stands `merged` do not bind; `conflicted` is for people to resolve; after `failed` and `timed_out` "
         "go on without memory."
     ),
-    parameters=(
-        NEEDED_PROJECT,
-        Parameter(
-            name="scope",
-            default="project",
-            choices=SCOPES,
-            about="`global`: the shared wings alone.",
-        ),
-        FOCUS,
-        Parameter(
-            name="categories",
-            kind=ParameterKind.TEXTS,
-            choices=LABELS,
-            about="Only these.",
-        ),
-        Parameter(name="topic", about="Words that items are to hold."),
-        AGENT,
-        PATHS,
-        AT,
-    ),
+    has_at=True,
     answers={
         "items": OBJECTS,
-        "retrieval_status": READ_STATUS,
+        "retrieval_status": one_of("succeeded", "empty", "timed_out", "failed", "conflicted"),
         "scope_state": _STATES,
         "conflicts_found": FLAG,
         "hygiene_due": FLAG,
@@ -102,9 +91,7 @@ _RETRIEVE_CONTEXT = Tool(
 )
 
 
-def _get_scope_state(workspace: Workspace, *, project_id: str | None, focus: str | None) -> Facts:
-    from mdmem.retrieval.surface import get_scope_state
-
+def _get_scope_state(workspace: Workspace, *, project_id: Project = None, focus: Focus = None) -> Facts:
     return get_scope_state(workspace, project_id=project_id, focus=focus).as_json()
 
 
@@ -130,7 +117,6 @@ _GET_SCOPE_STATE = Tool(
         "Call it at the start of every session, before you load or save memory: does the project exist here, and may "
         "you write? `uncertain`: `save_session` has to create it first. `unresolved`: no project is named."
     ),
-    parameters=(PROJECT, FOCUS),
     answers={
         "scope_state": _STATES,
         "project_exists": FLAG,
@@ -140,9 +126,13 @@ _GET_SCOPE_STATE = Tool(
 )
 
 
-def _memory_surface(workspace: Workspace, *, query: str, project_id: str | None, limit: int) -> Facts:
-    from mdmem.retrieval.surface import memory_surface
-
+def _memory_surface(
+    workspace: Workspace,
+    *,
+    query: Annotated[Text, Field(description="Plain words.")],
+    project_id: Project = None,
+    limit: Annotated[Whole, Field(description="Matches at most.")] = 5,
+) -> Facts:
     return memory_surface(workspace, query=query, project_id=project_id, limit=limit).as_json()
 
 
@@ -155,11 +145,6 @@ _MEMORY_SURFACE = Tool(
     name="memory_surface",
     title="One quick look-up",
     about="Five matches by words: whether the memory knows something. It ranks by words alone, and merges no scopes.",
-    parameters=(
-        Parameter(name="query", needed=True, about="Plain words."),
-        PROJECT,
-        Parameter(name="limit", kind=ParameterKind.WHOLE, default=5, about="Matches at most."),
-    ),
     answers={"matches": OBJECTS, "query_used": TEXT, "total_found": COUNT, "next_step": TEXT_OR_NULL},
     kept=frozenset(("id", "label", "name", "content", "scope", "freshness", "bm25_score", "project_id")),
     call=_memory_surface,
@@ -168,9 +153,13 @@ _MEMORY_SURFACE = Tool(
 )
 
 
-def _run_hygiene(workspace: Workspace, *, project_id: str | None, scope: str | None, check_pending_only: bool) -> Facts:
-    from mdmem.hygiene.run import run_hygiene
-
+def _run_hygiene(
+    workspace: Workspace,
+    *,
+    project_id: Annotated[Name | None, Field(description="Default: everything.")] = None,
+    scope: Annotated[Annotated[Scope, Choice] | None, Field(description="Only these.")] = None,
+    check_pending_only: Annotated[Flag, Field(description="Only writes that wait.")] = False,
+) -> Facts:
     return run_hygiene(workspace, project_id, scope, check_pending_only=check_pending_only)
 
 
@@ -180,11 +169,6 @@ _RUN_HYGIENE = Tool(
     about=(
         "When `hygiene_due` is true, or a save was stopped for `manual_review`: duplicates, outdated decisions, "
         "patterns not validated for long, several entities of one name, writes that wait. People decide what to merge."
-    ),
-    parameters=(
-        Parameter(name="project_id", about="Default: everything.", longest=200),
-        Parameter(name="scope", choices=SCOPES, about="Only these."),
-        Parameter(name="check_pending_only", kind=ParameterKind.FLAG, default=False, about="Only writes that wait."),
     ),
     answers={
         "project_id": TEXT_OR_NULL,
@@ -203,9 +187,9 @@ _RUN_HYGIENE = Tool(
 )
 
 
-def _get_save_status(workspace: Workspace, *, project_id: str | None) -> Facts:
-    from mdmem.saving.save import get_save_status
-
+def _get_save_status(
+    workspace: Workspace, *, project_id: Annotated[Name | None, Field(description="Default: all projects.")] = None
+) -> Facts:
     return get_save_status(workspace, project_id).as_json()
 
 
@@ -215,7 +199,6 @@ _GET_SAVE_STATUS = Tool(
     about=(
         "After a save answered `pending_retry`: how many writes of a project still wait. The next write tries again."
     ),
-    parameters=(Parameter(name="project_id", about="Default: all projects.", longest=200),),
     answers={
         "status": one_of("saved", "pending_retry", "failed", "partial"),
         "count": COUNT,

@@ -5,31 +5,51 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, TypedDict, Unpack
 
+from pydantic import Field
+
+from mdmem.entry.model import EntryType
 from mdmem.errors import UsageError
+from mdmem.mcp.arguments import AsNumber, Flag, Focus, Listed, Paths, Prose, Text, Texts, Type, Wing
 from mdmem.mcp.session import Given
 from mdmem.mcp.texts import entries_text, hits_text
-from mdmem.mcp.tools.shape import AT, JSON_FORM, PATHS, Facts, Parameter, ParameterKind, Told, Tool
-
-if TYPE_CHECKING:
-    from mdmem.retrieval.answers import Answers
-    from mdmem.retrieval.pack import Pack, Printed
-    from mdmem.retrieval.question import Question
-    from mdmem.workspace.workspace import Workspace
-
-TYPES = ("invariant", "decision", "pattern", "note")
+from mdmem.mcp.tools.shape import JSON_FORM, Facts, Told, Tool
+from mdmem.render.answers import answers_json, answers_markdown, short_markdown_size
+from mdmem.render.json import PrintedJson, agents_json, entries_json, search_json
+from mdmem.render.retrieval import markdown_size
+from mdmem.render.told import told_json, told_markdown
+from mdmem.retrieval.about import gave, tell_about
+from mdmem.retrieval.answers import Answers, answer_each
+from mdmem.retrieval.entries import digests_of, show
+from mdmem.retrieval.fallback import retrieve_without_root
+from mdmem.retrieval.pack import Pack, Printed
+from mdmem.retrieval.question import VIA_NAMED, Question
+from mdmem.retrieval.retrieve import with_code_paths
+from mdmem.retrieval.search import search, snippets
+from mdmem.workspace.scope import Filters
+from mdmem.workspace.workspace import Workspace
 
 # Entries that one call shows.
 _MANY = 200
-FILTERS = (
-    Parameter(name="wing", about="Default: the active one.", longest=200),
-    Parameter(name="rooms", kind=ParameterKind.TEXTS, about="Only these."),
-    Parameter(name="types", kind=ParameterKind.TEXTS, choices=TYPES, about="Only these."),
-    Parameter(name="tags", kind=ParameterKind.TEXTS, about="Only with one of these."),
-    Parameter(name="focus", about="The focus area.", longest=200),
-)
-"""What narrows a question; `question_of` reads them."""
+
+
+class Narrowed(TypedDict):
+    """The parameters that narrow a question; `question_of` reads them."""
+
+    wing: Wing
+    rooms: Annotated[Texts | None, Field(default=None, description="Only these.")]
+    types: Annotated[tuple[Type, ...] | None, Listed, Field(default=None, description="Only these.")]
+    tags: Annotated[Texts | None, Field(default=None, description="Only with one of these.")]
+    focus: Focus
+
+
+class Widened(Narrowed):
+    """With the parameters that take in more than what is in force in the scope."""
+
+    all_wings: Annotated[Flag, Field(default=False, description="Read every wing.")]
+    include_deprecated: Annotated[Flag, Field(default=False, description="What ended, too.")]
+    include_drafts: Annotated[Flag, Field(default=False, description="Drafts, too.")]
 
 
 def is_invariant(member: Any) -> bool:
@@ -46,10 +66,6 @@ def from_top(workspace: Workspace, paths: Sequence[str] | None) -> tuple[str, ..
 
 def question_of(words: str | None, filters: Mapping[str, Any]) -> Question:
     """Return the question that a tool's arguments are."""
-    from mdmem.entry.model import EntryType
-    from mdmem.retrieval.question import Question
-    from mdmem.workspace.scope import Filters
-
     return Question(
         words=words or "",
         filters=Filters(
@@ -68,14 +84,10 @@ def question_of(words: str | None, filters: Mapping[str, Any]) -> Question:
 def _search(
     workspace: Workspace,
     *,
-    query: str,
-    limit: int,
-    **filters: Any,
+    query: Annotated[Text, Field(description="Plain words.")],
+    limit: Annotated[int, Field(ge=1, le=100, description="Hits at most."), AsNumber] = 10,
+    **filters: Unpack[Widened],
 ) -> Told:
-    from mdmem.render.json import search_json
-    from mdmem.retrieval.question import VIA_NAMED
-    from mdmem.retrieval.search import search, snippets
-
     result = search(workspace, question_of(query, filters))
     status = "succeeded" if result.hits else "empty"
     passages = snippets(workspace, result)
@@ -100,16 +112,8 @@ _SEARCH = Tool(
         "superseded yields what replaced it."
     ),
     points={"retrieve": "To learn what binds, use `retrieve`."},
-    parameters=(
-        Parameter(name="query", needed=True, about="Plain words."),
-        Parameter(name="limit", kind=ParameterKind.WHOLE, default=10, least=1, most=100, about="Hits at most."),
-        *FILTERS,
-        Parameter(name="all_wings", kind=ParameterKind.FLAG, default=False, about="Read every wing."),
-        Parameter(name="include_deprecated", kind=ParameterKind.FLAG, default=False, about="What ended, too."),
-        Parameter(name="include_drafts", kind=ParameterKind.FLAG, default=False, about="Drafts, too."),
-        AT,
-    ),
     call=_search,
+    has_at=True,
     noise=frozenset(("score", "wing", "room")),
     fall_back=_no_search,
 )
@@ -118,17 +122,20 @@ _SEARCH = Tool(
 def _retrieve(
     workspace: Workspace,
     *,
-    query: str | None,
-    queries: Sequence[str] | None,
-    paths: Sequence[str] | None,
-    budget: int | None,
+    query: Annotated[
+        Text | None, Field(description="What you are about to do. Without it: everything in force.")
+    ] = None,
+    queries: Annotated[Prose | None, Field(description="All your questions, in whole sentences.")] = None,
+    paths: Paths = None,
+    budget: Annotated[
+        int | None,
+        Field(ge=0, le=1_000_000, description="Tokens of 4 bytes of an answer, beside invariants."),
+        AsNumber,
+    ] = None,
     given: Given,
     form: str | None,
-    **filters: Any,
+    **filters: Unpack[Narrowed],
 ) -> Told:
-    from mdmem.retrieval.answers import answer_each
-    from mdmem.retrieval.retrieve import with_code_paths
-
     asked = [question_of(one, filters) for one in dict.fromkeys(queries or ()) if one]
     main = None
     if query or paths or not asked:
@@ -141,12 +148,7 @@ def _retrieve(
 def sizes_of(form: str | None) -> tuple[Printed, Printed]:
     """Return what the parts of an answer take in the form that is sent, and those of a short one."""
     if form == JSON_FORM:
-        from mdmem.render.json import PrintedJson, agents_json
-
         return PrintedJson(agents_json), PrintedJson(agents_json)
-    from mdmem.render.answers import short_markdown_size
-    from mdmem.render.retrieval import markdown_size
-
     return markdown_size, short_markdown_size
 
 
@@ -157,18 +159,12 @@ def _says(pack: Pack) -> bool:
 def _retrieve_elsewhere(
     cwd: Path, why: str, *, query: str | None, queries: Sequence[str] | None, budget: int | None, **filters: Any
 ) -> Told:
-    from mdmem.retrieval.answers import Answers
-    from mdmem.retrieval.fallback import retrieve_without_root
-
     words = " ".join(filter(None, (query, *(queries or ()))))
     pack = retrieve_without_root(cwd, question_of(words, filters), why=why, budget=budget)
     return _told_of(Answers(pack, ()), retrieval_status="failed", message=why)
 
 
 def _told_of(answers: Answers, **standing: str) -> Told:
-    from mdmem.render.answers import answers_json, answers_markdown
-    from mdmem.render.json import agents_json
-
     facts = {**standing, "covered": any(pack.basis.covered for pack in answers.packs)}
     return Told(
         text=lambda: answers_markdown(answers),
@@ -191,55 +187,38 @@ _RETRIEVE = Tool(
         "What is proposed does not bind; contradictions are for people to resolve; "
         "files that cannot be read may bind."
     ),
-    parameters=(
-        Parameter(name="query", about="What you are about to do. Without it: everything in force."),
-        Parameter(
-            name="queries", kind=ParameterKind.TEXTS, is_prose=True, about="All your questions, in whole sentences."
-        ),
-        PATHS,
-        Parameter(
-            name="budget",
-            kind=ParameterKind.WHOLE,
-            least=0,
-            most=1_000_000,
-            about="Tokens of 4 bytes of an answer, beside invariants.",
-        ),
-        *FILTERS,
-        AT,
-    ),
     call=_retrieve,
+    has_at=True,
     noise=frozenset(("score",)),
     fall_back=_no_retrieve,
     rootless=_retrieve_elsewhere,
     binds=is_invariant,
     is_first=True,
-    remembers=True,
-    has_budget=True,
     asks=("query", "queries"),
 )
 
 
-def _get_entry(workspace: Workspace, *, addresses: Sequence[str], about: Sequence[str] | None, given: Given) -> Told:
-    from mdmem.render.json import entries_json
-    from mdmem.retrieval.entries import digests_of, show
-
+def _get_entry(
+    workspace: Workspace,
+    *,
+    addresses: Annotated[Texts, Field(description="Their addresses.")],
+    about: Annotated[
+        Prose | None,
+        Field(
+            description="Words: only the passages that say most about them; one text for all, or the n-th for the n-th."
+        ),
+    ] = None,
+    given: Given,
+) -> Told:
     if not addresses:
         raise UsageError("name at least one entry in `addresses`, as `wing/room/entry-id`")
     if about:
-        return _tell_about(workspace, addresses, about, given)
+        told = tell_about(workspace, addresses, about, given=given)
+        return Told(text=lambda: told_markdown(told), facts=lambda: told_json(told), gave=gave(told))
     shown = show(workspace, addresses)
     if len(shown) > _MANY:
         raise UsageError(f"`addresses` means {len(shown)} entries; name {_MANY} at most, or call `search`")
-    gave = digests_of(workspace, shown)
-    return Told(text=lambda: entries_text(shown), facts=lambda: entries_json(shown), gave=gave)
-
-
-def _tell_about(workspace: Workspace, addresses: Sequence[str], about: Sequence[str], given: Given) -> Told:
-    from mdmem.render.told import told_json, told_markdown
-    from mdmem.retrieval.about import gave, tell_about
-
-    told = tell_about(workspace, addresses, about, given=given)
-    return Told(text=lambda: told_markdown(told), facts=lambda: told_json(told), gave=gave(told))
+    return Told(text=lambda: entries_text(shown), facts=lambda: entries_json(shown), gave=digests_of(workspace, shown))
 
 
 _GET_ENTRY = Tool(
@@ -249,18 +228,8 @@ _GET_ENTRY = Tool(
         "Full text of entries whose addresses you have: `wing/room/entry-id`, `entry-id` where only one bears it, or "
         "`wing/room/` for all below."
     ),
-    parameters=(
-        Parameter(name="addresses", kind=ParameterKind.TEXTS, needed=True, about="Their addresses."),
-        Parameter(
-            name="about",
-            kind=ParameterKind.TEXTS,
-            is_prose=True,
-            about="Words: only the passages that say most about them; one text for all, or the n-th for the n-th.",
-        ),
-        AT,
-    ),
     call=_get_entry,
-    remembers=True,
+    has_at=True,
 )
 
 CORE = (_RETRIEVE, _SEARCH, _GET_ENTRY)

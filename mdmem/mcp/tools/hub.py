@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 from msgspec.structs import replace
+from pydantic import Field
 
+from mdmem.mcp.arguments import AsNumber, Text
 from mdmem.mcp.tools.context import CONTEXT
-from mdmem.mcp.tools.core import CORE, FILTERS, question_of
+from mdmem.mcp.tools.core import CORE, Widened, question_of
 from mdmem.mcp.tools.lifecycle import LIFECYCLE
-from mdmem.mcp.tools.shape import REPOSITORY, Parameter, ParameterKind, Told, Tool
+from mdmem.mcp.tools.shape import Told, Tool
+from mdmem.render.entries import entry_list
+from mdmem.render.ink import Ink
+from mdmem.render.json import entries_json
+from mdmem.retrieval.entries import in_full, list_entries, stance_of
+from mdmem.standing import marked
+from mdmem.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from mdmem.hub.owners import WhoReport
-    from mdmem.workspace.workspace import Workspace
 
 
-def _list(workspace: Workspace, *, limit: int, **filters: Any) -> Told:
-    from mdmem.render.json import entries_json
-    from mdmem.retrieval.entries import in_full, list_entries
-
+def _list(
+    workspace: Workspace,
+    *,
+    limit: Annotated[int, Field(ge=1, le=1_000, description="Entries at most."), AsNumber] = 100,
+    **filters: Unpack[Widened],
+) -> Told:
     found = list_entries(workspace, question_of(None, filters).filters)
     more = max(0, len(found) - limit)
 
     def text() -> str:
-        from mdmem.render.entries import entry_list
-        from mdmem.render.ink import Ink
-        from mdmem.retrieval.entries import stance_of
-        from mdmem.standing import marked
-
         marks = {entry.address: " ".join(marked(stance_of(workspace, entry))) for entry in found[:limit]}
         listed = entry_list(found[:limit], Ink(), marks) if found else "No entry passes these filters."
         return f"{listed}\n\n{more} more; raise `limit` to see them" if more else listed
@@ -41,19 +46,12 @@ _LIST = Tool(
     name="list",
     title="List entries by filters",
     about="Which entries are there, a line each by address: those in force, all or those that pass the filters.",
-    parameters=(
-        Parameter(name="limit", kind=ParameterKind.WHOLE, default=100, least=1, most=1_000, about="Entries at most."),
-        *FILTERS,
-        Parameter(name="all_wings", kind=ParameterKind.FLAG, default=False, about="Of every wing."),
-        Parameter(name="include_deprecated", kind=ParameterKind.FLAG, default=False, about="What ended, too."),
-        Parameter(name="include_drafts", kind=ParameterKind.FLAG, default=False, about="Drafts, too."),
-    ),
     call=_list,
     noise=frozenset(("body",)),
 )
 
 
-def _who(workspace: Workspace, *, query: str) -> Told:
+def _who(workspace: Workspace, *, query: Annotated[Text, Field(description="`wing/room/entry-id`, or words.")]) -> Told:
     from mdmem.hub.own_dependents import who_in
 
     return told_of(who_in(workspace, query))
@@ -61,10 +59,7 @@ def _who(workspace: Workspace, *, query: str) -> Told:
 
 def told_of(report: WhoReport) -> Told:
     """Return owners and dependents in both forms."""
-    import json
-
     from mdmem.render.hub_owners import who_json, who_remarks, who_text
-    from mdmem.render.ink import Ink
 
     return Told(
         text=lambda: "\n\n".join([who_text(report, ink=Ink(), now=None), *who_remarks(report)]),
@@ -79,7 +74,6 @@ _WHO = Tool(
         "Before changing a rule that others may rely on: who answers for it, which entries link it and which "
         "repositories pin it, in all repositories."
     ),
-    parameters=(Parameter(name="query", needed=True, about="`wing/room/entry-id`, or words."),),
     call=_who,
 )
 
@@ -87,7 +81,7 @@ _WHO = Tool(
 def _with_hub(tool: Tool) -> Tool:
     if tool.writes:
         return replace(tool, about=f"{tool.about} It writes this clone's files, never the hub.")
-    return replace(tool, parameters=(*tool.parameters, REPOSITORY))
+    return replace(tool, asks_hub=True)
 
 
 # What is checked was just written, and a text is outlined from the caller's own sources, too: no hub has these.

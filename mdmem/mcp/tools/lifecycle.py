@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime
+from typing import Annotated, Any, TypedDict, Unpack
 
-from msgspec.structs import replace
+from pydantic import Field
 
+from mdmem.authoring.propose import ProposeRequest, propose
+from mdmem.checks.run import CheckRequest, check
+from mdmem.history.why import why
+from mdmem.mcp.arguments import Agent, AsText, Focus, LongText, Name, Room, Text, Texts, Type, Wing
 from mdmem.mcp.texts import findings_text
-from mdmem.mcp.tools.core import TYPES
-from mdmem.mcp.tools.shape import AGENT, FOCUS, ROOM, TOKEN, Facts, Parameter, ParameterKind, Told, Tool
+from mdmem.mcp.tools.shape import Facts, Told, Tool
+from mdmem.render.findings.json import findings_json
+from mdmem.render.findings.report import CheckedRoot
+from mdmem.render.history import why_text
+from mdmem.render.ink import Ink
+from mdmem.render.json import why_json
+from mdmem.workspace.workspace import Workspace
 
-if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
 
-
-def _why(workspace: Workspace, *, address: str) -> Told:
-    from mdmem.history.why import why
-    from mdmem.render.history import why_text
-    from mdmem.render.ink import Ink
-    from mdmem.render.json import why_json
-
+def _why(
+    workspace: Workspace, *, address: Annotated[Text, Field(description="`wing/room/entry-id`, or a short form.")]
+) -> Told:
     explained = why(workspace, address)
     return Told(text=lambda: why_text(explained, Ink()), facts=lambda: why_json(explained))
 
@@ -31,7 +34,6 @@ _WHY = Tool(
     about=(
         "History of one entry: what it replaced, what replaced it, the reasons, and the drafts that would replace it."
     ),
-    parameters=(Parameter(name="address", needed=True, about="`wing/room/entry-id`, or a short form."),),
     call=_why,
     # Of the commits.
     reads_own=True,
@@ -41,15 +43,11 @@ _WHY = Tool(
 def _check(
     workspace: Workspace,
     *,
-    paths: Sequence[str] | None,
-    base: str | None,
-    select: Sequence[str] | None,
-    ignore: Sequence[str] | None,
+    paths: Annotated[Texts, Field(description="Only in or below these.")] = (),
+    base: Annotated[Name | None, Field(description="A branch, tag or commit to compare with.")] = None,
+    select: Annotated[Texts, Field(description="Only these codes.")] = (),
+    ignore: Annotated[Texts, Field(description="Not these codes.")] = (),
 ) -> Facts:
-    from mdmem.checks.run import CheckRequest, check
-    from mdmem.render.findings.json import findings_json
-    from mdmem.render.findings.report import CheckedRoot
-
     codes, left_out = tuple(select or ()), tuple(ignore or ())
     asked = CheckRequest(
         paths=tuple(paths or ()),
@@ -77,25 +75,38 @@ _CHECK = Tool(
         "After writing entries, before a commit: what is wrong in the memory's files, and what to do about it. Not for "
         "code. An `error` blocks the commit. With `base`, only what changed since is told; `old` counts the rest."
     ),
-    parameters=(
-        Parameter(name="paths", kind=ParameterKind.TEXTS, about="Only in or below these."),
-        Parameter(name="base", about="A branch, tag or commit to compare with.", longest=200),
-        Parameter(name="select", kind=ParameterKind.TEXTS, about="Only these codes."),
-        Parameter(name="ignore", kind=ParameterKind.TEXTS, about="Not these codes."),
-    ),
     call=_check,
     tell=findings_text,
     noise=frozenset(("column", "edits", "renames")),
 )
 
 
-def _propose(workspace: Workspace, **stated: Any) -> Facts:
-    from datetime import UTC, datetime
+class _ProposeArguments(TypedDict):
+    title: Annotated[Name, Field(description="Short; the id is made from it.")]
+    body: Annotated[LongText, Field(description="Markdown.")]
+    type: Annotated[Type | None, Field(default=None, description="Default: decision, or as what it supersedes.")]
+    wing: Wing
+    room: Room
+    supersedes: Annotated[
+        str | None,
+        Field(default=None, max_length=300, description="The full address of what it replaces."),
+        AsText,
+    ]
+    reason: Annotated[Text | None, Field(default=None, description="Why it replaces that.")]
+    applies_to: Annotated[Texts | None, Field(default=None, description="Globs of code, as `src/nav/**`.")]
+    tags: Annotated[Texts | None, Field(default=None, description="Tags.")]
+    focus: Focus
+    agent: Agent
+    governance_token: Annotated[
+        Name | None,
+        Field(default=None, description="What a person got from `mdmem token`; needed where the wing is shared."),
+    ]
 
-    from mdmem.authoring.propose import ProposeRequest, propose
 
-    proposal = ProposeRequest(**{name: value for name, value in stated.items() if value is not None})
-    return propose(workspace, proposal, now=datetime.now(UTC)).as_json()
+def _propose(workspace: Workspace, **stated: Unpack[_ProposeArguments]) -> Facts:
+
+    known: dict[str, Any] = {name: value for name, value in stated.items() if value is not None}
+    return propose(workspace, ProposeRequest(**known), now=datetime.now(UTC)).as_json()
 
 
 _PROPOSE = Tool(
@@ -106,23 +117,8 @@ _PROPOSE = Tool(
         "people to approve: until then nothing changes. One sentence that states it, then why, after a line "
         "`Rationale:`. Look at what `near` names before you go on."
     ),
-    parameters=(
-        Parameter(name="title", needed=True, about="Short; the id is made from it.", longest=200),
-        Parameter(name="body", needed=True, about="Markdown.", longest=60_000),
-        Parameter(name="type", choices=TYPES, about="Default: decision, or as what it supersedes."),
-        Parameter(name="wing", about="Default: the active one.", longest=200),
-        ROOM,
-        Parameter(name="supersedes", about="The full address of what it replaces.", longest=300),
-        Parameter(name="reason", about="Why it replaces that."),
-        Parameter(name="applies_to", kind=ParameterKind.TEXTS, about="Globs of code, as `src/nav/**`."),
-        Parameter(name="tags", kind=ParameterKind.TEXTS, about="Tags."),
-        FOCUS,
-        AGENT,
-        replace(TOKEN, about="What a person got from `mdmem token`; needed where the wing is shared."),
-    ),
     call=_propose,
     writes=True,
-    repeats=False,
 )
 
 LIFECYCLE = (_WHY, _CHECK, _PROPOSE)
