@@ -11,6 +11,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from mdmem.entry.model import visible_text
+
 _BARE = re.compile(r"[\w./@+:~#*-]{1,200}\Z")
 _WORDS = {"null", "true", "false"}
 # Up to here a text on one line stays in its line.
@@ -81,8 +83,6 @@ def fenced(text: str) -> str:
 def written_out(text: str) -> str:
     """Return a text in valid UTF-8 in which each character that does not show, but acts, is written as its number."""
     # The server's first reply does not wait for what only a text needs.
-    from mdmem.entry.model import visible_text
-
     return visible_text(str(plain(text)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from time import monotonic
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import anyio
 from mcp.server.lowlevel.helper_types import ReadResourceContents
@@ -37,9 +37,9 @@ from mdmem.mcp.prompts import PROMPTS, find_prompt, present_of, text_of
 from mdmem.mcp.resources import TEMPLATES, find_kind, fixed, of_memory, read_kind
 from mdmem.mcp.tool_call import Limits
 from mdmem.mcp.workspaces import Provider
-
-if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
+from mdmem.workspace.deadline import OverdueError, within
+from mdmem.workspace.wings import find_wing
+from mdmem.workspace.workspace import Workspace
 
 _Result = TypeVar("_Result")
 # The protocol takes no more values of a completion.
@@ -147,8 +147,6 @@ class Handlers:
         raise EnvironmentFaultError(f"no answer within {seconds:g} s; ask again")
 
     def _timed(self, work: Callable[[Workspace], _Result], access: Access, seconds: float) -> tuple[_Result] | None:
-        from mdmem.workspace.deadline import OverdueError, within
-
         try:
             # Whoever goes on past the limit, for nobody, is stopped at the next file.
             workspace = within(self._provider.workspace(access), seconds, clock=monotonic)
@@ -200,8 +198,6 @@ def _completion(workspace: Workspace, name: str, typed: str, known: Mapping[str,
 
 
 def _candidates(workspace: Workspace, name: str, known: Mapping[str, str]) -> Iterable[str]:
-    from mdmem.workspace.wings import find_wing
-
     catalog = workspace.catalog
     named = known.get("wing")
     wings = [wing] if named and (wing := find_wing(named, catalog.wings)) is not None else list(catalog.wings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,20 +11,20 @@ from msgspec.structs import replace
 from mdmem.catalog.addresses import is_entry_place
 from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, RootNotFoundError, UsageError
 from mdmem.git.status import list_changed_since_commit
+from mdmem.hub.kept_copies import ServedHub
+from mdmem.hub.names import own_names, remote_url
+from mdmem.hub.owners import is_address, repository_of
+from mdmem.hub.reader import Reader, SeenRepository
 from mdmem.mcp.arguments import shown
 from mdmem.mcp.pages import Page
-from mdmem.mcp.tool_call import remarked
+from mdmem.mcp.session import Given
+from mdmem.mcp.tool_call import ToolCall, remarked
 from mdmem.mcp.tools.across import ACROSS
 from mdmem.mcp.tools.shape import AT, EVERYWHERE, REPOSITORY, Facts, Told
+from mdmem.mcp.workspaces import Provider
+from mdmem.render.hub_answers import copied_json, since_text
 from mdmem.tree import SETTINGS_NAME
-
-if TYPE_CHECKING:
-    from mdmem.hub.kept_copies import ServedHub
-    from mdmem.hub.reader import Reader, SeenRepository
-    from mdmem.mcp.session import Given
-    from mdmem.mcp.tool_call import ToolCall
-    from mdmem.mcp.workspaces import Provider
-    from mdmem.workspace.workspace import Workspace
+from mdmem.workspace.workspace import Workspace
 
 OfClone = Callable[["ToolCall"], "Facts | Told"]
 
@@ -94,8 +94,6 @@ class HubAnswers:
 
     def _who(self, reader: Reader, asked: ToolCall, named: str | None, clone: Workspace | None) -> Page | None:
         """Return who answers for entries of a repository, or of all, and what depends on them in any."""
-        from mdmem.hub.owners import is_address
-
         query, meant = asked.arguments["query"], None
         says_it = named is None and ":" in query and is_address(query)
         if not says_it and named != EVERYWHERE and (named, clone) != (None, None):
@@ -131,8 +129,6 @@ def _in_repository(
     if not addresses:
         # What the tool says of none is the same everywhere.
         return asked, None
-    from mdmem.hub.owners import repository_of
-
     if named is None and not is_everywhere:
         own = _own(reader, clone)
         here = "this one" if own is None else own.name
@@ -195,8 +191,6 @@ def _is_of_memory(path: str) -> bool:
 
 
 def _names_of(clone: Workspace) -> tuple[str, ...]:
-    from mdmem.hub.names import own_names, remote_url
-
     try:
         return own_names(clone.location, remote_url(clone.location.get_repository()))
     except MdmemError:
@@ -227,8 +221,6 @@ def _degraded(answer: Facts | Told, why: str) -> Facts | Told:
 
 def _age(repository: SeenRepository) -> tuple[tuple[str, ...], Facts]:
     """Return which copy an answer is of, as text and as facts."""
-    from mdmem.render.hub_answers import copied_json, since_text
-
     # No age, which another call tells otherwise: the cursor of a page is good for one answer.
     said = f"From the hub: `{repository.name}` at {repository.commit[:10]}, {since_text(repository.pushed_at)}."
     copied = copied_json(repository.name, commit=repository.commit, pushed_at=repository.pushed_at)

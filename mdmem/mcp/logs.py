@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
+from mdmem.entry.model import visible, visible_text
 from mdmem.mcp.rate_limits import Buckets
 
 # Of one kind so many lines at once, and then one in so many seconds.
@@ -19,14 +20,10 @@ class _Formatter(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # the base's own name
         """Return the message with all that does not show written out."""
         # The server's first reply does not wait for what only a line of the log needs.
-        from mdmem.entry.model import visible
-
         return visible(super().formatMessage(record).strip())
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the message and the traceback."""
-        from mdmem.entry.model import visible_text
-
         return visible_text(super().format(record))
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from mdmem.entry.model import visible
+from mdmem.finding import Finding
 from mdmem.mcp.answers import plain
-
-if TYPE_CHECKING:
-    from mdmem.finding import Finding
 
 # The strictest clients take no more characters of one answer.
 LARGEST = 40_000
@@ -31,8 +29,6 @@ class Block(Struct, frozen=True):
 def code(text: str) -> str:
     """Return a text in one line as code, in which no markup counts; a long one is cut."""
     # The server's first reply does not wait for what only a text needs.
-    from mdmem.entry.model import visible
-
     line = visible(" ".join(plain(text).split()))
     line = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
     fence = "`" * (max((len(run) for run in re.findall(r"`+", line)), default=0) + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
@@ -15,9 +15,7 @@ from mdmem.mcp.markdown import LARGEST
 from mdmem.mcp.prompt_facts import around_decision, around_diff, around_entry, around_wing
 from mdmem.mcp.tools.shape import Facts
 from mdmem.mcp.tools.table import tools_of
-
-if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
+from mdmem.workspace.workspace import Workspace
 
 # What somebody types or pastes; two messages of one prompt stay below what a client takes.
 _PASTED = 15_000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from mdmem.entry.json_schema import front_matter_schema
 from mdmem.errors import NotFoundError
 from mdmem.guide import page, summary, topics
 from mdmem.mcp.answers import written_out
@@ -25,9 +25,7 @@ from mdmem.mcp.listings import (
 )
 from mdmem.mcp.markdown import LARGEST
 from mdmem.mcp.tools.shape import Facts
-
-if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
+from mdmem.workspace.workspace import Workspace
 
 MARKDOWN = "text/markdown"
 # Of more wings and rooms, the rest is reached through the templates.
@@ -102,8 +100,6 @@ class Listed(Struct, frozen=True):
 
 
 def _schema() -> str:
-    from mdmem.entry.json_schema import front_matter_schema
-
     return json.dumps(front_matter_schema(), indent=2) + "\n"
 
 

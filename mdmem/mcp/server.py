@@ -37,6 +37,7 @@ from mdmem.mcp.tools.shape import Tool
 from mdmem.mcp.tools.table import PROFILES, TOOLS, listed_in, tools_of
 from mdmem.mcp.workspaces import Provider
 from mdmem.profile import Profile
+from mdmem.status import refresh_index
 
 log = logging.getLogger("mdmem.mcp")
 
@@ -83,8 +84,6 @@ class Warmup:
 
     def _run(self) -> None:
         self._is_awaited.wait(_DELAY)
-        from mdmem.status import refresh_index
-
         try:
             refresh_index(self._provider.builder(self._progressed))
         except (MdmemError, OSError) as error:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from mdmem.retrieval.entries import ShownEntry
-    from mdmem.retrieval.question import Hit, SearchResult
+from mdmem.entry.model import visible
+from mdmem.render.entries import search_text, standing
+from mdmem.render.ink import Ink
+from mdmem.retrieval.entries import ShownEntry
+from mdmem.retrieval.question import Hit, SearchResult
 
 Facts = Mapping[str, Any]
 _TOLD = ("type", "title", "status")
@@ -20,9 +22,6 @@ _TOLD = ("type", "title", "status")
 
 def hits_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str]) -> str:
     """Return the hits of a search, or that there are none; then the words that nothing holds."""
-    from mdmem.render.entries import search_text
-    from mdmem.render.ink import Ink
-
     found = search_text(result, limit=limit, snippet_of=snippet_of, ink=Ink(), more="raise `limit` to see them")
     nothing = [] if result.hits else ["No entry in force matches."]
     unmatched = result.basis.unmatched_terms
@@ -36,8 +35,6 @@ def entries_text(shown: Iterable[ShownEntry]) -> str:
 
 
 def _entry(one: ShownEntry) -> str:
-    from mdmem.render.entries import standing
-
     entry = one.entry
     stated = [f"{name}: {_value(value)}" for name, value in one.front_matter.items() if name not in _TOLD]
     lines = [f"`{entry.address}` ({_line(standing(one))})", *stated]
@@ -85,6 +82,4 @@ def _value(value: Any) -> str:
 
 def _line(text: str) -> str:
     """Return a text on one line that acts on nothing."""
-    from mdmem.entry.model import visible
-
     return visible(" ".join(text.split()))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -28,9 +28,11 @@ from mdmem.mcp.pages import VIEW, Page, json_line, page_of, text_page_of
 from mdmem.mcp.session import NOTHING, Given, Session
 from mdmem.mcp.tools.shape import AT, JSON_FORM, REPOSITORY, Facts, Told, Tool
 from mdmem.mcp.workspaces import Provider
-
-if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
+from mdmem.retrieval.fallback import outside
+from mdmem.retrieval.given import is_given
+from mdmem.workspace.consultations import note_told
+from mdmem.workspace.deadline import OverdueError, within
+from mdmem.workspace.workspace import Workspace
 
 log = logging.getLogger("mdmem.mcp")
 
@@ -157,8 +159,6 @@ class ToolCalls:
 
     def _outside(self, asked: ToolCall) -> Facts:
         """Return a few lines from outside the memory, for whoever has to go on without it."""
-        from mdmem.retrieval.fallback import outside
-
         words = " ".join(asked.words)
         if words:
             with suppress(MdmemError, OSError):
@@ -173,8 +173,6 @@ class ToolCalls:
 
         None where the time was over.
         """
-        from mdmem.workspace.deadline import OverdueError
-
         try:
             return self._call(asked)
         except OverdueError:
@@ -193,8 +191,6 @@ class ToolCalls:
 
     def _told(self, asked: ToolCall) -> Facts | Told:
         """Return what a tool answers of the root's own files."""
-        from mdmem.workspace.deadline import within
-
         tool = asked.tool
         try:
             workspace = self._provider.workspace(asked.access).as_of(asked.arguments.get(AT))
@@ -251,9 +247,6 @@ def _advice_on(error: MdmemError) -> str:
 
 def _note(workspace: Workspace, answer: Told) -> None:
     """Count what an agent was given, for whoever asks how often the memory is used."""
-    from mdmem.retrieval.given import is_given
-    from mdmem.workspace.consultations import note_told
-
     note_told(workspace, "server", tuple(one for one, known in answer.gave.items() if is_given(known)))
 
 

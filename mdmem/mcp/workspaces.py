@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -14,13 +13,12 @@ from mdmem import SETTINGS_NAME
 from mdmem.access import EVERYTHING, Access
 from mdmem.disk import read_regular
 from mdmem.errors import MdmemError, RootNotFoundError, SettingsError
+from mdmem.index.protocol import Progress
+from mdmem.mcp.served_workspace import ServedWorkspace
 from mdmem.profile import Profile
-
-if TYPE_CHECKING:
-    from mdmem.index.protocol import Progress
-    from mdmem.settings import Settings
-    from mdmem.workspace.location import Location
-    from mdmem.workspace.workspace import Workspace
+from mdmem.settings import Settings, parse_settings
+from mdmem.workspace.location import Location, locate
+from mdmem.workspace.workspace import Parts, Workspace
 
 
 class Provider:
@@ -54,8 +52,6 @@ class Provider:
 
         Only their own file is read: these are the server's, and every call asks for them.
         """
-        from mdmem.settings import Settings, parse_settings
-
         content = self._settings_bytes()
         if self._parsed is None or self._parsed[0] != content:
             try:
@@ -79,8 +75,6 @@ class Provider:
 
     def builder(self, progress: Progress) -> Workspace:
         """Return a workspace with an index of its own, for whoever builds it: the others are asked meanwhile."""
-        from mdmem.workspace.workspace import Parts
-
         return replace(self._opened(), today=self.today(), progress=progress, parts=Parts())
 
     def _opened(self) -> Workspace:
@@ -94,14 +88,10 @@ class Provider:
     def _location(self) -> Location:
         """Return where the memory is: found once, but again while git refuses to say; it costs less than to open it."""
         if self._found is None or self._found.git_fault:
-            from mdmem.workspace.location import locate
-
             self._found = locate(self._root, self._environment, self.cwd)
         return self._found
 
     def _open(self) -> Workspace:
-        from mdmem.mcp.served_workspace import ServedWorkspace
-
         return ServedWorkspace(
             location=self._location(), environment=self._environment, cwd=self.cwd, today=self.today()
         )

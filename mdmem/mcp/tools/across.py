@@ -5,18 +5,33 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mdmem.errors import UsageError
+from mdmem.hub.across import AcrossAnswer, AcrossRequest, list_across, search_across
+from mdmem.hub.owners import who
+from mdmem.hub.reader import Reader
+from mdmem.hub.union_answers import answer_each_across
 from mdmem.mcp.session import Given
 from mdmem.mcp.texts import hits_text
 from mdmem.mcp.tools.core import question_of, sizes_of
 from mdmem.mcp.tools.hub import told_of
 from mdmem.mcp.tools.shape import REPOSITORY, Told
-
-if TYPE_CHECKING:
-    from mdmem.hub.across import AcrossAnswer
-    from mdmem.hub.reader import Reader
+from mdmem.render.answers import answers_markdown
+from mdmem.render.hub_answers import (
+    across_answers_json,
+    across_entries_json,
+    across_list_text,
+    across_search_json,
+    across_text,
+    answers_with_ages,
+    list_remarks,
+    narrated,
+    reach_remarks,
+)
+from mdmem.render.ink import Ink
+from mdmem.retrieval.question import VIA_NAMED
+from mdmem.retrieval.search import snippets
 
 
 def _search(
@@ -28,12 +43,6 @@ def _search(
     all_wings: bool,  # noqa: ARG001  # every wing is read
     **filters: Any,
 ) -> Told:
-    from mdmem.hub.across import AcrossRequest, search_across
-    from mdmem.render.hub_answers import across_search_json, across_text
-    from mdmem.render.ink import Ink
-    from mdmem.retrieval.question import VIA_NAMED
-    from mdmem.retrieval.search import snippets
-
     answer = search_across(reader, AcrossRequest(question_of(query, filters), limit=limit), today=today)
     result, snippet_of = answer.result, snippets(answer.workspace, answer.result)
     status = {"retrieval_status": "succeeded" if result.hits else "empty"}
@@ -63,11 +72,6 @@ def _retrieve(
     form: str | None,
     **filters: Any,
 ) -> Told:
-    from mdmem.hub.union_answers import answer_each_across
-    from mdmem.render.answers import answers_markdown
-    from mdmem.render.hub_answers import across_answers_json, answers_with_ages, narrated
-    from mdmem.render.ink import Ink
-
     if paths:
         raise UsageError(f"`paths` are files of one repository; name it in `{REPOSITORY}`")
     asked = [question_of(one, filters) for one in dict.fromkeys(queries or ()) if one]
@@ -93,10 +97,6 @@ def _list(
     all_wings: bool,  # noqa: ARG001  # every wing is read
     **filters: Any,
 ) -> Told:
-    from mdmem.hub.across import AcrossRequest, list_across
-    from mdmem.render.hub_answers import across_entries_json, across_list_text, list_remarks
-    from mdmem.render.ink import Ink
-
     answer = list_across(reader, AcrossRequest(question_of(None, filters), limit=limit), today=today)
     nothing = [] if answer.result else ["No entry passes these filters."]
     listed = across_list_text(answer, ink=Ink(), now=None, columns=None)
@@ -108,8 +108,6 @@ def _list(
 
 
 def _who(reader: Reader, today: date, *, query: str, repositories: Sequence[str] = ()) -> Told:
-    from mdmem.hub.owners import who
-
     return told_of(who(reader, query, repositories=repositories, today=today))
 
 
@@ -118,8 +116,6 @@ def _context(reader: Reader, today: date, **stated: Any) -> Told:  # noqa: ARG00
 
 
 def _reaches(answers: Sequence[AcrossAnswer[Any]]) -> Iterable[str]:
-    from mdmem.render.hub_answers import reach_remarks
-
     return dict.fromkeys(said for answer in answers for said in reach_remarks(answer))
 
 
