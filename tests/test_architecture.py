@@ -294,8 +294,8 @@ def test_broad_excepts_are_the_boundaries() -> None:
         "mdmem.checks.engine",
         "mdmem.cli.main",
         "mdmem.lsp.server",
-        "mdmem.mcp.dispatch",
-        "mdmem.mcp.tool_call",
+        "mdmem.mcp.calls",
+        "mdmem.mcp.calls",
     ]
 
 

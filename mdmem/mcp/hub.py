@@ -16,9 +16,9 @@ from mdmem.hub.names import own_names, remote_url
 from mdmem.hub.owners import is_address, repository_of
 from mdmem.hub.reader import Reader, SeenRepository
 from mdmem.mcp.arguments import shown
+from mdmem.mcp.calls import ToolCall, remarked
 from mdmem.mcp.pages import Page
 from mdmem.mcp.session import Given
-from mdmem.mcp.tool_call import ToolCall, remarked
 from mdmem.mcp.tools.across import ACROSS
 from mdmem.mcp.tools.shape import AT, EVERYWHERE, REPOSITORY, Facts, Told
 from mdmem.mcp.workspaces import Provider

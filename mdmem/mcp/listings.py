@@ -10,7 +10,7 @@ from mdmem.entry.model import Entry, EntryType, Wing, visible
 from mdmem.errors import NotFoundError
 from mdmem.finding import Finding
 from mdmem.mcp.answers import as_text, fenced, plain
-from mdmem.mcp.arguments import nearest, shown
+from mdmem.mcp.arguments import hint, shown
 from mdmem.mcp.markdown import LARGEST, MARGIN, Block, code, codes, fitted, problem_lines
 from mdmem.render.entries import standing
 from mdmem.render.lineage_graph import lineage_graph
@@ -63,7 +63,7 @@ def wing_name(catalog: Catalog, named: str) -> str:
     """Return the wing that a name or a project's id means; raises NotFoundError with the nearest."""
     found = find_wing(named, catalog.wings)
     if found is None:
-        raise NotFoundError(f"there is no wing {shown(named)}; {_hint(named, catalog.wings)}")
+        raise NotFoundError(f"there is no wing {shown(named)}; {hint(named, catalog.wings)}")
     return found
 
 
@@ -71,7 +71,7 @@ def room_name(catalog: Catalog, wing: str, named: str) -> str:
     """Return a room of a wing; raises NotFoundError with the nearest."""
     rooms = rooms_of(catalog, wing)
     if named not in rooms:
-        raise NotFoundError(f"there is no room {shown(named)} in `{wing}`; {_hint(named, rooms)}")
+        raise NotFoundError(f"there is no room {shown(named)} in `{wing}`; {hint(named, rooms)}")
     return named
 
 
@@ -79,14 +79,6 @@ def rooms_of(catalog: Catalog, wing: str) -> list[str]:
     """Return the rooms of a wing in which a file stands, sorted."""
     paths = (address.split("/") for address in (*catalog.entries, *catalog.broken))
     return sorted({parts[1] for parts in paths if parts[0] == wing})
-
-
-def _hint(named: str, known: Iterable[str]) -> str:
-    listed = list(known)
-    close = nearest(named, listed)
-    if close is not None:
-        return f"did you mean `{close}`?"
-    return f"there is {', '.join(f'`{one}`' for one in listed[:12])}" if listed else "there is none yet"
 
 
 def wing_text(workspace: Workspace, named: str) -> str:

@@ -40,6 +40,7 @@ class Page(Struct, frozen=True):
     text: str
     facts: Facts | None = None
     is_last: bool = True
+    is_error: bool = False
     gave: Given = field(default_factory=dict)
 
     @property

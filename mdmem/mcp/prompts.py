@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from mdmem.errors import NotFoundError
 from mdmem.mcp.answers import NOTE, as_text, fenced, plain, written_out
-from mdmem.mcp.arguments import Arguments, nearest, shown
+from mdmem.mcp.arguments import Arguments, hint, shown
 from mdmem.mcp.markdown import LARGEST
 from mdmem.mcp.prompt_facts import around_decision, around_diff, around_entry, around_wing
 from mdmem.mcp.tools.shape import Facts
@@ -183,9 +183,7 @@ PROMPTS: Mapping[str, Prompt] = {prompt.name: prompt for prompt in (_RECORD, _SU
 def find_prompt(name: str) -> Prompt:
     """Return a prompt by its name; raises NotFoundError with the nearest."""
     if name not in PROMPTS:
-        close = nearest(name, PROMPTS)
-        hint = f"did you mean `{close}`?" if close else f"there is {', '.join(f'`{one}`' for one in PROMPTS)}"
-        raise NotFoundError(f"there is no prompt {shown(name)}; {hint}")
+        raise NotFoundError(f"there is no prompt {shown(name)}; {hint(name, PROMPTS)}")
     return PROMPTS[name]
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
+from mcp_types import Resource
 from msgspec import Struct
 
 from mdmem.entry.json_schema import front_matter_schema
@@ -24,7 +25,6 @@ from mdmem.mcp.listings import (
     wing_text,
 )
 from mdmem.mcp.markdown import LARGEST
-from mdmem.mcp.tools.shape import Facts
 from mdmem.workspace.workspace import Workspace
 
 MARKDOWN = "text/markdown"
@@ -65,9 +65,9 @@ an entry), `mdmem://guide/{topic}` (how each job is done). Prompts: `record_deci
 
 
 class ResourceKind(Struct, frozen=True, kw_only=True):
-    """One kind of resource: the parts of its address, and what gives its text.
+    """One kind of resource: `read` gives its text from a workspace and the parts of its address.
 
-    `still` gives the text of one that is the same for every memory, from the parts of its address.
+    `still` gives the text of one that is the same for every memory, from the parts alone.
     """
 
     name: str
@@ -75,28 +75,13 @@ class ResourceKind(Struct, frozen=True, kw_only=True):
     about: str
     parts: tuple[str, ...] = ()
     mime: str = MARKDOWN
-    read: Callable[[Workspace, tuple[str, ...]], str] | None = None
+    read: Callable[..., str] = lambda *_: ""
     still: Callable[..., str] | None = None
 
     @property
     def template(self) -> str:
         """Return the address with its parts in braces."""
         return SCHEME + "/".join([self.name.partition(" ")[0], *(f"{{{part}}}" for part in self.parts)])
-
-
-class Listed(Struct, frozen=True):
-    """One resource as it is listed."""
-
-    uri: str
-    name: str
-    title: str
-    about: str
-    mime: str
-
-    def listed(self) -> Facts:
-        """Return it as the protocol has it."""
-        said = {"description": self.about, "mimeType": self.mime, "name": self.name, "title": self.title}
-        return {**said, "uri": self.uri}
 
 
 def _schema() -> str:
@@ -120,7 +105,7 @@ KINDS: tuple[ResourceKind, ...] = (
         name="invariants",
         title="Invariants that always bind",
         about="The invariants of the active wing, in full: they bind without being asked for.",
-        read=lambda workspace, _: invariants_text(workspace),
+        read=invariants_text,
     ),
     ResourceKind(
         name="schema",
@@ -134,7 +119,7 @@ KINDS: tuple[ResourceKind, ...] = (
         title="Entry",
         about="One entry in full, and whether it is in force.",
         parts=_ENTRY,
-        read=lambda workspace, parts: entry_text(workspace, "/".join(parts)),
+        read=lambda workspace, *parts: entry_text(workspace, "/".join(parts)),
     ),
     ResourceKind(
         name="lineage",
@@ -142,28 +127,28 @@ KINDS: tuple[ResourceKind, ...] = (
         about="What an entry superseded and what supersedes it, as a flowchart.",
         parts=_ENTRY,
         mime="text/vnd.mermaid",
-        read=lambda workspace, parts: lineage_text(workspace, "/".join(parts)),
+        read=lambda workspace, *parts: lineage_text(workspace, "/".join(parts)),
     ),
     ResourceKind(
         name="wing",
         title="Wing",
         about="A wing and its entries in force, room by room.",
         parts=("wing",),
-        read=lambda workspace, parts: wing_text(workspace, *parts),
+        read=wing_text,
     ),
     ResourceKind(
         name="room",
         title="Room",
         about="The entries of a room that are in force.",
         parts=("wing", "room"),
-        read=lambda workspace, parts: room_text(workspace, *parts),
+        read=room_text,
     ),
     ResourceKind(
         name="invariants of a wing",
         title="Invariants of a wing",
         about="The invariants that bind in a wing without being asked for.",
         parts=("wing",),
-        read=lambda workspace, parts: invariants_text(workspace, *parts),
+        read=invariants_text,
     ),
 )
 TEMPLATES: Mapping[str, ResourceKind] = {kind.template: kind for kind in KINDS if kind.parts}
@@ -186,28 +171,30 @@ def find_kind(uri: str) -> tuple[ResourceKind, tuple[str, ...]]:
     raise NotFoundError(f"there is no resource {shown(uri)}; write {' or '.join(f'`{form}`' for form in forms)}")
 
 
-def read_kind(workspace: Workspace | None, kind: ResourceKind, parts: tuple[str, ...]) -> str:
-    """Return the text of a resource, of 40,000 characters at most; raises NotFoundError and what reading raises."""
-    if kind.still is not None:
-        return kind.still(*parts)
-    if kind.read is None or workspace is None:
-        raise NotFoundError(f"there is no resource `{kind.template}` without a memory")
-    text = written_out(kind.read(workspace, parts))
+def read_kind(workspace: Workspace, kind: ResourceKind, parts: tuple[str, ...]) -> str:
+    """Return the text of a resource of a memory, of 40,000 characters at most; raises what reading raises."""
+    text = written_out(kind.read(workspace, *parts))
     return text if len(text) <= LARGEST else f"{text[: LARGEST - len(_CUT)]}{_CUT}"
 
 
-def fixed() -> Iterator[Listed]:
-    """Yield the resources that every memory has."""
-    yield from (Listed(uri, kind.name, kind.title, kind.about, kind.mime) for uri, kind in FIXED.items())
-    for topic in topics():
-        yield Listed(uri_of("guide", topic), f"guide/{topic}", f"Guide: {topic}", summary(topic), MARKDOWN)
+def fixed() -> list[Resource]:
+    """Return the resources that every memory has."""
+    listed = [_resource(uri, kind.name, kind.title, kind.about, kind.mime) for uri, kind in FIXED.items()]
+    pages = ((topic, f"guide/{topic}", f"Guide: {topic}", summary(topic)) for topic in topics())
+    return listed + [_resource(uri_of("guide", topic), *said) for topic, *said in pages]
 
 
-def of_memory(workspace: Workspace) -> Iterator[Listed]:
-    """Yield the wings and rooms that the caller sees, by name, up to a hundred."""
+def of_memory(workspace: Workspace) -> list[Resource]:
+    """Return the wings and rooms that the caller sees, by name, up to a hundred."""
     catalog = workspace.catalog
     places = [(wing, *rest) for wing in catalog.wings for rest in ((), *((room,) for room in rooms_of(catalog, wing)))]
+    listed = []
     for place in places[:_LISTED]:
-        kind = "wing" if len(place) == 1 else "room"
+        kind, name = "wing" if len(place) == 1 else "room", "/".join(place)
         about = f"The entries in force of the {kind}."
-        yield Listed(uri_of(kind, *place), "/".join(place), f"{kind.capitalize()} {'/'.join(place)}", about, MARKDOWN)
+        listed.append(_resource(uri_of(kind, *place), name, f"{kind.capitalize()} {name}", about))
+    return listed
+
+
+def _resource(uri: str, name: str, title: str, about: str, mime: str = MARKDOWN) -> Resource:
+    return Resource(uri=uri, name=name, title=title, description=about, mime_type=mime)

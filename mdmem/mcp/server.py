@@ -1,23 +1,30 @@
-"""The server: one factory for every transport; the index is brought up to date beside the calls."""
+"""The server: one factory for every transport; each request is answered on the memory as it is at that moment."""
 
 from __future__ import annotations
 
-import logging
-import threading
+import contextlib
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp.shared.exceptions import MCPError
 from mcp_types import (
+    INVALID_PARAMS,
     CallToolResult,
+    Completion,
+    CompletionArgument,
+    CompletionContext,
     GetPromptResult,
     InputRequiredResult,
+    PromptMessage,
+    PromptReference,
     Resource,
     ResourceTemplate,
+    ResourceTemplateReference,
     TextContent,
 )
 from mcp_types import Prompt as ListedPrompt
@@ -25,21 +32,20 @@ from mcp_types import Tool as ListedTool
 
 from mdmem import __version__
 from mdmem.access import EVERYTHING, Access
-from mdmem.errors import MdmemError
-from mdmem.mcp.arguments import nearest, shown
-from mdmem.mcp.dispatch import Calls
-from mdmem.mcp.handlers import Handlers
+from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, RootNotFoundError, SettingsError, UsageError
+from mdmem.mcp.arguments import hint, shown
+from mdmem.mcp.calls import Calls, OtherMemories, system_refusal
+from mdmem.mcp.completion import complete, completed_argument
 from mdmem.mcp.logs import log_to_stderr
-from mdmem.mcp.pages import Page
+from mdmem.mcp.prompts import PROMPTS, find_prompt, present_of, text_of
+from mdmem.mcp.resources import TEMPLATES, find_kind, fixed, of_memory, read_kind
 from mdmem.mcp.session import Session
-from mdmem.mcp.tool_call import OtherMemories, RefusedError
 from mdmem.mcp.tools.shape import Tool
 from mdmem.mcp.tools.table import PROFILES, TOOLS, listed_in, tools_of
+from mdmem.mcp.warmup import Warmup
 from mdmem.mcp.workspaces import Provider
 from mdmem.profile import Profile
-from mdmem.status import refresh_index
-
-log = logging.getLogger("mdmem.mcp")
+from mdmem.workspace.workspace import Workspace
 
 INSTRUCTIONS = (
     "Call `retrieve` (not listed: `retrieve_context` or `context`) before you change code or decide anything: "
@@ -52,65 +58,15 @@ INSTRUCTIONS = (
     "`truncated` and a `cursor`: repeat the call with the same arguments and that cursor for the rest."
 )
 
-# Seconds after the first reply: the client's next request, what tools there are, goes first.
-_DELAY = 0.1
-# Fewer entries are indexed before anybody asks how far it is.
-_WORTH_SAYING = 500
-
-
-class Warmup:
-    """One run in a thread that nobody waits for; what goes wrong in it, the first question finds out by itself."""
-
-    def __init__(self, provider: Provider) -> None:
-        """Take what opens the workspace."""
-        self._provider = provider
-        self._started, self._is_awaited = threading.Lock(), threading.Event()
-        self.done, self.total, self.is_running = 0, 0, False
-
-    def start(self) -> None:
-        """Start the run, at the first call of this alone."""
-        if self._started.acquire(blocking=False):
-            self.is_running = True
-            threading.Thread(target=self._run, daemon=True).start()
-
-    def hurry(self) -> None:
-        """Let the run begin, if it has not: a question waits for it."""
-        self._is_awaited.set()
-
-    @property
-    def said(self) -> str:
-        """Return how far it is, for whoever waits."""
-        return f"the index is being built: {self.done} of {self.total} entries"
-
-    def _run(self) -> None:
-        self._is_awaited.wait(_DELAY)
-        try:
-            refresh_index(self._provider.builder(self._progressed))
-        except (MdmemError, OSError) as error:
-            log.info("the index is not brought up to date: %s", error)
-        finally:
-            self.is_running = False
-
-    def _progressed(self, done: int, total: int) -> None:
-        if done == 1 and total >= _WORTH_SAYING:
-            log.warning("indexing %d entries, once", total)
-        self.done, self.total = done, total
-
-
-# Seconds between two words on how far the index is.
-_BEAT = 0.25
-# Seconds that a question waits for the index, and between two looks at it. A first index of many entries takes longer:
-# till then titles answer.
-_PATIENCE, _LOOK = 3.0, 0.02
-
+_Result = TypeVar("_Result")
 Caller = Callable[[], Access]
 """Says, in the task of a call, who calls."""
 
 
 class MemoryServer(MCPServer[Any]):
-    """Lists and calls the tools of a profile; what is read of the memory is read at the first call.
+    """Lists and calls the tools of a profile, and gives resources and prompts.
 
-    `active` is the number of requests that are being answered.
+    The memory is read at the first call. `active` is the number of requests that are being answered.
     """
 
     def __init__(
@@ -132,15 +88,14 @@ class MemoryServer(MCPServer[Any]):
             version=__version__,
             instructions=INSTRUCTIONS,
             log_level="WARNING",
-            # Nothing is ever told to who would listen: a client must not keep its lists until it hears of a change.
+            # No change is announced to subscribers: a client must not keep its lists until it hears of one.
             subscriptions=False,
         )
         self.provider, self.calls, self.active = provider, Calls(provider, session, hub), 0
         self._has_hub = hub is not None
         self._profile = None if profile is None else Profile(profile)
         self._access, self._warming = access, warming
-        self._offers = Handlers(provider, self.calls, access=access, profile=self._profile_now)
-        self.completion()(self._offers.complete)  # type: ignore[no-untyped-call]  # the SDK states no types there
+        self.completion()(self.complete)  # type: ignore[no-untyped-call]  # the SDK states no types there
         self.middleware.append(self._counted)
 
     async def list_tools(self) -> list[ListedTool]:
@@ -150,41 +105,64 @@ class MemoryServer(MCPServer[Any]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Return a tool's answer; raises ToolError with all that there is to say."""
+        """Return a tool's answer; raises ToolError for a tool that is not listed."""
         tool = await self._tool(name)
         access = self._access()
-        async with anyio.create_task_group() as beside:
-            # How far the index is tells how much there is of wings that the caller does not see.
-            if context is not None and not access.is_narrow and self._warming is not None and self._warming.is_running:
-                beside.start_soon(_tell_progress, self._warming, context)
-            await self._warmed()
-            answer = await self._answer(tool, arguments, access)
-            beside.cancel_scope.cancel()
-        if isinstance(answer, Page):
-            return _result(answer)
-        if answer.page is None:
-            raise ToolError(str(answer))
-        return _result(answer.page, is_error=True)
+        if self._warming is not None:
+            async with anyio.create_task_group() as beside:
+                # How far the index is tells how much there is of wings that the caller does not see.
+                if context is not None and not access.is_narrow:
+                    beside.start_soon(self._warming.report, context)
+                await self._warming.wait((await self.calls.in_thread(self.calls.limits)).seconds / 2)
+                page = await self.calls.call(tool, arguments, access)
+                beside.cancel_scope.cancel()
+        else:
+            page = await self.calls.call(tool, arguments, access)
+        text = TextContent(type="text", text=page.text)
+        return CallToolResult(content=[text], structured_content=page.facts, is_error=page.is_error)
 
     async def list_resources(self) -> list[Resource]:
-        """Return the resources that are there without an argument."""
-        return await self._offers.resources()
+        """Return the resources that every memory has, and the wings and rooms, where they can be read in time."""
+        listed = fixed()
+        # A client that lists what there is must not fail for a memory that is not there yet.
+        with contextlib.suppress(MdmemError, OSError):
+            listed += await self._on_memory(of_memory)
+        return listed
 
     async def list_resource_templates(self) -> list[ResourceTemplate]:
         """Return the kinds of resources that take arguments."""
-        return self._offers.templates()
+        return [
+            ResourceTemplate(
+                uri_template=template, name=kind.name, title=kind.title, description=kind.about, mime_type=kind.mime
+            )
+            for template, kind in TEMPLATES.items()
+        ]
 
     async def read_resource(
         self,
         uri: object,
         context: Context[Any, Any] | None = None,  # noqa: ARG002  # the SDK's signature
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
-        """Return a resource's text; raises ResourceError."""
-        return await self._offers.read(str(uri))
+        """Return a resource's text.
+
+        Raises ResourceNotFoundError, which names the nearest, and ResourceError where the memory cannot be read.
+        """
+        try:
+            kind, parts = find_kind(str(uri))
+            if kind.still is not None:
+                return [ReadResourceContents(kind.still(*parts), kind.mime)]
+            text = await self._on_memory(lambda workspace: read_kind(workspace, kind, parts))
+        except (RootNotFoundError, SettingsError, EnvironmentFaultError) as error:
+            raise ResourceError(str(error)) from error
+        except (NotFoundError, UsageError) as error:
+            raise ResourceNotFoundError(str(error)) from error
+        except (MdmemError, OSError) as error:
+            raise ResourceError(_said(error)) from error
+        return [ReadResourceContents(text, kind.mime)]
 
     async def list_prompts(self) -> list[ListedPrompt]:
-        """Return the prompts."""
-        return self._offers.prompts()
+        """Return the prompts with their arguments."""
+        return [ListedPrompt.model_validate(one.listed()) for one in PROMPTS.values()]
 
     async def get_prompt(
         self,
@@ -192,26 +170,48 @@ class MemoryServer(MCPServer[Any]):
         arguments: dict[str, Any] | None = None,
         context: Context[Any, Any] | None = None,  # noqa: ARG002  # the SDK's signature
     ) -> GetPromptResult | InputRequiredResult:
-        """Return a prompt's messages; raises MCPError."""
-        return await self._offers.prompt(name, arguments or {})
+        """Return the messages of a prompt; raises MCPError for arguments that do not fit.
 
-    async def _warmed(self) -> None:
-        """Wait a moment for the index to be brought up to date, whose lock a question would meet."""
-        if self._warming is not None:
-            self._warming.hurry()
-            limits = await self.calls.in_thread(self.calls.limits)
-            with anyio.move_on_after(min(_PATIENCE, limits.seconds / 2)):
-                while self._warming.is_running:
-                    await anyio.sleep(_LOOK)
-
-    async def _answer(self, tool: Tool, arguments: dict[str, Any], access: Access) -> Page | RefusedError:
+        Where the memory cannot be read, the messages say so, and the steps are the same.
+        """
         try:
-            return await self.calls.call(tool, arguments, access)
-        except RefusedError as refusal:
-            return refusal
+            prompt = find_prompt(name)
+        except NotFoundError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
+        try:
+            stated = prompt.arguments.read(arguments or {})
+            profile = await self._profile_now()
+            present = await self._on_memory(lambda workspace: present_of(prompt, workspace, stated))
+        except (NotFoundError, UsageError, SettingsError) as error:
+            raise MCPError(INVALID_PARAMS, f"{name}: {error}") from error
+        except (MdmemError, OSError) as error:
+            present = f"The memory cannot be read now: {_said(error)}"
+        texts = (text_of(prompt, stated, profile), present)
+        messages = [PromptMessage(role="user", content=TextContent(type="text", text=text)) for text in texts]
+        return GetPromptResult(description=prompt.about, messages=messages)
+
+    async def complete(
+        self,
+        ref: PromptReference | ResourceTemplateReference,
+        argument: CompletionArgument,
+        context: CompletionContext | None,
+    ) -> Completion:
+        """Return values for an argument of a template or a prompt; raises MCPError for one that is none."""
+        try:
+            name = completed_argument(ref, argument.name)
+        except NotFoundError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
+        known = (context.arguments if context is not None else None) or {}
+        if name is not None:
+            with contextlib.suppress(MdmemError, OSError):
+                return await self._on_memory(lambda workspace: complete(workspace, name, argument.value, known))
+        return Completion(values=[], total=0, has_more=False)
+
+    async def _on_memory(self, work: Callable[[Workspace], _Result]) -> _Result:
+        return await self.calls.on_memory(work, self._access())
 
     async def _counted(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """Count what is being answered; what comes after the first reply may start with it."""
+        """Count the requests that are being answered; the index is built after the first reply."""
         self.active += 1
         try:
             return await call_next(ctx)
@@ -226,10 +226,10 @@ class MemoryServer(MCPServer[Any]):
         if name in listed:
             return listed[name]
         if name in TOOLS:
-            raise ToolError(_not_listed(name, profile))
-        close = nearest(name, listed)
-        hint = f"did you mean `{close}`?" if close else f"there is {', '.join(f'`{one}`' for one in listed)}"
-        raise ToolError(f"there is no tool {shown(name)}; {hint}")
+            having = " or ".join(f"`{one}`" for one, names in PROFILES.items() if name in names)
+            how = f"it is in {having}; `mdmem mcp --profile` or the setting `server.profile` chooses"
+            raise ToolError(f"the profile `{profile}` does not list `{name}`; {how}")
+        raise ToolError(f"there is no tool {shown(name)}; {hint(name, listed)}")
 
     async def _profile_now(self) -> Profile:
         if self._profile is not None:
@@ -256,21 +256,5 @@ def build_server(
     return MemoryServer(provider, profile=profile, access=access, warming=warming, session=session, hub=hub)
 
 
-async def _tell_progress(warming: Warmup, context: Context[Any, Any]) -> None:
-    """Tell a client that asked for it how far the index is, as long as its call waits."""
-    while warming.is_running:
-        if warming.total:
-            await context.report_progress(warming.done, warming.total, warming.said)
-        await anyio.sleep(_BEAT)
-
-
-def _not_listed(name: str, profile: Profile) -> str:
-    holding = " or ".join(f"`{one}`" for one, names in PROFILES.items() if name in names)
-    how = f"it is in {holding}; `mdmem mcp --profile` or the setting `server.profile` chooses"
-    return f"the profile `{profile}` does not list `{name}`; {how}"
-
-
-def _result(page: Page, *, is_error: bool = False) -> CallToolResult:
-    return CallToolResult(
-        content=[TextContent(type="text", text=page.text)], structured_content=page.facts, is_error=is_error
-    )
+def _said(error: MdmemError | OSError) -> str:
+    return system_refusal(error) if isinstance(error, OSError) else str(error)

@@ -83,7 +83,7 @@ class WithFixtures(MemoryServer):
     async def _complete(self, ref: Any, argument: Any, context: Any) -> Completion:
         if str(getattr(ref, "name", "")).startswith("test_"):
             return Completion(values=[f"{argument.value}is", f"{argument.value}k"], total=2, has_more=False)
-        return await self._offers.complete(ref, argument, context)
+        return await self.complete(ref, argument, context)
 
 
 def _embedded(uri: str, text: str, mime: str = "text/plain") -> EmbeddedResource:

@@ -14,7 +14,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference
 
-from mdmem.mcp.handlers import Handlers
+from mdmem.mcp.calls import Calls, Limits
 from mdmem.mcp.prompts import PROMPTS, text_of
 from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.mcp.workspaces import Provider
@@ -212,8 +212,8 @@ def test_without_a_memory_the_prompt_says_why(tmp_path: Path) -> None:
 
 def test_memory_that_takes_too_long_leaves_the_steps(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answered = threading.Event()
-    monkeypatch.setattr(Handlers, "_seconds", lambda _: 0.01)
-    monkeypatch.setattr("mdmem.mcp.handlers.present_of", lambda *_: answered.wait(10))
+    monkeypatch.setattr(Calls, "limits", lambda _: Limits(0.01))
+    monkeypatch.setattr("mdmem.mcp.server.present_of", lambda *_: answered.wait(10))
     steps, present = got(server_over(root), "onboard")
     answered.set()
     assert steps.startswith("Get to know")

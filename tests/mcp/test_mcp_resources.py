@@ -19,7 +19,7 @@ from served import two_wings
 
 from mdmem.access import Access
 from mdmem.guide import page, topics
-from mdmem.mcp.handlers import Handlers
+from mdmem.mcp.calls import Calls, Limits
 from mdmem.mcp.resources import TEMPLATES
 from mdmem.mcp.workspaces import Provider
 
@@ -402,8 +402,8 @@ def test_who_sees_one_wing_is_answered_the_same_whether_the_other_is_there_or_no
 
 def test_memory_that_takes_too_long_is_an_error(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answered = threading.Event()
-    monkeypatch.setattr(Handlers, "_seconds", lambda _: 0.01)
-    monkeypatch.setattr("mdmem.mcp.handlers.read_kind", lambda *_: answered.wait(10))
+    monkeypatch.setattr(Calls, "limits", lambda _: Limits(0.01))
+    monkeypatch.setattr("mdmem.mcp.server.read_kind", lambda *_: answered.wait(10))
     code, said = refusal(server_over(root), "mdmem://wing/nav")
     answered.set()
     assert (code, said) == (-32603, "no answer within 0.01 s; ask again")

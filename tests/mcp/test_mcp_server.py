@@ -31,10 +31,9 @@ from msgspec.structs import replace
 from mdmem.access import Access
 from mdmem.entry.model import ACTING
 from mdmem.errors import EnvironmentFaultError
-from mdmem.mcp import server as served
-from mdmem.mcp.dispatch import Calls
+from mdmem.mcp import warmup
+from mdmem.mcp.calls import Calls, Limits
 from mdmem.mcp.server import build_server
-from mdmem.mcp.tool_call import Limits
 from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.mcp.workspaces import Provider
 from mdmem.profile import Profile
@@ -633,7 +632,7 @@ def test_sixty_calls_at_once_are_all_answered(root: Path) -> None:
 
 def test_progress_of_the_index_is_told_to_a_call_that_asks_for_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[float, float | None, str | None]] = []
-    monkeypatch.setattr(served, "_BEAT", 0.01)
+    monkeypatch.setattr(warmup, "_BEAT", 0.01)
     waiting = _Waiting(root, lambda: None)
     server = build_server(waiting, profile="all", is_warming=True)
     warming = server._warming
@@ -655,7 +654,7 @@ def test_progress_of_the_index_is_told_to_a_call_that_asks_for_it(root: Path, mo
 
 
 def test_first_question_waits_for_the_index_that_is_being_built(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(served, "_PATIENCE", 30)
+    monkeypatch.setattr(warmup, "_PATIENCE", 30)
     order: list[str] = []
 
     class Watched(OpenedProvider):

@@ -15,8 +15,7 @@ from mdmem.catalog import snapshot
 from mdmem.errors import RootNotFoundError
 from mdmem.git import stamp
 from mdmem.mcp import served_workspace
-from mdmem.mcp.dispatch import Calls
-from mdmem.mcp.tool_call import Limits
+from mdmem.mcp.calls import Calls, Limits
 from mdmem.mcp.workspaces import Provider
 from mdmem.workspace.deadline import within
 from mdmem.workspace.proposals import view_of
