@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from enum import StrEnum
 from typing import TypeVar
 
@@ -16,8 +17,6 @@ def choose(name: str, value: object, closed_set: type[_Choice]) -> _Choice:
 
     Raises UsageError with the nearest member.
     """
-    import difflib
-
     allowed = {member.value: member for member in closed_set}
     folded = "_".join(value.casefold().replace("-", " ").split()) if isinstance(value, str) else ""
     if folded in allowed:

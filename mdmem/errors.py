@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from unicodedata import category
 
 # A path may be long and is to be found by what is said; a word beyond that is nobody's to read.
 _LONG, _SHOWN = 200, 80
@@ -78,9 +79,6 @@ def shown_message(message: str, words: Iterable[str] = ()) -> str:
 
     The one door for whatever stops a command or a call, so that no sentence has to think of the words it repeats.
     """
-    # Only what is refused needs it; every command imports this module.
-    from unicodedata import category
-
     values = {part for word in words for part in (word, word.partition("=")[2])}
     for word in sorted(values, key=len, reverse=True):
         if len(word) > _LONG or "\n" in word.strip():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import repeat
@@ -11,6 +12,7 @@ from zlib import crc32
 
 from msgspec import DecodeError, Struct, convert
 from msgspec import Raw as Raw
+from msgspec.json import decode
 from msgspec.msgpack import Decoder, encode
 from msgspec.structs import force_setattr, replace
 
@@ -86,15 +88,10 @@ def unpack_one(packed: bytes | memoryview | Raw, kind: type[_Kind]) -> _Kind | N
 
 def from_json(content: bytes, kind: type[_Kind]) -> _Kind | None:
     """Return the value of a kind that a JSON text is; None where it is another, or none."""
-    # Imported here: few files are JSON.
-    from msgspec.json import decode
-
     try:
         return decode(content, type=kind)
     except (DecodeError, UnicodeDecodeError, RecursionError):
         pass
-    import json
-
     try:
         # The name of a file need not be UTF-8, and this takes what stands for such bytes.
         return convert(json.loads(content), kind)

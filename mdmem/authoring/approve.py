@@ -24,6 +24,7 @@ from mdmem.document.patch import set_fields
 from mdmem.entry.model import Entry, Status, Wing
 from mdmem.entry.templates import PLACEHOLDERS
 from mdmem.errors import MdmemError, UsageError
+from mdmem.git.config import identity
 from mdmem.settings import Settings
 from mdmem.workspace.addresses import refuse_unread_below, resolve_names
 from mdmem.workspace.proposals import merged_decisions
@@ -253,8 +254,6 @@ def in_own_name(workspace: Workspace, address: str, text: str) -> str:
 
 
 def _identity(workspace: Workspace) -> str | None:
-    from mdmem.git.config import identity
-
     return identity(workspace.location.repository) if workspace.location.repository is not None else None
 
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mdmem.authoring.change_set import Change, ChangeSet
+from mdmem.authoring.change_set import Change, ChangeSet, apply
 from mdmem.authoring.fix_choice import FixChoice, RefusedFix, choose
 from mdmem.authoring.proof import brought, unrevealed
+from mdmem.authoring.write import is_unchanged
 from mdmem.checks.engine import CheckReport
 from mdmem.checks.registry import CHANGE
 from mdmem.checks.run import CheckRequest, check_all, reported
@@ -227,9 +228,6 @@ def mend(
 
     Raises UsageError where another tree than the working tree is read, and what `apply` raises.
     """
-    from mdmem.authoring.change_set import apply
-    from mdmem.authoring.write import is_unchanged
-
     if not workspace.snapshot.is_working_tree:
         raise UsageError("only files on disk can be mended; leave out --staged, --rev and --merge")
 

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from mdmem.catalog.addresses import has_short_links, is_entry_place
+from mdmem.document.parse import first_heading, parse_document, unreadable_document
 from mdmem.entry.model import Entry, Flaw, Wing, title_of
 from mdmem.finding import Finding, Place
 from mdmem.record import StoredRecord
@@ -49,8 +50,6 @@ class LoadedFile(StoredRecord, frozen=True):
 
 def interpret(document: Document) -> LoadedFile:
     """Return the entry that a document states, and everything wrong with it."""
-    from mdmem.document.parse import first_heading
-
     address = document.path.removesuffix(".md")
     findings = tuple(finding.at(document.path, address) for finding in document.findings)
     if document.fields is None:
@@ -77,8 +76,6 @@ def iter_documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:
     """Yield the documents of files, in the order asked; one that cannot be read is a document, too."""
     if not paths:
         return
-    from mdmem.document.parse import parse_document, unreadable_document
-
     for path, content in tree.read(paths):
         if isinstance(content, Unreadable):
             yield unreadable_document(path, content.reason)

@@ -11,6 +11,8 @@ from msgspec import Struct
 
 from mdmem.catalog import Catalog, full_address
 from mdmem.catalog.adjacency import SUPERSEDES, Edge
+from mdmem.document.links import body_links, may_have_links
+from mdmem.document.parse import without_code
 from mdmem.entry.model import Entry, Status
 
 if TYPE_CHECKING:
@@ -32,9 +34,6 @@ class Reference(Struct, frozen=True):
 
 def references_in(prose: Mapping[str, str], addresses: Collection[str]) -> Iterator[Reference]:
     """Yield the references of every body, by address and offset."""
-    # Imported here, as what blanks out code: who asks what the fields link needs neither.
-    from mdmem.document.links import body_links
-
     for address, text in prose.items():
         for link in body_links(text):
             yield reference_of(link, address, addresses)
@@ -96,9 +95,6 @@ class Neighbourhood(Struct, frozen=True):
         return sorted({one.address for source in sources for one in self._answering(source, "see")} - {address})
 
     def _in_body(self, address: str, body: str) -> Iterator[Edge]:
-        from mdmem.document.links import may_have_links
-        from mdmem.document.parse import without_code
-
         # To blank out the code takes longest, and brings no link about.
         if may_have_links(body):
             for reference in references_in({address: without_code(body)}, self.catalog.entries):

@@ -15,6 +15,8 @@ from msgspec.structs import replace
 
 from mdmem.access import Access
 from mdmem.catalog.addresses import full_address
+from mdmem.document.links import BodyLink, without_links
+from mdmem.document.parse import without_code
 from mdmem.entry.model import LINK_FIELDS, Entry, Wing
 from mdmem.errors import SettingsError
 from mdmem.settings import Settings
@@ -138,8 +140,6 @@ class Redaction(Struct, frozen=True):
         """Return a body without its hidden cross-references, which are those outside code; their words stay."""
         if "[" not in body:
             return body
-        from mdmem.document.links import BodyLink, without_links
-        from mdmem.document.parse import without_code
 
         def is_cut(link: BodyLink) -> bool:
             if not link.is_path:

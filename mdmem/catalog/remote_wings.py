@@ -9,8 +9,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from mdmem.errors import GitError, SettingsError
+from mdmem.git.fetch import borrowed
 from mdmem.settings import Settings, WingSettings, parse_settings
 from mdmem.settings.remotes import is_path
+from mdmem.state.pins import find_pin, store_of
 from mdmem.tree import SETTINGS_NAME, GitTree, JoinedTree, MissingWing, Tree, Unreadable, has_file, read_one
 
 FETCH_PINNED = "`mdmem sync --wings --pinned` fetches it"
@@ -74,9 +76,6 @@ def settings_of(tree: Tree, *, about: bytes) -> Settings:
 def find_remote_wing(cache: Path, root: Path, name: str, stated: WingSettings) -> Tree | NotHere:
     """Return the files of a wing at the commit that it is pinned to, or why they are not at hand."""
     # Most memories have no such wing, and are opened faster without.
-    from mdmem.git.fetch import borrowed
-    from mdmem.state.pins import find_pin, store_of
-
     if stated.commit is None:
         return NotHere("is pinned to no commit yet", "`mdmem sync --wings` fetches it and writes the commit")
     url = place_of(stated, root)

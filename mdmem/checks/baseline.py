@@ -18,6 +18,7 @@ from mdmem.checks.severity import codes_of
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, SettingsError, UsageError
 from mdmem.finding import Finding, Place, Severity
+from mdmem.git.commit import stage_paths
 from mdmem.settings import Settings
 from mdmem.settings.insertion import with_baseline
 from mdmem.state import leads_away, write_new, write_whole
@@ -243,9 +244,6 @@ def _staged(workspace: Workspace, *paths: Path) -> bool:
     repository = workspace.location.repository
     if repository is None or not all(path.resolve().is_relative_to(repository.top) for path in paths):
         return False
-    # Committing is imported where it is needed: a hook needs none of it.
-    from mdmem.git.commit import stage_paths
-
     try:
         stage_paths(repository, [path.resolve().relative_to(repository.top).as_posix() for path in paths])
     except GitError:

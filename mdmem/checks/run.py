@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.catalog import Catalog
+from mdmem.checks.baseline import without_known, write_baseline
 from mdmem.checks.case import Base, Case
 from mdmem.checks.compare import ComparedTrees, checked_catalog, compare
 from mdmem.checks.engine import CheckReport, chosen_codes, mark_new, require_known_wings, run_checks
@@ -25,6 +26,7 @@ from mdmem.settings import Old, Settings
 from mdmem.tree import NarrowedTree
 from mdmem.workspace.roots import PushTarget
 from mdmem.workspace.snapshot import Snapshot
+from mdmem.workspace.visibility import visible_findings
 from mdmem.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -141,17 +143,12 @@ def _without_known(
 ) -> tuple[list[Finding], list[Finding]]:
     if request.is_bare or (request.baseline is None and workspace.settings.baseline is None):
         return found, []
-    # Imported here: most memories have none.
-    from mdmem.checks.baseline import without_known
-
     return without_known(workspace, found, codes, request.baseline)
 
 
 def _visible(catalog: Catalog, found: list[Finding]) -> list[Finding]:
     if not catalog.access.is_narrow:
         return found
-    from mdmem.workspace.visibility import visible_findings
-
     return visible_findings(catalog, found)
 
 
@@ -240,8 +237,6 @@ def _rewritten_unread(case: Case, before: Base, moves: Mapping[str, str]) -> fro
 def update_baseline(workspace: Workspace, request: CheckRequest) -> BaselineResult:
     """Record every finding of the whole tree as known, in the file that settings or request name, or the usual one."""
     codes = chosen_codes(workspace.settings, request.select, request.ignore)
-    from mdmem.checks.baseline import write_baseline
-
     store = ExtractStore(workspace.cache_folder).load()
     found = find(workspace, compare(workspace, request.base), codes, request, store)
     return write_baseline(workspace, found, codes, request.baseline)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from mdmem.authoring.approve import approve
 from mdmem.cli.common import (
     Globals,
     global_options,
@@ -30,8 +31,6 @@ def command(
     `wing/room/` and `wing/` stand for the drafts in a room and in a wing. With --merged, these are the decisions that
     agents wrote and that were merged into the default branch without an approval: all of them, or those named.
     """
-    from mdmem.authoring.approve import approve
-
     if not (addresses or merged):
         raise click.UsageError("name a draft, or write --merged")
     workspace = open_workspace(given)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
+from mdmem.render.audit import audit_json, audit_text
+from mdmem.state.audit import read_audit
 
 
 @click.command("audit")
@@ -13,9 +15,6 @@ from mdmem.cli.common import Globals, format_option, global_options, open_worksp
 @global_options
 def command(given: Globals, limit: int, form: str) -> int:
     """List the context packs that were compiled, the oldest of them first; the log is this machine's own."""
-    from mdmem.render.audit import audit_json, audit_text
-    from mdmem.state.audit import read_audit
-
     lines = list(read_audit(open_workspace(given).state_folder))
     print_text(audit_json(lines[-limit:], len(lines)) if form == "json" else audit_text(lines[-limit:]))
     if not lines:

@@ -6,6 +6,9 @@ import click
 
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_address
+from mdmem.history.log import blame
+from mdmem.render.history import blame_json, blame_text
+from mdmem.render.json import dump
 
 
 @click.command("blame")
@@ -15,10 +18,6 @@ from mdmem.cli.completion import complete_address
 @global_options
 def command(given: Globals, address: str, form: str, revision: str | None) -> int:
     """Show which commit last set each field of ADDRESS and its body, through its moves, and who made it."""
-    from mdmem.history.log import blame
-    from mdmem.render.history import blame_json, blame_text
-    from mdmem.render.json import dump
-
     found = blame(open_workspace(given, revision=revision), address)
     print_text(dump(blame_json(found)) if form == "json" else blame_text(found, given.ink()))
     return 0

@@ -9,6 +9,11 @@ import click
 
 from mdmem.cli.common import Globals, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_code_path
+from mdmem.errors import MdmemError, RootNotFoundError
+from mdmem.render.characters import one_line
+from mdmem.retrieval.brief import brief, unreadable, unsaid
+from mdmem.retrieval.code_paths import remark_on
+from mdmem.state.sessions import Sessions, briefed
 
 
 @click.command("brief")
@@ -23,12 +28,6 @@ def command(given: Globals, paths: tuple[str, ...], more: tuple[str, ...], sessi
     Of the rules in force, those whose `applies_to` meets a path: invariants first, then decisions, a line each. What
     binds whatever the files are, `retrieve` says.
     """
-    from mdmem.errors import MdmemError, RootNotFoundError
-    from mdmem.render.characters import one_line
-    from mdmem.retrieval.brief import brief, unreadable, unsaid
-    from mdmem.retrieval.code_paths import remark_on
-    from mdmem.state.sessions import Sessions, briefed
-
     paths = (*paths, *more)
     if not paths:
         raise click.MissingParameter(param_hint="'PATH…'", param_type="argument")

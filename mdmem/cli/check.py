@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mdmem import __version__
 from mdmem.cli.common import AT_HELP, Globals, StepProgress, global_options, print_patch, print_text, workspace_at
 from mdmem.cli.completion import complete_code, complete_path, complete_revision
 from mdmem.cli.filters import split_values
 from mdmem.render.findings.formats import FORMATS, get_format
+from mdmem.render.ink import sent
+from mdmem.render.words import count
+from mdmem.workspace.roots import concerns_staged, push_target, roots_to_check, snapshot_to_check
 
 if TYPE_CHECKING:
     from mdmem.authoring.fix import FixResult
@@ -66,8 +70,6 @@ def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: s
 
     Exit code 0: clean; 1: findings; 2: a wrong argument or setting; 3: something could not be read.
     """
-    from mdmem.workspace.roots import concerns_staged, roots_to_check, snapshot_to_check
-
     if explain is not None:
         return _explain(explain)
     if options["no_baseline"] and (options["baseline"] or options["update_baseline"]):
@@ -131,7 +133,6 @@ def _at(workspace: Workspace, given: Globals) -> Workspace:
 
 def _request(paths: tuple[str, ...], options: dict[str, Any], progress: StepProgress | None = None) -> CheckRequest:
     from mdmem.checks.run import CheckRequest
-    from mdmem.workspace.roots import push_target
 
     return CheckRequest(
         select=split_values(options["select"]),
@@ -195,9 +196,7 @@ def _usual_format() -> str:
 
 
 def _print(runs: list[CheckedRoot], form: str, given: Globals, *, is_whole: bool, is_narrowed: bool) -> None:
-    from mdmem import __version__
     from mdmem.render.findings.report import Look
-    from mdmem.render.ink import sent
 
     look = Look(given.ink(), __version__, is_whole, is_narrowed, given.root)
     print_text(get_format(form)(runs, look))
@@ -234,7 +233,6 @@ def _update_baseline(
     given: Globals, workspaces: list[Workspace], paths: tuple[str, ...], options: dict[str, Any]
 ) -> int:
     from mdmem.checks.run import update_baseline
-    from mdmem.render.words import count
     from mdmem.workspace.addresses import from_here
 
     if paths:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from datetime import date
@@ -266,8 +267,6 @@ def print_text(text: str, *, is_page: bool = False) -> None:
     if not sys.stdout.isatty():
         _echo(_sent(text))
         return
-    import shutil
-
     from mdmem.render.ink import fitted, fitted_page
 
     window = shutil.get_terminal_size()
@@ -283,8 +282,6 @@ def print_text(text: str, *, is_page: bool = False) -> None:
 
 def columns() -> int | None:
     """Return how wide the terminal is that a result goes to; None where it goes elsewhere."""
-    import shutil
-
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 

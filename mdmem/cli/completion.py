@@ -11,6 +11,9 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
+
+from mdmem.errors import MdmemError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -51,7 +54,6 @@ def complete_draft(context: click.Context, _: click.Parameter, incomplete: str) 
 
 def complete_conflict(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Return the addresses that a merge left to be decided and that begin with what is typed."""
-    from mdmem.errors import MdmemError
     from mdmem.merge.conflicts import find_conflicts
 
     try:
@@ -66,8 +68,6 @@ def values_of(name: str) -> Callable[[click.Context, click.Parameter, str], list
     """Return what completes the values that entries give a field."""
 
     def complete(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-        from mdmem.errors import MdmemError
-
         try:
             workspace = _workspace(context)
             entries = workspace.catalog.entries.values() if workspace is not None else ()
@@ -82,8 +82,6 @@ def values_of(name: str) -> Callable[[click.Context, click.Parameter, str], list
 
 def complete_path(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the addresses that begin with what is typed, and leave the files to the shell, which knows them best."""
-    from click.shell_completion import CompletionItem
-
     found = _addresses(_names(context), incomplete)
     return [CompletionItem(incomplete, type="file"), *map(CompletionItem, found)]
 
@@ -99,21 +97,16 @@ def _addresses(names: Iterable[list[str]], incomplete: str) -> list[str]:
 
 def complete_code_path(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Leave the files to the shell, which knows them best."""
-    from click.shell_completion import CompletionItem
-
     return [CompletionItem(incomplete, type="file")]
 
 
 def complete_folder(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Leave the folders to the shell, which knows them best."""
-    from click.shell_completion import CompletionItem
-
     return [CompletionItem(incomplete, type="dir")]
 
 
 def complete_revision(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the branches and tags that begin with what is typed, behind the dots of a span too."""
-    from mdmem.errors import MdmemError
     from mdmem.git import find_repository
     from mdmem.git.revisions import list_names
 
@@ -169,7 +162,6 @@ def _names(context: click.Context, *, passed: Callable[[str], bool] | None = Non
 
 
 def _location(context: click.Context) -> Location | None:
-    from mdmem.errors import MdmemError
     from mdmem.workspace.location import locate
 
     typed = context.params.get("root") or (context.parent.params.get("root") if context.parent else None)

@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
+from mdmem.context.answer import pack_markdown
+from mdmem.context.compile import compile_context, context_without_root
+from mdmem.context.request import read_request
+from mdmem.errors import RootNotFoundError
+from mdmem.render.context import context_json, context_text
 
 if TYPE_CHECKING:
     from mdmem.context.pack import ContextPack
@@ -34,8 +39,6 @@ def command(given: Globals, goal: tuple[str, ...], revision: str | None, form: s
 
     Invariants of the project are always part of the answer, whatever the limit.
     """
-    from mdmem.context.request import read_request
-
     request = read_request(
         {"goal": " ".join(goal).strip(), "include_related": not options.pop("no_related"), **options}
     )
@@ -47,25 +50,16 @@ def command(given: Globals, goal: tuple[str, ...], revision: str | None, form: s
 
 
 def _compiled(given: Globals, request: ContextRequest, revision: str | None) -> ContextPack:
-    from mdmem.context.compile import compile_context
-    from mdmem.errors import RootNotFoundError
-
     try:
         workspace = open_workspace(given, revision=revision)
     except RootNotFoundError as error:
         if given.root:
             raise
-        from mdmem.context.compile import context_without_root
-
         return context_without_root(Path.cwd(), request, why=str(error))
     return compile_context(workspace, request)
 
 
 def _rendered(pack: ContextPack, form: str, given: Globals) -> str:
     if form == "markdown":
-        from mdmem.context.answer import pack_markdown
-
         return pack_markdown(pack)
-    from mdmem.render.context import context_json, context_text
-
     return context_json(pack) if form == "json" else context_text(pack, ink=given.ink())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from mdmem.authoring.lifecycle import deprecate
 from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
 from mdmem.cli.completion import complete_in_force
 
@@ -15,8 +16,6 @@ from mdmem.cli.completion import complete_in_force
 @global_options
 def command(given: Globals, address: str, reason: str, form: str, **options: bool | None) -> int:
     """End an entry that nothing replaces; the reason is kept in it. What replaces one: `mdmem supersede`."""
-    from mdmem.authoring.lifecycle import deprecate
-
     workspace = open_workspace(given)
     written = deprecate(workspace, address, reason=reason, options=write_options_from(options))
     return print_written(given, workspace, written, form)

@@ -10,6 +10,11 @@ import click
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_revision, complete_wing
 from mdmem.cli.filters import split_values
+from mdmem.render.review.bodies import diff_page, file_links
+from mdmem.render.review.json import review_json
+from mdmem.render.review.markdown import review_markdown
+from mdmem.render.review.text import review_text
+from mdmem.review.run import ReviewRequest, page_url, review_change
 
 if TYPE_CHECKING:
     from mdmem.review.report import ReviewReport
@@ -48,8 +53,6 @@ def command(
     A..B compares two commits, A...B what B did since it left A, A alone the working tree with A; without any the
     working tree is compared with HEAD.
     """
-    from mdmem.review.run import ReviewRequest, review_change
-
     request = ReviewRequest(
         span=span,
         base=base,
@@ -66,16 +69,8 @@ def command(
 
 def _rendered(report: ReviewReport, form: str, given: Globals, workspace: Workspace, request: ReviewRequest) -> str:
     if form == "json":
-        from mdmem.render.review.json import review_json
-
         return review_json(report)
     if form == "markdown":
-        from mdmem.render.review.bodies import diff_page, file_links
-        from mdmem.render.review.markdown import review_markdown
-        from mdmem.review.run import page_url
-
         links = file_links(os.environ, workspace.location.under)
         return review_markdown(report, links, page=diff_page(page_url(workspace, request), os.environ))
-    from mdmem.render.review.text import review_text
-
     return review_text(report, given.ink())

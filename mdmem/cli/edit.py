@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mdmem.authoring.code_paths import set_applies_to
+from mdmem.authoring.edit import faults_of, notes_on, open_entry, save_edit
 from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
 from mdmem.cli.completion import complete_address
 from mdmem.cli.editor import Typed, give_up_empty, typing
@@ -42,9 +44,6 @@ def command(
     What you typed is never thrown away: where it cannot be written, it is kept in a file that is named. With
     --applies-to several entries can be changed at once; `wing/room/` stands for all of a room.
     """
-    from mdmem.authoring.code_paths import set_applies_to
-    from mdmem.authoring.edit import open_entry, save_edit
-
     workspace, wanted = open_workspace(given), write_options_from(options)
     if globs:
         return print_written(given, workspace, set_applies_to(workspace, addresses, globs, wanted), form)
@@ -69,8 +68,6 @@ def command(
 
 def _ask(workspace: Workspace, opening: EditSession, typed: Typed) -> bytes:
     """Return the text without a new error; raises UsageError where the user leaves one with errors as it is."""
-    from mdmem.authoring.edit import faults_of, notes_on
-
     content = typed.ask(opening.content)
     while content.strip() and content != opening.content and (faults := faults_of(workspace, opening, content)):
         left = typed.ask(content, notes_on(faults, content))

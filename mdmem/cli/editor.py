@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import click
 
+from mdmem.authoring.edit import notes_on_refusal, with_notes, without_notes
 from mdmem.cli.common import say
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
+from mdmem.git import editor
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
@@ -40,8 +42,6 @@ def edited(workspace: Workspace, address: str, text: str, write: Callable[[str],
 
     A text that nobody touched is not wanted. What was typed and is not written is kept and said to be.
     """
-    from mdmem.authoring.edit import notes_on_refusal
-
     with typing(workspace, address, text.encode("utf-8", "surrogateescape")) as typed:
         content, notes = typed.first, tuple[bytes, ...]()
         while True:
@@ -87,8 +87,6 @@ class Typed:
 
         Raises EnvironmentFaultError where the editor fails and OSError where it cannot be started.
         """
-        from mdmem.authoring.edit import with_notes, without_notes
-
         self._rounds += 1
         if self._rounds > _MOST_ROUNDS:
             raise EnvironmentFaultError(f"the editor left a faulty text {_MOST_ROUNDS} times; nothing is written")
@@ -137,8 +135,6 @@ def _new_folder(workspace: Workspace) -> Path:
 
 
 def _run(workspace: Workspace, path: Path) -> None:
-    from mdmem.git import editor
-
     command = editor(workspace.location.base)
     try:
         words = shlex.split(command)

@@ -8,6 +8,11 @@ import click
 
 from mdmem.cli.common import Globals, at_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_wing
+from mdmem.exchange.export import ExportRequest, examine_export, export
+from mdmem.exchange.memory_json import memory_document
+from mdmem.render.json import dump
+from mdmem.render.words import count
+from mdmem.setup.seal import sealed
 
 _FORMS = ("madr", "agents-md", "cursor-rules", "copilot-instructions", "json")
 
@@ -28,15 +33,8 @@ def command(
     is in force, by the code it applies to. json: everything, which `mdmem import` takes back. What somebody else wrote,
     or changed since, stays as it is.
     """
-    from mdmem.exchange.export import ExportRequest, examine_export, export
-    from mdmem.render.words import count
-
     workspace = open_workspace(given, revision=revision)
     if form == "json" and out is None and not check:
-        from mdmem.exchange.memory_json import memory_document
-        from mdmem.render.json import dump
-        from mdmem.setup.seal import sealed
-
         document, remarks = memory_document(workspace, wings)
         print_text(sealed(dump(document)))
         for remark in remarks:

@@ -6,6 +6,9 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text
 from mdmem.cli.completion import complete_field
+from mdmem.entry.fields import FIELDS
+from mdmem.entry.spelling import get_field
+from mdmem.render.fields import field_text, fields_json, fields_markdown, fields_text
 
 
 @click.command("fields")
@@ -14,10 +17,6 @@ from mdmem.cli.completion import complete_field
 @global_options
 def command(given: Globals, name: str | None, form: str) -> int:
     """List the fields of a front matter, or show all there is to know of the field NAME."""
-    from mdmem.entry.fields import FIELDS
-    from mdmem.entry.spelling import get_field
-    from mdmem.render.fields import field_text, fields_json, fields_markdown, fields_text
-
     fields = FIELDS if name is None else (get_field(name),)
     if form == "text":
         print_text(fields_text(fields, given.ink()) if name is None else field_text(fields[0], given.ink()))

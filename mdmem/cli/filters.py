@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import click
 
 from mdmem.cli.common import Decorated
 from mdmem.cli.completion import complete_room, complete_status, complete_type, complete_wing, values_of
+from mdmem.entry.model import EntryType, Status
 
 if TYPE_CHECKING:
     from mdmem.workspace.scope import Filters
@@ -43,7 +45,6 @@ _FILTERS = (
 
 def filters_from(options: dict[str, Any]) -> Filters:
     """Take the filters out of a command's options; values joined by commas count one by one."""
-    from mdmem.entry.model import EntryType, Status
     from mdmem.workspace.scope import Filters
 
     return Filters(
@@ -68,8 +69,6 @@ def split_values(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def _member(closed_set: Any, name: str, value: str) -> Any:
-    import difflib
-
     allowed = [member.value for member in closed_set]
     folded = value.casefold().replace("-", "_")
     if folded in allowed:

@@ -9,6 +9,11 @@ import click
 
 from mdmem.cli.common import Globals, at_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_address, complete_wing
+from mdmem.render.lineage_graph import lineage_graph, linked_graph
+from mdmem.render.lineage_text import lineage_text
+from mdmem.render.mermaid import lineage_flowchart
+from mdmem.workspace.addresses import resolve_names
+from mdmem.workspace.wings import get_wing
 
 if TYPE_CHECKING:
     from mdmem.render.ink import Ink
@@ -42,12 +47,7 @@ def command(given: Globals, addresses: tuple[str, ...], wing: str | None, form: 
 
 def print_drawing(workspace: Workspace, names: Sequence[str], form: str, ink: Ink, *, wing: str | None = None) -> None:
     """Print the lineage of entries as SVG, for Mermaid, or as lines; raises NotFoundError and UsageError."""
-    from mdmem.render.lineage_graph import lineage_graph, linked_graph
-    from mdmem.render.lineage_text import lineage_text
-    from mdmem.render.mermaid import lineage_flowchart
     from mdmem.render.svg import lineage_svg
-    from mdmem.workspace.addresses import resolve_names
-    from mdmem.workspace.wings import get_wing
 
     catalog, today = workspace.catalog, workspace.today
     own = None if wing is None else get_wing(wing, catalog.wings)

@@ -6,11 +6,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from mdmem.cli.common import Globals, global_options, print_text
+from mdmem.guide import page, summary, topics
 
 
 def _complete_topic(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
-    from mdmem.guide import summary, topics
-
     return [CompletionItem(topic, help=summary(topic)) for topic in topics() if topic.startswith(typed)]
 
 
@@ -19,8 +18,6 @@ def _complete_topic(_: click.Context, __: click.Parameter, typed: str) -> list[C
 @global_options
 def command(_: Globals, topic: str | None) -> int:
     """Print the page of TOPIC, or list the topics."""
-    from mdmem.guide import page, summary, topics
-
     if topic is None:
         width = max(map(len, topics()))
         print_text("\n".join(f"{name:<{width}}  {summary(name)}" for name in topics()))

@@ -8,6 +8,8 @@ import sys
 import click
 
 from mdmem.cli.common import Globals, global_options, print_text, today
+from mdmem.events.limit import limited
+from mdmem.events.run import answer_event
 
 # With the start of Python before it, it stays below two.
 _SECONDS = 1.6
@@ -28,8 +30,6 @@ def command(given: Globals, client: str, *, unlimited: bool) -> int:
     if unlimited:
         _answer(given, client)
     elif not os.isatty(0):
-        from mdmem.events.limit import limited
-
         # -P: no module is imported from the folder in which the client works.
         mdmem = [sys.executable, "-P", "-m", "mdmem", "hook-event", "--unlimited"]
         root = ["--root", given.root] if given.root else []
@@ -38,8 +38,6 @@ def command(given: Globals, client: str, *, unlimited: bool) -> int:
 
 
 def _answer(given: Globals, client: str) -> None:
-    from mdmem.events.run import answer_event
-
     content = sys.stdin.buffer.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
         # Read to its end, so that whoever writes it is not refused.

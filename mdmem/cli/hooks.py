@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text
-from mdmem.setup.hooks import STAGES
+from mdmem.errors import EnvironmentFaultError
+from mdmem.git import find_repository
+from mdmem.render.hooks import driver_text, hooks_json, hooks_text, steps_text
+from mdmem.setup.hooks import STAGES, HookPlace, find_hooks, install_hooks, uninstall_hooks
+from mdmem.setup.merge_driver import DriverState, find_driver, install_driver, uninstall_driver
 
 if TYPE_CHECKING:
     from mdmem.git import Repository
@@ -46,10 +50,6 @@ def install(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> in
     The merge driver joins entries key by key where git would see a conflict. It is set up in git's own folder, for the
     memories of this repository only; with --stage it is left alone.
     """
-    from mdmem.render.hooks import driver_text, steps_text
-    from mdmem.setup.hooks import HookPlace, install_hooks
-    from mdmem.setup.merge_driver import find_driver, install_driver
-
     repository = _repository(given)
     steps = () if driver_only else install_hooks(repository, stages or STAGES)
     print_text(steps_text(steps))
@@ -73,10 +73,6 @@ def uninstall(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> 
     A hook that pre-commit or prek moved to `.legacy` is removed, too. Where such a program runs mdmem, the merge driver
     stays in use: it is removed with --driver-only.
     """
-    from mdmem.render.hooks import driver_text, steps_text
-    from mdmem.setup.hooks import uninstall_hooks
-    from mdmem.setup.merge_driver import DriverState, find_driver, uninstall_driver
-
     repository = _repository(given)
     steps = () if driver_only else uninstall_hooks(repository, stages or STAGES)
     print_text(steps_text(steps))
@@ -97,10 +93,6 @@ def status(given: Globals, form: str) -> int:
 
 
 def _show_status(given: Globals, form: str) -> int:
-    from mdmem.render.hooks import hooks_json, hooks_text
-    from mdmem.setup.hooks import find_hooks
-    from mdmem.setup.merge_driver import find_driver
-
     repository = _repository(given)
     hooks, driver = find_hooks(repository), find_driver(repository)
     print_text(hooks_json(hooks, driver) if form == "json" else hooks_text(hooks, driver))
@@ -108,9 +100,6 @@ def _show_status(given: Globals, form: str) -> int:
 
 
 def _repository(given: Globals) -> Repository:
-    from mdmem.errors import EnvironmentFaultError
-    from mdmem.git import find_repository
-
     repository = find_repository(Path(given.root) if given.root else Path.cwd())
     if repository is None:
         raise EnvironmentFaultError(

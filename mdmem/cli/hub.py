@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from importlib import import_module
 
 import click
@@ -62,8 +63,6 @@ _ELSEWHERE |= {"sync": "push", "check": "verify", "migrate": "init", "create": "
 
 
 def _nearest(name: str) -> str:
-    import difflib
-
     close = [_ELSEWHERE[name]] if name in _ELSEWHERE else difflib.get_close_matches(name, COMMANDS, n=1)
     return f"; did you mean `mdmem hub {close[0]}`?" if close else "; `mdmem hub --help` lists them"
 

@@ -12,6 +12,11 @@ import click
 
 from mdmem.cli.common import Decorated, Globals
 from mdmem.cli.completion import complete_revision
+from mdmem.hub.connection import connected, transaction
+from mdmem.hub.permissions import require_known
+from mdmem.hub.reader import Reader
+from mdmem.hub.schema import require
+from mdmem.render.hub_answers import reach_remarks
 
 if TYPE_CHECKING:
     from mdmem.hub.across import AcrossAnswer
@@ -57,10 +62,6 @@ def open_hub(dsn: str | None, *, may_lack: bool = False) -> Iterator[HubConnecti
 
     Neither a file of the repository nor its settings have a say: a clone must not decide where to send what.
     """
-    from mdmem.hub.connection import connected
-    from mdmem.hub.permissions import require_known
-    from mdmem.hub.schema import require
-
     place = dsn or os.environ.get("MDMEM_HUB_DSN")
     if not place:
         raise click.UsageError("no hub is named: give --dsn, or set MDMEM_HUB_DSN, as `postgresql://HOST/DATABASE`")
@@ -82,9 +83,6 @@ def repositories_option(command: Decorated) -> Decorated:
 @contextmanager
 def reading(dsn: str | None) -> Iterator[Reader]:
     """Open the hub for one question, which sees one state of it, and writes nothing."""
-    from mdmem.hub.connection import transaction
-    from mdmem.hub.reader import Reader
-
     with open_hub(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
         yield Reader(cursor)
 
@@ -96,7 +94,5 @@ def now() -> datetime:
 
 def remark_reach(given: Globals, *answers: AcrossAnswer[Any]) -> None:
     """Say how far answers reach, where that is not all."""
-    from mdmem.render.hub_answers import reach_remarks
-
     for said in dict.fromkeys(said for answer in answers for said in reach_remarks(answer)):
         given.remark(said)

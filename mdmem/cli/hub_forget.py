@@ -6,6 +6,8 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text
 from mdmem.cli.hub_common import dsn_option, open_hub
+from mdmem.hub.repositories import forget
+from mdmem.render.hub import forget_json, forget_text
 
 
 @click.command("forget")
@@ -15,9 +17,6 @@ from mdmem.cli.hub_common import dsn_option, open_hub
 @global_options
 def command(_: Globals, *, name: str, dsn: str | None, form: str) -> int:
     """Drop what the hub has of a repository; git has it still, and a push sends it again."""
-    from mdmem.hub.repositories import forget
-    from mdmem.render.hub import forget_json, forget_text
-
     with open_hub(dsn) as connection:
         done = forget(connection, name)
     print_text(forget_json(done) if form == "json" else forget_text(done))

@@ -6,6 +6,8 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text
 from mdmem.cli.hub_common import dsn_option, open_hub
+from mdmem.hub.permissions import grant
+from mdmem.render.hub import grants_json, grants_text
 
 
 @click.command("grant")
@@ -23,9 +25,6 @@ def command(
 
     Who sees a repository sees the wings that it pins elsewhere, too. For the hub's owner.
     """
-    from mdmem.hub.permissions import grant
-    from mdmem.render.hub import grants_json, grants_text
-
     if not places and (may_push or not sees_all):
         raise click.UsageError("say what is granted: REPOSITORY or REPOSITORY/WING, as often as need be, or --all")
     with open_hub(dsn) as connection:

@@ -6,6 +6,8 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text
 from mdmem.cli.hub_common import dsn_option, open_hub
+from mdmem.hub.permissions import grants
+from mdmem.render.hub import grants_json, grants_text
 
 
 @click.command("grants")
@@ -15,9 +17,6 @@ from mdmem.cli.hub_common import dsn_option, open_hub
 @global_options
 def command(given: Globals, *, name: str | None, dsn: str | None, form: str) -> int:
     """List who sees and who pushes what; to anybody but the hub's owner, what they see themselves."""
-    from mdmem.hub.permissions import grants
-    from mdmem.render.hub import grants_json, grants_text
-
     with open_hub(dsn) as connection:
         found = grants(connection, name)
     print_text(grants_json(found) if form == "json" else grants_text(found))

@@ -6,6 +6,8 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text
 from mdmem.cli.hub_common import dsn_option, open_hub
+from mdmem.hub.schema import init
+from mdmem.render.hub import schema_json, schema_text
 
 
 @click.command("init")
@@ -14,9 +16,6 @@ from mdmem.cli.hub_common import dsn_option, open_hub
 @global_options
 def command(_: Globals, *, dsn: str | None, form: str) -> int:
     """Make the hub's tables in a database, or bring them up to date; what they hold stays."""
-    from mdmem.hub.schema import init
-    from mdmem.render.hub import schema_json, schema_text
-
     with open_hub(dsn, may_lack=True) as connection:
         done = init(connection)
     print_text(schema_json(done) if form == "json" else schema_text(done))

@@ -11,6 +11,14 @@ from mdmem.cli.common import Globals, columns, format_option, global_options, pr
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.hub_common import dsn_option, now, reading, repositories_option
 from mdmem.cli.list import within
+from mdmem.hub.across import AcrossRequest, list_across
+from mdmem.hub.repository_copy import open_copy
+from mdmem.render import hub_answers
+from mdmem.render.entries import entry_list, nothing_listed
+from mdmem.render.json import entries_json
+from mdmem.retrieval.entries import count_hidden, in_full, list_entries
+from mdmem.retrieval.question import Question
+from mdmem.workspace.scope import Filters
 
 if TYPE_CHECKING:
     from mdmem.hub.reader import Reader
@@ -35,15 +43,6 @@ _MOST = 100
 @global_options
 def command(given: Globals, place: str | None, limit: int | None, form: str, **options: Any) -> int:
     """List entries by repository and address: those in force, of a place where one is named, unless a filter asks."""
-    from mdmem.hub.across import AcrossRequest, list_across
-    from mdmem.hub.repository_copy import open_copy
-    from mdmem.render import hub_answers
-    from mdmem.render.entries import entry_list, nothing_listed
-    from mdmem.render.json import entries_json
-    from mdmem.retrieval.entries import count_hidden, in_full, list_entries
-    from mdmem.retrieval.question import Question
-    from mdmem.workspace.scope import Filters
-
     dsn, repositories = options.pop("dsn"), options.pop("repositories")
     filters = filters_from(options)
     with reading(dsn) as reader:

@@ -6,6 +6,8 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text, today
 from mdmem.cli.hub_common import dsn_option, now, reading, repositories_option
+from mdmem.hub.owners import who
+from mdmem.render.hub_owners import who_json, who_remarks, who_text
 
 
 @click.command("who")
@@ -16,9 +18,6 @@ from mdmem.cli.hub_common import dsn_option, now, reading, repositories_option
 @global_options
 def command(given: Globals, words: tuple[str, ...], repositories: tuple[str, ...], dsn: str | None, form: str) -> int:
     """Show owners and dependents of an entry, or of those that say most about WORDS."""
-    from mdmem.hub.owners import who
-    from mdmem.render.hub_owners import who_json, who_remarks, who_text
-
     with reading(dsn) as reader:
         report = who(reader, " ".join(words), repositories=repositories, today=today())
     print_text(who_json(report, now=now()) if form == "json" else who_text(report, ink=given.ink(), now=now()))

@@ -8,6 +8,8 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
 from mdmem.cli.hub_common import INCOMPLETE, commit_options, dsn_option, open_hub
+from mdmem.hub.push import PushRequest, push
+from mdmem.render.hub import kept_remarks, push_json, push_text
 
 if TYPE_CHECKING:
     from mdmem.hub.push import PushRequest
@@ -34,16 +36,11 @@ def command(
     For CI, after a merge to the default branch. Nothing is sent by half, and the hub never goes back to an older
     commit. Exit code 3 where a pinned wing is not at hand: all the rest was sent.
     """
-    from mdmem.hub.push import PushRequest
-
     return pushed(given, PushRequest(repository, commit, rewritten, is_new), dsn=dsn, form=form)
 
 
 def pushed(given: Globals, request: PushRequest, *, dsn: str | None, form: str) -> int:
     """Push what is asked for, print what became of it, and return the exit code."""
-    from mdmem.hub.push import push
-    from mdmem.render.hub import kept_remarks, push_json, push_text
-
     workspace = open_workspace(given)
     with open_hub(dsn) as connection:
         result = push(workspace, connection, request)

@@ -7,6 +7,7 @@ import click
 from mdmem.cli.common import Globals, format_option, global_options
 from mdmem.cli.hub_common import commit_options, dsn_option
 from mdmem.cli.hub_push import pushed
+from mdmem.hub.push import PushRequest
 
 
 @click.command("rebuild")
@@ -19,6 +20,4 @@ def command(given: Globals, *, repository: str | None, commit: str, rewritten: b
 
     For what `mdmem hub verify` finds. The hub does not go back to an older commit by it.
     """
-    from mdmem.hub.push import PushRequest
-
     return pushed(given, PushRequest(repository, commit, rewritten, is_whole=True), dsn=dsn, form=form)

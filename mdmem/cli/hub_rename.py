@@ -6,6 +6,8 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text
 from mdmem.cli.hub_common import dsn_option, open_hub
+from mdmem.hub.repositories import rename
+from mdmem.render.hub import rename_json, rename_text
 
 
 @click.command("rename")
@@ -16,9 +18,6 @@ from mdmem.cli.hub_common import dsn_option, open_hub
 @global_options
 def command(_: Globals, *, old: str, new: str, dsn: str | None, form: str) -> int:
     """Give a repository of the hub another name; pushes and questions under the old one go on working."""
-    from mdmem.hub.repositories import rename
-    from mdmem.render.hub import rename_json, rename_text
-
     with open_hub(dsn) as connection:
         done = rename(connection, old, new)
     print_text(rename_json(done) if form == "json" else rename_text(done))

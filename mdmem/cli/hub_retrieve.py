@@ -10,6 +10,15 @@ import click
 from mdmem.cli.common import Globals, format_option, global_options, print_text, today
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.hub_common import dsn_option, now, reading, remark_reach, repositories_option
+from mdmem.hub.repository_copy import open_copy
+from mdmem.hub.union_answers import answer_each_across
+from mdmem.render.answers import answers_json, answers_text, short_text_size
+from mdmem.render.hub_answers import across_answers_json, across_answers_text, copy_json, copy_text
+from mdmem.render.json import PrintedJson, pack_json
+from mdmem.render.retrieval import text_size
+from mdmem.retrieval.answers import answer_each
+from mdmem.retrieval.question import Question
+from mdmem.retrieval.retrieve import with_code_paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,8 +48,6 @@ def command(
 
     In one --repository as its clone does, else in all that match, invariants first.
     """
-    from mdmem.retrieval.question import Question
-
     dsn, repositories = options.pop("dsn"), options.pop("repositories")
     asked = [one.strip() for one in options.pop("asked") if one.strip()]
     syntax = options.pop("syntax")
@@ -72,13 +79,6 @@ def _print_of_copy(
     form: str,
 ) -> None:
     """Print what one repository answers, as its clone would."""
-    from mdmem.hub.repository_copy import open_copy
-    from mdmem.render.answers import answers_json, answers_text
-    from mdmem.render.hub_answers import copy_json, copy_text
-    from mdmem.render.json import pack_json
-    from mdmem.retrieval.answers import answer_each
-    from mdmem.retrieval.retrieve import with_code_paths
-
     copy, (printed, short) = open_copy(reader, name, today=today()), _sizes(form)
     meant = main if main is None else with_code_paths(copy.workspace, main, paths)
     answers = answer_each(copy.workspace, meant, questions, budget=budget, printed=printed, printed_short=short)
@@ -100,9 +100,6 @@ def _print_across(
     form: str,
 ) -> None:
     """Print what many repositories answer, and how far that reaches."""
-    from mdmem.hub.union_answers import answer_each_across
-    from mdmem.render.hub_answers import across_answers_json, across_answers_text
-
     # What each question read goes round in circles, which a command else leaves to its end.
     gc.freeze()
     gc.enable()
@@ -127,10 +124,5 @@ def _print_across(
 def _sizes(form: str) -> tuple[Printed, Printed]:
     """Return what the parts of an answer take in the form that is printed, and those of a short one."""
     if form == "json":
-        from mdmem.render.json import PrintedJson
-
         return PrintedJson(), PrintedJson()
-    from mdmem.render.answers import short_text_size
-    from mdmem.render.retrieval import text_size
-
     return text_size, short_text_size

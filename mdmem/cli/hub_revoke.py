@@ -6,6 +6,8 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text
 from mdmem.cli.hub_common import dsn_option, open_hub
+from mdmem.hub.permissions import revoke
+from mdmem.render.hub import grants_json, grants_text
 
 
 @click.command("revoke")
@@ -20,9 +22,6 @@ def command(_: Globals, *, name: str, places: tuple[str, ...], sees_all: bool, d
 
     It holds from the next question on. For the hub's owner.
     """
-    from mdmem.hub.permissions import revoke
-    from mdmem.render.hub import grants_json, grants_text
-
     with open_hub(dsn) as connection:
         left = revoke(connection, name, places, sees_all=sees_all)
     print_text(grants_json([left]) if form == "json" else grants_text([left]))

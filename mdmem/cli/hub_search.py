@@ -10,6 +10,13 @@ from mdmem.cli.common import Globals, format_option, global_options, print_text,
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.hub_common import dsn_option, now, reading, remark_reach, repositories_option
 from mdmem.cli.search import remark_nothing
+from mdmem.hub.across import AcrossRequest, search_across
+from mdmem.hub.repository_copy import open_copy
+from mdmem.render import hub_answers
+from mdmem.render.entries import search_text
+from mdmem.render.json import search_json
+from mdmem.retrieval.question import Question
+from mdmem.retrieval.search import search, snippets
 
 
 @click.command("search")
@@ -23,14 +30,6 @@ from mdmem.cli.search import remark_nothing
 @global_options
 def command(given: Globals, words: tuple[str, ...], limit: int, form: str, **options: Any) -> int:
     """Find entries of all repositories that hold any of WORDS, the best first, each with its repository."""
-    from mdmem.hub.across import AcrossRequest, search_across
-    from mdmem.hub.repository_copy import open_copy
-    from mdmem.render import hub_answers
-    from mdmem.render.entries import search_text
-    from mdmem.render.json import search_json
-    from mdmem.retrieval.question import Question
-    from mdmem.retrieval.search import search, snippets
-
     dsn, repositories, syntax = options.pop("dsn"), options.pop("repositories"), options.pop("syntax")
     question = Question(words=" ".join(words).strip(), filters=filters_from(options), syntax=syntax)
     with reading(dsn) as reader:

@@ -6,6 +6,11 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text, today
 from mdmem.cli.hub_common import dsn_option, now, reading
+from mdmem.hub.owners import by_repository
+from mdmem.hub.repository_copy import open_copy
+from mdmem.render import hub_answers
+from mdmem.retrieval.about import require_words_for, tell_about
+from mdmem.retrieval.entries import show
 
 
 @click.command("show")
@@ -29,12 +34,6 @@ def command(
     form: str,
 ) -> int:
     """Show entries in full; of which repository need not be said where one alone has the address."""
-    from mdmem.hub.owners import by_repository
-    from mdmem.hub.repository_copy import open_copy
-    from mdmem.render import hub_answers
-    from mdmem.retrieval.about import require_words_for, tell_about
-    from mdmem.retrieval.entries import show
-
     require_words_for(addresses, about)
     with reading(dsn) as reader:
         asked = by_repository(reader, addresses, named=repository)

@@ -8,6 +8,8 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text
 from mdmem.cli.hub_common import dsn_option, open_hub
+from mdmem.hub.status import status
+from mdmem.render.hub import status_json, status_text
 
 
 @click.command("status")
@@ -16,9 +18,6 @@ from mdmem.cli.hub_common import dsn_option, open_hub
 @global_options
 def command(given: Globals, *, dsn: str | None, form: str) -> int:
     """List the repositories that the hub has, with commit, age and number of entries."""
-    from mdmem.hub.status import status
-    from mdmem.render.hub import status_json, status_text
-
     with open_hub(dsn) as connection:
         report = status(connection)
     print_text(status_json(report) if form == "json" else status_text(report))

@@ -6,6 +6,8 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text
 from mdmem.cli.hub_common import dsn_option, open_hub
+from mdmem.hub.permissions import add_token, drop_token, rotate_token
+from mdmem.render.hub import new_token_json, new_token_text
 
 
 @click.command("token")
@@ -20,9 +22,6 @@ def command(_: Globals, *, name: str, is_rotated: bool, is_dropped: bool, dsn: s
 
     For the hub's owner.
     """
-    from mdmem.hub.permissions import add_token, drop_token, rotate_token
-    from mdmem.render.hub import new_token_json, new_token_text
-
     if is_rotated and is_dropped:
         raise click.UsageError("--rotate keeps the token and --drop ends it; give one of them")
     with open_hub(dsn) as connection:

@@ -6,6 +6,8 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
 from mdmem.cli.hub_common import INCOMPLETE, dsn_option, open_hub, repository_option
+from mdmem.hub.verify import verify
+from mdmem.render.hub import verify_json, verify_text
 
 
 @click.command("verify")
@@ -18,9 +20,6 @@ def command(given: Globals, *, repository: str | None, dsn: str | None, form: st
 
     Exit code 1 for findings, 3 where a pinned wing is not at hand and so not compared.
     """
-    from mdmem.hub.verify import verify
-    from mdmem.render.hub import verify_json, verify_text
-
     workspace = open_workspace(given)
     with open_hub(dsn) as connection:
         report = verify(workspace, connection, repository)

@@ -6,6 +6,12 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text, today
 from mdmem.cli.hub_common import dsn_option, now, reading
+from mdmem.history.why import why
+from mdmem.hub.owners import repository_of
+from mdmem.hub.repository_copy import open_copy
+from mdmem.render.history import why_text
+from mdmem.render.hub_answers import copy_json, copy_text
+from mdmem.render.json import why_json
 
 
 @click.command("why")
@@ -16,13 +22,6 @@ from mdmem.cli.hub_common import dsn_option, now, reading
 @global_options
 def command(given: Globals, address: str, repository: str | None, dsn: str | None, form: str) -> int:
     """Show the chain of ADDRESS in both directions, with reasons and dates; the commits are in the clone."""
-    from mdmem.history.why import why
-    from mdmem.hub.owners import repository_of
-    from mdmem.hub.repository_copy import open_copy
-    from mdmem.render.history import why_text
-    from mdmem.render.hub_answers import copy_json, copy_text
-    from mdmem.render.json import why_json
-
     with reading(dsn) as reader:
         name, plain = repository_of(reader, [address], named=repository)
         copy = open_copy(reader, name, today=today())

@@ -6,6 +6,8 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_wing
+from mdmem.hygiene.run import HygieneRequest, run
+from mdmem.render.hygiene import hygiene_json, hygiene_markdown, hygiene_text
 
 
 @click.command("hygiene")
@@ -41,9 +43,6 @@ def command(
     Writes that did not complete, rules whose code changed since, duplicates, entities of one name, copies of shared
     rules, citations of what is superseded, decisions and patterns that nobody looked at for long, empty rooms.
     """
-    from mdmem.hygiene.run import HygieneRequest, run
-    from mdmem.render.hygiene import hygiene_json, hygiene_markdown, hygiene_text
-
     request = HygieneRequest(wing=wing, scope=scope, pending_only=pending_only, record=record, commit=commit)
     report = run(open_workspace(given), request)
     if form == "text":

@@ -15,6 +15,10 @@ from mdmem.cli.common import (
     write_options_from,
 )
 from mdmem.cli.completion import complete_place
+from mdmem.exchange.importer import import_records
+from mdmem.exchange.intake import ImportRequest
+from mdmem.render.exchange import import_json, import_remarks, import_text
+from mdmem.workspace.addresses import from_here
 
 _DIALECTS = ("adr-tools", "madr", "log4brains", "basic-memory", "markdown", "instructions")
 
@@ -34,11 +38,6 @@ def command(given: Globals, paths: tuple[str, ...], form: str, **options: Any) -
     PATHs are files and folders; without one, what stands where these are usually kept. Nothing is overwritten, a second
     run changes nothing, and what cannot be carried over is said. --dry-run shows file, address, type and status.
     """
-    from mdmem.exchange.importer import import_records
-    from mdmem.exchange.intake import ImportRequest
-    from mdmem.render.exchange import import_json, import_remarks, import_text
-    from mdmem.workspace.addresses import from_here
-
     workspace = open_workspace(given)
     request = ImportRequest(
         paths=paths,

@@ -5,6 +5,9 @@ from __future__ import annotations
 import click
 
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
+from mdmem.render.json import dump
+from mdmem.render.words import count
+from mdmem.status import refresh_index
 
 
 @click.command("index")
@@ -16,10 +19,6 @@ def command(given: Globals, form: str, *, rebuild: bool) -> int:
 
     Nobody needs to: every question sees the files as they are. It saves the next question the work.
     """
-    from mdmem.render.json import dump
-    from mdmem.render.words import count
-    from mdmem.status import refresh_index
-
     done = refresh_index(open_workspace(given), rebuild=rebuild)
     if form == "json":
         print_text(dump({"total": done.total, "added": done.added, "removed": done.removed, "rebuilt": done.rebuilt}))

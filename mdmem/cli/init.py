@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from mdmem.cli.common import Globals, global_options, print_text
+from mdmem.setup.init import init
 
 
 @click.command("init")
@@ -50,8 +51,6 @@ def command(
     What exists is never changed; what could not be done is said, with the lines to add. With --client the server
     `mdmem mcp` is added to the client's file, and AGENTS.md names its tools, both without a change to the rest.
     """
-    from mdmem.setup.init import init
-
     if client_hooks and not clients:
         raise click.UsageError("--hooks adds the hooks of a client; name it with --client")
     steps = init(

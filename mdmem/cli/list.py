@@ -12,6 +12,15 @@ from mdmem.cli.completion import complete_place
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.short_help import ShortHelp
 from mdmem.errors import UsageError
+from mdmem.render.basis import problems_text
+from mdmem.render.entries import entry_list, entry_table, not_listed, nothing_listed
+from mdmem.render.json import dump, entries_json
+from mdmem.retrieval.entries import count_hidden, in_full, list_entries, list_problems, stance_of
+from mdmem.retrieval.question import AnswerBasis
+from mdmem.standing import marked
+from mdmem.workspace.addresses import from_root
+from mdmem.workspace.scope import Filters
+from mdmem.workspace.wings import find_wing, not_there
 
 if TYPE_CHECKING:
     from mdmem.workspace.scope import Filters
@@ -26,14 +35,6 @@ if TYPE_CHECKING:
 @global_options
 def command(given: Globals, place: str | None, form: str, **options: Any) -> int:
     """List entries by address: those in force, of a place where one is named, unless a filter asks for others."""
-    from mdmem.render.basis import problems_text
-    from mdmem.render.entries import entry_list, entry_table, not_listed, nothing_listed
-    from mdmem.render.json import dump, entries_json
-    from mdmem.retrieval.entries import count_hidden, in_full, list_entries, list_problems, stance_of
-    from mdmem.retrieval.question import AnswerBasis
-    from mdmem.standing import marked
-    from mdmem.workspace.scope import Filters
-
     workspace = open_workspace(given, revision=options.pop("revision"))
     filters = filters_from(options)
     if place is not None:
@@ -62,9 +63,6 @@ def command(given: Globals, place: str | None, form: str, **options: Any) -> int
 
 def within(workspace: Workspace, place: str, filters: Filters) -> Filters:
     """Return filters narrowed to a wing, a room, or a room of a wing; raises UsageError for what is none of them."""
-    from mdmem.workspace.addresses import from_root
-    from mdmem.workspace.wings import find_wing, not_there
-
     wings = workspace.catalog.wings
     first, *rest = from_root(workspace, place).split("/")
     if len(rest) > 1:

@@ -6,6 +6,9 @@ import click
 
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_address
+from mdmem.history.log import log
+from mdmem.render.history import log_json, log_text
+from mdmem.render.json import dump
 
 
 @click.command("log")
@@ -18,10 +21,6 @@ def command(given: Globals, address: str, form: str, revision: str | None) -> in
 
     One that is gone has a history, too, by its full address.
     """
-    from mdmem.history.log import log
-    from mdmem.render.history import log_json, log_text
-    from mdmem.render.json import dump
-
     found = log(open_workspace(given, revision=revision), address)
     print_text(dump(log_json(found)) if form == "json" else log_text(found, given.ink()))
     return 0

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from mdmem.cli.common import Globals, global_options, today
+from mdmem.lsp.handshake import Greeting
+from mdmem.setup.installation import this_installation
 
 
 @click.command("lsp")
@@ -19,19 +22,13 @@ def command(given: Globals) -> int:
     Findings as one types, completion, hover, links and actions in the files of a memory; in code, what binds it.
     `mdmem guide editors` has the lines for each editor.
     """
-    from importlib.util import find_spec
-
     if find_spec("pygls") is None or find_spec("lsprotocol") is None:
-        from mdmem.setup.installation import this_installation
-
         line = this_installation().line_for("lsp")
         raise click.UsageError(f"the server for editors needs the extra `lsp`; type `{line}`")
     if sys.stdin is None or sys.stdout is None:
         raise click.UsageError("standard input or output is closed; an editor keeps both open")
     if sys.stdin.isatty():
         given.remark("waiting for an editor on standard input; Ctrl-C ends this")
-    from mdmem.lsp.handshake import Greeting
-
     source, target = sys.stdin.buffer, sys.stdout.buffer
     first = Greeting(source, target).answer()
     if first is None:

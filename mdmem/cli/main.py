@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from keyword import iskeyword
@@ -158,8 +160,6 @@ _ELSEWHERE = {
 
 
 def _nearest(name: str) -> str:
-    import difflib
-
     close = [_ELSEWHERE[name]] if name in _ELSEWHERE else difflib.get_close_matches(name, COMMANDS, n=1)
     return f"; did you mean `mdmem {close[0]}`?" if close else "; `mdmem --help` lists them"
 
@@ -275,8 +275,6 @@ def _fail(sentence: str, code: int, command: str = "mdmem") -> int:
 
 def _fault(error: Exception, arguments: Sequence[str]) -> int:
     if os.environ.get("MDMEM_DEBUG"):
-        import traceback
-
         say("".join(traceback.format_exception(error)).rstrip())
     sentence = (
         f"a fault of mdmem itself ({type(error).__name__}: {error}); set MDMEM_DEBUG=1 for the traceback, and report it"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -9,9 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mdmem.access import EVERYTHING, Access
 from mdmem.cli.common import Globals, global_options, say, today
 from mdmem.cli.completion import complete_wing
 from mdmem.cli.filters import split_values
+from mdmem.mcp.session import Session
+from mdmem.mcp.workspaces import Provider
+from mdmem.setup.installation import this_installation
+from mdmem.state.bearer_tokens import BearerTokens
 
 if TYPE_CHECKING:
     from mdmem.access import Access
@@ -66,9 +72,7 @@ def command(
 
 def _serve(given: Globals, profile: str | None, access: Access, *, dsn: str | None) -> int:
     from mdmem.mcp.server import build_server
-    from mdmem.mcp.session import Session
     from mdmem.mcp.stdio import serve
-    from mdmem.mcp.workspaces import Provider
 
     _collect_garbage()
     provider = Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
@@ -97,11 +101,8 @@ def _serve_http(
         from mdmem.mcp.auth import caller
         from mdmem.mcp.http import read_address, serve_http
         from mdmem.mcp.server import build_server
-        from mdmem.mcp.workspaces import Provider
     except ModuleNotFoundError as error:
         raise _without_extra(error) from error
-    from mdmem.state.bearer_tokens import BearerTokens
-
     _collect_garbage()
     listening = read_address(address, names=split_values(names))
     provider = Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
@@ -131,8 +132,6 @@ def _collect_garbage() -> None:
     Each connection leaves some 11 KB behind otherwise. What is loaded by now is never garbage, and what an answer among
     ten thousand entries is made of is gone with it: to look through that again and again took a fifth of its time.
     """
-    import gc
-
     gc.freeze()
     gc.set_threshold(_BETWEEN)
     gc.enable()
@@ -141,13 +140,9 @@ def _collect_garbage() -> None:
 def _without_extra(error: ModuleNotFoundError) -> Exception:
     if (error.name or "").split(".")[0] not in _EXTRA:
         return error
-    from mdmem.setup.installation import this_installation
-
     return click.UsageError(f"the server needs the extra `mcp`; type `{this_installation().line_for('mcp')}`")
 
 
 def _access(wings: tuple[str, ...]) -> Access:
-    from mdmem.access import EVERYTHING, Access
-
     named = split_values(wings)
     return Access.to_wings(named) if named else EVERYTHING

@@ -7,6 +7,9 @@ from pathlib import Path
 import click
 
 from mdmem.cli.common import Globals, global_options
+from mdmem.document.merge_keys import Sides
+from mdmem.errors import MdmemError
+from mdmem.merge.driver import MergeDriverRequest, drive
 
 # Whatever goes wrong: git then takes the file for one that cannot be merged, and ours is as it was.
 _CANNOT = 129
@@ -28,10 +31,6 @@ def command(
 
     The result takes the place of %A. Exit code 0: merged; 1: a conflict is marked in it; above 128: it cannot be.
     """
-    from mdmem.document.merge_keys import Sides
-    from mdmem.errors import MdmemError
-    from mdmem.merge.driver import MergeDriverRequest, drive
-
     labels = (_label(our_label, "ours"), _label(their_label, "theirs"))
     files = Sides(Path(ancestor), Path(ours), Path(theirs))
     request = MergeDriverRequest(

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from mdmem.authoring.move import move
 from mdmem.cli.common import (
     Globals,
     global_options,
@@ -30,8 +31,6 @@ def command(given: Globals, old: str, new: str, form: str, **options: Any) -> in
 
     TO is of the same kind; for an entry it may be short, or a room with its slash to keep the entry-id.
     """
-    from mdmem.authoring.move import move
-
     workspace, wing = open_workspace(given), new_wing_from(options)
     written = move(workspace, old, new, options=write_options_from(options), wing=wing)
     return print_written(given, workspace, written, form)

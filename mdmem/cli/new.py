@@ -7,6 +7,19 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from mdmem.authoring.approve import in_own_name
+from mdmem.authoring.create import (
+    Draft,
+    address_of,
+    compose,
+    create_entry,
+    find_near,
+    find_on_subject,
+    near_remarks,
+    refuse_taken,
+    subject_remarks,
+)
+from mdmem.authoring.place import is_place, place_of, require_wing
 from mdmem.cli.common import (
     Globals,
     applies_to_option,
@@ -24,6 +37,11 @@ from mdmem.cli.completion import complete_place
 from mdmem.cli.editor import edited, piped_text
 from mdmem.cli.proposal import is_proposed
 from mdmem.cli.short_help import ShortHelp
+from mdmem.entry.model import EntryType, Status
+from mdmem.entry.spelling import meant_value
+from mdmem.entry.templates import with_hints, without_hints
+from mdmem.render.writes import near_json, written_json
+from mdmem.workspace.addresses import from_here, from_root
 
 if TYPE_CHECKING:
     from mdmem.authoring.create import Draft, SimilarEntry
@@ -39,8 +57,6 @@ class _TypeName(click.Choice[str]):
     """The name of a type; another format's word for one is told which it is."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from mdmem.entry.spelling import meant_value
-
         meant = meant_value(value, _TYPES)
         if value not in _TYPES and meant in _TYPES:
             self.fail(f"`{value}` is no type; write `{meant}` (of {', '.join(_TYPES)})", param, ctx)
@@ -86,11 +102,6 @@ def command(given: Globals, form: str, **options: Any) -> int:
 
 
 def _draft(workspace: Workspace, options: dict[str, Any], body: str) -> Draft:
-    from mdmem.authoring.create import Draft
-    from mdmem.authoring.place import is_place, place_of
-    from mdmem.entry.model import EntryType, Status
-    from mdmem.workspace.addresses import from_root
-
     typed, heading, stated = options["place"], options["heading"], options["title"]
     if heading is not None and stated is not None:
         raise click.UsageError("a title is given twice; leave out TITLE or --title")
@@ -121,11 +132,6 @@ def _written(
     workspace: Workspace, draft: Draft, wanted: WriteOptions, *, is_typed: bool, wing: WingKind | None
 ) -> _Written:
     """Write the entry, as the editor leaves it where it is asked, and say what was near before."""
-    from mdmem.authoring.approve import in_own_name
-    from mdmem.authoring.create import address_of, compose, create_entry, find_near, find_on_subject, refuse_taken
-    from mdmem.authoring.place import require_wing
-    from mdmem.entry.templates import with_hints, without_hints
-
     address = address_of(draft)
     require_wing(workspace, address, wing)
     refuse_taken(workspace, address)
@@ -143,9 +149,6 @@ def _written(
 
 
 def _print(given: Globals, workspace: Workspace, written: _Written, form: str) -> None:
-    from mdmem.render.writes import near_json, written_json
-    from mdmem.workspace.addresses import from_here
-
     if form == "json":
         near = [near_json(one.entry, one.similarity) for one in written.near]
         on_subject = [one.address for one in written.on_subject]
@@ -157,8 +160,6 @@ def _print(given: Globals, workspace: Workspace, written: _Written, form: str) -
 
 
 def _remark(given: Globals, written: _Written) -> None:
-    from mdmem.authoring.create import near_remarks, subject_remarks
-
     commit = (f"committed as {written.result.commit[:10]}",) if written.result.commit else ()
     for remark in (*near_remarks(written.near), *subject_remarks(written.on_subject), *written.result.remarks, *commit):
         given.remark(remark)

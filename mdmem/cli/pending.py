@@ -5,6 +5,9 @@ from __future__ import annotations
 import click
 
 from mdmem.cli.common import Globals, format_option, global_options, is_confirmed, open_workspace, print_text
+from mdmem.render.saves import ID_LENGTH, pending_json, pending_text, retried_json, retried_text, title_of_write
+from mdmem.saving.pending import blocked_saves
+from mdmem.saving.save import open_queue
 
 
 @click.group("pending", invoke_without_command=True)
@@ -16,10 +19,6 @@ def command(given: Globals, context: click.Context, form: str) -> int:
 
     The next write tries the former again, and so does `mdmem pending retry`; the latter wait for their caller.
     """
-    from mdmem.render.saves import pending_json, pending_text
-    from mdmem.saving.pending import blocked_saves
-    from mdmem.saving.save import open_queue
-
     if context.invoked_subcommand is not None:
         return 0
     workspace = open_workspace(given)
@@ -37,9 +36,6 @@ def command(given: Globals, context: click.Context, form: str) -> int:
 @global_options
 def retry(given: Globals, id_: str | None, form: str) -> int:
     """Try every write that waits again, or the one whose id begins so; exit code 1 where one still waits."""
-    from mdmem.render.saves import retried_json, retried_text
-    from mdmem.saving.save import open_queue
-
     retried = open_queue(open_workspace(given)).retry(id_)
     print_text(retried_json(retried) if form == "json" else retried_text(retried))
     if not retried:
@@ -53,9 +49,6 @@ def retry(given: Globals, id_: str | None, form: str) -> int:
 @global_options
 def drop(given: Globals, id_: str, *, is_sure: bool) -> int:
     """Give up a write for good: what it was to save is lost."""
-    from mdmem.render.saves import ID_LENGTH, title_of_write
-    from mdmem.saving.save import open_queue
-
     pending = open_queue(open_workspace(given))
     write = pending.get(id_)
     named = f"{write.id[:ID_LENGTH]} ({title_of_write(write)})"

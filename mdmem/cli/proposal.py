@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mdmem.cli.common import Globals, open_workspace
+from mdmem.workspace.proposals import view_of
 
 if TYPE_CHECKING:
     from mdmem.authoring.write import WriteResult
@@ -29,8 +30,6 @@ def is_proposed(given: Globals, address: str) -> bool:
 
 def _waiting(given: Globals, addresses: Sequence[str]) -> list[str]:
     """Return those of some entries, as they were just written, that wait for the default branch before they bind."""
-    from mdmem.workspace.proposals import view_of
-
     catalog = view_of(open_workspace(given)).checkout.catalog
     stances = ((one, catalog.stance(one)) for one in addresses)
     return [one for one, stance in stances if stance is not None and stance.standing.is_proposal]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from mdmem.cli.common import (
     Globals,
@@ -16,6 +17,9 @@ from mdmem.cli.common import (
     write_options_from,
 )
 from mdmem.cli.completion import complete_address, complete_conflict
+from mdmem.merge.conflicts import find_conflicts
+from mdmem.merge.resolve import ResolveRequest, find_conflict, resolve
+from mdmem.render.conflicts import conflicts_json, conflicts_text
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
@@ -44,18 +48,10 @@ def command(given: Globals, address: str | None, form: str, **options: Any) -> i
         return _show(given, workspace, address, form)
     if len(chosen) > 1 or address is None:
         raise click.UsageError("name one ADDRESS, and one of --take, --behind and --split")
-    from mdmem.merge.resolve import ResolveRequest, resolve
-
     return print_written(given, workspace, resolve(workspace, address, ResolveRequest(**options), wanted), form)
 
 
 def _show(given: Globals, workspace: Workspace, address: str | None, form: str) -> int:
-    from msgspec.structs import replace
-
-    from mdmem.merge.conflicts import find_conflicts
-    from mdmem.merge.resolve import find_conflict
-    from mdmem.render.conflicts import conflicts_json, conflicts_text
-
     conflicts = find_conflicts(workspace)
     if address is not None:
         conflicts = replace(conflicts, found=(find_conflict(workspace, address),))

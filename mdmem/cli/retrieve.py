@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,17 @@ from mdmem.cli.completion import complete_code_path
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.session import CallerSession, session_options
 from mdmem.cli.short_help import ShortHelp
+from mdmem.errors import RootNotFoundError
+from mdmem.render.answers import answers_json, answers_markdown, answers_text, short_markdown_size, short_text_size
+from mdmem.render.characters import one_line
+from mdmem.render.json import PrintedJson, dump, pack_json
+from mdmem.render.retrieval import markdown_size, text_size
+from mdmem.retrieval.answers import Answers, answer_each
+from mdmem.retrieval.code_paths import is_there, remark_on
+from mdmem.retrieval.fallback import retrieve_without_root
+from mdmem.retrieval.question import Question
+from mdmem.retrieval.retrieve import with_code_paths
+from mdmem.workspace.remote_wings import aged_wings
 
 if TYPE_CHECKING:
     from mdmem.retrieval.answers import Answers
@@ -58,9 +70,6 @@ def command(
     Rules that always hold come first, then decisions, patterns, notes. For passages of entries that you know:
     `mdmem show ADDRESS... --about WORDS`.
     """
-    from mdmem.errors import RootNotFoundError
-    from mdmem.retrieval.question import Question
-
     revision, syntax = options.pop("revision"), options.pop("syntax")
     session = CallerSession(options.pop("session"), is_fresh=options.pop("fresh"))
     asked = [one.strip() for one in options.pop("asked") if one.strip()]
@@ -72,9 +81,6 @@ def command(
     except RootNotFoundError as error:
         if given.root:
             raise
-        from mdmem.retrieval.answers import Answers
-        from mdmem.retrieval.fallback import retrieve_without_root
-
         everything = Question(words=" ".join(filter(None, (work.words, *asked))), filters=filters)
         answers = Answers(retrieve_without_root(Path.cwd(), everything, why=str(error), budget=budget), ())
     else:
@@ -96,15 +102,8 @@ def _answer(
     form: str,
     session: CallerSession,
 ) -> Answers:
-    from mdmem.render.characters import one_line
-    from mdmem.retrieval.answers import answer_each
-    from mdmem.workspace.remote_wings import aged_wings
-
     work, read = main, None
     if paths:
-        from mdmem.retrieval.code_paths import remark_on
-        from mdmem.retrieval.retrieve import with_code_paths
-
         read = _misspelt(workspace, paths) or remark_on(workspace, paths)
         work = with_code_paths(workspace, main, paths) if main is not None else None
     for remark in (*aged_wings(workspace), *filter(None, [read])):
@@ -117,16 +116,11 @@ def _answer(
 
 def _misspelt(workspace: Workspace, paths: tuple[str, ...]) -> str | None:
     """Return, for the first path that is no file, what there is of a like name beside it; a file may be yet to come."""
-    from mdmem.retrieval.code_paths import is_there
-
     for path in paths:
         here = workspace.cwd / path
         top = workspace.location.base / path
         if is_there(here) or is_there(top):
             continue
-        # Imported here: most paths are there.
-        from difflib import get_close_matches
-
         place = here if is_there(here.parent) and here.parent.is_dir() else top
         with suppress(OSError, ValueError):
             near = get_close_matches(place.name, [one.name for one in place.parent.iterdir()], n=1, cutoff=_LIKE)
@@ -138,21 +132,11 @@ def _misspelt(workspace: Workspace, paths: tuple[str, ...]) -> str | None:
 def _printed(form: str) -> tuple[Printed, Printed]:
     """Return what the parts of an answer take in the form that is printed, and those of a short one."""
     if form == "json":
-        from mdmem.render.json import PrintedJson
-
         return PrintedJson(), PrintedJson()
-    from mdmem.render.answers import short_markdown_size, short_text_size
-    from mdmem.render.retrieval import markdown_size, text_size
-
     return (markdown_size, short_markdown_size) if form == "markdown" else (text_size, short_text_size)
 
 
 def _rendered(answers: Answers, form: str, given: Globals) -> str:
     if form == "json":
-        from mdmem.render.answers import answers_json
-        from mdmem.render.json import dump, pack_json
-
         return dump(answers_json(answers, pack_json))
-    from mdmem.render.answers import answers_markdown, answers_text
-
     return answers_markdown(answers) if form == "markdown" else answers_text(answers, ink=given.ink())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from mdmem.authoring.lifecycle import end_review, review
 from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
 from mdmem.cli.completion import complete_in_force
 
@@ -16,8 +17,6 @@ from mdmem.cli.completion import complete_in_force
 @global_options
 def command(given: Globals, address: str, reason: str | None, form: str, *, done: bool, **options: bool | None) -> int:
     """Put an entry under review: it binds on, shown as uncertain, until somebody confirms, replaces or ends it."""
-    from mdmem.authoring.lifecycle import end_review, review
-
     if done == (reason is not None):
         raise click.UsageError("give --reason TEXT to begin a review, or --done to end one")
     workspace, wanted = open_workspace(given), write_options_from(options)

@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem.cli.common import Globals, global_options, open_workspace, print_text
+from mdmem.render.saves import saved_json
+from mdmem.reply import replying
+from mdmem.saving.results import BatchSaveResult, SaveStatus
+from mdmem.saving.save import save, save_with_learnings
 
 if TYPE_CHECKING:
     from mdmem.saving.results import BatchSaveResult, SaveResult
@@ -36,9 +40,6 @@ def command(given: Globals, kind: str, source: str, *, distinct_from: tuple[str,
 
     The JSON is the record, or an object with the record under KIND and the other arguments beside it.
     """
-    from mdmem.render.saves import saved_json
-    from mdmem.reply import replying
-
     arguments = _arguments(kind, _read(source)) | {name: value for name, value in options.items() if value is not None}
     if distinct_from:
         record = arguments[kind]
@@ -76,8 +77,6 @@ def _arguments(kind: str, stated: object) -> dict[str, Any]:
 
 def _save(workspace: Workspace, kind: str, arguments: dict[str, Any]) -> SaveResult | BatchSaveResult:
     """Save a record of a kind; a session with decisions or patterns beside it is saved with them."""
-    from mdmem.saving.save import save, save_with_learnings
-
     if kind == "session" and not {"decisions", "patterns"}.isdisjoint(arguments):
         _refuse_unknown(arguments, {kind, "project_id", "decisions", "patterns"}, ("focus", "agent"))
         return save_with_learnings(workspace, arguments)
@@ -94,8 +93,6 @@ def _refuse_unknown(arguments: dict[str, Any], taken: Collection[str], known: tu
 
 def _exit_code(result: SaveResult | BatchSaveResult) -> int:
     """Return 0 for what is there, 1 for what a person has to look at, 3 for what waits, else 2."""
-    from mdmem.saving.results import BatchSaveResult, SaveStatus
-
     if isinstance(result, BatchSaveResult):
         return {SaveStatus.SAVED: 0, SaveStatus.PARTIAL: 1}.get(result.overall, 2)
     if result.is_there:

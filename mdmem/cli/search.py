@@ -9,6 +9,10 @@ import click
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.short_help import ShortHelp
+from mdmem.render.entries import search_markdown, search_text
+from mdmem.render.json import dump, search_json
+from mdmem.retrieval.question import Question
+from mdmem.retrieval.search import search, snippets
 
 if TYPE_CHECKING:
     from mdmem.retrieval.question import SearchResult
@@ -26,18 +30,12 @@ if TYPE_CHECKING:
 @global_options
 def command(given: Globals, words: tuple[str, ...], limit: int, form: str, **options: Any) -> int:
     """Find entries that hold any of WORDS, the best first; a superseded one yields what replaced it."""
-    from mdmem.render.entries import search_markdown, search_text
-    from mdmem.retrieval.question import Question
-    from mdmem.retrieval.search import search, snippets
-
     revision, syntax = options.pop("revision"), options.pop("syntax")
     filters = filters_from(options)
     workspace = open_workspace(given, revision=revision)
     question = Question(words=" ".join(words).strip(), filters=filters, syntax=syntax)
     result = search(workspace, question)
     if form == "json":
-        from mdmem.render.json import dump, search_json
-
         print_text(dump(search_json(result, limit=limit, snippet_of=snippets(workspace, result))))
     elif form == "markdown":
         print_text(search_markdown(result, limit=limit, snippet_of=snippets(workspace, result)))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from mdmem.state.sessions import Sessions
+
 if TYPE_CHECKING:
     from mdmem.state.sessions import Sessions
     from mdmem.workspace.workspace import Workspace
@@ -25,8 +27,6 @@ class CallerSession(Struct):
         """Return what was given before, by address."""
         if self.name is None:
             return {}
-        from mdmem.state.sessions import Sessions
-
         self.kept = Sessions(workspace.state_folder)
         if self.is_fresh:
             self.kept.forget(self.name)

@@ -10,6 +10,11 @@ from mdmem.cli.common import Globals, at_option, format_option, global_options, 
 from mdmem.cli.completion import complete_address
 from mdmem.cli.session import CallerSession, session_options
 from mdmem.cli.short_help import ShortHelp
+from mdmem.render.entries import shown_markdown, shown_text
+from mdmem.render.json import dump, entries_json
+from mdmem.render.told import told_json, told_markdown, told_text
+from mdmem.retrieval.about import gave, tell_about
+from mdmem.retrieval.entries import digests_of, show
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
@@ -38,10 +43,6 @@ def command(
     if about:
         _tell(given, workspace, addresses, about, form=form, session=session)
         return 0
-    from mdmem.render.entries import shown_markdown, shown_text
-    from mdmem.render.json import dump, entries_json
-    from mdmem.retrieval.entries import digests_of, show
-
     session.given(workspace)
     shown = show(workspace, addresses)
     if form == "json":
@@ -61,13 +62,8 @@ def _tell(
     form: str,
     session: CallerSession,
 ) -> None:
-    from mdmem.render.told import told_json, told_markdown, told_text
-    from mdmem.retrieval.about import gave, tell_about
-
     told = tell_about(workspace, addresses, about, given=session.given(workspace))
     if form == "json":
-        from mdmem.render.json import dump
-
         print_text(dump(told_json(told)))
     else:
         print_text(told_markdown(told) if form == "markdown" else told_text(told, given.ink()))

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import gc
+from importlib.util import find_spec
 
 import click
 
 from mdmem.cli.common import Globals, StepProgress, at_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_revision, complete_wing
 from mdmem.cli.filters import split_values
+from mdmem.errors import UsageError
+from mdmem.setup.installation import this_installation
 
 
 def _require_extra() -> None:
     """Raise UsageError where the libraries of the pages are not installed, with the line that mends it."""
-    from importlib.util import find_spec
-
-    from mdmem.errors import UsageError
-    from mdmem.setup.installation import this_installation
-
     if find_spec("jinja2") is None or find_spec("markdown_it") is None:
         raise UsageError(f"the pages need the extra `site`; type `{this_installation().line_for('site')}`")
 

@@ -6,6 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mdmem.authoring.approve import in_own_name
+from mdmem.authoring.create import Draft, address_of
+from mdmem.authoring.place import require_wing
+from mdmem.authoring.successor import compose_successor, supersede_with
+from mdmem.authoring.supersede import supersede
 from mdmem.cli.common import (
     Globals,
     applies_to_option,
@@ -18,7 +23,10 @@ from mdmem.cli.common import (
     write_options_from,
 )
 from mdmem.cli.completion import complete_address, complete_in_force, complete_place
+from mdmem.cli.editor import edited, piped_text
 from mdmem.cli.proposal import remark_if_proposed
+from mdmem.entry.model import EntryType, Status
+from mdmem.workspace.addresses import from_root, resolve_name
 
 if TYPE_CHECKING:
     from mdmem.authoring.write import WriteOptions, WriteResult
@@ -53,8 +61,6 @@ def command(given: Globals, address: str, reason: str, by: str | None, form: str
 
     While the newer one is a draft, OLD stays in force: `mdmem approve` then ends it.
     """
-    from mdmem.authoring.supersede import supersede
-
     wanted, wing, workspace = write_options_from(options), new_wing_from(options), open_workspace(given)
     if by is None:
         written = _with_new(given, workspace, address, reason=reason, stated=options, wanted=wanted, wing=wing)
@@ -79,14 +85,6 @@ def _with_new(
     wing: WingKind | None,
 ) -> WriteResult:
     """Write a new entry in the place of an old one: from what is given, or as the editor leaves it."""
-    from mdmem.authoring.approve import in_own_name
-    from mdmem.authoring.create import Draft, address_of
-    from mdmem.authoring.place import require_wing
-    from mdmem.authoring.successor import compose_successor, supersede_with
-    from mdmem.cli.editor import edited, piped_text
-    from mdmem.entry.model import EntryType, Status
-    from mdmem.workspace.addresses import from_root, resolve_name
-
     if stated["title"] is None and stated["place"] is None:
         raise click.UsageError("say what takes its place: --by ADDRESS, or --title TEXT for a new entry")
     piped = piped_text(stated["body"])

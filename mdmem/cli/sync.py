@@ -6,6 +6,9 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_wing
+from mdmem.render.sync import sync_remarks, synced_json, synced_text, wings_json, wings_text
+from mdmem.sync.fetch_wings import fetch_wings
+from mdmem.sync.sync import sync
 
 
 @click.command("sync")
@@ -28,14 +31,10 @@ def command(
     With --wings nothing is pulled or pushed: the wings that live in other repositories, or those that are named, are
     fetched and pinned to what they are now. No other command fetches anything.
     """
-    from mdmem.sync.fetch_wings import fetch_wings
-
     if not is_for_wings:
         if wings or pinned or commit is not None:
             raise click.UsageError("names of wings, --pinned and --commit go with --wings")
         return _sync(given, form)
-    from mdmem.render.sync import wings_json, wings_text
-
     workspace = open_workspace(given)
     fetched = fetch_wings(workspace, wings, pinned=pinned, commit=commit)
     print_text(wings_json(fetched) if form == "json" else wings_text(fetched, given.ink()))
@@ -50,9 +49,6 @@ def command(
 
 
 def _sync(given: Globals, form: str) -> int:
-    from mdmem.render.sync import sync_remarks, synced_json, synced_text
-    from mdmem.sync.sync import sync
-
     synced = sync(open_workspace(given))
     print_text(synced_json(synced) if form == "json" else synced_text(synced))
     for remark in sync_remarks(synced):

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
 
+from mdmem.access import Access
+from mdmem.authoring.governance import GlobalWritesForbiddenError, ask_for_token
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_wing
 from mdmem.cli.filters import split_values
+from mdmem.render.tokens import (
+    bearers_json,
+    bearers_text,
+    forbidden_json,
+    new_bearer_json,
+    new_bearer_text,
+    token_json,
+    token_text,
+)
+from mdmem.state.bearer_tokens import BearerToken, BearerTokens, digest_of_token
+from mdmem.workspace.visibility import wing_of
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
@@ -26,11 +40,6 @@ def command(given: Globals, form: str, preview: str | None) -> int:
     """
     if click.get_current_context().invoked_subcommand is not None:
         return 0
-    from datetime import UTC, datetime
-
-    from mdmem.authoring.governance import GlobalWritesForbiddenError, ask_for_token
-    from mdmem.render.tokens import forbidden_json, token_json, token_text
-
     workspace = open_workspace(given)
     try:
         token = ask_for_token(workspace, datetime.now(UTC))
@@ -55,12 +64,6 @@ def command(given: Globals, form: str, preview: str | None) -> int:
 @global_options
 def add(given: Globals, name: str, form: str, wings: tuple[str, ...], *, all_wings: bool, may_write: bool) -> int:
     """Make a bearer token for the HTTP server and print it, this once."""
-    from datetime import UTC, datetime
-
-    from mdmem.access import Access
-    from mdmem.render.tokens import new_bearer_json, new_bearer_text
-    from mdmem.state.bearer_tokens import BearerToken, BearerTokens, digest_of_token
-
     if bool(wings) == all_wings:
         raise click.UsageError("say what the token reads: --wing WING, as often as need be, or --all-wings")
     workspace = open_workspace(given)
@@ -75,8 +78,6 @@ def add(given: Globals, name: str, form: str, wings: tuple[str, ...], *, all_win
 
 def _wings(given: Globals, workspace: Workspace, names: Sequence[str]) -> list[str]:
     """Return the wings that names mean; a wing may come to be later, with its first session."""
-    from mdmem.workspace.visibility import wing_of
-
     found = [wing_of(workspace.catalog, name) for name in names]
     for wing in found:
         if wing not in workspace.catalog.wings:
@@ -89,9 +90,6 @@ def _wings(given: Globals, workspace: Workspace, names: Sequence[str]) -> list[s
 @global_options
 def list_(given: Globals, form: str) -> int:
     """List the bearer tokens of the HTTP server, by name and wings."""
-    from mdmem.render.tokens import bearers_json, bearers_text
-    from mdmem.state.bearer_tokens import BearerTokens
-
     found = BearerTokens(open_workspace(given).state_folder).all()
     print_text(bearers_json(found) if form == "json" else bearers_text(found))
     if not found:
@@ -104,8 +102,6 @@ def list_(given: Globals, form: str) -> int:
 @global_options
 def remove(given: Globals, name: str) -> int:
     """End a bearer token: it is good no more, at once."""
-    from mdmem.state.bearer_tokens import BearerTokens
-
     BearerTokens(open_workspace(given).state_folder).remove(name)
     print_text(f"`{name}` is good no more")
     return 0

@@ -6,6 +6,7 @@ from datetime import datetime
 
 import click
 
+from mdmem.authoring.lifecycle import verify
 from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
 from mdmem.cli.completion import complete_in_force
 
@@ -20,8 +21,6 @@ def command(given: Globals, addresses: tuple[str, ...], at: datetime | None, for
 
     `wing/room/` and `wing/` stand for those in force in a room and in a wing.
     """
-    from mdmem.authoring.lifecycle import verify
-
     day = at.date() if at is not None else None
     workspace = open_workspace(given)
     written = verify(workspace, addresses, at=day, options=write_options_from(options))

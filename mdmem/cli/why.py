@@ -7,6 +7,9 @@ import click
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_address
 from mdmem.cli.graph import print_drawing
+from mdmem.history.why import why
+from mdmem.render.history import why_text
+from mdmem.render.json import dump, why_json
 
 
 @click.command("why")
@@ -16,10 +19,6 @@ from mdmem.cli.graph import print_drawing
 @global_options
 def command(given: Globals, address: str, form: str, revision: str | None) -> int:
     """Show the chain of ADDRESS in both directions, with reasons, dates and commits."""
-    from mdmem.history.why import why
-    from mdmem.render.history import why_text
-    from mdmem.render.json import dump, why_json
-
     if form in ("mermaid", "svg"):
         print_drawing(open_workspace(given, revision=revision), (address,), form, given.ink())
         return 0

@@ -26,6 +26,15 @@ class Trouble(Struct, frozen=True):
     width: int = 0
 
 
+class FrontMatterError(ValueError):
+    """A front matter whose values cannot be told for certain; `troubles` are its faults."""
+
+    def __init__(self, troubles: tuple[Trouble, ...]) -> None:
+        """Keep the faults; the first is the message."""
+        super().__init__(troubles[0].message)
+        self.troubles = troubles
+
+
 class Fields(dict[str, Any]):
     """Keys to text, list of text, nested values, or None where a value is empty, with the place of each.
 

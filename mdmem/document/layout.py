@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 
-from mdmem.document.fields import Fields, is_collection, is_scalar
+from mdmem.document.fields import Fields, FrontMatterError, is_collection, is_scalar
+from mdmem.document.handler import handler
 from mdmem.document.parse import Document
-from mdmem.document.yaml_loader import HANDLER, FrontMatterError
 from mdmem.entry.fields import FIELDS, Kind, names_of
 from mdmem.errors import MdmemError
 from mdmem.finding import Edit
@@ -102,7 +102,7 @@ class Layout(Struct, frozen=True):
         for change in sorted(changes, reverse=True):
             front = front[: change.start] + change.text + front[change.end :]
         try:
-            return Layout(self.path, front, HANDLER.load(front), self.opening)
+            return Layout(self.path, front, handler().load(front), self.opening)
         except FrontMatterError as error:
             raise self.too_wide() from error
         except UnicodeEncodeError as error:
@@ -199,7 +199,7 @@ def layout_of(document: Document) -> Layout:
     if document.fields is None:
         help_ = "mend what `mdmem check` says of it"
         raise UnpatchableError(f"{document.path} has a front matter that cannot be read; {help_}")
-    front = HANDLER.split(document.text)[0]
+    front = handler().split(document.text)[0]
     opening = document.text[len("---") : document.text.index("\n") + 1]
     layout = Layout(document.path, front, document.fields, opening)
     nodes = [document.fields.nodes(name)[0] for name in document.fields]

@@ -10,11 +10,11 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.document.fields import is_sequence
+from mdmem.document.fields import FrontMatterError, is_sequence
+from mdmem.document.handler import handler
 from mdmem.document.layout import Layout, UnpatchableError, apply_edits, content_end, layout_of
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import set_fields
-from mdmem.document.yaml_loader import HANDLER, FrontMatterError
 from mdmem.entry.fields import LISTS
 
 Thing = TypeVar("Thing")
@@ -69,7 +69,7 @@ class DocumentParts(Struct, frozen=True):
 def parts_of(document: Document) -> DocumentParts:
     """Return the parts of a document; raises UnpatchableError where its keys do not stand on lines of their own."""
     layout = layout_of(document)
-    front, body = HANDLER.split(document.text)
+    front, body = handler().split(document.text)
     keys, end = {}, 0
     for name in layout.fields:
         start, behind = layout.lines(name)
@@ -216,7 +216,7 @@ class _Key(Struct, frozen=True):
         lines += [text for value, text in zip(theirs.value, theirs.items[1:], strict=True) if value in added]
         text = "".join((ours.items[0], *lines))
         try:
-            fields = HANDLER.load(text)
+            fields = handler().load(text)
         except FrontMatterError:
             return
         if list(fields) == [self.name]:

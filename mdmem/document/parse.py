@@ -9,9 +9,9 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from mdmem.document.fields import Fields, Trouble
+from mdmem.document.fields import Fields, FrontMatterError, Trouble
+from mdmem.document.handler import handler
 from mdmem.document.split import FenceError
-from mdmem.document.yaml_loader import HANDLER, FrontMatterError
 from mdmem.finding import Finding, Place
 
 
@@ -94,7 +94,7 @@ def parse_document(path: str, data: bytes) -> Document:
     text = text.removeprefix("\ufeff")
     conflict = _merge_marker(path, text)
     try:
-        front, body = HANDLER.split(text)
+        front, body = handler().split(text)
     except FenceError as error:
         broken = Finding(error.code, str(error), Place(path, error.line), error.help)
         # What a conflict entails is no fault of its own.
@@ -113,7 +113,7 @@ def parse_document(path: str, data: bytes) -> Document:
 
 def _load(front: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
     try:
-        fields = HANDLER.load(front)
+        fields = handler().load(front)
     except FrontMatterError as error:
         return None, error.troubles
     return fields, fields.troubles

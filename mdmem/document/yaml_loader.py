@@ -9,17 +9,9 @@ from typing import Any
 import yaml
 from frontmatter.default_handlers import BaseHandler
 
-from mdmem.document.fields import Fields, Trouble, is_empty, span_of
+from mdmem.document.fields import Fields, FrontMatterError, Trouble, is_empty, span_of
 from mdmem.document.split import FENCE_LINE, has_front_matter, refuse_bad_fences
-
-
-class FrontMatterError(ValueError):
-    """A front matter whose values cannot be told for certain; `troubles` are its faults."""
-
-    def __init__(self, troubles: tuple[Trouble, ...]) -> None:
-        """Keep the faults; the first is the message."""
-        super().__init__(troubles[0].message)
-        self.troubles = troubles
+from mdmem.document.yaml_errors import cause_of
 
 
 class StrictHandler(BaseHandler):
@@ -225,9 +217,6 @@ def _syntax(text: str, error: yaml.MarkedYAMLError) -> Trouble:
     if mark and "single document" in f"{error.context} {error.problem}":
         message = "the front matter holds more than one YAML document"
         return Trouble("multiple-documents", message, "keep one", mark.line + 1, mark.column + 1)
-    # Faults are rare, and what knows their causes takes a while to import.
-    from mdmem.document.yaml_errors import cause_of
-
     cause = cause_of(text, error)
     return Trouble("yaml-syntax", cause.message, cause.help, cause.line, cause.column)
 
@@ -235,6 +224,3 @@ def _syntax(text: str, error: yaml.MarkedYAMLError) -> Trouble:
 def _at(node: Any, code: str, message: str, help_: str) -> Trouble:
     line, column, width = span_of(node)
     return Trouble(code, message, help_, line, column, width)
-
-
-HANDLER = StrictHandler()

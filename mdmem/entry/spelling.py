@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 
 from mdmem.entry.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS, Field
@@ -92,8 +93,6 @@ def certain_value(value: str, allowed: Iterable[str]) -> str | None:
 
 def nearest(word: str, known: frozenset[str] | tuple[str, ...]) -> str | None:
     """Return the known word closest to one that is not known, or None when nothing is close."""
-    import difflib
-
     close = difflib.get_close_matches(word.lower(), sorted(known), n=1, cutoff=0.6)
     return close[0] if close else None
 

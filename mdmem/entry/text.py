@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mdmem.entry.model import Entry
+from mdmem.entry.sections import shortened
 from mdmem.entry.statements import stated_fields
 
 BYTES_A_TOKEN = 4
@@ -31,7 +32,4 @@ def is_title_alone(content: str) -> bool:
 
 def summary_of(entry: Entry, body: str) -> str:
     """Return what was decided, in a few sentences, and for a pattern its steps."""
-    # Imported here: whoever takes in whole contents pays for no patterns of what stands in a body.
-    from mdmem.entry.sections import shortened
-
     return shortened(entry, body, limit=_SUMMARY_BYTES)

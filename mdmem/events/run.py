@@ -9,6 +9,7 @@ from pathlib import Path
 from mdmem.errors import GitError
 from mdmem.events.event import HookEvent, Moment, read_event
 from mdmem.events.forms import FORMS
+from mdmem.events.wake import wake
 from mdmem.git import find_repository
 from mdmem.retrieval.brief import Brief, brief
 from mdmem.state.sessions import Sessions, briefed
@@ -49,8 +50,6 @@ def _told(workspace: Workspace, event: HookEvent, given: Mapping[str, str]) -> B
         return brief(workspace, event.paths, given=given) if event.paths else Brief()
     if event.moment is Moment.FORGET or event.is_resumed:
         return Brief()
-    from mdmem.events.wake import wake
-
     return wake(workspace)
 
 

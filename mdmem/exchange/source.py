@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from mdmem.catalog.names import well_formed
 from mdmem.disk import read_regular
-from mdmem.document.fields import Trouble
+from mdmem.document.fields import FrontMatterError, Trouble
+from mdmem.document.handler import handler
 from mdmem.document.parse import SIZE_LIMIT
 from mdmem.document.split import FenceError, has_front_matter
-from mdmem.document.yaml_loader import HANDLER, FrontMatterError
 from mdmem.errors import UsageError
 from mdmem.exchange.record import SourceFile
 from mdmem.git import Repository, list_ignored, list_tracked_named
@@ -169,12 +169,12 @@ def _split(text: str) -> tuple[Mapping[str, Any], str]:
     if not has_front_matter(text):
         return {}, text
     try:
-        front, body = HANDLER.split(text)
+        front, body = handler().split(text)
     except FenceError:
         # A rule at the top of a text that has no front matter.
         return {}, text
     try:
-        fields = HANDLER.load(front)
+        fields = handler().load(front)
     except FrontMatterError as error:
         # Nothing reads it back from an entry either.
         is_beyond = any(one.code in ("front-matter-too-large", "nested-value") for one in error.troubles)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING
@@ -60,8 +61,6 @@ class BlobReader:
         return found
 
     def _started(self) -> subprocess.Popen[bytes]:
-        import subprocess
-
         if self._git is None:
             self._git = subprocess.Popen(
                 ["git", *SAFE, "cat-file", "--batch"],

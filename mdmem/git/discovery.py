@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -104,8 +105,6 @@ def _refuse_foreign(top: Path, git_dir: Path) -> None:
 
 def _of_ownership(error: GitError, place: Path) -> GitError:
     """Return what git said about a repository of another owner with the command that answers it, other errors as is."""
-    import shlex
-
     words = str(error).removeprefix("git rev-parse: ")
     if "dubious ownership" not in words and "unsafe repository" not in words:
         return error

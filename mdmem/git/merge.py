@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -190,9 +191,6 @@ def merge_file(
 
     The settings for conflicts are those of `folder`. Raises GitError for what is no text.
     """
-    # Most merges of entries need no git, and this import takes a tenth of their time.
-    from tempfile import TemporaryDirectory
-
     named = [part for label in labels for part in ("-L", label)]
     with TemporaryDirectory(prefix="mdmem-") as kept:
         files = [Path(kept) / name for name in ("ours", "base", "theirs")]

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from weakref import finalize
 
 from msgspec import Struct
@@ -18,8 +22,6 @@ class ObjectStore:
 
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
         """Take the folder, and the variables by which git finds it."""
-        from shutil import rmtree
-
         self.folder, self.environment = folder, environment
         self._closing = finalize(self, rmtree, folder, ignore_errors=True)
 
@@ -35,9 +37,6 @@ class ObjectStore:
 
 def new_store(real: Path, environment: Mapping[str, str]) -> ObjectStore:
     """Return a store beside a real one, and beside those that the environment names; raises UnwritableStoreError."""
-    # A hook that has nothing to check needs no store, and this import takes a tenth of its time.
-    from tempfile import mkdtemp
-
     try:
         folder = Path(mkdtemp(prefix="mdmem-"))
         for name in ("objects", "empty"):
@@ -157,8 +156,6 @@ def run(
     seconds: float | None = None,
 ) -> bytes:
     """Run git in a folder and return what it printed; raises GitError with git's own words, or after some seconds."""
-    import subprocess
-
     try:
         done = subprocess.run(
             ["git", *SAFE, *arguments],
@@ -228,8 +225,6 @@ def _nearest_name(repository: Repository, revision: str) -> str | None:
     """Return the branch or tag that somebody may have meant; none for `HEAD`, which is missing where all names are."""
     if revision == "HEAD":
         return None
-    from difflib import get_close_matches
-
     names = run(repository.top, "for-each-ref", "--format=%(refname:short)", ok=(0, 1, 128)).decode("utf-8", "replace")
     return next(iter(get_close_matches(revision, names.splitlines(), n=1, cutoff=0.7)), None)
 

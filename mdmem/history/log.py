@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.document.parse import Document, parse_document
+from mdmem.document.parse import Document, first_heading, parse_document
+from mdmem.entry.model import title_of
 from mdmem.entry.origin import KEY, origin_in, read_origin
 from mdmem.errors import NotFoundError
 from mdmem.git import Repository, read_blobs
@@ -19,6 +21,7 @@ from mdmem.git.merge import is_shallow
 from mdmem.standing import Stance
 from mdmem.workspace.addresses import from_root, resolve_name
 from mdmem.workspace.proposals import view_of
+from mdmem.workspace.visibility import visible_commits
 from mdmem.workspace.workspace import Workspace
 
 BODY = "body"
@@ -149,8 +152,6 @@ def _visible(workspace: Workspace, changes: Sequence[FileRevision]) -> list[File
     """
     if not workspace.access.is_narrow:
         return list(changes)
-    from mdmem.workspace.visibility import visible_commits
-
     seen: list[FileRevision] = []
     for one in changes:
         if one.moved_from is not None and not workspace.access.sees(_from_root(workspace, one.moved_from)):
@@ -244,9 +245,6 @@ def _by(name: str, after: Mapping[str, Any]) -> str:
 
 
 def _title(fields: Mapping[str, Any], document: Document) -> str:
-    from mdmem.document.parse import first_heading
-    from mdmem.entry.model import title_of
-
     return str(fields.get("title") or first_heading(document.body) or title_of(document.path.removesuffix(".md")))
 
 
@@ -258,8 +256,6 @@ def _text(value: Any) -> str:
 
 def _words(before: str, after: str) -> str:
     """Count the words that were put in and taken out."""
-    from difflib import SequenceMatcher
-
     old, new = before.split(), after.split()
     kept = sum(block.size for block in SequenceMatcher(None, old, new, autojunk=len(old) > _LONG).get_matching_blocks())
     if kept == len(old) == len(new):

@@ -8,6 +8,7 @@ from mdmem.entry.model import Entry, Status
 from mdmem.git import resolve
 from mdmem.git.history import Commit, history
 from mdmem.workspace.addresses import resolve_name
+from mdmem.workspace.visibility import visible_commits
 from mdmem.workspace.workspace import Workspace
 
 
@@ -102,8 +103,6 @@ def _commits(workspace: Workspace, addresses: tuple[str, ...]) -> dict[str, tupl
     until = resolve(repository, revision) if revision is not None else None
     commits = history(repository, list(paths), until=until)
     if workspace.access.is_narrow:
-        from mdmem.workspace.visibility import visible_commits
-
         commits = visible_commits(workspace, commits)
     for commit in commits:
         for path in commit.paths:

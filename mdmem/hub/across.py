@@ -20,9 +20,12 @@ from mdmem.hub.rows import BROKEN, mark
 from mdmem.hub.scoring import Totals, Wanted, wanted_in
 from mdmem.hub.text import FoundText, Matches, rows_of
 from mdmem.hub.union import UnionWorkspace, union_of
+from mdmem.retrieval.budget import pack
 from mdmem.retrieval.entries import ShownEntry, in_full, list_entries
+from mdmem.retrieval.mentions import texts_of
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
 from mdmem.retrieval.question import Question, SearchResult
+from mdmem.retrieval.retrieve import retrieve_in
 from mdmem.retrieval.search import search_in
 from mdmem.settings import Settings
 from mdmem.workspace.scope import Filters, Scope, ScopeState
@@ -109,10 +112,6 @@ def retrieve_across(
 
     Invariants that hold any of them come first, however many entries match better. What was `given` is a line.
     """
-    from mdmem.retrieval.budget import pack
-    from mdmem.retrieval.mentions import texts_of
-    from mdmem.retrieval.retrieve import retrieve_in
-
     if request.question.paths:
         raise UsageError("a path is one of a repository; name that with --repository")
     finding = _Finding(reader, request, is_about_binding=True)

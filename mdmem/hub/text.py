@@ -12,6 +12,7 @@ from mdmem.hub.candidates import EVERYTHING, candidates, holding
 from mdmem.hub.reader import HeldTerms, Reader, SeenRow, SeenWing
 from mdmem.hub.rows import places_in
 from mdmem.hub.scoring import Lengths, Rows, Totals, Wanted, wanted_in
+from mdmem.index.fulltext import FullTextIndex
 from mdmem.index.protocol import (
     FullText,
     IndexState,
@@ -67,9 +68,6 @@ class CopyText:
     def _whole(self) -> FullText:
         """The index of the entries as they are read from their rows, in memory."""
         if self._read_whole is None:
-            # Imported here: most questions are put to the server's own words.
-            from mdmem.index.fulltext import FullTextIndex
-
             self._read_whole = FullTextIndex(None)
         return self._read_whole
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -15,8 +16,6 @@ _NOT_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
 
 def json_text(content: Any, *, indent: int | None = 2) -> str:
     """Return JSON in valid UTF-8 in which what a terminal would obey stands as its escape: the data are the same."""
-    import json
-
     return escaped(json.dumps(content, ensure_ascii=False, indent=indent))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from unicodedata import combining, east_asian_width
 
 from msgspec import Struct
 
@@ -129,6 +130,4 @@ def _columns(text: str) -> int:
     text = _COLOR.sub("", text)
     if text.isascii():
         return len(text)
-    from unicodedata import combining, east_asian_width
-
     return sum(0 if combining(one) else 2 if east_asian_width(one) in "WF" else 1 for one in text)

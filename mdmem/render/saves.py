@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from mdmem.entry.model import visible
 from mdmem.render.json import dump
 from mdmem.render.words import count
+from mdmem.saving.results import blocked_fields
+from mdmem.state.pending_writes import Blocked
 
 if TYPE_CHECKING:
     from mdmem.saving.pending import RetryResult
@@ -47,8 +49,6 @@ def pending_text(waiting: Sequence[PendingWrite], blocked: Sequence[Blocked], un
 
 def pending_json(waiting: Sequence[PendingWrite], blocked: Sequence[Blocked], unreadable: Sequence[str]) -> str:
     """Return the writes that wait with all they ask for, and those that a similar entry stopped."""
-    from mdmem.saving.results import blocked_fields
-
     stopped = [blocked_fields(one) for one in blocked]
     return dump({"pending": [_write(one) for one in waiting], "blocked": stopped, "unreadable": list(unreadable)})
 
@@ -67,8 +67,6 @@ def retried_json(retried: Sequence[RetryResult]) -> str:
 
 def title_of_write(write: PendingWrite | Blocked) -> str:
     """Return what people know a waiting write by."""
-    from mdmem.state.pending_writes import Blocked
-
     if isinstance(write, Blocked):
         return write.title or write.wing
     for name in ("decision", "pattern", "context", "session", "entity"):

@@ -13,7 +13,7 @@ from mdmem.finding import Finding
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Form, Given, Pack, Printed
 from mdmem.retrieval.question import Contradiction, Question
 from mdmem.retrieval.relevance import NEAR
-from mdmem.retrieval.retrieve import Reading, read_steadily, retrieve_from
+from mdmem.retrieval.retrieve import Reading, read_steadily, retrieve, retrieve_from
 from mdmem.workspace.workspace import Workspace
 
 # Twelve at this size are 20 KB; what governs and its best passages are 1,000 to 1,300 bytes of 1,600.
@@ -82,8 +82,6 @@ def answer_each(
     it, and no line where it stands there only because it always does.
     """
     if not questions:
-        from mdmem.retrieval.retrieve import retrieve
-
         pack = retrieve(workspace, main or Question(), budget=budget, printed=printed, given=given)
         return _naming_once(Answers(pack, (), paths=main.paths if main is not None else ()), given)
 

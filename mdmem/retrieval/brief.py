@@ -12,11 +12,16 @@ from msgspec import Struct, field
 from mdmem.catalog import Catalog
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status, instant_of
+from mdmem.entry.sections import shortened
 from mdmem.errors import GoneError, SettingsError
 from mdmem.finding import Finding
 from mdmem.retrieval.code_paths import code_path, lies_inside
 from mdmem.retrieval.neighbours import count_elsewhere
+from mdmem.retrieval.overrides import Overrides
+from mdmem.retrieval.problems import problems_in
+from mdmem.retrieval.question import Question
 from mdmem.retrieval.quotation import Quoted, fenced_lines, plain
+from mdmem.retrieval.retrieve import forgiving_settings
 from mdmem.settings import Settings
 from mdmem.standing import marked
 from mdmem.workspace.proposals import View, view_of
@@ -126,8 +131,6 @@ def _settings(workspace: Workspace) -> tuple[Settings, Sequence[Finding]]:
     try:
         return workspace.settings, ()
     except SettingsError:
-        from mdmem.retrieval.retrieve import forgiving_settings
-
         return forgiving_settings(workspace)
 
 
@@ -170,9 +173,6 @@ def _binds(catalog: Catalog, address: str) -> bool:
 
 def _override(catalog: Catalog, scope: Scope, paths: Sequence[str], chosen: dict[str, Entry]) -> None:
     """Let what the active wing overrides give way to what does, as any other answer has it."""
-    from mdmem.retrieval.overrides import Overrides
-    from mdmem.retrieval.question import Question
-
     overrides = Overrides(catalog, scope, Question(paths=tuple(paths)))
     for address, by in overrides.of(chosen).items():
         chosen.setdefault(by.address, by)
@@ -192,8 +192,6 @@ def _elsewhere(
 def _problems(catalog: Catalog, scope: Scope) -> Sequence[Finding]:
     if not (catalog.broken or catalog.closed or catalog.not_fetched or catalog.findings):
         return ()
-    from mdmem.retrieval.problems import problems_in
-
     return problems_in(catalog, scope)
 
 
@@ -271,9 +269,6 @@ _SAID = 300
 
 
 def _shortened(entry: Entry, body: str) -> str:
-    # It takes as long to load as a third of all else, and most rules are one paragraph.
-    from mdmem.entry.sections import shortened
-
     return shortened(entry, body, limit=_SAID)
 
 

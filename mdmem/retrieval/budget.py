@@ -23,6 +23,7 @@ from mdmem.retrieval.question import Omission, count_reasons, summed
 from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
 from mdmem.retrieval.relevance import Relevance, always_stands
 from mdmem.retrieval.remainder import SHORT, Remainder
+from mdmem.retrieval.rest import rest_of
 
 OMITTED_LISTED = 50
 # A small budget is context under pressure: notes come last among the best, and nothing is given as a mere line.
@@ -256,8 +257,6 @@ class _Packing(Struct, dict=True):
         if part.form is not Form.GIVEN or form is not Form.FULL or self._find is None:
             return part
         # Whoever asks again has not found it in what was given.
-        from mdmem.retrieval.rest import rest_of
-
         more = rest_of(whole, self._find, before, self._relevance.weights, room=limit)
         return self._in_part(item, Form.SUMMARY, more, texts, before)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Set
 
 from mdmem.catalog import Catalog
 from mdmem.retrieval.question import DECLARED, RELATED, Contradiction
+from mdmem.similarity import undeclared_overlaps
 
 
 def contradictions_among(catalog: Catalog, chosen: Set[str]) -> Iterator[Contradiction]:
@@ -26,8 +27,6 @@ def _overlaps(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, st
     # Most memories have no shared wing, and to import what compares titles takes as long as the rest of this.
     if not any(wing.is_shared for wing in catalog.wings.values()):
         return
-    from mdmem.similarity import undeclared_overlaps
-
     current = catalog.lineage.current
     binding = (catalog.entries[address] for address in chosen if address in current)
     for overlap in undeclared_overlaps(binding, catalog.wings):

@@ -13,6 +13,7 @@ from mdmem.entry.origin import KEY, origin_in
 from mdmem.entry.text import tokens_of
 from mdmem.errors import GitError
 from mdmem.git import Repository, find_repository, matching_lines, search_lines
+from mdmem.index.analysis import ask
 from mdmem.retrieval.pack import Pack
 from mdmem.retrieval.question import AnswerBasis, Passage, Question
 from mdmem.settings import Settings
@@ -219,8 +220,6 @@ def _best_of(found: Iterable[Passage], wanted: Sequence[str]) -> tuple[Passage, 
 
 def _searchable(words: str) -> list[str]:
     """Return the words worth looking for literally: those the index would not stop, as stems where these begin them."""
-    from mdmem.index.analysis import ask
-
     found: Mapping[str, str] = ask(words).typed
     stems = (term if typed.casefold().startswith(term) else typed for term, typed in found.items())
     return list(dict.fromkeys(stems))[:16]

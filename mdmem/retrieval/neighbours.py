@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from mdmem.catalog import Catalog
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType
+from mdmem.retrieval.question import Elsewhere
 from mdmem.workspace.scope import Scope
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 def rules_elsewhere(catalog: Catalog, scope: Scope, paths: Sequence[str]) -> tuple[Elsewhere, ...]:
     """Return how many rules of each project wing that is not read apply to one of some paths."""
     # Whoever only counts does without what a whole answer is made of.
-    from mdmem.retrieval.question import Elsewhere
-
     return tuple(Elsewhere(wing, count) for wing, count in count_elsewhere(catalog, scope, paths).items())
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mdmem.entry.headings import sections_of
 from mdmem.entry.passages import Find
+from mdmem.entry.windows import Windows
 from mdmem.retrieval.given import marks_of
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ _READ = 131_072
 
 def windows_beyond(body: str, find: Find, before: frozenset[str], weights: Mapping[str, float]) -> Windows:
     """Return the windows of a body of which not every sentence has a mark among those that were given."""
-    from mdmem.entry.windows import Windows
-
     read = body[:_READ]
     is_known = (lambda text: marks_of((text,)) <= before) if before else None
     return Windows(read, sections_of(read), find, weights, has_asides=True, is_known=is_known)

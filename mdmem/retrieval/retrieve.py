@@ -15,14 +15,21 @@ from mdmem.errors import GoneError, SettingsError
 from mdmem.finding import Finding, Place
 from mdmem.index.protocol import TextAnswer
 from mdmem.retrieval.bearings import ended_match
+from mdmem.retrieval.budget import pack
+from mdmem.retrieval.code_paths import absent_paths, code_path
 from mdmem.retrieval.contradictions import contradictions_among
+from mdmem.retrieval.fallback import answer_elsewhere, outside
 from mdmem.retrieval.full_text import find_text
+from mdmem.retrieval.mentions import texts_of
 from mdmem.retrieval.neighbours import rules_elsewhere
+from mdmem.retrieval.outsiders import counted, named, unshared
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
 from mdmem.retrieval.path_names import NAMED_NOWHERE, Naming, paths_named
 from mdmem.retrieval.problems import problems_in
 from mdmem.retrieval.question import AnswerBasis, Described, Passage, Question
 from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
+from mdmem.retrieval.select import Selection
+from mdmem.retrieval.unread import best_unread
 from mdmem.settings import Settings
 from mdmem.tree import SETTINGS_NAME
 from mdmem.workspace.proposals import View, view_of
@@ -46,10 +53,6 @@ def retrieval_of(
 
     `naming` are the entries whose text names a given path; `source` is what is read without a full text.
     """
-    # Imported here, as what packs: a search needs neither.
-    from mdmem.retrieval.outsiders import counted, named, unshared
-    from mdmem.retrieval.select import Selection
-
     selection = Selection(catalog, scope, question, answer, today, naming)
     ranks = selection.ranks()
     items = Described[Retrieved](ranks, attrgetter("described"))
@@ -105,8 +108,6 @@ def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Retri
 
 def _ranked_in(workspace: Workspace, scope: Scope, question: Question, addresses: frozenset[str]) -> Iterator[Ranked]:
     """Yield what ranks the entries at a few addresses among all that a scope holds, those that are proposed last."""
-    from mdmem.retrieval.select import Selection
-
     answer, naming = _said_of(workspace, scope, question)
     selection = Selection(workspace.catalog, scope, question, answer, workspace.today, naming)
     yield from selection.ranks(addresses)
@@ -188,8 +189,6 @@ def with_fallback(basis: AnswerBasis, workspace: Workspace, words: str, *, why: 
     """
     source, passages = "workspace", tuple[Passage, ...]()
     if not workspace.access.is_narrow:
-        from mdmem.retrieval.fallback import answer_elsewhere
-
         source, passages = answer_elsewhere(workspace.location.base, workspace.location.repository, words)
     return replace(basis, source=source, fallback=passages, degraded=True, why_degraded=why)
 
@@ -201,8 +200,6 @@ def with_outside(basis: AnswerBasis, workspace: Workspace, words: str) -> Answer
     """
     if basis.covered or basis.elsewhere or basis.unread or basis.fallback or not words.strip():
         return basis
-    from mdmem.retrieval.fallback import outside
-
     return replace(basis, fallback=outside(workspace, words))
 
 
@@ -211,8 +208,6 @@ def with_code_paths(workspace: Workspace, question: Question, paths: Sequence[st
 
     That of a folder ends in a slash.
     """
-    from mdmem.retrieval.code_paths import code_path
-
     return replace(question, paths=tuple(dict.fromkeys(code_path(workspace, path) for path in paths)))
 
 
@@ -244,10 +239,6 @@ def retrieve_from(
     is_brief: bool = False,
 ) -> Pack:
     """Return what is binding for a question in a root as one answer reads it; a brief one looks nowhere else."""
-    from mdmem.retrieval.budget import pack
-    from mdmem.retrieval.mentions import texts_of
-    from mdmem.retrieval.unread import best_unread
-
     catalog, workspace, view = reading.catalog, reading.workspace, reading.view
     scope = resolve_scope(
         catalog,
@@ -281,6 +272,4 @@ def _absent(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
     if not paths:
         return ()
     # Most questions name no file.
-    from mdmem.retrieval.code_paths import absent_paths
-
     return absent_paths(workspace, paths)

@@ -14,6 +14,7 @@ from mdmem.catalog import Catalog, is_entry_place
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import GoneError
 from mdmem.index.protocol import Match
+from mdmem.index.snippet import snippet
 from mdmem.lineage import Lineage
 from mdmem.retrieval.bearings import bearings_of, claimants_first, claims_on, ended_match
 from mdmem.retrieval.full_text import find_text
@@ -288,8 +289,6 @@ def _searched(
 
 def snippets(workspace: Workspace, result: SearchResult) -> Callable[[Hit], str]:
     """Return a function that gives the densest passage of a hit's entry."""
-    from mdmem.index.snippet import snippet
-
     view = view_of(workspace)
 
     def of(hit: Hit) -> str:

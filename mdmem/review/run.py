@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError, UsageError
 from mdmem.git import (
     NoCommonAncestorError,
@@ -19,11 +20,15 @@ from mdmem.git import (
     staged_index,
 )
 from mdmem.git.merge import merge_base
+from mdmem.retrieval.question import Question
+from mdmem.retrieval.retrieve import forgiving_settings, retrieve_in
+from mdmem.retrieval.search import search_in
 from mdmem.review.comparison import TreeSide
 from mdmem.review.model import Answered, AnswerPair, Merging, Unread, Which
 from mdmem.review.report import ReviewReport, report_on
 from mdmem.tree import SETTINGS_NAME
 from mdmem.workspace.local_entries import remark_on_uncommitted
+from mdmem.workspace.scope import AmbiguousWingError, Filters, reading_scope, resolve_scope
 from mdmem.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -95,8 +100,6 @@ def page_url(workspace: Workspace, request: ReviewRequest) -> str | None:
 
     Raises what `review_change` raises.
     """
-    from mdmem.retrieval.retrieve import forgiving_settings
-
     span = _span(workspace, request)
     return forgiving_settings(_read(workspace, span.before, span.before_name).workspace)[0].diff_url
 
@@ -214,15 +217,11 @@ def _nothing(workspace: Workspace) -> Workspace:
 
 
 def _side(reading: _ReviewedTrees) -> TreeSide:
-    from mdmem.retrieval.retrieve import forgiving_settings
-
     settings, _ = forgiving_settings(reading.workspace)
     return TreeSide(reading.name, reading.workspace.catalog, settings)
 
 
 def _faults(which: Which, reading: _ReviewedTrees) -> Iterator[Unread]:
-    from mdmem.retrieval.retrieve import forgiving_settings
-
     for fault in forgiving_settings(reading.workspace)[1]:
         yield Unread(which, fault.place.path, fault.code, fault.message)
 
@@ -237,8 +236,6 @@ def _tracked(after: Workspace) -> Collection[str]:
 
 def _merging(span: _Span, after: _ReviewedTrees) -> Merging:
     """Return what the checks find new in the result of the merge; of files that are no commit, in themselves."""
-    from mdmem.checks.run import CheckRequest, check
-
     at = after.workspace
     if span.into is not None:
         snapshot = Snapshot(span.after.revision, merge_into=span.into)
@@ -255,10 +252,6 @@ def _merging(span: _Span, after: _ReviewedTrees) -> Merging:
 
 def _answered(reading: _ReviewedTrees, question: str, wings: tuple[str, ...]) -> Answered:
     """Return what a side answers if it is what binds: here a proposal counts as what it proposes to be."""
-    from mdmem.retrieval.question import Question
-    from mdmem.retrieval.retrieve import retrieve_in
-    from mdmem.workspace.scope import AmbiguousWingError, Filters, resolve_scope
-
     workspace, side = reading.workspace, _side(reading)
     asked = Question(words=question, filters=Filters(wings=wings))
     try:
@@ -275,10 +268,6 @@ def _answered(reading: _ReviewedTrees, question: str, wings: tuple[str, ...]) ->
 
 def _searched(reading: _ReviewedTrees, question: str) -> Answered:
     """Return the best hits in all wings, where nothing says which wing is the active one."""
-    from mdmem.retrieval.question import Question
-    from mdmem.retrieval.search import search_in
-    from mdmem.workspace.scope import reading_scope
-
     workspace, side, asked = reading.workspace, _side(reading), Question(words=question)
     scope = reading_scope(side.catalog, side.settings, asked.filters)
     found = search_in(workspace, scope, asked)

@@ -21,6 +21,7 @@ from mdmem.site.folder import SiteFolder
 from mdmem.site.kept import fill
 from mdmem.site.pages import SitePage, SitePages
 from mdmem.workspace.location import place_to_write
+from mdmem.workspace.wings import get_wing
 from mdmem.workspace.workspace import Workspace
 
 # Says that a folder is ours, and holds the key of each page and the digest of what was written.
@@ -93,8 +94,6 @@ def _manifest(state: str | None, keys: dict[str, list[str]]) -> bytes:
 def site_of(workspace: Workspace, request: SiteRequest, *, live: str = "") -> SitePages:
     """Return the pages of a workspace, narrowed to the wings that are asked for; raises UsageError for no wing."""
     if request.wings:
-        from mdmem.workspace.wings import get_wing
-
         wings = [get_wing(name, workspace.catalog.wings) for name in request.wings]
         workspace = replace(workspace.reread(), access=Access.to_wings(wings, may_write=False))
     facts = SiteFacts(workspace)

@@ -19,6 +19,7 @@ from mdmem.render.lineage_graph import linked_graph
 from mdmem.render.words import UNREPLACED
 from mdmem.site.attachments import attachments
 from mdmem.site.board import Board, severity_of
+from mdmem.site.change_page import change_context
 from mdmem.site.code_map import CodeMap, FolderRow
 from mdmem.site.entry_view import EntryView
 from mdmem.site.facts import BindingEvent, SiteFacts
@@ -124,9 +125,6 @@ class SitePages(Struct, frozen=True, dict=True):
 
     @cached_property
     def _change(self) -> Mapping[str, Any]:
-        # What it imports to compare two trees takes a fifth of all the imports of a build.
-        from mdmem.site.change_page import change_context
-
         links = entry_links(DIFF, self.facts.catalog.entries)
         return change_context(self.facts.workspace, self.base or "", links)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -43,8 +44,6 @@ def list_names(folder: Path) -> list[str]:
 
 def read_json(path: Path, version: str) -> dict[str, Any]:
     """Return what `write_json` stored under this version; empty for a file that is absent, torn or of another."""
-    import json
-
     try:
         found = json.loads(read_regular(path))
     except (OSError, ValueError, RecursionError):
@@ -57,8 +56,6 @@ def read_json(path: Path, version: str) -> dict[str, Any]:
 
 def write_json(path: Path, version: str, content: Mapping[str, Any]) -> bool:
     """Replace a file of the cache as a whole and say whether that worked: a cache may fail to be written."""
-    import json
-
     text = json.dumps({"version": version, "content": content}, ensure_ascii=False, separators=(",", ":"))
     try:
         make_folder(path.parent)
@@ -164,8 +161,6 @@ def write_record(path: Path, content: Mapping[str, Any]) -> None:
 
 def read_record(path: Path) -> dict[str, Any] | None:
     """Return a record; None for what is torn, no JSON object, or no file of its own."""
-    import json
-
     try:
         # A link may lead anywhere.
         found = json.loads(read_regular(path, follow=False))
@@ -184,8 +179,6 @@ def read_struct(path: Path, kind: type[_Kind]) -> _Kind | None:
 
 def canonical(content: Any) -> bytes:
     """Return the one form of a JSON value: the same for equal values, in ASCII."""
-    import json
-
     return json.dumps(content, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 

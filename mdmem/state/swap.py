@@ -7,6 +7,7 @@ can (Linux, on most of its file systems), it is asked directly.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import os
 import shutil
@@ -149,8 +150,6 @@ def _renameat2() -> Callable[[bytes, bytes, int], int] | None:
         return None
     try:
         # Only writing needs it, and not every Python has it.
-        import ctypes
-
         function = ctypes.CDLL(None, use_errno=True).renameat2
     except (ImportError, OSError, AttributeError):
         return None

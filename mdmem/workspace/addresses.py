@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import posixpath
 import re
@@ -234,8 +235,6 @@ _DEPTH = 3
 
 def _nearest(workspace: Workspace, name: str) -> str:
     """Name the addresses whose entry-id begins with a name, as a record's number, has its words, or looks like it."""
-    import difflib
-
     wanted = name.rsplit("/", 1)[-1]
     by_id: dict[str, list[str]] = {}
     for address in workspace.catalog.entries:

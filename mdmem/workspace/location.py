@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError, RootNotFoundError, UsageError
 from mdmem.git import Repository, find_repository, list_tracked_named
+from mdmem.workspace.absence import memory_elsewhere
 
 _LISTED = 5
 
@@ -37,8 +38,6 @@ class NoMemoryError(RootNotFoundError):
 
     def __str__(self) -> str:
         """Return the sentence for the user."""
-        from mdmem.workspace.absence import memory_elsewhere
-
         elsewhere = memory_elsewhere(self._repository) if self._repository is not None else ""
         hint = elsewhere or "`mdmem init` makes one, --root names one"
         return f"no memory here: no {SETTINGS_NAME} in {self._cwd} or above; {hint}"

@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.catalog import Catalog, interpret, is_entry_place, settings_bytes
+from mdmem.document.parse import parse_document
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.entry.selection import of_kind
 from mdmem.errors import SettingsError
@@ -169,8 +170,6 @@ class _Composition(Struct, frozen=True):
     def _is_needed(self, path: str, content: bytes) -> bool:
         if self.wanted is Proposals.HIDE or not is_entry_place(path):
             return True
-        from mdmem.document.parse import parse_document
-
         entry = interpret(parse_document(path, content)).entry
         return entry is not None and entry.is_in_force
 

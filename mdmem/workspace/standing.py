@@ -13,6 +13,8 @@ from mdmem.catalog import is_entry_place
 from mdmem.errors import MdmemError
 from mdmem.git import Blob, Repository, UnknownRevisionError, resolve
 from mdmem.git.default_branch import DefaultBranch, find_default_branch
+from mdmem.git.merge import merge_base
+from mdmem.git.revisions import last_touches, list_changed_on_disk, list_differing
 from mdmem.standing import Standing
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, path_of
 from mdmem.workspace.workspace import Workspace
@@ -98,8 +100,6 @@ class _StandingScan(Struct, frozen=True, dict=True):
         """The commit at which the branch left the default one; None where a shallow clone, or nothing, has it."""
         if self._commit == self.branch.commit:
             return self._commit
-        from mdmem.git.merge import merge_base
-
         try:
             return merge_base(self.repository, self.branch.commit, self._commit or "")
         except MdmemError:
@@ -118,8 +118,6 @@ class _StandingScan(Struct, frozen=True, dict=True):
         return f"{self.workspace.location.under}/{path}" if self.workspace.location.under else path
 
     def _differing(self, one: str) -> dict[str, Blob | None]:
-        from mdmem.git.revisions import list_differing
-
         listed = list_differing(self.repository, one, self._commit or "", self.workspace.location.under)
         return {self._from_root(path): blob for path, blob in listed.items()}
 
@@ -167,8 +165,6 @@ class _StandingScan(Struct, frozen=True, dict=True):
         doubtful = [path for path, digest in read.items() if digest != (self._committed(path) or digest)]
         if not doubtful:
             return frozenset()
-        from mdmem.git.revisions import list_changed_on_disk
-
         paths = list(map(self._from_top, doubtful))
         changed = list_changed_on_disk(self.repository, paths, self.workspace.location.under)
         return frozenset(map(self._from_root, changed))
@@ -212,8 +208,6 @@ class _StandingScan(Struct, frozen=True, dict=True):
         return (*folders, *(path for path, one in catalog.broken.items() if one.is_closed))
 
     def _touches(self) -> Mapping[str, Touch]:
-        from mdmem.git.revisions import last_touches
-
         since, tip = self._base or self.branch.commit, self._commit or ""
         touched = last_touches(self.repository, since, tip, self.workspace.location.under)
         return {self._from_root(path): touch for path, touch in touched.items()}

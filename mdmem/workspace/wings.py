@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Collection, Mapping
 
 from mdmem.entry.model import Wing
@@ -32,8 +33,6 @@ def get_wing(name: str, wings: Mapping[str, Wing]) -> str:
 
 def not_there(kind: str, name: str, known: Collection[str], where: str = "") -> str:
     """Return the sentence about a name that means nothing, with the nearest of those that do."""
-    import difflib
-
     close = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.5)
     listed = " or ".join(f"`{one}`" for one in close) if close else ", ".join(f"`{one}`" for one in sorted(known)[:12])
     hint = f"did you mean {listed}?" if close else f"there is {listed}" if known else f"there is no {kind} yet"

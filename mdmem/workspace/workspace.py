@@ -19,13 +19,16 @@ from mdmem.catalog.remote_wings import find_remote_wing, with_remote_wings
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
 from mdmem.finding import Place
 from mdmem.git import list_tracked, resolve, staged_index
+from mdmem.git.merge import merge
 from mdmem.index.protocol import FullText, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.settings import Settings, parse_settings
 from mdmem.state import Places, places
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, Tree, Unreadable, WorkingTree, narrowed, read_one
+from mdmem.workspace.dates import snapshot_at
 from mdmem.workspace.index_documents import document_of
 from mdmem.workspace.location import Location
 from mdmem.workspace.snapshot import Snapshot
+from mdmem.workspace.wings import find_wing
 
 if TYPE_CHECKING:
     from mdmem.git.merge import MergeResult, PathConflict
@@ -87,8 +90,6 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         """
         if said is None:
             return self
-        from mdmem.workspace.dates import snapshot_at
-
         snapshot, day = snapshot_at(self.location, said, today=self.today)
         return replace(self.at(snapshot), today=day)
 
@@ -170,8 +171,6 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         """Return the merge of the snapshot; raises UsageError where it is none, and what `git.merge.merge` raises."""
         if self.snapshot.merge_into is None:
             raise UsageError(f"{self.tree.name} is no merge; name what to merge into")
-        from mdmem.git.merge import merge
-
         return merge(self.location.get_repository(), self.snapshot.merge_into, self.snapshot.revision or "HEAD")
 
     @cached_property
@@ -217,7 +216,6 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         """Return the settings of the tree that is read; raises SettingsError."""
         if not self.access.is_narrow:
             return self._stated_settings()
-        from mdmem.workspace.wings import find_wing
 
         def is_known(name: str) -> bool:
             return find_wing(name, self.catalog.wings) is not None

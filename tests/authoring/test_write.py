@@ -136,7 +136,7 @@ def test_fixes_are_those_of_the_files_as_they_are(root: Path, monkeypatch: pytes
         whole(*given, **named)
 
     write_entry(root, others[0], TEXT, title="One", see="architecture/threads")
-    monkeypatch.setattr(change_set, "apply", carry_out)
+    monkeypatch.setattr(fix, "apply", carry_out)
     fix.mend(open_root(root), CheckRequest(), with_unsafe=False, is_dry=False)
     assert [f"\nsee: {OLD}\n" in (root / f"{one}.md").read_text() for one in others] == [True, True]
 

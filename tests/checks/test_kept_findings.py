@@ -3,6 +3,7 @@
 import ast
 import gc
 import random
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
@@ -223,7 +224,7 @@ def most_held(monkeypatch: pytest.MonkeyPatch, look: Callable[[], object]) -> in
         most.append(documents_held() - before)
         return document
 
-    monkeypatch.setattr(parse, "parse_document", counted)
+    monkeypatch.setattr(sys.modules["mdmem.catalog.interpret"], "parse_document", counted)
     # As in a command, which collects no garbage.
     gc.disable()
     try:

@@ -1,6 +1,5 @@
 """`mdmem lsp`: what it says where it cannot serve."""
 
-import importlib.util
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from mdmem.lsp.handshake import framed
 def test_extra_that_is_missing_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr("mdmem.cli.lsp.find_spec", lambda name: None)
     ran = run_here(capsys, "lsp", cwd=tmp_path)
     assert ran.code == 2
     assert "the server for editors needs the extra `lsp`; type `" in ran.err

@@ -170,7 +170,7 @@ def test_what_a_traceback_says_is_shown(hostile: Path, capsys: Capture, monkeypa
     def broken(*_: object) -> None:
         raise LookupError(EVIL)
 
-    monkeypatch.setattr("mdmem.retrieval.entries.list_entries", broken)
+    monkeypatch.setattr("mdmem.cli.list.list_entries", broken)
     monkeypatch.setenv("MDMEM_DEBUG", "1")
     ran = run_here(capsys, "list", cwd=hostile)
     assert (ran.code, ACTING.findall(ran.err)) == (3, [])

@@ -7,14 +7,14 @@ from golden import GoldenCase, each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mdmem.document.handler import handler
 from mdmem.document.split import FenceError, body_of, has_front_matter
-from mdmem.document.yaml_loader import HANDLER
 
 
 def said_of(text: str) -> str:
     """Return front matter and body as JSON, or what is wrong with the fence."""
     try:
-        return json.dumps(HANDLER.split(text), ensure_ascii=False)
+        return json.dumps(handler().split(text), ensure_ascii=False)
     except FenceError as fault:
         return f"{fault.line}: {fault.code}: {fault}; {fault.help}"
 
@@ -27,7 +27,7 @@ def test_split_keeps_every_byte_or_names_what_is_wrong_with_a_fence(case: Golden
 @given(st.text(alphabet="-\r\n: ab\u200b+.", max_size=40))
 def test_split_loses_nothing_but_the_fences(text: str) -> None:
     try:
-        front, body = HANDLER.split(text)
+        front, body = handler().split(text)
     except FenceError:
         return
     fences = [(f"---{start}\n", f"---{end}") for start in ("", "\r") for end in ("", "\r", "\n", "\r\n")]

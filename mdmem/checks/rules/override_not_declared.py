@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from mdmem.checks.case import Case, written_links
 from mdmem.entry.model import Entry, Status
 from mdmem.finding import Finding, Place, Severity
+from mdmem.similarity import undeclared_overlaps
 
 if TYPE_CHECKING:
     from mdmem.similarity import Overlap
@@ -49,8 +50,6 @@ def find(case: Case) -> Iterator[Finding]:
 
 def _overlaps(case: Case) -> Iterator[Overlap]:
     if any(wing.is_shared for wing in case.catalog.wings.values()):
-        from mdmem.similarity import undeclared_overlaps
-
         current = (entry for address, entry in case.catalog.entries.items() if case.is_current(address))
         yield from undeclared_overlaps(current, case.catalog.wings)
 
