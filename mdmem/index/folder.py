@@ -152,8 +152,8 @@ class Writing:
 
 
 def _merge(writer: Any, segments: Sequence[Any]) -> Any:
-    """Write anew the segments of which a third is deleted, and otherwise merge as Whoosh does."""
-    worn = [one for one in segments if 3 * one.deleted_count() > one.doc_count_all()]
+    """Write anew the segments of which half is deleted, and otherwise merge as Whoosh does."""
+    worn = [one for one in segments if 2 * one.deleted_count() > one.doc_count_all()]
     for segment in worn:
         if segment.doc_count():
             reader = SegmentReader(writer.storage, writer.schema, segment)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from functools import lru_cache
+from functools import cache
+from heapq import nsmallest
 from math import log
 from typing import Any
 
@@ -78,13 +79,13 @@ def rank(searcher: Searcher, asked: Asked, keys: Sequence[str], *, allowed: Any,
     """
     found = searcher.search(asked.query, limit=None, terms=not asked.leaves, filter=allowed, mask=set(masked) or None)
     # In another order of the terms, as other segments have it, the last bits of a sum are others.
-    scores = {hit.docnum: round(hit.score, _DIGITS) for hit in found}
-    order = sorted(scores, key=lambda number: (-scores[number], keys[number]))
-    for number, gain in _best_passages(searcher, asked.held, sorted(order[:_LOOKED_INTO])).items():
+    scores = {number: round(score, _DIGITS) for number, score in found.items()}
+    best = nsmallest(_LOOKED_INTO, scores, key=lambda number: (-scores[number], keys[number]))
+    for number, gain in _best_passages(searcher, asked.held, sorted(best)).items():
         scores[number] = round(scores[number] + gain, _DIGITS)
-    order.sort(key=lambda number: (-scores[number], keys[number]))
     terms_of = _held_by_leaves(searcher, asked) if asked.leaves else _held_by_hits(found, asked)
-    return [Match(keys[number], scores[number], terms_of(number)) for number in order]
+    matches = [Match(keys[number], score, terms_of(number)) for number, score in scores.items()]
+    return sorted(matches, key=lambda match: (-match.score, match.key))
 
 
 def _held_by_leaves(searcher: Searcher, asked: Asked) -> Callable[[int], frozenset[str]]:
@@ -93,20 +94,12 @@ def _held_by_leaves(searcher: Searcher, asked: Asked) -> Callable[[int], frozens
 
 
 def _held_by_hits(found: Any, asked: Asked) -> Callable[[int], frozenset[str]]:
-    terms_of = _terms_in(asked.held)
-    held = {hit.docnum: terms_of(tuple(hit.matched_terms())) for hit in found}
-    return held.__getitem__
-
-
-def _terms_in(held: Mapping[str, Sequence[str]]) -> Any:
-    """Return a function that gives the question's terms for those of the index that a document holds."""
-
     # Thousands of matches share a few sets.
-    @lru_cache(maxsize=4096)
-    def terms_of(matched: Iterable[tuple[str, bytes]]) -> frozenset[str]:
-        return frozenset(term for _, one in matched for term in held.get(to_text(one), ()))
+    @cache
+    def terms_in(matched: Iterable[tuple[str, bytes]]) -> frozenset[str]:
+        return frozenset(term for _, one in matched for term in asked.held.get(to_text(one), ()))
 
-    return terms_of
+    return lambda number: terms_in(tuple(found.docterms.get(number, ())))
 
 
 def _best_passages(searcher: Searcher, terms: Iterable[str], numbers: Sequence[int]) -> dict[int, float]:
