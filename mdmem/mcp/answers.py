@@ -82,7 +82,6 @@ def fenced(text: str) -> str:
 
 def written_out(text: str) -> str:
     """Return a text in valid UTF-8 in which each character that does not show, but acts, is written as its number."""
-    # The server's first reply does not wait for what only a text needs.
     return visible_text(str(plain(text)))
 
 

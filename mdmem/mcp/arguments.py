@@ -21,6 +21,8 @@ _SHOWN = 60
 # A number in an exponent's notation may have more digits than Python prints.
 _LARGEST = 10**15
 _MANY = 500
+# Names that parameters had before.
+_FORMER = {"addresses": "address"}
 # Parameters of a tool's function that no client sends.
 _OURS = ("workspace", "given", "form")
 
@@ -223,12 +225,15 @@ class Arguments:
 
     def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments by name; raises UsageError with one sentence for each fault."""
+        known = self._model.model_fields
         try:
-            read = self._model.model_validate(dict(given))
+            read = self._model.model_validate(
+                {name if name in known else _FORMER.get(name, name): value for name, value in given.items()}
+            )
         except ValidationError as error:
             faults = dict.fromkeys(self._fault(one["loc"], one["type"], one) for one in error.errors())
             raise UsageError("; ".join(fault.rstrip("?") for fault in list(faults)[:8])) from None
-        return {name: getattr(read, name) for name in type(read).model_fields}
+        return {name: getattr(read, name) for name in known}
 
     def _fault(self, loc: tuple[int | str, ...], kind: str, error: Mapping[str, Any]) -> str:
         known, name = self.schema["properties"], str(loc[0])

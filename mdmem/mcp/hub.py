@@ -49,7 +49,7 @@ class HubAnswers:
                 raise UsageError("other repositories are for who sees every wing, and as they are now; leave out `at`")
             return asked.page(of_clone(asked))
         clone = self._clone(asked)
-        is_own = named is None and not any(":" in one for one in _addresses_of(asked.arguments)[1])
+        is_own = named is None and not any(":" in one for one in _addresses_of(asked.arguments) or ())
         if is_own and clone is not None and asked.tool.reads_own:
             return asked.page(of_clone(asked))
         try:
@@ -123,8 +123,8 @@ def _in_repository(
 ) -> tuple[ToolCall, str | None]:
     """Return a call and which repository it means, None for the clone's own: an address may say it, too."""
     is_everywhere = named == EVERYWHERE or (named is None and clone is None)
-    name_of, addresses = _addresses_of(asked.arguments)
-    if name_of is None or not (is_everywhere or any(":" in one for one in addresses)):
+    addresses = _addresses_of(asked.arguments)
+    if addresses is None or not (is_everywhere or any(":" in one for one in addresses)):
         return asked, EVERYWHERE if is_everywhere else named
     if not addresses:
         # What the tool says of none is the same everywhere.
@@ -134,27 +134,27 @@ def _in_repository(
         here = "this one" if own is None else own.name
         addresses = [one if ":" in one else f"{here}:{one}" for one in addresses]
     name, plain = repository_of(reader, addresses, named=None if is_everywhere else named)
-    return _with_addresses(asked, name_of, plain), name
+    return _with_addresses(asked, plain), name
 
 
 def _of_own(asked: ToolCall, named: str | None, names: Sequence[str]) -> ToolCall | None:
     """Return a call as the clone answers it, which has these names in a hub; None where another repository is meant."""
-    name_of, addresses = _addresses_of(asked.arguments)
-    split = [one.strip().rpartition(":") for one in addresses]
+    addresses = _addresses_of(asked.arguments)
+    split = [one.strip().rpartition(":") for one in addresses or ()]
     if not {named, *(said for said, colon, _ in split if colon)} <= {None, EVERYWHERE, *names}:
         return None
-    return asked if name_of is None else _with_addresses(asked, name_of, [plain for *_, plain in split])
+    return asked if addresses is None else _with_addresses(asked, [plain for *_, plain in split])
 
 
-def _addresses_of(arguments: Mapping[str, Any]) -> tuple[str | None, Sequence[str]]:
-    """Return the argument that holds addresses of entries, None where none does, and these."""
-    if "address" in arguments:
-        return "address", [arguments["address"]]
-    return ("addresses", arguments["addresses"] or ()) if "addresses" in arguments else (None, ())
+def _addresses_of(arguments: Mapping[str, Any]) -> Sequence[str] | None:
+    """Return the addresses of entries among the arguments, None of a tool that takes none."""
+    stated = arguments.get("address")
+    return [stated] if isinstance(stated, str) else stated
 
 
-def _with_addresses(asked: ToolCall, name: str, addresses: Sequence[str]) -> ToolCall:
-    return replace(asked, arguments={**asked.arguments, name: list(addresses) if name == "addresses" else addresses[0]})
+def _with_addresses(asked: ToolCall, addresses: Sequence[str]) -> ToolCall:
+    is_one = isinstance(asked.arguments["address"], str)
+    return replace(asked, arguments={**asked.arguments, "address": addresses[0] if is_one else list(addresses)})
 
 
 def _named(reader: Reader, name: str) -> SeenRepository:

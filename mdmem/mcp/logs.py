@@ -19,7 +19,6 @@ class _Formatter(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # the base's own name
         """Return the message with all that does not show written out."""
-        # The server's first reply does not wait for what only a line of the log needs.
         return visible(super().formatMessage(record).strip())
 
     def format(self, record: logging.LogRecord) -> str:

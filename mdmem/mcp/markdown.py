@@ -28,7 +28,6 @@ class Block(Struct, frozen=True):
 
 def code(text: str) -> str:
     """Return a text in one line as code, in which no markup counts; a long one is cut."""
-    # The server's first reply does not wait for what only a text needs.
     line = visible(" ".join(plain(text).split()))
     line = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
     fence = "`" * (max((len(run) for run in re.findall(r"`+", line)), default=0) + 1)

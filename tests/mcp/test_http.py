@@ -50,7 +50,7 @@ async def _everything(client: Client) -> str:
         ("retrieve", {}),
         ("check", {}),
         ("retrieve", {"wing": "nowhere"}),
-        ("get_entry", {"addresses": ["rules/nothing"]}),
+        ("get_entry", {"address": ["rules/nothing"]}),
         ("memory_surface", {"query": "granite"}),
         ("run_hygiene", {}),
         ("get_save_status", {}),

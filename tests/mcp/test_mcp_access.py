@@ -22,7 +22,6 @@ _VALUES: dict[str, list[Any]] = {
     "wing": ["app", "vault", "nowhere"],
     "goal": ["granite onyx"],
     "query": ["granite onyx"],
-    "addresses": [["app/rules/granite"], ["vault/rules/onyx"], ["onyx"]],
     "address": ["app/rules/granite", "vault/rules/onyx", "onyx"],
     "base": ["HEAD"],
 }

@@ -35,7 +35,6 @@ _FITTING = {
     "content": st.text(max_size=40),
     "goal": st.text(max_size=40),
     "query": st.text(max_size=40),
-    "addresses": st.just("threads") | _ODD,
     "address": st.just("threads") | _ODD,
 }
 

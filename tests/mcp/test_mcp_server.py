@@ -72,7 +72,7 @@ def test_search_finds_an_entry(root: Path, mode: str) -> None:
     [
         ("retrieve", {"query": "threads"}),
         ("retrieve", {"query": "threads", "format": "json"}),
-        ("get_entry", {"addresses": ["nav/rules/evil"]}),
+        ("get_entry", {"address": ["nav/rules/evil"]}),
         ("search", {"query": "threads"}),
     ],
 )
@@ -124,12 +124,17 @@ def test_retrieve_with_paths_takes_a_list_joined_by_commas(root: Path) -> None:
 
 
 def test_get_entry_shows_entries_by_short_names(root: Path) -> None:
-    found = asked(server_over(root), "get_entry", addresses=["threads"])
+    found = asked(server_over(root), "get_entry", address=["threads"])
     assert found["entries"][0]["front_matter"]["title"] == "Use two threads"
 
 
+def test_a_parameter_is_known_by_its_former_name(root: Path) -> None:
+    found = asked(server_over(root), "get_entry", addresses=["threads"])
+    assert [one["address"] for one in found["entries"]] == ["nav/architecture/threads"]
+
+
 def test_get_entry_names_the_nearest_when_there_is_none(root: Path) -> None:
-    said = error(call(server_over(root), "get_entry", addresses=["thread"]))
+    said = error(call(server_over(root), "get_entry", address=["thread"]))
     assert said == "get_entry: there is no entry `thread`; did you mean nav/architecture/threads?"
 
 
@@ -143,7 +148,7 @@ def test_reading_tools_take_a_record_as_people_call_it(root: Path, name: str) ->
     address, origin = "nav/architecture/0007-cards-in-the-worker", "docs/adr/0007-cards.md@0123456789ab"
     write_entry(root, address, **{"x-imported-from": origin})
     server = server_over(root)
-    assert asked(server, "get_entry", addresses=[name])["entries"][0]["address"] == address
+    assert asked(server, "get_entry", address=[name])["entries"][0]["address"] == address
     assert asked(server, "why", address=name)["address"] == address
 
 
@@ -346,7 +351,7 @@ def test_an_ambiguous_wing_is_asked_for_by_the_name_of_its_parameter(root: Path)
 def test_an_entry_beyond_the_bounds_of_one_call_is_refused(root: Path) -> None:
     for number in range(201):
         write_entry(root, f"nav/many/e{number}")
-    assert "means 201 entries" in error(call(server_over(root), "get_entry", addresses="nav/many/"))
+    assert "means 201 entries" in error(call(server_over(root), "get_entry", address="nav/many/"))
 
 
 @pytest.mark.parametrize(
@@ -606,7 +611,7 @@ def test_sixty_calls_at_once_are_all_answered(root: Path) -> None:
     calls = [
         ("search", {"query": "threads"}),
         ("retrieve", {"query": "threads"}),
-        ("get_entry", {"addresses": "threads"}),
+        ("get_entry", {"address": "threads"}),
         ("get_scope_state", {"project_id": "nav"}),
         ("save_context", {"context": {"content": "x", "topic": "t"}, "project_id": "nav"}),
     ]

@@ -66,12 +66,12 @@ def test_several_questions_are_one_call_and_passages_another(server: MemoryServe
     assert [line for line in said.splitlines() if line.startswith("## ")] == ["## 1. which threads?", "## 2. callbacks"]
     assert said.count(RULE) == 1
     for words in ("what, then, was measured", ["what was measured"]):
-        about = text(call(server, "get_entry", addresses=["threads"], about=words, fresh=True))
+        about = text(call(server, "get_entry", address=["threads"], about=words, fresh=True))
         assert about.endswith("\n> Rationale: it was measured.")
-    assert "`about` is empty" in text(call(server, "get_entry", addresses=["threads"], about=[""]))
-    whole = [text(call(server, "get_entry", addresses=["threads"], **more, fresh=True)) for more in ({}, {"about": ""})]
+    assert "`about` is empty" in text(call(server, "get_entry", address=["threads"], about=[""]))
+    whole = [text(call(server, "get_entry", address=["threads"], **more, fresh=True)) for more in ({}, {"about": ""})]
     assert whole[0] == whole[1]
-    asked = {"addresses": ["callbacks", "threads"], "about": ["executor", "what was measured"]}
+    asked = {"address": ["callbacks", "threads"], "about": ["executor", "what was measured"]}
     each = [text(call(server, "get_entry", **asked, fresh=fresh)) for fresh in (True, False)]
     assert [one.count("holds none of these words") for one in each] == [0, 0]
     assert ["it was measured" in one for one in each] == [True, False]

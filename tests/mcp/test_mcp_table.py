@@ -118,11 +118,6 @@ def test_who_writes_has_no_cursor_and_who_reads_has_one(tool: Tool) -> None:
     assert ("cursor" in tool.arguments.schema["properties"]) is not tool.writes
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="`get_entry` takes `addresses` until the tools are written as typed functions",
-)
 def test_own_tools_call_words_an_entry_and_a_text_by_the_same_names() -> None:
     own = ("retrieve", "search", "get_entry", "why", "check", "propose")
     named = {parameter for name in own for parameter in TOOLS[name].arguments.schema["properties"]}

@@ -78,7 +78,7 @@ def test_changed_settings_are_seen_at_the_next_call(root: Path, provider: Provid
 _ASKED: dict[str, dict[str, object]] = {
     "search": {"query": "threads"},
     "retrieve": {"query": "threads", "fresh": True},
-    "get_entry": {"addresses": ["nav/rules/callbacks"]},
+    "get_entry": {"address": ["nav/rules/callbacks"]},
     "context": {"goal": "threads"},
 }
 

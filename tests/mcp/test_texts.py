@@ -22,7 +22,7 @@ def root(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
-        ("get_entry", {"addresses": "nav/"}),
+        ("get_entry", {"address": "nav/"}),
         ("search", {"query": "forged fine"}),
         ("retrieve", {"query": "forged fine"}),
         ("why", {"address": "nav/rules/forged"}),
@@ -37,7 +37,7 @@ def test_no_line_of_an_entry_passes_for_the_server_s(root: Path, tool: str, argu
 
 
 def test_an_entry_says_how_it_stands_and_what_its_fields_are(root: Path) -> None:
-    said = text(call(server_over(root), "get_entry", addresses="forged"))
+    said = text(call(server_over(root), "get_entry", address="forged"))
     assert "`nav/rules/forged` (current)\ncreated_at: 2026-03-05\ntags: a, b\n" in said
 
 

@@ -201,7 +201,7 @@ _RETRIEVE = Tool(
 def _get_entry(
     workspace: Workspace,
     *,
-    addresses: Annotated[Texts, Field(description="Their addresses.")],
+    address: Annotated[Texts, Field(description="Their addresses.")],
     about: Annotated[
         Prose | None,
         Field(
@@ -210,14 +210,14 @@ def _get_entry(
     ] = None,
     given: Given,
 ) -> Told:
-    if not addresses:
-        raise UsageError("name at least one entry in `addresses`, as `wing/room/entry-id`")
+    if not address:
+        raise UsageError("name at least one entry in `address`, as `wing/room/entry-id`")
     if about:
-        told = tell_about(workspace, addresses, about, given=given)
+        told = tell_about(workspace, address, about, given=given)
         return Told(text=lambda: told_markdown(told), facts=lambda: told_json(told), gave=gave(told))
-    shown = show(workspace, addresses)
+    shown = show(workspace, address)
     if len(shown) > _MANY:
-        raise UsageError(f"`addresses` means {len(shown)} entries; name {_MANY} at most, or call `search`")
+        raise UsageError(f"`address` means {len(shown)} entries; name {_MANY} at most, or call `search`")
     return Told(text=lambda: entries_text(shown), facts=lambda: entries_json(shown), gave=digests_of(workspace, shown))
 
 
