@@ -6,8 +6,8 @@ import difflib
 from enum import StrEnum
 from typing import TypeVar
 
-from mdmem.entry.model import visible
 from mdmem.errors import UsageError
+from mdmem.model.entry import visible
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 

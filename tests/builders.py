@@ -17,10 +17,10 @@ from tempfile import TemporaryDirectory
 import processes
 import pytest
 
-from mdmem.entry.model import Entry, EntryType, Status
-from mdmem.index.fulltext import FullTextIndex
-from mdmem.workspace.location import located
-from mdmem.workspace.workspace import Workspace
+from mdmem.model.entry import Entry, EntryType, Status
+from mdmem.store.index.fulltext import FullTextIndex
+from mdmem.store.workspace.location import located
+from mdmem.store.workspace.workspace import Workspace
 
 TODAY = "2026-11-21"
 # What git would do for repositories that last longer than a test.

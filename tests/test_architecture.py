@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
-import re
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -16,35 +14,43 @@ import mdmem
 
 PACKAGE = Path(mdmem.__file__).parent
 
-# A unit is a package, whose members may import one another, or a module beside them. From top to bottom: the higher
-# layer imports the lower, and no unit imports one of its own layer.
+# A unit is a package of the house, a part of `store`, or a module beside them. From top to bottom: the higher layer
+# imports the lower, and no unit imports one of its own layer.
 ROWS = (
     {"__main__"},
     {"cli"},
     {"lsp", "mcp", "site"},
     {"render"},
-    {"hygiene", "hub", "status"},
-    {"saving", "synthesis", "merge", "sync", "exchange", "events"},
-    {"authoring", "context", "review", "history"},
-    {"checks", "retrieval", "setup"},
-    {"workspace"},
-    {"catalog", "index"},
-    {"state", "tree"},
-    {"git", "document", "settings", "lineage"},
-    {"access", "arguments", "finding", "guide", "profile", "reply", "similarity"},
-    {"entry", "standing"},
+    {"hub"},
+    {"change"},
+    {"exchange"},
+    {"write"},
+    {"setup"},
+    {"ask"},
+    {"checks"},
+    {"store.workspace"},
+    {"store.catalog", "store.index"},
+    {"store.state", "store.tree"},
+    {"store.git", "store.settings"},
+    {"markdown"},
+    {"arguments"},
+    {"model"},
+    {"guide", "profile", "reply"},
     {"errors", "disk", "record"},
     {"digests"},
 )
-LAYERS = {f"mdmem.{unit}": layer for layer, units in enumerate(reversed(ROWS), 1) for unit in units} | {"mdmem": 0}
+LAYERS = {f"mdmem.{unit}": layer for layer, units in enumerate(reversed(ROWS), 1) for unit in units} | {
+    "mdmem": 0,
+    "mdmem.store": 0,
+}
 # Every record is a `msgspec.Struct`.
 ANYWHERE = {"mdmem", "msgspec"}
 # Any other outside library: the only units that import it.
 DOORS = {
     "anyio": {"mdmem.mcp"},
     "click": {"mdmem.cli"},
-    "frontmatter": {"mdmem.document"},
-    "git": {"mdmem.git"},
+    "frontmatter": {"mdmem.markdown"},
+    "git": {"mdmem.store.git"},
     "h11": {"mdmem.mcp"},
     "jinja2": {"mdmem.site"},
     "lsprotocol": {"mdmem.lsp"},
@@ -53,35 +59,17 @@ DOORS = {
     "mcp": {"mdmem.mcp"},
     "mcp_types": {"mdmem.mcp"},
     "psycopg": {"mdmem.hub"},
-    "pydantic": {"mdmem.entry", "mdmem.mcp"},
-    "pydantic_core": {"mdmem.entry", "mdmem.mcp"},
+    "pydantic": {"mdmem.model", "mdmem.mcp"},
+    "pydantic_core": {"mdmem.model", "mdmem.mcp"},
     "pygls": {"mdmem.lsp"},
     "starlette": {"mdmem.mcp"},
     "uvicorn": {"mdmem.mcp"},
-    "whoosh": {"mdmem.index"},
-    "yaml": {"mdmem.document"},
+    "whoosh": {"mdmem.store.index"},
+    "yaml": {"mdmem.markdown"},
 }
 
-# A class's name that two modules have, and why that may be.
-SHARED_NAMES: dict[str, str] = {}
-# The last word of a module's name is a thing; these look like what is done or what was done to something.
-THINGS = {
-    "finding": "the domain's noun",
-    "standing": "the domain's noun",
-    "spelling": "a noun",
-    "authoring": "a layer's name",
-    "saving": "a layer's name",
-    "scoring": "an activity that no thing has given a name",
-    "filtered": "a kind of tree",
-    "working": "a kind of tree, as git calls it",
-    "pending": "a command's name",
-}
-DOING = re.compile(r".+(?:ed|ing)")
-PRONOUNS = re.compile(r"all|any|both|each|it|ones?|others?|ours?|own|some|that|th[eo]se|they|this|what|which|who")
-EMPTY = re.compile(r"helpers?|utils?|misc|managers?|services?|data|info|processors?")
-# A rule is a module of its own, named by the code of its finding; some say much of what they look for.
-RULES = "mdmem.checks.rules"
-LONGEST = 370
+# A module is read in one sitting.
+LONGEST = 600
 
 
 @cache
@@ -121,7 +109,7 @@ def read_once() -> Iterator[None]:
 
 def unit_of(module: str) -> str:
     parts = module.split(".")
-    return ".".join(parts[:2])
+    return ".".join(parts[: 3 if parts[1:2] == ["store"] else 2])
 
 
 @cache
@@ -188,8 +176,8 @@ def test_each_outside_library_is_imported_through_its_doors() -> None:
 
 def test_only_git_and_the_editor_start_processes() -> None:
     users = {module for module in modules() for name in imports_of(module) if name == "subprocess"}
-    others = {"mdmem.cli.editor", "mdmem.events.limit"}
-    assert users == {f"mdmem.git.{name}" for name in ("process", "blobs", "commit", "fetch")} | others
+    others = {"mdmem.cli.editor", "mdmem.setup.event_limit"}
+    assert users == {f"mdmem.store.git.{name}" for name in ("process", "blobs", "commit", "fetch")} | others
 
 
 def test_what_is_printed_goes_through_one_door() -> None:
@@ -205,79 +193,9 @@ def test_json_that_is_printed_goes_through_one_door() -> None:
     assert found == {"mdmem.render.characters"}
 
 
-def test_a_public_class_has_a_name_of_its_own() -> None:
-    homes: dict[str, list[str]] = {}
-    for module, tree in modules().items():
-        for node in tree.body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                homes.setdefault(node.name, []).append(module)
-    shared = {name: found for name, found in homes.items() if len(found) > 1}
-    assert {name: found for name, found in shared.items() if name not in SHARED_NAMES} == {}
-    assert SHARED_NAMES.keys() - shared.keys() == set(), "an exception that is none any more"
-
-
-def test_a_module_is_named_by_what_it_holds() -> None:
-    last_words = {module: module.split(".")[-1].split("_")[-1] for module in modules() if not is_rule(module)}
-    found = {
-        module
-        for module, word in last_words.items()
-        if PRONOUNS.fullmatch(word) or (DOING.fullmatch(word) and word not in THINGS)
-    }
-    empty = {module for module in last_words if any(map(EMPTY.fullmatch, module.split(".")[-1].split("_")))}
-    assert sorted(found | empty) == []
-    assert THINGS.keys() - set(last_words.values()) == set(), "an exception that is none any more"
-
-
-def is_rule(module: str) -> bool:
-    return module.startswith(f"{RULES}.")
-
-
-def test_few_functions_only_hand_on_what_they_are_given() -> None:
-    asked_for = {
-        function.name
-        for tree in modules().values()
-        for node in tree.body
-        if isinstance(node, ast.ClassDef) and "Protocol" in map(ast.unparse, node.bases)
-        for function in functions_of(node)
-    }
-    found = [f"{module}.{name}" for module, tree in modules().items() for name in forwarders(tree, asked_for)]
-    assert len(found) < 15, found
-
-
-def forwarders(tree: ast.Module, asked_for: set[str]) -> Iterator[str]:
-    """Yield functions that are one call whose arguments are their own parameters, and that no interface asks for."""
-    classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and not node.bases]
-    yield from (one.name for one in functions_of(tree) if hands_on(one))
-    yield from (
-        one.name for node in classes for one in functions_of(node) if hands_on(one) and one.name not in asked_for
-    )
-
-
-def functions_of(node: ast.Module | ast.ClassDef) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return [one for one in node.body if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
-
-
-def hands_on(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    *doc, last = function.body
-    call = last.value if isinstance(last, (ast.Return, ast.Expr)) else None
-    call = call.value if isinstance(call, ast.Await) else call
-    if not isinstance(call, ast.Call) or not all(isinstance(one, (ast.Expr, ast.ImportFrom)) for one in doc):
-        return False
-    called = ast.unparse(call.func)
-    if not re.fullmatch(r"[\w.]+", called) or called in vars(builtins):
-        return False
-    given = function.args
-    own = {one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg) if one}
-    values = [*call.args, *(keyword.value for keyword in call.keywords)]
-    names = [one.value if isinstance(one, ast.Starred) else one for one in values]
-    return bool(names) and all(isinstance(one, ast.Name) and one.id in own for one in names)
-
-
 def test_no_module_is_long() -> None:
     lengths = {
-        module: max((node.end_lineno or 0 for node in tree.body), default=0)
-        for module, tree in modules().items()
-        if not is_rule(module)
+        module: max((node.end_lineno or 0 for node in tree.body), default=0) for module, tree in modules().items()
     }
     assert {module: lines for module, lines in lengths.items() if lines > LONGEST} == {}
 
@@ -307,17 +225,12 @@ def test_rules_see_only_what_is_complete_before_they_run() -> None:
         found = {name for name in own_imports(todo.pop()) if unit_of(name) == "mdmem.checks"} - reached
         reached |= found
         todo += found
-    users = {module for module in reached for name in own_imports(module) if unit_of(name) == "mdmem.workspace"}
+    users = {module for module in reached for name in own_imports(module) if unit_of(name) == "mdmem.store.workspace"}
     assert rules
     assert users == set()
 
 
-def test_page_of_the_guide_has_these_layers() -> None:
+def test_page_of_the_guide_names_every_package() -> None:
     page = (PACKAGE / "guide" / "architecture.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (\d+) \| (`.+?) \|", page, re.MULTILINE)
-    told = {f"mdmem.{unit}": int(number) for number, units in rows for unit in re.findall(r"`(\w+)`", units)}
-    # The page has one row for the words at the bottom, which here stand in the order in which they import one another.
-    lowest = min(LAYERS[unit] for unit, number in told.items() if number == 1)
-    assert {unit: max(0, layer - lowest + 1) for unit, layer in LAYERS.items() if layer} == told | {
-        "mdmem.__main__": 12
-    }
+    missing = [unit for units in ROWS for unit in units if f"`{unit}`" not in page]
+    assert missing == []

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from builders import environment, open_root, run_mdmem, write
 
-from mdmem.index.fulltext import FullTextIndex
-from mdmem.retrieval.question import Question
-from mdmem.retrieval.ranks import Retrieved
-from mdmem.retrieval.retrieve import retrieve, retrieve_in
-from mdmem.retrieval.search import search
-from mdmem.workspace.scope import Filters, resolve_scope
-from mdmem.workspace.workspace import Workspace
+from mdmem.ask.question import Question
+from mdmem.ask.ranks import Retrieved
+from mdmem.ask.retrieve import retrieve, retrieve_in
+from mdmem.ask.search import search
+from mdmem.store.index.fulltext import FullTextIndex
+from mdmem.store.workspace.scope import Filters, resolve_scope
+from mdmem.store.workspace.workspace import Workspace
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 PEPS = SHARED / "corpora" / "peps.jsonl.gz"

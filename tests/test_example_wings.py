@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from builders import run_here
 
-from mdmem.context.facets import Facet
+from mdmem.ask.context.facets import Facet
 
 EXAMPLES = Path(__file__).parents[1] / "example-wings"
 REVIEW = ("review how the ingest accepts or rejects late readings of a gauge", "--path", "src/ingest/late.py")

@@ -11,17 +11,16 @@ from builders import entry, entry_text, make_root, memory, open_root, run_here, 
 from review.sides import reviewed, successor, superseded
 
 from mdmem import lineage, similarity
+from mdmem.change import near_duplicates, similar
+from mdmem.change.near_duplicates import near_pairs, numbered
+from mdmem.change.why import why
 from mdmem.checks.rules import link_not_tracked
 from mdmem.checks.run import CheckRequest, check
-from mdmem.document import parse, patch
-from mdmem.document.parse import parse_document
-from mdmem.entry.model import Wing, WingKind
-from mdmem.finding import Place
-from mdmem.history.why import why
-from mdmem.hygiene import near_duplicates
-from mdmem.hygiene.near_duplicates import near_pairs, numbered
-from mdmem.review import similar
-from mdmem.similarity import undeclared_overlaps
+from mdmem.markdown import parse, patch
+from mdmem.markdown.parse import parse_document
+from mdmem.markdown.similarity import undeclared_overlaps
+from mdmem.model.entry import Wing, WingKind
+from mdmem.model.finding import Place
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> list[object]:

@@ -13,15 +13,15 @@ import pytest
 from builders import commit_all, environment, git, make_repository, make_root, memory, run_here, write, write_entry
 
 from mdmem.disk import make_folder, read_regular
-from mdmem.git import Repository, environment_for, find_repository
-from mdmem.git.commit import commit_paths
-from mdmem.git.errors import ForeignGitDirectoryError
-from mdmem.git.fetch import fetch_tip, make_bare
-from mdmem.git.history import history
-from mdmem.index.fulltext import FOLDER
-from mdmem.state import audit, places
-from mdmem.state.lock import write_lock
-from mdmem.workspace.location import located
+from mdmem.store.git import Repository, environment_for, find_repository
+from mdmem.store.git.commit import commit_paths
+from mdmem.store.git.errors import ForeignGitDirectoryError
+from mdmem.store.git.fetch import fetch_tip, make_bare
+from mdmem.store.git.history import history
+from mdmem.store.index.fulltext import FOLDER
+from mdmem.store.state import audit, places
+from mdmem.store.state.lock import write_lock
+from mdmem.store.workspace.location import located
 
 Capture = pytest.CaptureFixture[str]
 NOBODY = "1234567890123456789012345678901234567890"

@@ -7,8 +7,8 @@ from builders import entry
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.entry.model import Entry, EntryType, Status
-from mdmem.lineage import Lineage
+from mdmem.model.entry import Entry, EntryType, Status
+from mdmem.model.lineage import Lineage
 
 Edges = Mapping[str, set[str]]
 

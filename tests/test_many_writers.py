@@ -23,12 +23,12 @@ from builders import (
 from processes import run_at_once
 from saving.agents import Agent
 
-from mdmem.authoring import write as writing
-from mdmem.authoring.create import create_entry
-from mdmem.authoring.supersede import supersede
-from mdmem.authoring.write import WriteOptions
 from mdmem.errors import LostRaceError, MdmemError
-from mdmem.saving.results import SaveResult, SaveStatus
+from mdmem.write import write as writing
+from mdmem.write.create import create_entry
+from mdmem.write.results import SaveResult, SaveStatus
+from mdmem.write.supersede import supersede
+from mdmem.write.write import WriteOptions
 
 # None lost and none twice is shown by few as by many; many find what few happen to miss.
 MANY = pytest.mark.parametrize(("writers", "writes"), [(4, 6), pytest.param(8, 25, marks=pytest.mark.long)])

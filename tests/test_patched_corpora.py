@@ -10,9 +10,9 @@ import pytest
 from builders import TODAY, environment, open_root, run_mdmem, write
 from test_corpora import CONVERTER, KEPS, PEPS
 
-from mdmem.authoring import lifecycle
-from mdmem.entry.model import Status
 from mdmem.errors import MdmemError
+from mdmem.model.entry import Status
+from mdmem.write import lifecycle
 
 pytestmark = [
     pytest.mark.long,

@@ -6,8 +6,8 @@ from builders import entry
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.entry.model import Entry, EntryType, Wing, WingKind
-from mdmem.similarity import MAY_OVERLAP, jaccard, undeclared_overlaps, words_of
+from mdmem.markdown.similarity import MAY_OVERLAP, jaccard, undeclared_overlaps, words_of
+from mdmem.model.entry import Entry, EntryType, Wing, WingKind
 
 WINGS = {
     "shop": Wing(name="shop"),

@@ -24,14 +24,14 @@ from builders import commit_all, git, make_repository, memory, open_root, run_he
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mdmem.entry.globs import all_matches
 from mdmem.errors import EnvironmentFaultError
+from mdmem.model.globs import all_matches
 from mdmem.site.build import SiteRequest, asset_text, build, site_of
 from mdmem.site.facts import SiteFacts
 from mdmem.site.marks import linked
 from mdmem.site.markup import marked
 from mdmem.site.serve import LiveSite, SiteServer
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace
 
 Capture = pytest.CaptureFixture[str]
 EXAMPLES = Path(__file__).parents[1] / "example-wings"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from builders import git, make_repository, memory, run_here, snapshot, write
 
-from mdmem.retrieval.fallback import fall_back
+from mdmem.ask.fallback import fall_back
 
 Capture = pytest.CaptureFixture[str]
 Laid = Callable[[Path, Path], object]

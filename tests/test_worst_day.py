@@ -30,9 +30,9 @@ from builders import (
 from killing import killed_at_each_step
 from processes import python, run_text
 
-from mdmem.authoring import write as writing
-from mdmem.git.commit import commit_paths
-from mdmem.saving.save import save
+from mdmem.store.git.commit import commit_paths
+from mdmem.write import write as writing
+from mdmem.write.save import save
 
 Capture = pytest.CaptureFixture[str]
 
@@ -482,7 +482,7 @@ def test_temporary_folder_that_is_full_is_said_with_what_is_written(
     def full(**_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("mdmem.git.commit.TemporaryDirectory", full)
+    monkeypatch.setattr("mdmem.store.git.commit.TemporaryDirectory", full)
     done = run_here(capsys, *CASES["deprecate and commit"].line, cwd=root)
     why = "git could not be run: No space left on device; nothing was committed, the files are written"
     assert (done.code, done.err) == (3, f"mdmem: {why}\n")

@@ -6,11 +6,11 @@ from datetime import date
 
 from builders import entry_text
 
-from mdmem.catalog import load
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
-from mdmem.settings import Settings
-from mdmem.tree import Tree, TreeFile, Unreadable, digest_of
+from mdmem.store.catalog import load
+from mdmem.store.settings import Settings
+from mdmem.store.tree import Tree, TreeFile, Unreadable, digest_of
 
 
 @dataclass

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from mdmem.document.links import BodyLink
-from mdmem.document.parse import without_code
+from mdmem.markdown.links import BodyLink
+from mdmem.markdown.parse import without_code
 from mdmem.record import StoredRecord
 
 # The verbs but for their first letters, which may be capitals: a text without any is searched at the speed of memory.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.entry.model import Entry, Status
+from mdmem.model.entry import Entry, Status
 
 _IDENTITY = re.compile(r"\s*(?P<name>[^<>]*?)\s*<(?P<email>[^<>]+)>\s*\Z")
 

@@ -17,13 +17,13 @@ from mdmem.checks.rules.loaded import LOADED
 from mdmem.checks.severity import codes_of
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, SettingsError, UsageError
-from mdmem.finding import Finding, Place, Severity
-from mdmem.git.commit import stage_paths
-from mdmem.settings import Settings
-from mdmem.settings.insertion import with_baseline
-from mdmem.state import leads_away, write_new, write_whole
-from mdmem.tree import SETTINGS_NAME, Unreadable, read_one
-from mdmem.workspace.workspace import Workspace
+from mdmem.model.finding import Finding, Place, Severity
+from mdmem.store.git.commit import stage_paths
+from mdmem.store.settings import Settings
+from mdmem.store.settings.insertion import with_baseline
+from mdmem.store.state import leads_away, write_new, write_whole
+from mdmem.store.tree import SETTINGS_NAME, Unreadable, read_one
+from mdmem.store.workspace.workspace import Workspace
 
 SCHEMA = 1
 # Where the file lies that nobody named.

@@ -9,22 +9,22 @@ from typing import NamedTuple, Protocol
 
 from msgspec import Struct, field
 
-from mdmem.catalog import Catalog, full_address, is_entry_place
-from mdmem.catalog.addresses import is_manifest, is_misnamed
-from mdmem.catalog.changes import Changes, changes_between
-from mdmem.catalog.edges import Edge, classify
-from mdmem.catalog.links import Reference, reference_of
-from mdmem.catalog.names import is_usual
 from mdmem.checks.extract import DocumentExtract, Extract, KeptExtract, WrittenLink
 from mdmem.checks.prose import text_gives_reason
 from mdmem.checks.suppressions import Suppression
-from mdmem.document.parse import Document
-from mdmem.entry.model import Entry, Status
-from mdmem.finding import Finding, Place
-from mdmem.git.history import FileDays
-from mdmem.git.merge import PathConflict
-from mdmem.settings import Settings
-from mdmem.tree import TreeFile, orphaned_entries
+from mdmem.markdown.parse import Document
+from mdmem.model.entry import Entry, Status
+from mdmem.model.finding import Finding, Place
+from mdmem.store.catalog import Catalog, full_address, is_entry_place
+from mdmem.store.catalog.addresses import is_manifest, is_misnamed
+from mdmem.store.catalog.changes import Changes, changes_between
+from mdmem.store.catalog.edges import Edge, classify
+from mdmem.store.catalog.links import Reference, reference_of
+from mdmem.store.catalog.names import is_usual
+from mdmem.store.git.history import FileDays
+from mdmem.store.git.merge import PathConflict
+from mdmem.store.settings import Settings
+from mdmem.store.tree import TreeFile, orphaned_entries
 
 
 class Facts(Protocol):

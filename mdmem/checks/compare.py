@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from mdmem.catalog import Catalog
 from mdmem.checks.case import Base, Merge
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError, shown_message
-from mdmem.finding import Finding, Place
-from mdmem.git import (
+from mdmem.model.finding import Finding, Place
+from mdmem.store.catalog import Catalog
+from mdmem.store.git import (
     NoCommonAncestorError,
     Repository,
     ShallowHistoryError,
@@ -19,15 +19,15 @@ from mdmem.git import (
     resolve,
     staged_index,
 )
-from mdmem.git.default_branch import find_default_branch, is_ancestor
-from mdmem.git.errors import UNSHALLOW
-from mdmem.git.merge import is_shallow, merge_base, parents_at_hand
-from mdmem.git.status import list_changed_since_commit
-from mdmem.settings import Settings
-from mdmem.tree import SETTINGS_NAME, OverlaidTree
-from mdmem.workspace.roots import PushTarget
-from mdmem.workspace.snapshot import Snapshot
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.git.default_branch import find_default_branch, is_ancestor
+from mdmem.store.git.errors import UNSHALLOW
+from mdmem.store.git.merge import is_shallow, merge_base, parents_at_hand
+from mdmem.store.git.status import list_changed_since_commit
+from mdmem.store.settings import Settings
+from mdmem.store.tree import SETTINGS_NAME, OverlaidTree
+from mdmem.store.workspace.roots import PushTarget
+from mdmem.store.workspace.snapshot import Snapshot
+from mdmem.store.workspace.workspace import Workspace
 
 
 class ComparedTrees(Struct, frozen=True):

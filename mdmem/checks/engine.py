@@ -22,8 +22,8 @@ from mdmem.checks.rules.loaded import LOADED
 from mdmem.checks.severity import SeverityPolicy, codes_of
 from mdmem.checks.suppressions import Suppressions
 from mdmem.errors import MdmemError, SettingsError, UsageError
-from mdmem.finding import Finding, Place, Severity
-from mdmem.settings import Settings, WingSettings
+from mdmem.model.finding import Finding, Place, Severity
+from mdmem.store.settings import Settings, WingSettings
 
 # Nobody reads more of one kind in one file, and to show 95,000 took half a minute.
 _MOST_ALIKE = 100

@@ -11,10 +11,10 @@ from msgspec import Struct
 from mdmem.checks.amendment_sentences import AmendmentSentence, amendment_sentences
 from mdmem.checks.prose import text_gives_reason
 from mdmem.checks.suppressions import Suppression, suppressions_in
-from mdmem.document.links import BodyLink, body_links, may_hold_links
-from mdmem.document.parse import Document, without_code
-from mdmem.entry.model import LINK_FIELDS, Status
-from mdmem.finding import Finding
+from mdmem.markdown.links import BodyLink, body_links, may_hold_links
+from mdmem.markdown.parse import Document, without_code
+from mdmem.model.entry import LINK_FIELDS, Status
+from mdmem.model.finding import Finding
 from mdmem.record import StoredRecord
 
 _IN_FORCE = (Status.ACTIVE, Status.UNDER_REVIEW)

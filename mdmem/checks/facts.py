@@ -8,9 +8,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from mdmem.git import BlobReader, Repository, list_ignored, list_not_added, list_staged, list_tracked
-from mdmem.git.history import FileDays, file_days, list_deletions, list_staged_deletions
-from mdmem.tree import NarrowedTree
+from mdmem.store.git import BlobReader, Repository, list_ignored, list_not_added, list_staged, list_tracked
+from mdmem.store.git.history import FileDays, file_days, list_deletions, list_staged_deletions
+from mdmem.store.tree import NarrowedTree
 
 
 class GitFacts(Struct, frozen=True, dict=True):

@@ -19,13 +19,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 import mdmem
-from mdmem.catalog import is_entry_place
 from mdmem.checks.case import Case
 from mdmem.checks.engine import ask
 from mdmem.checks.extract import KeptExtract, kept_extract
 from mdmem.checks.registry import KEPT
-from mdmem.finding import Finding
-from mdmem.state import read_packed, write_packed
+from mdmem.model.finding import Finding
+from mdmem.store.catalog import is_entry_place
+from mdmem.store.state import read_packed, write_packed
 
 _VERSION = "3"
 _ALL, _RECENT = "checks.mdmem", "checks-recent.mdmem"

@@ -12,9 +12,9 @@ from itertools import islice
 
 from msgspec import Struct
 
-from mdmem.catalog import full_address
 from mdmem.checks.case import Case
 from mdmem.checks.paths import TrackedPaths
+from mdmem.store.catalog import full_address
 
 # A comparison costs some 50 µs.
 _COMPARED = 8

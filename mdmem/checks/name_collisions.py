@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from mdmem.checks.case import Case
 from mdmem.checks.paths import files_and_folders
-from mdmem.tree import TreeFile
+from mdmem.store.tree import TreeFile
 
 
 class NameCollision(Struct, frozen=True):

@@ -11,11 +11,11 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from mdmem.catalog import Catalog, is_entry_place
 from mdmem.checks.case import Facts
-from mdmem.entry.globs import matches
-from mdmem.finding import Finding, Place
-from mdmem.tree import SETTINGS_NAME, FileKind, TreeFile
+from mdmem.model.finding import Finding, Place
+from mdmem.model.globs import matches
+from mdmem.store.catalog import Catalog, is_entry_place
+from mdmem.store.tree import SETTINGS_NAME, FileKind, TreeFile
 
 _ODD_EXTENSIONS = (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdwn")
 MAGIC = re.compile(r"[*?\[\\]")

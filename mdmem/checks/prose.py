@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mdmem.catalog import Catalog
-from mdmem.catalog.changes import Changed, first_difference
-from mdmem.finding import Place
+from mdmem.model.finding import Place
+from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.changes import Changed, first_difference
 
 _REASON = r"(?:rationale|motivation|reason(?:ing)?|justification|why)s?"
 _SETTING = r"(?:context|background|problem|purpose|driver)s?"

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.catalog import Catalog
 from mdmem.checks.baseline import without_known, write_baseline
 from mdmem.checks.case import Base, Case
 from mdmem.checks.compare import ComparedTrees, checked_catalog, compare
@@ -20,14 +19,15 @@ from mdmem.checks.kept_findings import ExtractStore, with_extracts
 from mdmem.checks.registry import CHANGE, CODES, INCOMPLETE_CODES, MERGE
 from mdmem.checks.rules import merge_marker, settings_loosened
 from mdmem.errors import UsageError
-from mdmem.finding import Finding, Severity
-from mdmem.git import staged_index
-from mdmem.settings import Old, Settings
-from mdmem.tree import NarrowedTree
-from mdmem.workspace.roots import PushTarget
-from mdmem.workspace.snapshot import Snapshot
-from mdmem.workspace.visibility import visible_findings
-from mdmem.workspace.workspace import Workspace
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.catalog import Catalog
+from mdmem.store.git import staged_index
+from mdmem.store.settings import Old, Settings
+from mdmem.store.tree import NarrowedTree
+from mdmem.store.workspace.roots import PushTarget
+from mdmem.store.workspace.snapshot import Snapshot
+from mdmem.store.workspace.visibility import visible_findings
+from mdmem.store.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from mdmem.checks.baseline import BaselineResult

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Set
 from functools import cached_property
 
-from mdmem.catalog import Catalog
 from mdmem.checks.registry import CODES, FAMILIES, ON_REQUEST
-from mdmem.entry.model import Status
-from mdmem.finding import Finding, Severity
-from mdmem.settings import Ended, Settings, WingSettings
+from mdmem.model.entry import Status
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.catalog import Catalog
+from mdmem.store.settings import Ended, Settings, WingSettings
 
 # The first three are read by agents and clones whatever the status; the last is about nothing but ended entries.
 _ALWAYS = frozenset({"secret-like-text", "hidden-instruction", "link-not-tracked", "deprecated-at-missing"})

@@ -9,10 +9,10 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from mdmem.catalog.addresses import is_entry_place
 from mdmem.checks.registry import CODES, EXCUSABLE
-from mdmem.document.parse import Document
-from mdmem.finding import Finding, Place
+from mdmem.markdown.parse import Document
+from mdmem.model.finding import Finding, Place
+from mdmem.store.catalog.addresses import is_entry_place
 
 # A comment that nothing closes reaches to the end, as it does for whoever renders it.
 _COMMENT = re.compile(r"<!--\s*mdmem:(.*?)(-->|\Z)", re.DOTALL)

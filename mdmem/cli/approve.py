@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from mdmem.authoring.approve import approve
 from mdmem.cli.common import (
     Globals,
     global_options,
@@ -15,6 +14,7 @@ from mdmem.cli.common import (
 )
 from mdmem.cli.completion import complete_draft
 from mdmem.cli.proposal import remark_if_proposed
+from mdmem.write.approve import approve
 
 
 @click.command("approve")

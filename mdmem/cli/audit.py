@@ -6,7 +6,7 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
 from mdmem.render.audit import audit_json, audit_text
-from mdmem.state.audit import read_audit
+from mdmem.store.state.audit import read_audit
 
 
 @click.command("audit")

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 
 import click
 
+from mdmem.ask.brief import brief, unreadable, unsaid
+from mdmem.ask.code_paths import remark_on
 from mdmem.cli.common import Globals, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_code_path
 from mdmem.errors import MdmemError, RootNotFoundError
 from mdmem.render.characters import one_line
-from mdmem.retrieval.brief import brief, unreadable, unsaid
-from mdmem.retrieval.code_paths import remark_on
-from mdmem.state.sessions import Sessions, briefed
+from mdmem.store.state.sessions import Sessions, briefed
 
 
 @click.command("brief")

@@ -18,13 +18,13 @@ from mdmem.cli.filters import split_values
 from mdmem.render.findings.formats import FORMATS, get_format
 from mdmem.render.ink import sent
 from mdmem.render.words import count
-from mdmem.workspace.roots import concerns_staged, push_target, roots_to_check, snapshot_to_check
+from mdmem.store.workspace.roots import concerns_staged, push_target, roots_to_check, snapshot_to_check
 
 if TYPE_CHECKING:
-    from mdmem.authoring.fix import FixResult
     from mdmem.checks.run import CheckRequest
     from mdmem.render.findings.report import CheckedRoot
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.store.workspace.workspace import Workspace
+    from mdmem.write.fix import FixResult
 
 
 @click.command("check")
@@ -99,7 +99,7 @@ def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: s
         _print(runs, form or _usual_format(), given, is_whole=is_whole, is_narrowed=bool(paths))
     code = max((_exit_code(one, options) for one in runs), default=0)
     if code and staged:
-        from mdmem.merge.conflicts import left_to_stage
+        from mdmem.change.conflicts import left_to_stage
 
         for step in filter(None, map(left_to_stage, workspaces)):
             given.remark(f"decided on disk, not staged: `{step}`")
@@ -157,11 +157,11 @@ def _run(
 ) -> CheckedRoot:
     from mdmem.checks.run import check
     from mdmem.render.findings.report import CheckedRoot
-    from mdmem.workspace.addresses import from_here
+    from mdmem.store.workspace.addresses import from_here
 
     request = asked()
     if options["fix"] or options["unsafe_fixes"] or options["diff"]:
-        from mdmem.authoring.fix import mend
+        from mdmem.write.fix import mend
 
         report, mended = mend(workspace, request, with_unsafe=options["unsafe_fixes"], is_dry=options["diff"])
         for refused in mended.refused:
@@ -171,7 +171,7 @@ def _run(
     else:
         report = check(workspace, request)
     if workspace.snapshot.merge_into is not None:
-        from mdmem.workspace.local_entries import remark_on_uncommitted
+        from mdmem.store.workspace.local_entries import remark_on_uncommitted
 
         for remark in remark_on_uncommitted(workspace, workspace.snapshot.revision or "HEAD"):
             given.remark(remark)
@@ -233,7 +233,7 @@ def _update_baseline(
     given: Globals, workspaces: list[Workspace], paths: tuple[str, ...], options: dict[str, Any]
 ) -> int:
     from mdmem.checks.run import update_baseline
-    from mdmem.workspace.addresses import from_here
+    from mdmem.store.workspace.addresses import from_here
 
     if paths:
         raise click.UsageError("a baseline records the whole memory; leave out the paths")

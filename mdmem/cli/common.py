@@ -17,12 +17,12 @@ from msgspec import Struct
 from mdmem.cli.completion import complete_code_path, complete_folder, complete_revision
 
 if TYPE_CHECKING:
-    from mdmem.authoring.write import WriteOptions, WriteResult
-    from mdmem.entry.model import WingKind
+    from mdmem.model.entry import WingKind
     from mdmem.render.ink import Ink
-    from mdmem.workspace.location import Location
-    from mdmem.workspace.snapshot import Snapshot
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.store.workspace.location import Location
+    from mdmem.store.workspace.snapshot import Snapshot
+    from mdmem.store.workspace.workspace import Workspace
+    from mdmem.write.write import WriteOptions, WriteResult
 
 Decorated = Callable[..., Any]
 # The one that was opened last lives on: the system takes its entries apart faster than Python, as the process ends.
@@ -137,7 +137,7 @@ def applies_to_option(command: Decorated) -> Decorated:
 
 def new_wing_from(options: dict[str, Any]) -> WingKind | None:
     """Take out of a command's options the kind of the wing that it may make; None for none."""
-    from mdmem.entry.model import WingKind
+    from mdmem.model.entry import WingKind
 
     is_new, is_shared = options.pop("new_wing"), options.pop("shared")
     if is_shared and not is_new:
@@ -147,15 +147,15 @@ def new_wing_from(options: dict[str, Any]) -> WingKind | None:
 
 def write_options_from(options: dict[str, Any]) -> WriteOptions:
     """Take the options of a write out of a command's options."""
-    from mdmem.authoring.write import WriteOptions
+    from mdmem.write.write import WriteOptions
 
     return WriteOptions(is_dry=bool(options.pop("dry_run")), commit=options.pop("commit"))
 
 
 def open_workspace(given: Globals, *, revision: str | None = None, files: Sequence[str] = ()) -> Workspace:
     """Return the workspace of the root that the options, the working folder or files mean, at a revision or a date."""
-    from mdmem.workspace.location import locate
-    from mdmem.workspace.snapshot import Snapshot
+    from mdmem.store.workspace.location import locate
+    from mdmem.store.workspace.snapshot import Snapshot
 
     workspace = workspace_at(locate(given.root, os.environ, Path.cwd(), files), given, Snapshot()).as_of(revision)
     _opened[:] = [workspace]
@@ -166,7 +166,7 @@ def open_workspace(given: Globals, *, revision: str | None = None, files: Sequen
 
 def workspace_at(location: Location, given: Globals, snapshot: Snapshot) -> Workspace:
     """Return the workspace of one root at one snapshot."""
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.store.workspace.workspace import Workspace
 
     return Workspace(
         location=location,
@@ -337,7 +337,7 @@ def print_written(given: Globals, workspace: Workspace, written: WriteResult, fo
 def text_of_written(given: Globals, workspace: Workspace, written: WriteResult) -> str:
     """Return what was written, its files as git takes them where the user stands; of a dry run the diff."""
     from mdmem.render.writes import written_text
-    from mdmem.workspace.addresses import from_here
+    from mdmem.store.workspace.addresses import from_here
 
     return written_text(written, given.ink(), show_path=from_here(workspace), under=workspace.location.under)
 

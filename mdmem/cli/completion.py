@@ -18,8 +18,8 @@ from mdmem.errors import MdmemError
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from mdmem.workspace.location import Location
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.store.workspace.location import Location
+    from mdmem.store.workspace.workspace import Workspace
 
 
 def complete_wing(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
@@ -54,7 +54,7 @@ def complete_draft(context: click.Context, _: click.Parameter, incomplete: str) 
 
 def complete_conflict(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Return the addresses that a merge left to be decided and that begin with what is typed."""
-    from mdmem.merge.conflicts import find_conflicts
+    from mdmem.change.conflicts import find_conflicts
 
     try:
         workspace = _workspace(context)
@@ -107,8 +107,8 @@ def complete_folder(_: click.Context, __: click.Parameter, incomplete: str) -> l
 
 def complete_revision(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the branches and tags that begin with what is typed, behind the dots of a span too."""
-    from mdmem.git import find_repository
-    from mdmem.git.revisions import list_names
+    from mdmem.store.git import find_repository
+    from mdmem.store.git.revisions import list_names
 
     before, dots, begun = incomplete.rpartition("...") if "..." in incomplete else incomplete.rpartition("..")
     try:
@@ -121,21 +121,21 @@ def complete_revision(_: click.Context, __: click.Parameter, incomplete: str) ->
 
 def complete_type(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the types that begin with what is typed, in order of authority."""
-    from mdmem.entry.model import EntryType
+    from mdmem.model.entry import EntryType
 
     return [kind.value for kind in EntryType if kind.startswith(incomplete)]
 
 
 def complete_status(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the statuses that begin with what is typed."""
-    from mdmem.entry.model import Status
+    from mdmem.model.entry import Status
 
     return [status.value for status in Status if status.startswith(incomplete)]
 
 
 def complete_field(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the fields that begin with what is typed."""
-    from mdmem.entry.fields import FIELDS
+    from mdmem.model.fields import FIELDS
 
     return [field.name for field in FIELDS if field.name.startswith(incomplete)]
 
@@ -162,7 +162,7 @@ def _names(context: click.Context, *, passed: Callable[[str], bool] | None = Non
 
 
 def _location(context: click.Context) -> Location | None:
-    from mdmem.workspace.location import locate
+    from mdmem.store.workspace.location import locate
 
     typed = context.params.get("root") or (context.parent.params.get("root") if context.parent else None)
     try:
@@ -172,7 +172,7 @@ def _location(context: click.Context) -> Location | None:
 
 
 def _workspace(context: click.Context) -> Workspace | None:
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.store.workspace.workspace import Workspace
 
     location = _location(context)
     # What is completed depends on no day.

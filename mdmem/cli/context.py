@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mdmem.ask.context.answer import pack_markdown
+from mdmem.ask.context.compile import compile_context, context_without_root
+from mdmem.ask.context.request import read_request
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
-from mdmem.context.answer import pack_markdown
-from mdmem.context.compile import compile_context, context_without_root
-from mdmem.context.request import read_request
 from mdmem.errors import RootNotFoundError
 from mdmem.render.context import context_json, context_text
 
 if TYPE_CHECKING:
-    from mdmem.context.pack import ContextPack
-    from mdmem.context.request import ContextRequest
+    from mdmem.ask.context.pack import ContextPack
+    from mdmem.ask.context.request import ContextRequest
 
 _INTENTS = ("build", "plan", "ideate", "research", "debug", "decide", "learn", "general")
 _LAYERS = ("wake", "recall", "deep_search")

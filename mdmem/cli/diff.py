@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mdmem.change.review import ReviewRequest, page_url, review_change
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_revision, complete_wing
 from mdmem.cli.filters import split_values
@@ -14,12 +15,11 @@ from mdmem.render.review.bodies import diff_page, file_links
 from mdmem.render.review.json import review_json
 from mdmem.render.review.markdown import review_markdown
 from mdmem.render.review.text import review_text
-from mdmem.review.run import ReviewRequest, page_url, review_change
 
 if TYPE_CHECKING:
-    from mdmem.review.report import ReviewReport
-    from mdmem.review.run import ReviewRequest
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.change.review import ReviewRequest
+    from mdmem.change.review_report import ReviewReport
+    from mdmem.store.workspace.workspace import Workspace
 
 
 @click.command("diff")

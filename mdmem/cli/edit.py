@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem.authoring.code_paths import set_applies_to
-from mdmem.authoring.edit import faults_of, notes_on, open_entry, save_edit
 from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
 from mdmem.cli.completion import complete_address
 from mdmem.cli.editor import Typed, give_up_empty, typing
 from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
+from mdmem.write.code_paths import set_applies_to
+from mdmem.write.edit import faults_of, notes_on, open_entry, save_edit
 
 if TYPE_CHECKING:
-    from mdmem.authoring.edit import EditSession
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.store.workspace.workspace import Workspace
+    from mdmem.write.edit import EditSession
 
 
 @click.command("edit")

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import click
 
-from mdmem.authoring.edit import notes_on_refusal, with_notes, without_notes
 from mdmem.cli.common import say
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
-from mdmem.git import editor
+from mdmem.store.git import editor
+from mdmem.write.edit import notes_on_refusal, with_notes, without_notes
 
 if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.store.workspace.workspace import Workspace
 
 _Result = TypeVar("_Result")
 # A script in the place of an editor may never give up.

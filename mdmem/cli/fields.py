@@ -6,8 +6,8 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text
 from mdmem.cli.completion import complete_field
-from mdmem.entry.fields import FIELDS
-from mdmem.entry.spelling import get_field
+from mdmem.model.fields import FIELDS
+from mdmem.model.spelling import get_field
 from mdmem.render.fields import field_text, fields_json, fields_markdown, fields_text
 
 

@@ -10,10 +10,10 @@ import click
 
 from mdmem.cli.common import Decorated
 from mdmem.cli.completion import complete_room, complete_status, complete_type, complete_wing, values_of
-from mdmem.entry.model import EntryType, Status
+from mdmem.model.entry import EntryType, Status
 
 if TYPE_CHECKING:
-    from mdmem.workspace.scope import Filters
+    from mdmem.store.workspace.scope import Filters
 
 
 def filter_options(command: Decorated) -> Decorated:
@@ -45,7 +45,7 @@ _FILTERS = (
 
 def filters_from(options: dict[str, Any]) -> Filters:
     """Take the filters out of a command's options; values joined by commas count one by one."""
-    from mdmem.workspace.scope import Filters
+    from mdmem.store.workspace.scope import Filters
 
     return Filters(
         wings=split_values(options.pop("wing")),

@@ -12,12 +12,12 @@ from mdmem.cli.completion import complete_address, complete_wing
 from mdmem.render.lineage_graph import lineage_graph, linked_graph
 from mdmem.render.lineage_text import lineage_text
 from mdmem.render.mermaid import lineage_flowchart
-from mdmem.workspace.addresses import resolve_names
-from mdmem.workspace.wings import get_wing
+from mdmem.store.workspace.addresses import resolve_names
+from mdmem.store.workspace.wings import get_wing
 
 if TYPE_CHECKING:
     from mdmem.render.ink import Ink
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.store.workspace.workspace import Workspace
 
 
 @click.command("graph")

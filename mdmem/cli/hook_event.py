@@ -8,8 +8,8 @@ import sys
 import click
 
 from mdmem.cli.common import Globals, global_options, print_text, today
-from mdmem.events.limit import limited
-from mdmem.events.run import answer_event
+from mdmem.setup.event_limit import limited
+from mdmem.setup.events import answer_event
 
 # With the start of Python before it, it stays below two.
 _SECONDS = 1.6

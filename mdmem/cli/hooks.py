@@ -10,13 +10,13 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text
 from mdmem.errors import EnvironmentFaultError
-from mdmem.git import find_repository
 from mdmem.render.hooks import driver_text, hooks_json, hooks_text, steps_text
 from mdmem.setup.hooks import STAGES, HookPlace, find_hooks, install_hooks, uninstall_hooks
 from mdmem.setup.merge_driver import DriverState, find_driver, install_driver, uninstall_driver
+from mdmem.store.git import find_repository
 
 if TYPE_CHECKING:
-    from mdmem.git import Repository
+    from mdmem.store.git import Repository
 
 
 def _stage_option(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec.structs import replace
 
+from mdmem.ask.entries import count_hidden, in_full, list_entries
+from mdmem.ask.question import Question
 from mdmem.cli.common import Globals, columns, format_option, global_options, print_text, today
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.hub_common import dsn_option, now, reading, repositories_option
@@ -16,13 +18,11 @@ from mdmem.hub.repository_copy import open_copy
 from mdmem.render import hub_answers
 from mdmem.render.entries import entry_list, nothing_listed
 from mdmem.render.json import entries_json
-from mdmem.retrieval.entries import count_hidden, in_full, list_entries
-from mdmem.retrieval.question import Question
-from mdmem.workspace.scope import Filters
+from mdmem.store.workspace.scope import Filters
 
 if TYPE_CHECKING:
     from mdmem.hub.reader import Reader
-    from mdmem.workspace.scope import Filters
+    from mdmem.store.workspace.scope import Filters
 
 
 _MOST = 100

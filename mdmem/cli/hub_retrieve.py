@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mdmem.ask.answers import answer_each
+from mdmem.ask.question import Question
+from mdmem.ask.retrieve import with_code_paths
 from mdmem.cli.common import Globals, format_option, global_options, print_text, today
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.hub_common import dsn_option, now, reading, remark_reach, repositories_option
@@ -16,16 +19,13 @@ from mdmem.render.answers import answers_json, answers_text, short_text_size
 from mdmem.render.hub_answers import across_answers_json, across_answers_text, copy_json, copy_text
 from mdmem.render.json import PrintedJson, pack_json
 from mdmem.render.retrieval import text_size
-from mdmem.retrieval.answers import answer_each
-from mdmem.retrieval.question import Question
-from mdmem.retrieval.retrieve import with_code_paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mdmem.ask.pack import Printed
+    from mdmem.ask.question import Question
     from mdmem.hub.reader import Reader
-    from mdmem.retrieval.pack import Printed
-    from mdmem.retrieval.question import Question
 
 
 @click.command("retrieve")

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from mdmem.ask.question import Question
+from mdmem.ask.search import search, snippets
 from mdmem.cli.common import Globals, format_option, global_options, print_text, today
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.hub_common import dsn_option, now, reading, remark_reach, repositories_option
@@ -15,8 +17,6 @@ from mdmem.hub.repository_copy import open_copy
 from mdmem.render import hub_answers
 from mdmem.render.entries import search_text
 from mdmem.render.json import search_json
-from mdmem.retrieval.question import Question
-from mdmem.retrieval.search import search, snippets
 
 
 @click.command("search")

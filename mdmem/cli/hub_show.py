@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
+from mdmem.ask.about import require_words_for, tell_about
+from mdmem.ask.entries import show
 from mdmem.cli.common import Globals, format_option, global_options, print_text, today
 from mdmem.cli.hub_common import dsn_option, now, reading
 from mdmem.hub.owners import by_repository
 from mdmem.hub.repository_copy import open_copy
 from mdmem.render import hub_answers
-from mdmem.retrieval.about import require_words_for, tell_about
-from mdmem.retrieval.entries import show
 
 
 @click.command("show")

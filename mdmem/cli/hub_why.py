@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from mdmem.change.why import why
 from mdmem.cli.common import Globals, format_option, global_options, print_text, today
 from mdmem.cli.hub_common import dsn_option, now, reading
-from mdmem.history.why import why
 from mdmem.hub.owners import repository_of
 from mdmem.hub.repository_copy import open_copy
 from mdmem.render.history import why_text

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from mdmem.change.hygiene import HygieneRequest, run
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_wing
-from mdmem.hygiene.run import HygieneRequest, run
 from mdmem.render.hygiene import hygiene_json, hygiene_markdown, hygiene_text
 
 

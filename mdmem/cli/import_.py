@@ -18,7 +18,7 @@ from mdmem.cli.completion import complete_place
 from mdmem.exchange.importer import import_records
 from mdmem.exchange.intake import ImportRequest
 from mdmem.render.exchange import import_json, import_remarks, import_text
-from mdmem.workspace.addresses import from_here
+from mdmem.store.workspace.addresses import from_here
 
 _DIALECTS = ("adr-tools", "madr", "log4brains", "basic-memory", "markdown", "instructions")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from mdmem.change.status import refresh_index
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
 from mdmem.render.json import dump
 from mdmem.render.words import count
-from mdmem.status import refresh_index
 
 
 @click.command("index")

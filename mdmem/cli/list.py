@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec.structs import replace
 
+from mdmem.ask.entries import count_hidden, in_full, list_entries, list_problems, stance_of
+from mdmem.ask.question import AnswerBasis
 from mdmem.cli.common import Globals, at_option, columns, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_place
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.short_help import ShortHelp
 from mdmem.errors import UsageError
+from mdmem.model.standing import marked
 from mdmem.render.basis import problems_text
 from mdmem.render.entries import entry_list, entry_table, not_listed, nothing_listed
 from mdmem.render.json import dump, entries_json
-from mdmem.retrieval.entries import count_hidden, in_full, list_entries, list_problems, stance_of
-from mdmem.retrieval.question import AnswerBasis
-from mdmem.standing import marked
-from mdmem.workspace.addresses import from_root
-from mdmem.workspace.scope import Filters
-from mdmem.workspace.wings import find_wing, not_there
+from mdmem.store.workspace.addresses import from_root
+from mdmem.store.workspace.scope import Filters
+from mdmem.store.workspace.wings import find_wing, not_there
 
 if TYPE_CHECKING:
-    from mdmem.workspace.scope import Filters
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.store.workspace.scope import Filters
+    from mdmem.store.workspace.workspace import Workspace
 
 
 @click.command("list", cls=ShortHelp, everyday=("wing", "room", "types", "status", "all_wings"))

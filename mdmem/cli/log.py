@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from mdmem.change.log import log
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_address
-from mdmem.history.log import log
 from mdmem.render.history import log_json, log_text
 from mdmem.render.json import dump
 

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem.access import EVERYTHING, Access
 from mdmem.cli.common import Globals, global_options, say, today
 from mdmem.cli.completion import complete_wing
 from mdmem.cli.filters import split_values
 from mdmem.mcp.session import Session
 from mdmem.mcp.workspaces import Provider
+from mdmem.model.access import EVERYTHING, Access
 from mdmem.setup.installation import this_installation
-from mdmem.state.bearer_tokens import BearerTokens
+from mdmem.store.state.bearer_tokens import BearerTokens
 
 if TYPE_CHECKING:
-    from mdmem.access import Access
     from mdmem.mcp.hub import HubAnswers
     from mdmem.mcp.workspaces import Provider
+    from mdmem.model.access import Access
 
 _EXTRA = ("mcp", "mcp_types", "anyio", "starlette", "uvicorn", "h11")
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
+from mdmem.change.driver import MergeDriverRequest, drive
 from mdmem.cli.common import Globals, global_options
-from mdmem.document.merge_keys import Sides
 from mdmem.errors import MdmemError
-from mdmem.merge.driver import MergeDriverRequest, drive
+from mdmem.markdown.merge_keys import Sides
 
 # Whatever goes wrong: git then takes the file for one that cannot be merged, and ours is as it was.
 _CANNOT = 129

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from mdmem.authoring.move import move
 from mdmem.cli.common import (
     Globals,
     global_options,
@@ -18,6 +17,7 @@ from mdmem.cli.common import (
     write_options_from,
 )
 from mdmem.cli.completion import complete_address, complete_place
+from mdmem.write.move import move
 
 
 @click.command("mv")

@@ -7,19 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
-from mdmem.authoring.approve import in_own_name
-from mdmem.authoring.create import (
-    Draft,
-    address_of,
-    compose,
-    create_entry,
-    find_near,
-    find_on_subject,
-    near_remarks,
-    refuse_taken,
-    subject_remarks,
-)
-from mdmem.authoring.place import is_place, place_of, require_wing
 from mdmem.cli.common import (
     Globals,
     applies_to_option,
@@ -37,17 +24,30 @@ from mdmem.cli.completion import complete_place
 from mdmem.cli.editor import edited, piped_text
 from mdmem.cli.proposal import is_proposed
 from mdmem.cli.short_help import ShortHelp
-from mdmem.entry.model import EntryType, Status
-from mdmem.entry.spelling import meant_value
-from mdmem.entry.templates import with_hints, without_hints
+from mdmem.model.entry import EntryType, Status
+from mdmem.model.spelling import meant_value
+from mdmem.model.templates import with_hints, without_hints
 from mdmem.render.writes import near_json, written_json
-from mdmem.workspace.addresses import from_here, from_root
+from mdmem.store.workspace.addresses import from_here, from_root
+from mdmem.write.approve import in_own_name
+from mdmem.write.create import (
+    Draft,
+    address_of,
+    compose,
+    create_entry,
+    find_near,
+    find_on_subject,
+    near_remarks,
+    refuse_taken,
+    subject_remarks,
+)
+from mdmem.write.place import is_place, place_of, require_wing
 
 if TYPE_CHECKING:
-    from mdmem.authoring.create import Draft, SimilarEntry
-    from mdmem.authoring.write import WriteOptions, WriteResult
-    from mdmem.entry.model import Entry, WingKind
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.model.entry import Entry, WingKind
+    from mdmem.store.workspace.workspace import Workspace
+    from mdmem.write.create import Draft, SimilarEntry
+    from mdmem.write.write import WriteOptions, WriteResult
 
 
 _TYPES = ("invariant", "decision", "pattern", "note")

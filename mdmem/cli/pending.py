@@ -6,8 +6,8 @@ import click
 
 from mdmem.cli.common import Globals, format_option, global_options, is_confirmed, open_workspace, print_text
 from mdmem.render.saves import ID_LENGTH, pending_json, pending_text, retried_json, retried_text, title_of_write
-from mdmem.saving.pending import blocked_saves
-from mdmem.saving.save import open_queue
+from mdmem.write.pending import blocked_saves
+from mdmem.write.save import open_queue
 
 
 @click.group("pending", invoke_without_command=True)

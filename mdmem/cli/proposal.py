@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mdmem.cli.common import Globals, open_workspace
-from mdmem.workspace.proposals import view_of
+from mdmem.store.workspace.proposals import view_of
 
 if TYPE_CHECKING:
-    from mdmem.authoring.write import WriteResult
+    from mdmem.write.write import WriteResult
 
 
 def remark_if_proposed(given: Globals, written: WriteResult, form: str) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec.structs import replace
 
+from mdmem.change.conflicts import find_conflicts
+from mdmem.change.resolve import ResolveRequest, find_conflict, resolve
 from mdmem.cli.common import (
     Globals,
     global_options,
@@ -17,12 +19,10 @@ from mdmem.cli.common import (
     write_options_from,
 )
 from mdmem.cli.completion import complete_address, complete_conflict
-from mdmem.merge.conflicts import find_conflicts
-from mdmem.merge.resolve import ResolveRequest, find_conflict, resolve
 from mdmem.render.conflicts import conflicts_json, conflicts_text
 
 if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.store.workspace.workspace import Workspace
 
 
 @click.command("resolve")

@@ -10,6 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mdmem.ask.answers import Answers, answer_each
+from mdmem.ask.code_paths import is_there, remark_on
+from mdmem.ask.fallback import retrieve_without_root
+from mdmem.ask.question import Question
+from mdmem.ask.retrieve import with_code_paths
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_code_path
 from mdmem.cli.filters import filter_options, filters_from
@@ -20,18 +25,13 @@ from mdmem.render.answers import answers_json, answers_markdown, answers_text, s
 from mdmem.render.characters import one_line
 from mdmem.render.json import PrintedJson, dump, pack_json
 from mdmem.render.retrieval import markdown_size, text_size
-from mdmem.retrieval.answers import Answers, answer_each
-from mdmem.retrieval.code_paths import is_there, remark_on
-from mdmem.retrieval.fallback import retrieve_without_root
-from mdmem.retrieval.question import Question
-from mdmem.retrieval.retrieve import with_code_paths
-from mdmem.workspace.remote_wings import aged_wings
+from mdmem.store.workspace.remote_wings import aged_wings
 
 if TYPE_CHECKING:
-    from mdmem.retrieval.answers import Answers
-    from mdmem.retrieval.pack import Printed
-    from mdmem.retrieval.question import Question
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.ask.answers import Answers
+    from mdmem.ask.pack import Printed
+    from mdmem.ask.question import Question
+    from mdmem.store.workspace.workspace import Workspace
 
 
 _LIKE = 0.75

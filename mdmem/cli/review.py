@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from mdmem.authoring.lifecycle import end_review, review
 from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
 from mdmem.cli.completion import complete_in_force
+from mdmem.write.lifecycle import end_review, review
 
 
 @click.command("review")

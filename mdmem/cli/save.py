@@ -13,12 +13,12 @@ import click
 from mdmem.cli.common import Globals, global_options, open_workspace, print_text
 from mdmem.render.saves import saved_json
 from mdmem.reply import replying
-from mdmem.saving.results import BatchSaveResult, SaveStatus
-from mdmem.saving.save import save, save_with_learnings
+from mdmem.write.results import BatchSaveResult, SaveStatus
+from mdmem.write.save import save, save_with_learnings
 
 if TYPE_CHECKING:
-    from mdmem.saving.results import BatchSaveResult, SaveResult
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.store.workspace.workspace import Workspace
+    from mdmem.write.results import BatchSaveResult, SaveResult
 
 _KINDS = ("decision", "pattern", "context", "session", "entity")
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mdmem.ask.question import Question
+from mdmem.ask.search import search, snippets
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.short_help import ShortHelp
 from mdmem.render.entries import search_markdown, search_text
 from mdmem.render.json import dump, search_json
-from mdmem.retrieval.question import Question
-from mdmem.retrieval.search import search, snippets
 
 if TYPE_CHECKING:
-    from mdmem.retrieval.question import SearchResult
+    from mdmem.ask.question import SearchResult
 
 
 @click.command("search", cls=ShortHelp, everyday=("limit", "wing", "room", "types", "all_wings"))

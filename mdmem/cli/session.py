@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
-from mdmem.state.sessions import Sessions
+from mdmem.store.state.sessions import Sessions
 
 if TYPE_CHECKING:
-    from mdmem.state.sessions import Sessions
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.store.state.sessions import Sessions
+    from mdmem.store.workspace.workspace import Workspace
 
 
 class CallerSession(Struct):

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mdmem.ask.about import gave, tell_about
+from mdmem.ask.entries import digests_of, show
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_address
 from mdmem.cli.session import CallerSession, session_options
@@ -13,11 +15,9 @@ from mdmem.cli.short_help import ShortHelp
 from mdmem.render.entries import shown_markdown, shown_text
 from mdmem.render.json import dump, entries_json
 from mdmem.render.told import told_json, told_markdown, told_text
-from mdmem.retrieval.about import gave, tell_about
-from mdmem.retrieval.entries import digests_of, show
 
 if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.store.workspace.workspace import Workspace
 
 
 @click.command("show", cls=ShortHelp, everyday=("about", "session"))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from mdmem.change.status import report_status
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.render.json import dump, status_json
 from mdmem.render.status import status_text
-from mdmem.status import report_status
 
 
 @click.command("status")

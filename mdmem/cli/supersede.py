@@ -6,11 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.authoring.approve import in_own_name
-from mdmem.authoring.create import Draft, address_of
-from mdmem.authoring.place import require_wing
-from mdmem.authoring.successor import compose_successor, supersede_with
-from mdmem.authoring.supersede import supersede
 from mdmem.cli.common import (
     Globals,
     applies_to_option,
@@ -25,13 +20,18 @@ from mdmem.cli.common import (
 from mdmem.cli.completion import complete_address, complete_in_force, complete_place
 from mdmem.cli.editor import edited, piped_text
 from mdmem.cli.proposal import remark_if_proposed
-from mdmem.entry.model import EntryType, Status
-from mdmem.workspace.addresses import from_root, resolve_name
+from mdmem.model.entry import EntryType, Status
+from mdmem.store.workspace.addresses import from_root, resolve_name
+from mdmem.write.approve import in_own_name
+from mdmem.write.create import Draft, address_of
+from mdmem.write.place import require_wing
+from mdmem.write.successor import compose_successor, supersede_with
+from mdmem.write.supersede import supersede
 
 if TYPE_CHECKING:
-    from mdmem.authoring.write import WriteOptions, WriteResult
-    from mdmem.entry.model import WingKind
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.model.entry import WingKind
+    from mdmem.store.workspace.workspace import Workspace
+    from mdmem.write.write import WriteOptions, WriteResult
 
 
 @click.command("supersede")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
+from mdmem.change.fetch_wings import fetch_wings
+from mdmem.change.sync import sync
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_wing
 from mdmem.render.sync import sync_remarks, synced_json, synced_text, wings_json, wings_text
-from mdmem.sync.fetch_wings import fetch_wings
-from mdmem.sync.sync import sync
 
 
 @click.command("sync")

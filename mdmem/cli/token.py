@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem.access import Access
-from mdmem.authoring.governance import GlobalWritesForbiddenError, ask_for_token
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_wing
 from mdmem.cli.filters import split_values
+from mdmem.model.access import Access
 from mdmem.render.tokens import (
     bearers_json,
     bearers_text,
@@ -22,11 +21,12 @@ from mdmem.render.tokens import (
     token_json,
     token_text,
 )
-from mdmem.state.bearer_tokens import BearerToken, BearerTokens, digest_of_token
-from mdmem.workspace.visibility import wing_of
+from mdmem.store.state.bearer_tokens import BearerToken, BearerTokens, digest_of_token
+from mdmem.store.workspace.visibility import wing_of
+from mdmem.write.governance import GlobalWritesForbiddenError, ask_for_token
 
 if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.store.workspace.workspace import Workspace
 
 
 @click.group("token", invoke_without_command=True)

@@ -6,9 +6,9 @@ from datetime import datetime
 
 import click
 
-from mdmem.authoring.lifecycle import verify
 from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
 from mdmem.cli.completion import complete_in_force
+from mdmem.write.lifecycle import verify
 
 
 @click.command("verify")

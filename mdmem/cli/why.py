@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from mdmem.change.why import why
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_address
 from mdmem.cli.graph import print_drawing
-from mdmem.history.why import why
 from mdmem.render.history import why_text
 from mdmem.render.json import dump, why_json
 

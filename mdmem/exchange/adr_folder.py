@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from mdmem.entry.headings import sections_of
-from mdmem.entry.model import Entry, EntryType, Status, day_of, instant_of
+from mdmem.ask.entries import ShownEntry, in_full, list_entries
 from mdmem.exchange.decision import status_section
 from mdmem.exchange.outlet import ExportedFile
-from mdmem.retrieval.entries import ShownEntry, in_full, list_entries
+from mdmem.markdown.headings import sections_of
+from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
 from mdmem.setup.seal import END, opening
-from mdmem.workspace.scope import Filters
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.workspace.scope import Filters
+from mdmem.store.workspace.workspace import Workspace
 
 _HEADING = re.compile(r"\s*#{1,6} ")
 _SEE = re.compile(r"\[see: *([a-z0-9_./-]+) *\](?!\()")

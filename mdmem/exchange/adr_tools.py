@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mdmem.entry.headings import sections_of
 from mdmem.exchange.decision import decision_record, status_section
 from mdmem.exchange.record import ForeignRecord, SourceFile
+from mdmem.markdown.headings import sections_of
 
 NAME = "adr-tools"
 

@@ -7,17 +7,17 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
-from mdmem.catalog import Catalog
-from mdmem.entry.model import Entry, EntryType
-from mdmem.entry.sentences import cut_at_word
-from mdmem.entry.text import summary_of
+from mdmem.ask.question import Question
+from mdmem.ask.ranks import Retrieval
+from mdmem.ask.retrieve import Reading, read_steadily, retrieve_in
 from mdmem.exchange.outlet import ExportedFile
-from mdmem.retrieval.question import Question
-from mdmem.retrieval.ranks import Retrieval
-from mdmem.retrieval.retrieve import Reading, read_steadily, retrieve_in
+from mdmem.markdown.sentences import cut_at_word
+from mdmem.markdown.text import summary_of
+from mdmem.model.entry import Entry, EntryType
 from mdmem.setup.seal import END, opening
-from mdmem.workspace.scope import Filters, resolve_scope
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.catalog import Catalog
+from mdmem.store.workspace.scope import Filters, resolve_scope
+from mdmem.store.workspace.workspace import Workspace
 
 CURSOR_FILES = ".cursor/rules/mdmem-*.mdc"
 COPILOT_FILES = ".github/instructions/mdmem-*.instructions.md"

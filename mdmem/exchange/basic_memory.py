@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mdmem.document.parse import without_code
 from mdmem.exchange.markdown import plain_record
 from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord, SourceFile
+from mdmem.markdown.parse import without_code
 
 NAME = "basic-memory"
 _RELATION = re.compile(

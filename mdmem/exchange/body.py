@@ -11,11 +11,11 @@ from itertools import accumulate
 from msgspec import Struct
 
 from mdmem.checks.fixes.links import relative
-from mdmem.document.links import BodyLink, body_links, image_links
-from mdmem.document.parse import without_code
 from mdmem.exchange.markers import with_whole_labels
 from mdmem.exchange.record import Claim, Cut, ForeignRecord
 from mdmem.exchange.references import References
+from mdmem.markdown.links import BodyLink, body_links, image_links
+from mdmem.markdown.parse import without_code
 
 _BLANK = re.compile(r"\A(?:[ \t]*\r?\n)+")
 _BLANK_ABOVE = re.compile(r"\n[ \t]*\r?\n\Z")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from mdmem.document.scalars import scalar
-from mdmem.entry.fields import FIELDS, Kind
+from mdmem.markdown.scalars import scalar
+from mdmem.model.fields import FIELDS, Kind
 
 _ORDER = {field.name: number for number, field in enumerate(FIELDS)}
 _MOMENTS = frozenset(field.name for field in FIELDS if field.kind is Kind.MOMENT)

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from mdmem.entry.headings import Section, deciding, sections_of
-from mdmem.entry.model import EntryType, Status
 from mdmem.exchange.facts import Fact, date_of, facts_in
 from mdmem.exchange.keys import Keys, read_keys
 from mdmem.exchange.markers import with_whole_labels, without_comments
@@ -17,6 +15,8 @@ from mdmem.exchange.record import Claim, ClaimKind, Cut, ForeignRecord, Guess, S
 from mdmem.exchange.references import number_in, number_of
 from mdmem.exchange.relations import kind_of_key
 from mdmem.exchange.status import StatusReading, banners_in, claims_in, read_status, unit_spans
+from mdmem.markdown.headings import Section, deciding, sections_of
+from mdmem.model.entry import EntryType, Status
 
 # Below a heading of that name a record has its facts.
 _ABOUT = frozenset({"metadata", "meta", "info", "information", "details", "document information", "properties"})

@@ -6,14 +6,14 @@ import os
 import posixpath
 from pathlib import Path
 
-from mdmem.authoring.create import require_names
-from mdmem.authoring.place import place_of, require_wing
-from mdmem.catalog.names import well_formed
-from mdmem.entry.model import EntryType
 from mdmem.errors import UsageError
 from mdmem.exchange.record import ForeignRecord
 from mdmem.exchange.source import UnfitError
-from mdmem.workspace.workspace import Workspace
+from mdmem.model.entry import EntryType
+from mdmem.store.catalog.names import well_formed
+from mdmem.store.workspace.workspace import Workspace
+from mdmem.write.create import require_names
+from mdmem.write.place import place_of, require_wing
 
 
 class Destination:

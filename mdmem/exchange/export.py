@@ -13,8 +13,8 @@ from mdmem.exchange.adr_folder import adr_folder
 from mdmem.exchange.agent_rules import COPILOT_FILES, CURSOR_FILES, agents_file, copilot_files, cursor_files
 from mdmem.exchange.memory_json import memory_json
 from mdmem.exchange.outlet import ExportedFile, Outlet, OutletChange
-from mdmem.workspace.location import place_to_write
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.workspace.location import place_to_write
+from mdmem.store.workspace.workspace import Workspace
 
 
 class ExportRequest(Struct, frozen=True, kw_only=True):

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from mdmem.entry.headings import sections_of
 from mdmem.exchange import adr_tools, instructions, madr
 from mdmem.exchange.decision import status_section
 from mdmem.exchange.record import SourceFile
 from mdmem.exchange.references import number_of
+from mdmem.markdown.headings import sections_of
 
 # As few digits begin the name of a chapter, too.
 _DIGITS = 3

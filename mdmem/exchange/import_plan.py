@@ -7,12 +7,7 @@ from functools import partial
 
 from msgspec import Struct, field
 
-from mdmem.authoring.change_set import Change, ChangeSet
-from mdmem.authoring.code_paths import CodePaths
-from mdmem.authoring.message import Verb, WriteAction
 from mdmem.checks.rules.approved_by_nobody import APPROVED_TYPES
-from mdmem.entry.model import Status, title_of
-from mdmem.entry.origin import KEY, Origin, content_digest
 from mdmem.exchange.body import carried, rewritten
 from mdmem.exchange.composition import composed
 from mdmem.exchange.intake import ImportRequest, ImportRow, Intake, Outcome, content_of
@@ -20,8 +15,13 @@ from mdmem.exchange.record import ForeignRecord, Guess, Sureness
 from mdmem.exchange.references import References, known_by
 from mdmem.exchange.settlement import Settled, ended_at, settle
 from mdmem.exchange.source import in_project
-from mdmem.git.history import first_days
-from mdmem.workspace.workspace import Workspace
+from mdmem.model.entry import Status, title_of
+from mdmem.model.origin import KEY, Origin, content_digest
+from mdmem.store.git.history import first_days
+from mdmem.store.workspace.workspace import Workspace
+from mdmem.write.change_set import Change, ChangeSet
+from mdmem.write.code_paths import CodePaths
+from mdmem.write.message import Verb, WriteAction
 
 
 class ImportPlan(Struct, frozen=True):

@@ -6,15 +6,15 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from mdmem.authoring.write import WriteOptions, WriteResult, catalog_after, commit_files, write
 from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, run_checks
 from mdmem.errors import UsageError
 from mdmem.exchange.import_plan import ImportPlan, plan_import
 from mdmem.exchange.intake import ImportRequest, Outcome
 from mdmem.exchange.old_places import OldPlaces
-from mdmem.finding import Finding, Severity
-from mdmem.workspace.workspace import Workspace
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.workspace.workspace import Workspace
+from mdmem.write.write import WriteOptions, WriteResult, catalog_after, commit_files, write
 
 
 class ImportReport(Struct, frozen=True, kw_only=True):

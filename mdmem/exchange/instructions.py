@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from mdmem.catalog.names import well_formed
-from mdmem.entry.headings import Section, sections_of
-from mdmem.entry.model import EntryType, Status
 from mdmem.exchange.decision import plain_title
 from mdmem.exchange.globs import globs_of
 from mdmem.exchange.keys import read_keys
 from mdmem.exchange.markers import without_comments, without_own
 from mdmem.exchange.record import ForeignRecord, SourceFile
+from mdmem.markdown.headings import Section, sections_of
+from mdmem.model.entry import EntryType, Status
+from mdmem.store.catalog.names import well_formed
 
 NAME = "instructions"
 _FILE = re.compile(

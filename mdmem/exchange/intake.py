@@ -9,10 +9,6 @@ from functools import cached_property
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mdmem.authoring.approve import stands_behind
-from mdmem.catalog import interpret
-from mdmem.document.parse import parse_document
-from mdmem.entry.model import EntryType, Status
 from mdmem.exchange import instructions
 from mdmem.exchange.destination import Destination
 from mdmem.exchange.dialects import DIALECTS, dialect_of
@@ -23,8 +19,12 @@ from mdmem.exchange.memory_document import DocumentFile, is_document, read_docum
 from mdmem.exchange.record import ForeignRecord, Guess, SourceFile
 from mdmem.exchange.references import known_from
 from mdmem.exchange.source import UnfitError, foreign, found_here, found_in, original_of, read_bytes, read_source
-from mdmem.workspace.addresses import iter_origins
-from mdmem.workspace.workspace import Workspace
+from mdmem.markdown.parse import parse_document
+from mdmem.model.entry import EntryType, Status
+from mdmem.store.catalog import interpret
+from mdmem.store.workspace.addresses import iter_origins
+from mdmem.store.workspace.workspace import Workspace
+from mdmem.write.approve import stands_behind
 
 
 class ImportRequest(Struct, frozen=True, kw_only=True):

@@ -9,11 +9,11 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from mdmem.entry.fields import FIELDS, Holder, Kind
-from mdmem.entry.spelling import synonym
 from mdmem.exchange.moments import read_date
 from mdmem.exchange.record import Claim, ClaimKind
 from mdmem.exchange.relations import claims_of, kind_of_key
+from mdmem.model.fields import FIELDS, Holder, Kind
+from mdmem.model.spelling import synonym
 
 Value = str | tuple[str, ...]
 

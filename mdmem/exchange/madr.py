@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mdmem.entry.headings import sections_of
 from mdmem.exchange.decision import decision_record, fact_lines
 from mdmem.exchange.record import ForeignRecord, SourceFile
+from mdmem.markdown.headings import sections_of
 
 NAME = "madr"
 _HEADINGS = re.compile(

@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from mdmem.authoring.create import require_names
 from mdmem.errors import UsageError
 from mdmem.exchange.memory_json import SCHEMA
 from mdmem.exchange.source import UnfitError
+from mdmem.write.create import require_names
 
 NAME = "json"
 

@@ -13,9 +13,9 @@ from typing import Any
 from mdmem.errors import UsageError
 from mdmem.exchange.outlet import ExportedFile
 from mdmem.setup.seal import opening
-from mdmem.tree import Unreadable, read_one
-from mdmem.workspace.scope import Filters, reading_scope
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.tree import Unreadable, read_one
+from mdmem.store.workspace.scope import Filters, reading_scope
+from mdmem.store.workspace.workspace import Workspace
 
 SCHEMA = 1
 

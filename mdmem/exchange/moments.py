@@ -7,8 +7,8 @@ from datetime import date
 
 from msgspec import Struct
 
-from mdmem.entry.model import NoSuchDayError, NotIsoError, parse_moment
 from mdmem.exchange.record import Guess, Sureness
+from mdmem.model.entry import NoSuchDayError, NotIsoError, parse_moment
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _ISO = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\b")

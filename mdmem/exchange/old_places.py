@@ -10,16 +10,16 @@ import posixpath
 from collections.abc import Sequence
 from pathlib import Path
 
-from mdmem.authoring.citations import listed
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.exchange.import_plan import ImportPlan
 from mdmem.exchange.source import in_project
-from mdmem.git import list_tracked, search_lines
-from mdmem.git.commit import stage_paths
-from mdmem.git.history import list_staged_deletions
-from mdmem.state import leads_away, write_whole
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.git import list_tracked, search_lines
+from mdmem.store.git.commit import stage_paths
+from mdmem.store.git.history import list_staged_deletions
+from mdmem.store.state import leads_away, write_whole
+from mdmem.store.workspace.workspace import Workspace
+from mdmem.write.citations import listed
 
 # So many patterns fit on a command line.
 _AT_ONCE = 200

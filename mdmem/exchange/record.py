@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from mdmem.entry.model import EntryType, Status
+from mdmem.model.entry import EntryType, Status
 
 
 class Sureness(StrEnum):

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from mdmem.document.links import path_of
 from mdmem.exchange.record import Claim, ClaimKind
+from mdmem.markdown.links import path_of
 
 # While a sentence is read, each date and each reference is one private character: no word in it counts.
 _FIRST_DAY, _FIRST = 0xE000, 0xE100

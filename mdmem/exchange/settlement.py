@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct, field
 
-from mdmem.entry.model import Entry, Status
 from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord, Guess, Sureness
 from mdmem.exchange.references import References
+from mdmem.model.entry import Entry, Status
 
 
 class Settled(Struct, frozen=True):

@@ -11,20 +11,20 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.catalog.names import well_formed
 from mdmem.disk import read_regular
-from mdmem.document.fields import FrontMatterError, Trouble
-from mdmem.document.handler import handler
-from mdmem.document.parse import SIZE_LIMIT
-from mdmem.document.split import FenceError, has_front_matter
 from mdmem.errors import UsageError
 from mdmem.exchange.record import SourceFile
-from mdmem.git import Repository, list_ignored, list_tracked_named
+from mdmem.markdown.fields import FrontMatterError, Trouble
+from mdmem.markdown.handler import handler
+from mdmem.markdown.parse import SIZE_LIMIT
+from mdmem.markdown.split import FenceError, has_front_matter
 from mdmem.setup.records import instruction_files, is_record_folder, record_folders, records_in
-from mdmem.state import leads_away
-from mdmem.tree import SETTINGS_NAME
-from mdmem.workspace.location import Location
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.catalog.names import well_formed
+from mdmem.store.git import Repository, list_ignored, list_tracked_named
+from mdmem.store.state import leads_away
+from mdmem.store.tree import SETTINGS_NAME
+from mdmem.store.workspace.location import Location
+from mdmem.store.workspace.workspace import Workspace
 
 
 class UnfitError(ValueError):

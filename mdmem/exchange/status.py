@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.entry.model import Status
 from mdmem.exchange.markers import with_whole_labels, without_comments
 from mdmem.exchange.moments import read_date
 from mdmem.exchange.record import Claim, ClaimKind, Guess, Sureness
@@ -22,6 +21,7 @@ from mdmem.exchange.relations import (
     relation_in,
     sentence_of,
 )
+from mdmem.model.entry import Status
 
 # What was never in force ends on the day of its record.
 _REFUSED = (

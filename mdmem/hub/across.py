@@ -10,7 +10,13 @@ from typing import Generic, NamedTuple, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mdmem.entry.model import EntryType
+from mdmem.ask.budget import pack
+from mdmem.ask.entries import ShownEntry, in_full, list_entries
+from mdmem.ask.mentions import texts_of
+from mdmem.ask.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
+from mdmem.ask.question import Question, SearchResult
+from mdmem.ask.retrieve import retrieve_in
+from mdmem.ask.search import search_in
 from mdmem.errors import UsageError
 from mdmem.hub.candidates import all_of, any_of, candidates, foremost, holders, likely, terms_beginning, within
 from mdmem.hub.ordered_rows import ordered_rows
@@ -20,15 +26,9 @@ from mdmem.hub.rows import BROKEN, mark
 from mdmem.hub.scoring import Totals, Wanted, wanted_in
 from mdmem.hub.text import FoundText, Matches, rows_of
 from mdmem.hub.union import UnionWorkspace, union_of
-from mdmem.retrieval.budget import pack
-from mdmem.retrieval.entries import ShownEntry, in_full, list_entries
-from mdmem.retrieval.mentions import texts_of
-from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
-from mdmem.retrieval.question import Question, SearchResult
-from mdmem.retrieval.retrieve import retrieve_in
-from mdmem.retrieval.search import search_in
-from mdmem.settings import Settings
-from mdmem.workspace.scope import Filters, Scope, ScopeState
+from mdmem.model.entry import EntryType
+from mdmem.store.settings import Settings
+from mdmem.store.workspace.scope import Filters, Scope, ScopeState
 
 _Result = TypeVar("_Result")
 # Files that cannot be read and are named, and so many are counted: each may be an invariant.

@@ -11,30 +11,30 @@ from hashlib import sha256
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.access import EVERYTHING
-from mdmem.catalog import Catalog, is_entry_place, part_of, settings_bytes
-from mdmem.catalog.addresses import MANIFEST, full_address, is_manifest, is_plain_address, with_full_links
-from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, read_manifest, unreadable
-from mdmem.catalog.links import reference_of
-from mdmem.catalog.redaction import known_addresses
-from mdmem.catalog.remote_wings import settings_of
-from mdmem.document.links import body_links, may_have_links
-from mdmem.document.parse import parse_document, without_code
-from mdmem.document.split import body_of
-from mdmem.entry.globs import any_match
-from mdmem.entry.model import LINK_FIELDS, Entry
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.git.ancestry import root_commits
-from mdmem.git.merge import is_shallow
-from mdmem.git.status import list_revision
 from mdmem.hub.names import remote_place, remote_url
 from mdmem.hub.rows import HubFile, Link, is_storable
 from mdmem.hub.scoring import Terms, terms_of
-from mdmem.settings import WingSettings
-from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, JoinedTree, MissingWing, TreeFile, Unreadable, has_file
-from mdmem.tree import missing_wings as missing_in
-from mdmem.workspace.snapshot import Snapshot
-from mdmem.workspace.workspace import Workspace
+from mdmem.markdown.links import body_links, may_have_links
+from mdmem.markdown.parse import parse_document, without_code
+from mdmem.markdown.split import body_of
+from mdmem.model.access import EVERYTHING
+from mdmem.model.entry import LINK_FIELDS, Entry
+from mdmem.model.globs import any_match
+from mdmem.store.catalog import Catalog, is_entry_place, part_of, settings_bytes
+from mdmem.store.catalog.addresses import MANIFEST, full_address, is_manifest, is_plain_address, with_full_links
+from mdmem.store.catalog.interpret import LoadedFile, interpret, iter_documents, read_manifest, unreadable
+from mdmem.store.catalog.links import reference_of
+from mdmem.store.catalog.redaction import known_addresses
+from mdmem.store.catalog.remote_wings import settings_of
+from mdmem.store.git.ancestry import root_commits
+from mdmem.store.git.merge import is_shallow
+from mdmem.store.git.status import list_revision
+from mdmem.store.settings import WingSettings
+from mdmem.store.tree import SETTINGS_NAME, FileKind, GitTree, JoinedTree, MissingWing, TreeFile, Unreadable, has_file
+from mdmem.store.tree import missing_wings as missing_in
+from mdmem.store.workspace.snapshot import Snapshot
+from mdmem.store.workspace.workspace import Workspace
 
 # So many files are read and analysed at once.
 _PORTION = 200

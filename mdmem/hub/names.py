@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from mdmem.errors import UsageError
-from mdmem.git.process import Repository, setting
-from mdmem.settings.remotes import is_path
-from mdmem.workspace.location import Location
+from mdmem.store.git.process import Repository, setting
+from mdmem.store.settings.remotes import is_path
+from mdmem.store.workspace.location import Location
 
 _NAME = re.compile(r"[\w.@+~-]+(?:/[\w.@+~-]+)*(?::[\w.@+~-]+(?:/[\w.@+~-]+)*)?\Z")
 _PORT = re.compile(r":\d*\Z")

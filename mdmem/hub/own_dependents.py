@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from mdmem.entry.model import LINK_FIELDS, Entry
+from mdmem.ask.question import Question
+from mdmem.ask.search import search
 from mdmem.errors import MdmemError, NotFoundError
 from mdmem.hub.across import Reach
 from mdmem.hub.contents import links_in_body
@@ -12,10 +13,9 @@ from mdmem.hub.names import own_names, remote_url
 from mdmem.hub.origins import WingOrigin
 from mdmem.hub.owners import TOLD, LinkingEntry, OwnedEntry, WhoReport, is_address
 from mdmem.hub.reader import HubDependent, HubStated
-from mdmem.retrieval.question import Question
-from mdmem.retrieval.search import search
-from mdmem.workspace.addresses import resolve_name
-from mdmem.workspace.workspace import Workspace
+from mdmem.model.entry import LINK_FIELDS, Entry
+from mdmem.store.workspace.addresses import resolve_name
+from mdmem.store.workspace.workspace import Workspace
 
 
 def who_in(workspace: Workspace, asked: str) -> WhoReport:

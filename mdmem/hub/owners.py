@@ -7,11 +7,11 @@ from datetime import date
 
 from msgspec import Struct
 
+from mdmem.ask.question import Question
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.hub.across import AcrossRequest, Pinned, Reach, search_across
 from mdmem.hub.origins import Origins, WingOrigin
 from mdmem.hub.reader import HubDependent, HubStated, Reader, SeenRow, SeenWing
-from mdmem.retrieval.question import Question
 
 # Of the hits for words so many are told about; of repositories so many are named.
 TOLD, _NAMED = 3, 8

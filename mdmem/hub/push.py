@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from mdmem.git import resolve
-from mdmem.git.ancestry import committed_at
 from mdmem.hub.connection import in_turn
 from mdmem.hub.contents import Contents, narrow_settings
 from mdmem.hub.names import remote_place
@@ -15,7 +13,9 @@ from mdmem.hub.repositories import HubRepository, take_repository
 from mdmem.hub.rows import FORMAT, plain_text
 from mdmem.hub.succession import Succession, leave_others, succession
 from mdmem.hub.transfer import TransferResult, transfer
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.git import resolve
+from mdmem.store.git.ancestry import committed_at
+from mdmem.store.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection

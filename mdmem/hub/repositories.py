@@ -8,12 +8,12 @@ from msgspec import Struct
 
 from mdmem import SETTINGS_NAME
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.git import Repository, list_revision
-from mdmem.git.ancestry import is_ancestor
 from mdmem.hub.connection import FORBIDDEN, HubError, one_row, transaction
 from mdmem.hub.names import checked_name, own_names, remote_url
 from mdmem.hub.permissions import require_owner
-from mdmem.workspace.location import Location
+from mdmem.store.git import Repository, list_revision
+from mdmem.store.git.ancestry import is_ancestor
+from mdmem.store.workspace.location import Location
 
 if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection

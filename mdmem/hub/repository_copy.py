@@ -11,20 +11,20 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mdmem.access import EVERYTHING, Access
-from mdmem.catalog import Catalog, LoadedFile, load_cached
-from mdmem.catalog.remote_wings import NotHere, with_remote_wings
-from mdmem.catalog.snapshot import EntryCache, FileRow
-from mdmem.entry.model import Wing
 from mdmem.hub.origins import Origins, WingOrigin
 from mdmem.hub.reader import Reader, SeenRepository, SeenRow
 from mdmem.hub.rows import unpacked_file, unpacked_wing
 from mdmem.hub.text import CopyText
-from mdmem.settings.model import WingSettings
-from mdmem.tree import SETTINGS_NAME, FileKind, Tree, TreeFile, Unreadable, digest_of, path_of
-from mdmem.workspace.location import Location
-from mdmem.workspace.snapshot import Snapshot
-from mdmem.workspace.workspace import IndexSlot, Parts, Workspace
+from mdmem.model.access import EVERYTHING, Access
+from mdmem.model.entry import Wing
+from mdmem.store.catalog import Catalog, LoadedFile, load_cached
+from mdmem.store.catalog.remote_wings import NotHere, with_remote_wings
+from mdmem.store.catalog.snapshot import EntryCache, FileRow
+from mdmem.store.settings.model import WingSettings
+from mdmem.store.tree import SETTINGS_NAME, FileKind, Tree, TreeFile, Unreadable, digest_of, path_of
+from mdmem.store.workspace.location import Location
+from mdmem.store.workspace.snapshot import Snapshot
+from mdmem.store.workspace.workspace import IndexSlot, Parts, Workspace
 
 NOWHERE = Path(os.devnull)
 """Where no file is, nor can be: a copy lies in no folder."""

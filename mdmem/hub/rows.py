@@ -12,13 +12,13 @@ from zlib import crc32
 
 from msgspec import Struct
 
-from mdmem.catalog.interpret import LoadedFile
-from mdmem.catalog.snapshot import RECORD_VERSION, read_dates
-from mdmem.entry.model import DATE_FIELDS, Wing
 from mdmem.hub.scoring import SCORED, Lengths, Terms, lengths_of
-from mdmem.index.analysis import VERSION
+from mdmem.model.entry import DATE_FIELDS, Wing
 from mdmem.record import UNPACKABLE, pack, unpack
-from mdmem.tree import FileKind
+from mdmem.store.catalog.interpret import LoadedFile
+from mdmem.store.catalog.snapshot import RECORD_VERSION, read_dates
+from mdmem.store.index.analysis import VERSION
+from mdmem.store.tree import FileKind
 
 FORMAT = f"{RECORD_VERSION} {VERSION} 1"
 """What rows are packed in, whichever Python packs them; those of another mdmem are read from their content."""

@@ -11,10 +11,10 @@ from math import log
 
 from msgspec import Struct
 
-from mdmem.entry.fields import Searched, searched_as
-from mdmem.index.analysis import ask, positions_of
-from mdmem.index.protocol import IndexDocument, Match
-from mdmem.index.scores import stored_length
+from mdmem.model.fields import Searched, searched_as
+from mdmem.store.index.analysis import ask, positions_of
+from mdmem.store.index.protocol import IndexDocument, Match
+from mdmem.store.index.scores import stored_length
 
 SCORED = ("title", "text")
 """The fields whose words are counted; the second has the whole entry."""

@@ -6,12 +6,12 @@ from enum import StrEnum
 from typing import Any
 
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.git import Repository
-from mdmem.git.ancestry import is_ancestor, leading_to, led_to_any
-from mdmem.git.errors import UNSHALLOW
-from mdmem.git.fetch import has_commit
-from mdmem.git.merge import is_shallow
 from mdmem.hub.repositories import HubRepository
+from mdmem.store.git import Repository
+from mdmem.store.git.ancestry import is_ancestor, leading_to, led_to_any
+from mdmem.store.git.errors import UNSHALLOW
+from mdmem.store.git.fetch import has_commit
+from mdmem.store.git.merge import is_shallow
 
 
 class Succession(StrEnum):

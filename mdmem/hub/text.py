@@ -12,8 +12,8 @@ from mdmem.hub.candidates import EVERYTHING, candidates, holding
 from mdmem.hub.reader import HeldTerms, Reader, SeenRow, SeenWing
 from mdmem.hub.rows import places_in
 from mdmem.hub.scoring import Lengths, Rows, Totals, Wanted, wanted_in
-from mdmem.index.fulltext import FullTextIndex
-from mdmem.index.protocol import (
+from mdmem.store.index.fulltext import FullTextIndex
+from mdmem.store.index.protocol import (
     FullText,
     IndexState,
     IndexWriteError,

@@ -7,14 +7,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from mdmem.catalog import interpret
-from mdmem.catalog.addresses import MANIFEST
-from mdmem.document.parse import parse_document
-from mdmem.entry.model import Wing
 from mdmem.hub.connection import one_row
 from mdmem.hub.contents import Contents, HubWing, WingSource
 from mdmem.hub.rows import FORMAT, HubFile, path_of, stored_path
 from mdmem.hub.wings import WingRows
+from mdmem.markdown.parse import parse_document
+from mdmem.model.entry import Wing
+from mdmem.store.catalog import interpret
+from mdmem.store.catalog.addresses import MANIFEST
 
 
 class TransferResult(Struct, frozen=True):

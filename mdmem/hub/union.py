@@ -12,19 +12,19 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from mdmem.access import EVERYTHING, Access
-from mdmem.catalog import LoadedFile, interpret
-from mdmem.document.parse import parse_document
-from mdmem.entry.model import LINK_FIELDS, Entry, Wing, WingKind
 from mdmem.errors import SettingsError
 from mdmem.hub.origins import Origins
 from mdmem.hub.reader import Reader, SeenRow, SeenWing
 from mdmem.hub.repository_copy import CopiedFiles, CopyWorkspace, RecordCache, is_entry_row, workspace_over
 from mdmem.hub.rows import unpacked_file
-from mdmem.index.protocol import FullText
-from mdmem.settings import Settings, parse_settings
-from mdmem.settings.model import OneSided
-from mdmem.workspace.workspace import IndexSlot
+from mdmem.markdown.parse import parse_document
+from mdmem.model.access import EVERYTHING, Access
+from mdmem.model.entry import LINK_FIELDS, Entry, Wing, WingKind
+from mdmem.store.catalog import LoadedFile, interpret
+from mdmem.store.index.protocol import FullText
+from mdmem.store.settings import Settings, parse_settings
+from mdmem.store.settings.model import OneSided
+from mdmem.store.workspace.workspace import IndexSlot
 
 # What decides how an entry stands; what it only names is not brought.
 _DECIDING = ("supersedes", "superseded_by", "amends", "overrides", "conflicts_with")

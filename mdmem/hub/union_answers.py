@@ -9,11 +9,11 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mdmem.ask.answers import SHORT_BUDGET, Answer, Answers, without_repeats
+from mdmem.ask.pack import PLAIN, Pack, PackedEntry, Printed
+from mdmem.ask.question import Question
 from mdmem.hub.across import AcrossAnswer, AcrossRequest, retrieve_across
 from mdmem.hub.reader import Reader
-from mdmem.retrieval.answers import SHORT_BUDGET, Answer, Answers, without_repeats
-from mdmem.retrieval.pack import PLAIN, Pack, PackedEntry, Printed
-from mdmem.retrieval.question import Question
 
 
 class UnionAnswers(Struct, frozen=True):

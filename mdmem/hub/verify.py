@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from mdmem.entry.model import Wing
 from mdmem.errors import EnvironmentFaultError
-from mdmem.finding import Finding, Place
-from mdmem.git.fetch import has_commit
 from mdmem.hub.connection import REBUILD, transaction
 from mdmem.hub.contents import Contents, HubWing, narrow_settings
 from mdmem.hub.names import remote_place
 from mdmem.hub.repositories import own_repository
 from mdmem.hub.rows import COLUMNS, FORMAT, HubFile, columns_of, path_of, plain_text, stored_path, words_of
 from mdmem.hub.wings import WingFigures
-from mdmem.tree import SETTINGS_NAME
-from mdmem.workspace.workspace import Workspace
+from mdmem.model.entry import Wing
+from mdmem.model.finding import Finding, Place
+from mdmem.store.git.fetch import has_commit
+from mdmem.store.tree import SETTINGS_NAME
+from mdmem.store.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection

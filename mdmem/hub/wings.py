@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mdmem.entry.model import Wing
 from mdmem.hub.connection import REBUILD, HubError
 from mdmem.hub.rows import (
     COLUMNS,
@@ -21,6 +20,7 @@ from mdmem.hub.rows import (
     words_of,
 )
 from mdmem.hub.scoring import SCORED
+from mdmem.model.entry import Wing
 
 # So many rows are sent at once.
 _PORTION = 200

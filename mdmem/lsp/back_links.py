@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct, field
 
-from mdmem.catalog import Catalog
-from mdmem.catalog.links import reference_of
-from mdmem.document.links import BodyLink, body_links, may_have_links
-from mdmem.document.parse import without_code
-from mdmem.entry.model import LINK_FIELDS
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.spots import meant, parts_of
+from mdmem.markdown.links import BodyLink, body_links, may_have_links
+from mdmem.markdown.parse import without_code
+from mdmem.model.entry import LINK_FIELDS
+from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.links import reference_of
 
 
 class EditedMemory(Struct, frozen=True):

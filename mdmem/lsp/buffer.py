@@ -11,7 +11,7 @@ from lsprotocol import types
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.finding import Place
+from mdmem.model.finding import Place
 
 # Python's own lines end at six more characters.
 _LINE_END = re.compile("\r\n|\n|\r")

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from mdmem.entry.model import Entry
+from mdmem.ask.brief import always_for, rules_for
 from mdmem.errors import MdmemError
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.session import EditorSession
-from mdmem.retrieval.brief import always_for, rules_for
-from mdmem.workspace.workspace import Workspace
+from mdmem.model.entry import Entry
+from mdmem.store.workspace.workspace import Workspace
 
 
 def rules_of(session: EditorSession, buffer: Buffer) -> CodeRules:

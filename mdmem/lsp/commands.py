@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from mdmem.finding import Severity
 from mdmem.lsp.choice import say, show
 from mdmem.lsp.place import EditorPage, is_here
 from mdmem.lsp.server import Server
 from mdmem.lsp.texts import plain_line, standing
+from mdmem.model.finding import Severity
 
 
 def why(server: Server, uri: str = "") -> None:

@@ -8,9 +8,6 @@ from collections.abc import Iterator, Sequence
 from lsprotocol import types
 from msgspec import Struct
 
-from mdmem.catalog.addresses import is_entry_place
-from mdmem.entry.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS, Field, Holder, Kind
-from mdmem.entry.model import EntryType
 from mdmem.lsp.address_items import address_items
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.code_path_items import code_path_items
@@ -21,6 +18,9 @@ from mdmem.lsp.session import EditorSession
 from mdmem.lsp.spots import Spot, SpotKind
 from mdmem.lsp.texts import entry_lines, shown
 from mdmem.lsp.values import values_of
+from mdmem.model.entry import EntryType
+from mdmem.model.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS, Field, Holder, Kind
+from mdmem.store.catalog.addresses import is_entry_place
 
 _WORD = re.compile(r"(?:(?<!\S)-\Z)?(?P<begun>[^\s,\[\]{}\"':]*)\Z")
 # An address that is begun, in brackets that nobody closed yet.

@@ -10,8 +10,8 @@ from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.place import START, EditorPage, is_here, location_of
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.spots import Spot, SpotKind
-from mdmem.settings.model import line_of
-from mdmem.tree import SETTINGS_NAME
+from mdmem.store.settings.model import line_of
+from mdmem.store.tree import SETTINGS_NAME
 
 
 def definition(session: EditorSession, buffer: Buffer, params: types.DefinitionParams) -> list[types.Location]:

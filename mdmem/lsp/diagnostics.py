@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from mdmem.finding import Finding, Severity
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.session import EditorSession
+from mdmem.model.finding import Finding, Severity
 
 SOURCE = "mdmem"
 _SEVERITIES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from mdmem.tree import FileKind, Tree
+from mdmem.store.tree import FileKind, Tree
 
 
 class Edits(Struct, frozen=True):

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
-from mdmem.document.scalars import scalar
-from mdmem.entry.model import EntryType, title_of
-from mdmem.entry.templates import BODIES
 from mdmem.lsp.place import EditorPage
+from mdmem.markdown.scalars import scalar
+from mdmem.model.entry import EntryType, title_of
+from mdmem.model.templates import BODIES
 
 _ACTING = re.compile(r"[\\$}]")
 _PLACEHOLDER = re.compile(r"<([^<>]+)>")

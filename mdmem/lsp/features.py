@@ -37,7 +37,7 @@ COMMANDS: Mapping[str, str] = {
     "mdmem.new": "mdmem.lsp.lifecycle_commands:new",
     "mdmem.approve": "mdmem.lsp.lifecycle_commands:approve",
     "mdmem.verify": "mdmem.lsp.lifecycle_commands:verify",
-    "mdmem.review": "mdmem.lsp.lifecycle_commands:review",
+    "mdmem.change": "mdmem.lsp.lifecycle_commands:review",
     "mdmem.deprecate": "mdmem.lsp.lifecycle_commands:deprecate",
     "mdmem.supersede": "mdmem.lsp.lifecycle_commands:supersede",
 }

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from mdmem.catalog import Catalog
 from mdmem.checks.baseline import without_known
 from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, require_known_wings, run_checks
 from mdmem.checks.kept_findings import with_extracts
 from mdmem.errors import MdmemError, SettingsError, shown_message
-from mdmem.finding import Finding, Place, Severity
 from mdmem.lsp.session import EditorSession
-from mdmem.settings import Settings
-from mdmem.tree import SETTINGS_NAME, OverlaidTree
+from mdmem.model.finding import Finding, Place, Severity
+from mdmem.store.catalog import Catalog
+from mdmem.store.settings import Settings
+from mdmem.store.tree import SETTINGS_NAME, OverlaidTree
 
 SETTINGS_CODE = "settings"
 

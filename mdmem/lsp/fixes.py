@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from lsprotocol import types
 from msgspec.structs import replace
 
-from mdmem.authoring.fix import mend_all, plan_fix
 from mdmem.checks.engine import CheckReport
 from mdmem.errors import MdmemError
-from mdmem.finding import Finding
 from mdmem.lsp.findings import SessionFindings
 from mdmem.lsp.place import EditorPage
 from mdmem.lsp.workspace_edit import edit_of
-from mdmem.tree import OverlaidTree, Tree
+from mdmem.model.finding import Finding
+from mdmem.store.tree import OverlaidTree, Tree
+from mdmem.write.fix import mend_all, plan_fix
 
 FIX_ALL = "source.fixAll.mdmem"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from mdmem.entry.globs import all_matches
 from mdmem.lsp.session import EditorSession
+from mdmem.model.globs import all_matches
 
 
 def files_met(session: EditorSession, *globs: str) -> tuple[str, ...]:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 
 from lsprotocol import types
 
-from mdmem.entry.model import Status
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.place import START, EditorPage, is_here
 from mdmem.lsp.roots import Roots
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.symbols import KINDS, tags_of
 from mdmem.lsp.texts import plain_line
+from mdmem.model.entry import Status
 from mdmem.render.lineage_graph import state_of
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from lsprotocol import types
 
 from mdmem.checks.engine import get_check
-from mdmem.entry.fields import FIELDS
 from mdmem.errors import MdmemError
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.code_rules import rules_of
@@ -16,6 +15,7 @@ from mdmem.lsp.place import EditorPage
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.spots import Spot, SpotKind
 from mdmem.lsp.texts import entry_lines, shown, title_line
+from mdmem.model.fields import FIELDS
 from mdmem.render.findings.text import explanation
 
 _FIELDS = {field.name: field for field in FIELDS}

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from lsprotocol import types
 
-from mdmem.entry.model import Entry, Status
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.choice import choice, targets_of
 from mdmem.lsp.code_rules import rules_of
 from mdmem.lsp.globs import files_met
 from mdmem.lsp.place import START, EditorPage
 from mdmem.lsp.session import EditorSession
-from mdmem.workspace.freshness import age_of
+from mdmem.model.entry import Entry, Status
+from mdmem.store.workspace.freshness import age_of
 
 # What is said, and the titles and uris of the files that a click leads to.
 _Line = tuple[str, Sequence[tuple[str, str]]]

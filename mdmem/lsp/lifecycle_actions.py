@@ -7,18 +7,18 @@ from typing import NamedTuple
 
 from lsprotocol import types
 
-from mdmem.authoring.approve import approver, plan_approval
-from mdmem.authoring.change_set import ChangeSet
-from mdmem.authoring.create import Draft
-from mdmem.authoring.lifecycle import plan_deprecation, plan_review, plan_verification
-from mdmem.authoring.successor import plan_succession, successor_text
-from mdmem.authoring.supersede import plan_supersession
-from mdmem.entry.model import Entry, Status
-from mdmem.entry.templates import REASON
 from mdmem.errors import MdmemError
 from mdmem.lsp.place import EditorPage, is_here
 from mdmem.lsp.spots import SpotKind
 from mdmem.lsp.workspace_edit import proved_edit
+from mdmem.model.entry import Entry, Status
+from mdmem.model.templates import REASON
+from mdmem.write.approve import approver, plan_approval
+from mdmem.write.change_set import ChangeSet
+from mdmem.write.create import Draft
+from mdmem.write.lifecycle import plan_deprecation, plan_review, plan_verification
+from mdmem.write.successor import plan_succession, successor_text
+from mdmem.write.supersede import plan_supersession
 
 
 class Deed(NamedTuple):

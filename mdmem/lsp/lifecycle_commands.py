@@ -10,10 +10,6 @@ from contextlib import contextmanager
 
 from lsprotocol import types
 
-from mdmem.authoring.change_set import ChangeSet
-from mdmem.authoring.create import Draft, address_of, compose, create, refuse_taken
-from mdmem.authoring.place import place_of, require_wing
-from mdmem.entry.model import EntryType
 from mdmem.errors import MdmemError, UsageError, shown_message
 from mdmem.lsp.choice import say, show
 from mdmem.lsp.lifecycle_actions import approval, deprecation, doubt, succession, supersession, verification
@@ -21,6 +17,10 @@ from mdmem.lsp.place import EditorPage
 from mdmem.lsp.server import Server
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.workspace_edit import proved_edit
+from mdmem.model.entry import EntryType
+from mdmem.write.change_set import ChangeSet
+from mdmem.write.create import Draft, address_of, compose, create, refuse_taken
+from mdmem.write.place import place_of, require_wing
 
 _Do = Callable[[EditorPage], ChangeSet]
 

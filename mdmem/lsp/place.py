@@ -9,12 +9,12 @@ from functools import cached_property
 from lsprotocol import types
 from msgspec import Struct
 
-from mdmem.catalog.addresses import is_entry_place
-from mdmem.entry.model import Entry
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.spots import Spot, SpotKind, TextParts, meant, parts_of
-from mdmem.tree import SETTINGS_NAME
+from mdmem.model.entry import Entry
+from mdmem.store.catalog.addresses import is_entry_place
+from mdmem.store.tree import SETTINGS_NAME
 
 # In code any path may end in an address; which do, the catalog says. Code may hold lines of a megabyte: nothing is
 # looked at twice.

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from lsprotocol import types
 
-from mdmem.finding import Finding, Severity
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.diagnostics import diagnostics_of
 from mdmem.lsp.findings import SessionFindings
 from mdmem.lsp.session import EditorSession
+from mdmem.model.finding import Finding, Severity
 
 # What comes in one breath is answered once.
 _BREATH = 0.01

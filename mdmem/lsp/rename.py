@@ -9,8 +9,6 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from mdmem.authoring.move import plan_named_moves
-from mdmem.catalog.addresses import is_entry_place
 from mdmem.errors import MdmemError, shown_message
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.place import EditorPage
@@ -18,6 +16,8 @@ from mdmem.lsp.roots import Roots, file_of
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.spots import SpotKind
 from mdmem.lsp.workspace_edit import proved_edit
+from mdmem.store.catalog.addresses import is_entry_place
+from mdmem.write.move import plan_named_moves
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from mdmem.errors import MdmemError
 from mdmem.lsp.buffer import Buffer, over_file
 from mdmem.lsp.options import EditorSkills
 from mdmem.lsp.session import EditorSession
-from mdmem.workspace.location import Location, locate
+from mdmem.store.workspace.location import Location, locate
 
 
 class Roots:

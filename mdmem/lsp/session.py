@@ -15,19 +15,19 @@ from pygls.uris import from_fs_path
 from mdmem.checks.kept_findings import ExtractStore
 from mdmem.checks.run import facts_of
 from mdmem.errors import MdmemError, SettingsError
-from mdmem.finding import Finding
-from mdmem.git.stamp import Stamp, stamp_of
 from mdmem.lsp.back_links import BackLinks, EditedMemory, fields_naming
 from mdmem.lsp.buffer import Buffer, over_file
 from mdmem.lsp.edits import differing
 from mdmem.lsp.options import EditorSkills
-from mdmem.settings import Settings
-from mdmem.tree import SETTINGS_NAME, OverlaidTree, Unreadable, read_one
-from mdmem.workspace.workspace import Workspace
+from mdmem.model.finding import Finding
+from mdmem.store.git.stamp import Stamp, stamp_of
+from mdmem.store.settings import Settings
+from mdmem.store.tree import SETTINGS_NAME, OverlaidTree, Unreadable, read_one
+from mdmem.store.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from mdmem.catalog import Catalog
-    from mdmem.workspace.location import Location
+    from mdmem.store.catalog import Catalog
+    from mdmem.store.workspace.location import Location
 
 _Made = TypeVar("_Made")
 

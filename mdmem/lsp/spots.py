@@ -10,13 +10,13 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from mdmem.catalog.addresses import full_address
-from mdmem.catalog.links import reference_of
-from mdmem.catalog.model import Catalog
-from mdmem.document.links import BodyLink, body_links
-from mdmem.document.parse import SIZE_LIMIT, without_code
-from mdmem.document.split import FENCE, has_front_matter
-from mdmem.entry.fields import FIELDS, Kind
+from mdmem.markdown.links import BodyLink, body_links
+from mdmem.markdown.parse import SIZE_LIMIT, without_code
+from mdmem.markdown.split import FENCE, has_front_matter
+from mdmem.model.fields import FIELDS, Kind
+from mdmem.store.catalog.addresses import full_address
+from mdmem.store.catalog.links import reference_of
+from mdmem.store.catalog.model import Catalog
 
 
 class SpotKind(StrEnum):

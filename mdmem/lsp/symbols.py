@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 
 from lsprotocol import types
 
-from mdmem.document.parse import without_fenced
-from mdmem.entry.model import EntryType
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.place import EditorPage, is_here, location_of
 from mdmem.lsp.roots import Roots
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.texts import plain_line
+from mdmem.markdown.parse import without_fenced
+from mdmem.model.entry import EntryType
 from mdmem.render.lineage_graph import BoxState, state_of
 
 KINDS: Mapping[EntryType, types.SymbolKind] = {

@@ -8,13 +8,13 @@ from datetime import date
 
 from lsprotocol import types
 
-from mdmem.catalog import Catalog
-from mdmem.entry.model import Entry
-from mdmem.entry.text import summary_of
+from mdmem.ask.quotation import plain
 from mdmem.errors import MdmemError
 from mdmem.lsp.options import EditorSkills
+from mdmem.markdown.text import summary_of
+from mdmem.model.entry import Entry
 from mdmem.render.lineage_graph import BoxState, state_of
-from mdmem.retrieval.quotation import plain
+from mdmem.store.catalog import Catalog
 
 # In characters: what stands between fences is not wrapped by the editor.
 _WIDTH = 88

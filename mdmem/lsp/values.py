@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
 from mdmem.checks.engine import first_sentences
-from mdmem.document.scalars import scalar
-from mdmem.entry.fields import FIELDS, Kind
-from mdmem.entry.model import EntryType, Status, WingKind
 from mdmem.lsp.place import EditorPage
+from mdmem.markdown.scalars import scalar
+from mdmem.model.entry import EntryType, Status, WingKind
+from mdmem.model.fields import FIELDS, Kind
 
 _MEANINGS = {
     EntryType.INVARIANT: "holds always, whatever is asked",

@@ -9,13 +9,13 @@ from itertools import takewhile
 
 from lsprotocol import types
 
-from mdmem.authoring.change_set import Change, ChangeSet
-from mdmem.authoring.write import catalog_after, permitted, refuse_faults
-from mdmem.catalog import Catalog
 from mdmem.errors import LostRaceError, UsageError, taken
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.session import EditorSession
-from mdmem.state import leads_away
+from mdmem.store.catalog import Catalog
+from mdmem.store.state import leads_away
+from mdmem.write.change_set import Change, ChangeSet
+from mdmem.write.write import catalog_after, permitted, refuse_faults
 
 _Operation = types.TextDocumentEdit | types.CreateFile | types.RenameFile
 

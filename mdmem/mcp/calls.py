@@ -20,7 +20,8 @@ import anyio
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from mdmem.access import Access
+from mdmem.ask.fallback import outside
+from mdmem.ask.given import is_given
 from mdmem.errors import (
     EnvironmentFaultError,
     MdmemError,
@@ -35,12 +36,11 @@ from mdmem.mcp.pages import VIEW, Page, json_line, page_of, text_page_of
 from mdmem.mcp.session import NOTHING, Given, Session
 from mdmem.mcp.tools.shape import AT, JSON_FORM, REPOSITORY, Facts, Told, Tool
 from mdmem.mcp.workspaces import Provider
+from mdmem.model.access import Access
 from mdmem.reply import replying
-from mdmem.retrieval.fallback import outside
-from mdmem.retrieval.given import is_given
-from mdmem.workspace.consultations import note_told
-from mdmem.workspace.deadline import OverdueError, within
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.workspace.consultations import note_told
+from mdmem.store.workspace.deadline import OverdueError, within
+from mdmem.store.workspace.workspace import Workspace
 
 log = logging.getLogger("mdmem.mcp")
 

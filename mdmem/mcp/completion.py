@@ -12,8 +12,8 @@ from mdmem.mcp.arguments import hint, shown
 from mdmem.mcp.listings import rooms_of
 from mdmem.mcp.prompts import find_prompt
 from mdmem.mcp.resources import TEMPLATES
-from mdmem.workspace.wings import find_wing
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.workspace.wings import find_wing
+from mdmem.store.workspace.workspace import Workspace
 
 # The protocol takes no more values.
 _MOST = 100

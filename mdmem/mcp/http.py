@@ -14,14 +14,14 @@ from mcp.server.transport_security import TransportSecuritySettings
 from msgspec import Struct
 from starlette.types import ASGIApp
 
-from mdmem.access import EVERYTHING, Access
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.mcp.auth import AccessMiddleware, Authenticator, KnownNames
 from mdmem.mcp.connections import protocol_with
 from mdmem.mcp.logs import bound_log
 from mdmem.mcp.rate_limits import Buckets, HttpLimits
 from mdmem.mcp.server import MemoryServer
-from mdmem.state.bearer_tokens import BearerTokens
+from mdmem.model.access import EVERYTHING, Access
+from mdmem.store.state.bearer_tokens import BearerTokens
 
 PATH = "/mcp"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")

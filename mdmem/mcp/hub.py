@@ -8,9 +8,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.catalog.addresses import is_entry_place
 from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, RootNotFoundError, UsageError
-from mdmem.git.status import list_changed_since_commit
 from mdmem.hub.kept_copies import ServedHub
 from mdmem.hub.names import own_names, remote_url
 from mdmem.hub.owners import is_address, repository_of
@@ -23,8 +21,10 @@ from mdmem.mcp.tools.across import ACROSS
 from mdmem.mcp.tools.shape import AT, EVERYWHERE, REPOSITORY, Facts, Told
 from mdmem.mcp.workspaces import Provider
 from mdmem.render.hub_answers import copied_json, since_text
-from mdmem.tree import SETTINGS_NAME
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.catalog.addresses import is_entry_place
+from mdmem.store.git.status import list_changed_since_commit
+from mdmem.store.tree import SETTINGS_NAME
+from mdmem.store.workspace.workspace import Workspace
 
 OfClone = Callable[["ToolCall"], "Facts | Told"]
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from mdmem.entry.model import visible
-from mdmem.finding import Finding
 from mdmem.mcp.answers import plain
+from mdmem.model.entry import visible
+from mdmem.model.finding import Finding
 
 # The strictest clients take no more characters of one answer.
 LARGEST = 40_000

@@ -8,18 +8,18 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from mdmem.entry.model import Entry, day_of
+from mdmem.ask.entries import show_one
+from mdmem.ask.pack import Pack, PackedEntry
+from mdmem.ask.question import Question
+from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.mcp.arguments import AsText, Name, Paths, Text
 from mdmem.mcp.listings import answering
 from mdmem.mcp.tools.core import from_top
 from mdmem.mcp.tools.shape import Facts
+from mdmem.model.entry import Entry, day_of
 from mdmem.render.entries import standing
-from mdmem.retrieval.entries import show_one
-from mdmem.retrieval.pack import Pack, PackedEntry
-from mdmem.retrieval.question import Question
-from mdmem.retrieval.retrieve import retrieve, with_code_paths
-from mdmem.workspace.scope import AmbiguousWingError, Filters
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.workspace.scope import AmbiguousWingError, Filters
+from mdmem.store.workspace.workspace import Workspace
 
 _Wing = Annotated[Name | None, Field(description="The wing, by its name or project id. Default: the active one.")]
 _INVARIANTS, _OTHERS, _PROPOSED, _NEWEST = 30, 8, 5, 10

@@ -15,7 +15,7 @@ from mdmem.mcp.markdown import LARGEST
 from mdmem.mcp.prompt_facts import around_decision, around_diff, around_entry, around_wing
 from mdmem.mcp.tools.shape import Facts
 from mdmem.mcp.tools.table import tools_of
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace
 
 # What somebody types or pastes; two messages of one prompt stay below what a client takes.
 _PASTED = 15_000

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from mcp_types import Resource
 from msgspec import Struct
 
-from mdmem.entry.json_schema import front_matter_schema
 from mdmem.errors import NotFoundError
 from mdmem.guide import page, summary, topics
 from mdmem.mcp.answers import written_out
@@ -25,7 +24,8 @@ from mdmem.mcp.listings import (
     wing_text,
 )
 from mdmem.mcp.markdown import LARGEST
-from mdmem.workspace.workspace import Workspace
+from mdmem.model.json_schema import front_matter_schema
+from mdmem.store.workspace.workspace import Workspace
 
 MARKDOWN = "text/markdown"
 # Of more wings and rooms, the rest is reached through the templates.

@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mdmem.access import Access
-from mdmem.catalog import Catalog, load_cached
-from mdmem.git.stamp import Stamp, stamp_of
-from mdmem.tree import FileKind, Tree, TreeFile
-from mdmem.workspace.deadline import TimedTree
-from mdmem.workspace.workspace import Workspace
+from mdmem.model.access import Access
+from mdmem.store.catalog import Catalog, load_cached
+from mdmem.store.git.stamp import Stamp, stamp_of
+from mdmem.store.tree import FileKind, Tree, TreeFile
+from mdmem.store.workspace.deadline import TimedTree
+from mdmem.store.workspace.workspace import Workspace
 
 # So many callers' views are kept.
 _VIEWS = 8

@@ -31,7 +31,6 @@ from mcp_types import Prompt as ListedPrompt
 from mcp_types import Tool as ListedTool
 
 from mdmem import __version__
-from mdmem.access import EVERYTHING, Access
 from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, RootNotFoundError, SettingsError, UsageError
 from mdmem.mcp.arguments import hint, shown
 from mdmem.mcp.calls import Calls, OtherMemories, system_refusal
@@ -44,8 +43,9 @@ from mdmem.mcp.tools.shape import Tool
 from mdmem.mcp.tools.table import PROFILES, TOOLS, listed_in, tools_of
 from mdmem.mcp.warmup import Warmup
 from mdmem.mcp.workspaces import Provider
+from mdmem.model.access import EVERYTHING, Access
 from mdmem.profile import Profile
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace
 
 INSTRUCTIONS = (
     "Call `retrieve` (not listed: `retrieve_context` or `context`) before you change code or decide anything: "

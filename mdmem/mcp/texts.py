@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from mdmem.entry.model import visible
+from mdmem.ask.entries import ShownEntry
+from mdmem.ask.question import Hit, SearchResult
+from mdmem.model.entry import visible
 from mdmem.render.entries import search_text, standing
 from mdmem.render.ink import Ink
-from mdmem.retrieval.entries import ShownEntry
-from mdmem.retrieval.question import Hit, SearchResult
 
 Facts = Mapping[str, Any]
 _TOLD = ("type", "title", "status")

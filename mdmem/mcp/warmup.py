@@ -9,9 +9,9 @@ from typing import Any
 import anyio
 from mcp.server.mcpserver import Context
 
+from mdmem.change.status import refresh_index
 from mdmem.errors import MdmemError
 from mdmem.mcp.workspaces import Provider
-from mdmem.status import refresh_index
 
 log = logging.getLogger("mdmem.mcp")
 

@@ -10,15 +10,15 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
-from mdmem.access import EVERYTHING, Access
 from mdmem.disk import read_regular
 from mdmem.errors import MdmemError, RootNotFoundError, SettingsError
-from mdmem.index.protocol import Progress
 from mdmem.mcp.served_workspace import ServedWorkspace
+from mdmem.model.access import EVERYTHING, Access
 from mdmem.profile import Profile
-from mdmem.settings import Settings, parse_settings
-from mdmem.workspace.location import Location, locate
-from mdmem.workspace.workspace import Parts, Workspace
+from mdmem.store.index.protocol import Progress
+from mdmem.store.settings import Settings, parse_settings
+from mdmem.store.workspace.location import Location, locate
+from mdmem.store.workspace.workspace import Parts, Workspace
 
 
 class Provider:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from mdmem.ask.question import AnswerBasis, Coverage
+from mdmem.ask.ranks import is_fitting
 from mdmem.render.basis import contradictions_text, ended_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
@@ -25,13 +27,11 @@ from mdmem.render.retrieval import (
     unread_text,
 )
 from mdmem.render.words import count, unheld
-from mdmem.retrieval.question import AnswerBasis, Coverage
-from mdmem.retrieval.ranks import is_fitting
 
 if TYPE_CHECKING:
+    from mdmem.ask.answers import Answers
+    from mdmem.ask.pack import Pack, Printed
     from mdmem.render.retrieval import Rendered
-    from mdmem.retrieval.answers import Answers
-    from mdmem.retrieval.pack import Pack, Printed
 
 # So much of a question tells which one an answer is to.
 _ASKED = 48

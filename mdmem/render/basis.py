@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from mdmem.entry.model import Entry, day_of
-from mdmem.finding import Finding
+from mdmem.ask.question import BEARINGS, AnswerBasis, AnsweredEntry, Contradiction
+from mdmem.model.entry import Entry, day_of
+from mdmem.model.finding import Finding
 from mdmem.render.characters import one_line
 from mdmem.render.words import UNREPLACED
-from mdmem.retrieval.question import BEARINGS, AnswerBasis, AnsweredEntry, Contradiction
 
 # The rest of a reason stands in the entry.
 _LONGEST = 160

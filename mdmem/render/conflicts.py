@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from mdmem.entry.model import visible
-from mdmem.merge.conflicts import ConflictKind, FieldSides, MergeConflict, MergeConflicts, SuccessorSide
+from mdmem.change.conflicts import ConflictKind, FieldSides, MergeConflict, MergeConflicts, SuccessorSide
+from mdmem.model.entry import visible
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from mdmem.context.answer import pack_answer, usage_hint
-from mdmem.context.pack import named_in
-from mdmem.context.request import Layer
-from mdmem.entry.model import EntryType
+from mdmem.ask.context.answer import pack_answer, usage_hint
+from mdmem.ask.context.pack import named_in
+from mdmem.ask.context.request import Layer
+from mdmem.model.entry import EntryType
+from mdmem.model.standing import marked
 from mdmem.render.basis import contradictions_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump
 from mdmem.render.words import count, indent
-from mdmem.standing import marked
 
 if TYPE_CHECKING:
-    from mdmem.context.pack import ContextPack, Item, Related
+    from mdmem.ask.context.pack import ContextPack, Item, Related
 
 
 def context_json(pack: ContextPack) -> str:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from mdmem.entry.model import Entry, Status
+from mdmem.ask.question import VIA_NAMED, replaced_notes
+from mdmem.model.entry import Entry, Status
+from mdmem.model.standing import Standing, marked
 from mdmem.render.basis import bearings_text, ended_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import UNREPLACED, count, indent
-from mdmem.retrieval.question import VIA_NAMED, replaced_notes
-from mdmem.standing import Standing, marked
 
 if TYPE_CHECKING:
-    from mdmem.retrieval.entries import ShownEntry
-    from mdmem.retrieval.question import Hit, SearchResult
+    from mdmem.ask.entries import ShownEntry
+    from mdmem.ask.question import Hit, SearchResult
 
 
 def search_text(

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mdmem.entry.model import Status, visible
+from mdmem.model.entry import Status, visible
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump
 from mdmem.render.words import count
@@ -15,7 +15,7 @@ from mdmem.render.words import count
 if TYPE_CHECKING:
     from mdmem.exchange.importer import ImportReport
     from mdmem.exchange.intake import ImportRow
-    from mdmem.finding import Finding
+    from mdmem.model.finding import Finding
 
 # So many errors are told one by one.
 _TOLD = 20

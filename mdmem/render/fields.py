@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mdmem.entry.fields import FIELDS, Field, Holder, Kind, Searched
-from mdmem.entry.model import EntryType, Status, WingKind
+from mdmem.model.entry import EntryType, Status, WingKind
+from mdmem.model.fields import FIELDS, Field, Holder, Kind, Searched
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from mdmem.entry.model import Entry, day_of, visible
+from mdmem.model.entry import Entry, day_of, visible
+from mdmem.model.standing import standing_json
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
-from mdmem.standing import standing_json
 
 if TYPE_CHECKING:
-    from mdmem.git.file_log import FileRevision
-    from mdmem.history.log import BlameReport, FieldBlame, HistoryStep, LogReport
-    from mdmem.history.why import ChainLink, WhyReport
+    from mdmem.change.log import BlameReport, FieldBlame, HistoryStep, LogReport
+    from mdmem.change.why import ChainLink, WhyReport
+    from mdmem.store.git.file_log import FileRevision
 
 _CUT = "the history is cut off here: `git fetch --unshallow` brings the rest"
 _LONGEST = 60

@@ -17,17 +17,17 @@ from mdmem.render.told import told_json, told_text
 from mdmem.render.words import count
 
 if TYPE_CHECKING:
-    from mdmem.entry.model import Entry
+    from mdmem.ask.about import ToldEntry
+    from mdmem.ask.answers import Answers
+    from mdmem.ask.entries import ShownEntry
+    from mdmem.ask.pack import Pack
+    from mdmem.ask.question import Hit, SearchResult
     from mdmem.hub.across import AcrossAnswer, Pinned, Reach
     from mdmem.hub.origins import WingOrigin
     from mdmem.hub.repository_copy import RepositoryCopy
     from mdmem.hub.union_answers import UnionAnswers
+    from mdmem.model.entry import Entry
     from mdmem.render.ink import Ink
-    from mdmem.retrieval.about import ToldEntry
-    from mdmem.retrieval.answers import Answers
-    from mdmem.retrieval.entries import ShownEntry
-    from mdmem.retrieval.pack import Pack
-    from mdmem.retrieval.question import Hit, SearchResult
 
 _NAMED = 5
 _TEXTS = ("reason", "why", "message", "standing_note")

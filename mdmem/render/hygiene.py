@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.entry.model import visible
-from mdmem.hygiene.near_duplicates import NearPair
-from mdmem.hygiene.report import Groups, HygieneFindings
-from mdmem.hygiene.run import HygieneReport
+from mdmem.change.hygiene import HygieneReport
+from mdmem.change.hygiene_report import Groups, HygieneFindings
+from mdmem.change.near_duplicates import NearPair
+from mdmem.model.entry import visible
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump
 from mdmem.render.markdown import code, prose
 from mdmem.render.saves import ID_LENGTH, RESOLVING, stopped_save, title_of_write
 from mdmem.render.words import count
-from mdmem.state.pending_writes import Blocked, PendingWrite
+from mdmem.store.state.pending_writes import Blocked, PendingWrite
 
 _ENDING = "`mdmem deprecate ADDRESS --reason WHY`"
 _REPLACING = "`mdmem supersede ADDRESS --title TITLE --reason WHY`"

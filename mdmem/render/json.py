@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
+from mdmem.ask.question import VIA_NAMED
+from mdmem.model.standing import standing_json
 from mdmem.render.characters import json_text
-from mdmem.retrieval.question import VIA_NAMED
-from mdmem.standing import standing_json
 
 if TYPE_CHECKING:
-    from mdmem.history.why import ChainLink, WhyReport
-    from mdmem.retrieval.entries import ShownEntry
-    from mdmem.retrieval.pack import Mention, Pack, PackedEntry
-    from mdmem.retrieval.question import AnswerBasis, Hit, Omission, SearchResult
-    from mdmem.status import StatusReport
+    from mdmem.ask.entries import ShownEntry
+    from mdmem.ask.pack import Mention, Pack, PackedEntry
+    from mdmem.ask.question import AnswerBasis, Hit, Omission, SearchResult
+    from mdmem.change.status import StatusReport
+    from mdmem.change.why import ChainLink, WhyReport
 
 SCHEMA = 1
 

@@ -10,8 +10,8 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.catalog import Catalog
-from mdmem.entry.model import Entry, Status, day_of
+from mdmem.model.entry import Entry, Status, day_of
+from mdmem.store.catalog import Catalog
 
 # A drawing of more is no help.
 MOST = 60

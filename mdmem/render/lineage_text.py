@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdmem.entry.model import visible
+from mdmem.model.entry import visible
 from mdmem.render.ink import Ink
 from mdmem.render.lineage_graph import LineageGraph
 

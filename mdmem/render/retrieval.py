@@ -9,16 +9,16 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.entry.model import Entry, EntryType, Status
-from mdmem.entry.text import is_title_alone, quoted
+from mdmem.ask.pack import Form, Mention, Pack, PackedEntry
+from mdmem.ask.question import ELSEWHERE, NOTHING_SHARED, AnswerBasis, Coverage, Omission, Tier, count_omitted
+from mdmem.ask.ranks import uncovered
+from mdmem.markdown.text import is_title_alone, quoted
+from mdmem.model.entry import Entry, EntryType, Status
+from mdmem.model.standing import marked
 from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries, indent, unheld
-from mdmem.retrieval.pack import Form, Mention, Pack, PackedEntry
-from mdmem.retrieval.question import ELSEWHERE, NOTHING_SHARED, AnswerBasis, Coverage, Omission, Tier, count_omitted
-from mdmem.retrieval.ranks import uncovered
-from mdmem.standing import marked
 
 NO_INK = Ink()
 # Of paths at which nothing is so many are named, each by so much of its end.

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mdmem.entry.model import visible
+from mdmem.model.entry import visible
 from mdmem.render.json import dump
 from mdmem.render.words import count
-from mdmem.saving.results import blocked_fields
-from mdmem.state.pending_writes import Blocked
+from mdmem.store.state.pending_writes import Blocked
+from mdmem.write.results import blocked_fields
 
 if TYPE_CHECKING:
-    from mdmem.saving.pending import RetryResult
-    from mdmem.saving.results import BatchSaveResult, SaveResult
-    from mdmem.state.pending_writes import Blocked, PendingWrite
+    from mdmem.store.state.pending_writes import Blocked, PendingWrite
+    from mdmem.write.pending import RetryResult
+    from mdmem.write.results import BatchSaveResult, SaveResult
 
 ID_LENGTH = 12
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from mdmem.change.status import StatusReport
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries
-from mdmem.status import StatusReport
 
 # So many rules that reached nobody are named; JSON names all.
 _NAMED = 3

@@ -8,7 +8,7 @@ from textwrap import wrap
 
 from msgspec import Struct
 
-from mdmem.entry.model import visible
+from mdmem.model.entry import visible
 from mdmem.render.lineage_graph import FORWARD, Arrow, Box, BoxState, LineageGraph, Way
 from mdmem.render.placement import Placement, layered
 

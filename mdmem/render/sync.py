@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from mdmem.entry.model import visible
-from mdmem.finding import Finding
+from mdmem.change.fetch_wings import FetchedWing, FetchWingsResult
+from mdmem.change.sync import Course, SyncResult
+from mdmem.model.entry import visible
+from mdmem.model.finding import Finding
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump
 from mdmem.render.words import count
-from mdmem.sync.fetch_wings import FetchedWing, FetchWingsResult
-from mdmem.sync.sync import Course, SyncResult
 
 _SHOWN = 10
 

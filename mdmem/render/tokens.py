@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mdmem.render.json import dump
-from mdmem.state.approval_tokens import ApprovalToken
-from mdmem.state.bearer_tokens import BearerToken
+from mdmem.store.state.approval_tokens import ApprovalToken
+from mdmem.store.state.bearer_tokens import BearerToken
 
 
 def new_bearer_text(text: str, bearer: BearerToken) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from mdmem.entry.text import quoted
+from mdmem.ask.about import ToldEntry
+from mdmem.markdown.text import quoted
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.json import beneath_json
 from mdmem.render.retrieval import TITLE_ALONE, mention_line
 from mdmem.render.words import indent
-from mdmem.retrieval.about import ToldEntry
 
 _NOTHING, _NOTHING_MORE, _ALL = "holds none of these words", "nothing more of it is about these words", "given before"
 

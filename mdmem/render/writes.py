@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from mdmem.authoring.change_set import Change
-from mdmem.authoring.write import WriteResult
-from mdmem.document.parse import Document, parse_document
-from mdmem.entry.model import Entry, visible
+from mdmem.markdown.parse import Document, parse_document
+from mdmem.model.entry import Entry, visible
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump
 from mdmem.render.patch import FilePatch, diff_text
+from mdmem.write.change_set import Change
+from mdmem.write.write import WriteResult
 
 
 def written_text(written: WriteResult, ink: Ink, *, show_path: Callable[[str], str], under: str) -> str:

@@ -14,7 +14,7 @@ from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError
 from mdmem.setup.client_config import MisfitError, grow_json, grow_toml, read_object, read_table
 from mdmem.setup.seal import without_regions
-from mdmem.state import write_new, write_whole
+from mdmem.store.state import write_new, write_whole
 
 NAME = "AGENTS.md"
 # Lines that somebody wrote in other words count, too.

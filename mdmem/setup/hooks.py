@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.git import Repository, hooks_folder
 from mdmem.setup.hook_frameworks import CONFIG, Framework, find_framework
-from mdmem.state import write_new, write_whole
+from mdmem.store.git import Repository, hooks_folder
+from mdmem.store.state import write_new, write_whole
 
 STAGES = ("pre-commit", "pre-merge-commit", "pre-push")
 _HEAD = "#!/bin/sh\n# mdmem hook {digest}: `mdmem hooks uninstall` removes it; with any change it is yours.\n"

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, SettingsError, UsageError
-from mdmem.git import Repository, find_repository, list_tracked_named
-from mdmem.settings import parse_settings
 from mdmem.setup.client_hooks import hook_client
 from mdmem.setup.clients import CLIENTS, COMMAND_LINES, SERVER, WINGS_LINE, join_client, point_to_agents, tell_agents
 from mdmem.setup.hook_frameworks import CONFIG, LOCAL_ENTRY, missing_install
@@ -20,9 +18,11 @@ from mdmem.setup.installation import has_server, this_installation
 from mdmem.setup.manifest import manifest_text, project_wings
 from mdmem.setup.merge_driver import DriverState, find_driver, install_driver
 from mdmem.setup.records import record_folders, records_in
-from mdmem.state import leads_away, write_new
-from mdmem.tree import SETTINGS_NAME
-from mdmem.workspace.location import SeveralRootsError, locate, place_to_write
+from mdmem.store.git import Repository, find_repository, list_tracked_named
+from mdmem.store.settings import parse_settings
+from mdmem.store.state import leads_away, write_new
+from mdmem.store.tree import SETTINGS_NAME
+from mdmem.store.workspace.location import SeveralRootsError, locate, place_to_write
 
 
 def init(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mdmem.catalog import load
-from mdmem.document.scalars import scalar
-from mdmem.entry.model import WingKind
-from mdmem.git import Repository, setting
-from mdmem.tree import WorkingTree
+from mdmem.markdown.scalars import scalar
+from mdmem.model.entry import WingKind
+from mdmem.store.catalog import load
+from mdmem.store.git import Repository, setting
+from mdmem.store.tree import WorkingTree
 
 
 def manifest_text(wing: str, repository: Repository | None, *, kind: WingKind = WingKind.PROJECT) -> str:

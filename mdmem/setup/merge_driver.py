@@ -17,10 +17,10 @@ from msgspec import Struct
 
 from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
-from mdmem.git import Repository, list_tracked_named
-from mdmem.git.config import own_setting, set_own, unset_own
 from mdmem.setup.hooks import Program, this_program
-from mdmem.state import write_whole
+from mdmem.store.git import Repository, list_tracked_named
+from mdmem.store.git.config import own_setting, set_own, unset_own
+from mdmem.store.state import write_whole
 
 _NAME, _COMMAND = "merge.mdmem.name", "merge.mdmem.driver"
 _TITLE = "entries of mdmem, key by key"

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mdmem.disk import read_regular
-from mdmem.state import leads_away
-from mdmem.tree import SETTINGS_NAME
+from mdmem.store.state import leads_away
+from mdmem.store.tree import SETTINGS_NAME
 
 # What houses call a folder of decision records, wherever it lies; blanks and underscores count as hyphens.
 _FOLDERS = frozenset(

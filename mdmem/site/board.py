@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from mdmem.entry.model import LINK_FIELDS, Entry, Status, day_of, visible
-from mdmem.finding import Finding
+from mdmem.ask.contradictions import contradictions_among
+from mdmem.model.entry import LINK_FIELDS, Entry, Status, day_of, visible
+from mdmem.model.finding import Finding
 from mdmem.render.words import count
-from mdmem.retrieval.contradictions import contradictions_among
 from mdmem.site.links import BOARD, href_from, page_of
 from mdmem.site.rows import PageRows, Row
 

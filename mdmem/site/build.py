@@ -12,17 +12,17 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mdmem.access import Access
 from mdmem.disk import read_regular
 from mdmem.errors import UsageError
-from mdmem.git.discovery import is_brought_along
+from mdmem.model.access import Access
 from mdmem.site.facts import SiteFacts
 from mdmem.site.folder import SiteFolder
 from mdmem.site.kept import fill
 from mdmem.site.pages import SitePage, SitePages
-from mdmem.workspace.location import place_to_write
-from mdmem.workspace.wings import get_wing
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.git.discovery import is_brought_along
+from mdmem.store.workspace.location import place_to_write
+from mdmem.store.workspace.wings import get_wing
+from mdmem.store.workspace.workspace import Workspace
 
 # Says that a folder is ours, and holds the key of each page and the digest of what was written.
 MANIFEST = ".mdmem-site.json"

@@ -9,14 +9,14 @@ from typing import Any
 
 from markupsafe import Markup
 
-from mdmem.entry.model import visible
-from mdmem.git.merge import merge_base
+from mdmem.change.review import ReviewRequest, review_change
+from mdmem.model.entry import visible
 from mdmem.render.lineage_graph import LineageGraph, lineage_graph
 from mdmem.render.review.pieces import Line, Piece, PieceKind
 from mdmem.render.review.sections import headline, sections
 from mdmem.render.svg import lineage_svg
-from mdmem.review.run import ReviewRequest, review_change
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.git.merge import merge_base
+from mdmem.store.workspace.workspace import Workspace
 
 _TAGS = {
     PieceKind.CODE: "code",

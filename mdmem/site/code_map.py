@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from mdmem.entry.globs import script_pattern
-from mdmem.entry.model import Entry
+from mdmem.model.entry import Entry
+from mdmem.model.globs import script_pattern
 from mdmem.site.links import page_of
 
 # Deeper folders are counted in those above them.

@@ -8,14 +8,14 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from mdmem.entry.fields import FIELDS
-from mdmem.entry.model import LINK_FIELDS, Entry, visible
-from mdmem.entry.sentences import cut_at_word
-from mdmem.git.history import Commit
+from mdmem.markdown.sentences import cut_at_word
+from mdmem.model.entry import LINK_FIELDS, Entry, visible
+from mdmem.model.fields import FIELDS
 from mdmem.render.lineage_graph import LineageGraph, lineage_graph
 from mdmem.site.facts import MOST_FILES
 from mdmem.site.links import href_from, page_of, page_of_room
 from mdmem.site.rows import PageRows
+from mdmem.store.git.history import Commit
 
 _MOST_COMMITS = 30
 # So many of a chain are told on each side of an entry.

@@ -11,19 +11,19 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from mdmem.catalog import Catalog
 from mdmem.checks.run import CheckRequest, check
-from mdmem.entry.globs import all_matches, fixed_part
-from mdmem.entry.model import LINK_FIELDS, Entry, EntryType, Status, Wing, day_of, instant_of
 from mdmem.errors import MdmemError
-from mdmem.finding import Finding
-from mdmem.git.history import Commit, history
-from mdmem.git.process import resolve
+from mdmem.model.entry import LINK_FIELDS, Entry, EntryType, Status, Wing, day_of, instant_of
+from mdmem.model.finding import Finding
+from mdmem.model.globs import all_matches, fixed_part
 from mdmem.render.lineage_graph import Bearings, state_of
-from mdmem.tree import NarrowedTree
-from mdmem.workspace.freshness import age_of
-from mdmem.workspace.visibility import visible_commits
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.catalog import Catalog
+from mdmem.store.git.history import Commit, history
+from mdmem.store.git.process import resolve
+from mdmem.store.tree import NarrowedTree
+from mdmem.store.workspace.freshness import age_of
+from mdmem.store.workspace.visibility import visible_commits
+from mdmem.store.workspace.workspace import Workspace
 
 # A file of everything touches nobody's heart: of more files a glob's number alone is told.
 MOST_FILES = 40

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError
-from mdmem.state import leads_away, write_whole
+from mdmem.store.state import leads_away, write_whole
 
 
 class SiteFolder:

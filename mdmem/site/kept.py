@@ -9,10 +9,10 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
-from mdmem.catalog.snapshot import RECORD_VERSION
-from mdmem.entry.model import Entry
+from mdmem.model.entry import Entry
 from mdmem.site.facts import SiteFacts
-from mdmem.state import read_packed, write_packed
+from mdmem.store.catalog.snapshot import RECORD_VERSION
+from mdmem.store.state import read_packed, write_packed
 
 _Made = TypeVar("_Made")
 

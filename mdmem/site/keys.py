@@ -11,7 +11,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from mdmem.entry.model import LINK_FIELDS, Entry
+from mdmem.model.entry import LINK_FIELDS, Entry
 from mdmem.site.facts import SiteFacts
 from mdmem.site.kept import Kept, fill
 from mdmem.site.marks import named_in

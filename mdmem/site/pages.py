@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from msgspec import Struct
 
 from mdmem import __version__
-from mdmem.entry.model import Entry, EntryType, Wing, visible
+from mdmem.model.entry import Entry, EntryType, Wing, visible
 from mdmem.render.lineage_graph import linked_graph
 from mdmem.render.words import UNREPLACED
 from mdmem.site.attachments import attachments

@@ -8,8 +8,8 @@ from typing import Any
 from markupsafe import Markup
 from msgspec import Struct
 
-from mdmem.entry.model import Entry, Wing, visible
-from mdmem.entry.sentences import cut_at_word
+from mdmem.markdown.sentences import cut_at_word
+from mdmem.model.entry import Entry, Wing, visible
 from mdmem.render.lineage_graph import LineageGraph
 from mdmem.render.svg import lineage_svg
 from mdmem.site.facts import BindingEvent, SiteFacts

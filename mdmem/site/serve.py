@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 from mdmem.errors import EnvironmentFaultError, MdmemError
 from mdmem.site.build import ASSETS, SiteRequest, asset_text, site_of
 from mdmem.site.pages import SitePage, SitePages
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mdmem.entry.model import Entry
-from mdmem.index import analysis
+from mdmem.model.entry import Entry
 from mdmem.site.facts import SiteFacts
 from mdmem.site.kept import Kept
 from mdmem.site.shards import TITLE
+from mdmem.store.index import analysis
 
 TermCounts = dict[str, int]
 # Raised whenever the same text becomes other markup.

@@ -1,1 +1,1 @@
-"""Tests of `mdmem.authoring`."""
+"""Tests of `mdmem.write`."""

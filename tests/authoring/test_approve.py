@@ -7,11 +7,11 @@ import pytest
 from builders import open_root, write, write_entry
 from lives import NEW, OLD, RULE, changed_lines, lived_in, two_entries
 
-from mdmem.authoring.approve import plan_approval
-from mdmem.authoring.change_set import ChangeSet
-from mdmem.authoring.message import Verb, WriteAction
 from mdmem.errors import LostRaceError, UsageError
-from mdmem.settings import Approvals, Settings
+from mdmem.store.settings import Approvals, Settings
+from mdmem.write.approve import plan_approval
+from mdmem.write.change_set import ChangeSet
+from mdmem.write.message import Verb, WriteAction
 
 TODAY = date(2026, 11, 21)
 ADA, BOB = "Ada <ada@example.org>", "Bob <bob@example.org>"

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from builders import make_root, snapshot, write
 
-from mdmem.authoring import change_set as module
-from mdmem.authoring import files as writing
-from mdmem.authoring.change_set import Change, ChangeSet, apply
-from mdmem.authoring.files import FileTransaction
 from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError
-from mdmem.state import swap
-from mdmem.state.lock import BusyError, write_lock
+from mdmem.store.state import swap
+from mdmem.store.state.lock import BusyError, write_lock
+from mdmem.write import change_set as module
+from mdmem.write import files as writing
+from mdmem.write.change_set import Change, ChangeSet, apply
+from mdmem.write.files import FileTransaction
 
 A, B = "app/rules/a.md", "app/rules/b.md"
 

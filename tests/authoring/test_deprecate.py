@@ -7,9 +7,9 @@ import pytest
 from builders import open_root, write, write_entry
 from lives import NEW, OLD, changed_lines, lived_in, two_entries
 
-from mdmem.authoring.change_set import ChangeSet
-from mdmem.authoring.lifecycle import plan_deprecation
 from mdmem.errors import UsageError
+from mdmem.write.change_set import ChangeSet
+from mdmem.write.lifecycle import plan_deprecation
 
 TODAY = date(2026, 11, 21)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.authoring.edit import notes_on, notes_on_refusal, with_notes, without_notes
-from mdmem.finding import Finding, Place
+from mdmem.model.finding import Finding, Place
+from mdmem.write.edit import notes_on, notes_on_refusal, with_notes, without_notes
 
 TEXTS = st.sampled_from([b"", b"\xef\xbb\xbf"]).flatmap(
     lambda mark: st.lists(st.sampled_from([b"---", b"# mdmem: a", b"\r", b"\n", b"a", b"\xff"])).map(

@@ -9,17 +9,17 @@ from builders import TODAY, make_root, write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.authoring.change_set import apply
-from mdmem.authoring.fix import FixResult, mend_all
-from mdmem.authoring.fix_choice import choose
-from mdmem.catalog import load
 from mdmem.checks.case import Case
 from mdmem.checks.engine import CheckReport, run_checks
 from mdmem.checks.registry import CODES
-from mdmem.finding import Edit, Finding, Fix, Place
-from mdmem.settings import Settings
-from mdmem.tree import Tree, TreeFile, Unreadable, WorkingTree, digest_of, read_one
-from mdmem.tree.overlay import OverlaidTree
+from mdmem.model.finding import Edit, Finding, Fix, Place
+from mdmem.store.catalog import load
+from mdmem.store.settings import Settings
+from mdmem.store.tree import Tree, TreeFile, Unreadable, WorkingTree, digest_of, read_one
+from mdmem.store.tree.overlay import OverlaidTree
+from mdmem.write.change_set import apply
+from mdmem.write.fix import FixResult, mend_all
+from mdmem.write.fix_choice import choose
 
 PATH = "app/rules/a.md"
 TEXT = b"---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\ntitle: A\n---\n\nText.\n"

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from builders import snapshot, write
 
-from mdmem.authoring import files
-from mdmem.authoring.change_set import Change, ChangeSet, apply, in_fewest
 from mdmem.errors import EnvironmentFaultError
+from mdmem.write import files
+from mdmem.write.change_set import Change, ChangeSet, apply, in_fewest
 
 
 def folders(root: Path, renames: dict[str, str]) -> list[tuple[str, str]]:

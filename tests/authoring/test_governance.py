@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mdmem.authoring.governance import approval, needs_token, owners_say, status_for_agent, why_no_global_writes
-from mdmem.entry.model import EntryType, Status, Wing, WingKind
-from mdmem.settings import Approvals, Settings, parse_settings
+from mdmem.model.entry import EntryType, Status, Wing, WingKind
+from mdmem.store.settings import Approvals, Settings, parse_settings
+from mdmem.write.governance import approval, needs_token, owners_say, status_for_agent, why_no_global_writes
 
 ADA = "Ada <ada@example.org>"
 APP = Wing(name="app", owners=(ADA, "navigation-team"))

@@ -12,14 +12,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from trees import ListedTree
 
-from mdmem.authoring.approve import plan_approval
-from mdmem.authoring.change_set import ChangeSet
-from mdmem.authoring.lifecycle import plan_deprecation, plan_review, plan_verification
-from mdmem.authoring.supersede import plan_supersession
-from mdmem.catalog import Catalog, load
-from mdmem.document.parse import Document, parse_document
-from mdmem.settings import Settings
-from mdmem.tree import TreeFile
+from mdmem.markdown.parse import Document, parse_document
+from mdmem.store.catalog import Catalog, load
+from mdmem.store.settings import Settings
+from mdmem.store.tree import TreeFile
+from mdmem.write.approve import plan_approval
+from mdmem.write.change_set import ChangeSet
+from mdmem.write.lifecycle import plan_deprecation, plan_review, plan_verification
+from mdmem.write.supersede import plan_supersession
 
 ONE, OTHER = "nav/rules/one", "nav/rules/other"
 TODAY = date(2026, 11, 21)

@@ -14,15 +14,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from trees import ListedTree
 
-from mdmem.authoring.change_set import ChangeSet
-from mdmem.authoring.move import plan_move
-from mdmem.catalog import full_address, load
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
-from mdmem.document.links import image_links
 from mdmem.errors import LostRaceError
-from mdmem.settings import Settings
-from mdmem.tree import OverlaidTree, Tree, TreeFile
+from mdmem.markdown.links import image_links
+from mdmem.store.catalog import full_address, load
+from mdmem.store.settings import Settings
+from mdmem.store.tree import OverlaidTree, Tree, TreeFile
+from mdmem.write.change_set import ChangeSet
+from mdmem.write.move import plan_move
 
 WINGS, ROOMS, IDS = ("nav", "arm"), ("rules", "arch"), ("a", "b", "c")
 ADDRESSES = [f"{wing}/{room}/{one}" for wing in WINGS for room in ROOMS for one in IDS]

@@ -12,17 +12,17 @@ from builders import TODAY, make_root, write, write_entry
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mdmem.authoring.change_set import apply
-from mdmem.authoring.fix import FixResult, mend_all
-from mdmem.authoring.proof import brought
-from mdmem.catalog import load
 from mdmem.checks.case import Case
 from mdmem.checks.engine import CheckReport, run_checks
 from mdmem.checks.registry import CODES
-from mdmem.entry.model import Status
-from mdmem.finding import Finding, Place
-from mdmem.settings import Settings
-from mdmem.tree import Tree, WorkingTree
+from mdmem.model.entry import Status
+from mdmem.model.finding import Finding, Place
+from mdmem.store.catalog import load
+from mdmem.store.settings import Settings
+from mdmem.store.tree import Tree, WorkingTree
+from mdmem.write.change_set import apply
+from mdmem.write.fix import FixResult, mend_all
+from mdmem.write.proof import brought
 
 
 def checker(codes: Iterable[str] = CODES) -> Callable[[Tree], CheckReport]:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from builders import memory, open_root, snapshot, write_entry
 
-from mdmem.authoring.propose import ProposeRequest, propose
 from mdmem.errors import LostRaceError, RootNotFoundError
+from mdmem.write.propose import ProposeRequest, propose
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

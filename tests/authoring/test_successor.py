@@ -8,12 +8,12 @@ import pytest
 from builders import entry_text, make_root, open_root, write_entry
 from lives import NEW, OLD, RULE, two_entries
 
-from mdmem.authoring.change_set import ChangeSet
-from mdmem.authoring.create import Draft
-from mdmem.authoring.message import Verb, WriteAction
-from mdmem.authoring.successor import plan_succession, successor_text
-from mdmem.entry.model import EntryType, Status
 from mdmem.errors import LostRaceError, UsageError
+from mdmem.model.entry import EntryType, Status
+from mdmem.write.change_set import ChangeSet
+from mdmem.write.create import Draft
+from mdmem.write.message import Verb, WriteAction
+from mdmem.write.successor import plan_succession, successor_text
 
 TODAY = date(2026, 11, 21)
 THREE = "nav/architecture/use-three-threads"

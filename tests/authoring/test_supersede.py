@@ -7,11 +7,11 @@ import pytest
 from builders import open_root, write, write_entry
 from lives import NEW, OLD, RULE, changed_lines, lived_in, two_entries
 
-from mdmem.authoring.change_set import ChangeSet
-from mdmem.authoring.message import Verb, WriteAction
-from mdmem.authoring.supersede import plan_supersession
-from mdmem.entry.model import Status
 from mdmem.errors import LostRaceError, UsageError
+from mdmem.model.entry import Status
+from mdmem.write.change_set import ChangeSet
+from mdmem.write.message import Verb, WriteAction
+from mdmem.write.supersede import plan_supersession
 
 TODAY = date(2026, 11, 21)
 WHY = "one executor schedules all"

@@ -7,10 +7,10 @@ import pytest
 from builders import open_root, write, write_entry
 from lives import NEW, OLD, RULE, changed_lines, lived_in, two_entries
 
-from mdmem.authoring.change_set import ChangeSet
-from mdmem.authoring.lifecycle import plan_verification
-from mdmem.authoring.message import Verb, WriteAction
 from mdmem.errors import UsageError
+from mdmem.write.change_set import ChangeSet
+from mdmem.write.lifecycle import plan_verification
+from mdmem.write.message import Verb, WriteAction
 
 TODAY = date(2026, 11, 21)
 

@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 from builders import memory, open_root, run_here, write, write_entry
 
-from mdmem.authoring import write as writing
-from mdmem.authoring.approve import approve
-from mdmem.authoring.create import Draft, create_entry
-from mdmem.authoring.lifecycle import deprecate, end_review, review, verify
-from mdmem.authoring.move import move as move_in
-from mdmem.authoring.successor import compose_successor, supersede_with
-from mdmem.authoring.write import WriteOptions, WriteResult
 from mdmem.checks.run import CheckRequest, check
-from mdmem.entry.model import EntryType
 from mdmem.errors import KeptAsideError, LostRaceError, NotFoundError
-from mdmem.workspace.workspace import Workspace
+from mdmem.model.entry import EntryType
+from mdmem.store.workspace.workspace import Workspace
+from mdmem.write import write as writing
+from mdmem.write.approve import approve
+from mdmem.write.create import Draft, create_entry
+from mdmem.write.lifecycle import deprecate, end_review, review, verify
+from mdmem.write.move import move as move_in
+from mdmem.write.successor import compose_successor, supersede_with
+from mdmem.write.write import WriteOptions, WriteResult
 
 OLD, MOVED, DRAFT = "nav/architecture/threads", "nav/other/threads", "nav/notes/next"
 TEXT = "We decided.\n\nRationale: it was tried.\n"
@@ -127,7 +127,7 @@ def test_what_others_write_that_no_plan_names_stops_nobody(root: Path, monkeypat
 
 
 def test_fixes_are_those_of_the_files_as_they_are(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mdmem.authoring import change_set, fix
+    from mdmem.write import change_set, fix
 
     whole, others = change_set.apply, ["nav/notes/one", "nav/notes/two"]
 
@@ -142,7 +142,7 @@ def test_fixes_are_those_of_the_files_as_they_are(root: Path, monkeypatch: pytes
 
 
 def test_verb_takes_an_editors_save_into_its_plan(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mdmem.state import swap
+    from mdmem.store.state import swap
 
     path, whole = root / f"{OLD}.md", swap.exchange
     saved = path.read_text() + "Saved by hand.\n"

@@ -18,13 +18,13 @@ from pathlib import Path
 
 from bench_cli import build
 
-from mdmem.retrieval.question import Question
-from mdmem.retrieval.retrieve import retrieve
-from mdmem.retrieval.retrieve_context import retrieve_context
-from mdmem.retrieval.surface import get_scope_state, memory_surface
-from mdmem.status import refresh_index
-from mdmem.workspace.location import located
-from mdmem.workspace.workspace import Workspace
+from mdmem.ask.question import Question
+from mdmem.ask.retrieve import retrieve
+from mdmem.ask.retrieve_context import retrieve_context
+from mdmem.ask.surface import get_scope_state, memory_surface
+from mdmem.change.status import refresh_index
+from mdmem.store.workspace.location import located
+from mdmem.store.workspace.workspace import Workspace
 
 Verb = Callable[[Workspace], object]
 VERBS: dict[str, tuple[Verb, Verb]] = {

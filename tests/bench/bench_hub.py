@@ -67,17 +67,17 @@ def server() -> Iterator[conftest.Server]:
 
 def opened(folder: Path) -> Any:
     """Return the workspace of a root."""
-    from mdmem.workspace.location import locate
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.store.workspace.location import locate
+    from mdmem.store.workspace.workspace import Workspace
 
     return Workspace(locate(str(folder), {}, folder), dict(os.environ), folder, date(2026, 11, 22))
 
 
 def pushed(dsn: str, folder: Path) -> tuple[float, float]:
     """Push a memory as the command does; return the ms of it, and those of git within."""
-    from mdmem.git import process
     from mdmem.hub.connection import connected
     from mdmem.hub.push import PushRequest, push
+    from mdmem.store.git import process
 
     began, before = time.perf_counter(), _Git.ms
     with connected(dsn) as connection:

@@ -16,9 +16,9 @@ from whoosh.analysis import StemmingAnalyzer
 from whoosh.fields import ID, KEYWORD, TEXT, Schema
 from whoosh.index import create_in
 
-from mdmem.index.analysis import positions_of
-from mdmem.index.fulltext import FullTextIndex
-from mdmem.index.protocol import IndexDocument
+from mdmem.store.index.analysis import positions_of
+from mdmem.store.index.fulltext import FullTextIndex
+from mdmem.store.index.protocol import IndexDocument
 
 QUESTIONS = 20
 ROUNDS = 5
@@ -31,7 +31,7 @@ from time import perf_counter
 live = json.load(open(sys.argv[2]))
 start = perf_counter()
 from pathlib import Path
-from mdmem.index.fulltext import FullTextIndex
+from mdmem.store.index.fulltext import FullTextIndex
 FullTextIndex(Path(sys.argv[1])).search(sys.argv[3], live=live, read=lambda keys: ())
 print(perf_counter() - start)
 """

@@ -17,16 +17,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from builders import make_root, open_root, write
 from index_quality import cranfield_documents, cranfield_questions
 
-from mdmem.entry.model import EntryType
-from mdmem.index.fulltext import FullTextIndex
+from mdmem.ask.pack import Pack
+from mdmem.ask.question import Question
+from mdmem.ask.retrieve import reading_of, retrieve
+from mdmem.model.entry import EntryType
 from mdmem.render.ink import Ink
 from mdmem.render.retrieval import pack_text, text_size
-from mdmem.retrieval.pack import Pack
-from mdmem.retrieval.question import Question
-from mdmem.retrieval.retrieve import reading_of, retrieve
-from mdmem.settings import Settings
-from mdmem.workspace.scope import Filters, resolve_scope
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.index.fulltext import FullTextIndex
+from mdmem.store.settings import Settings
+from mdmem.store.workspace.scope import Filters, resolve_scope
+from mdmem.store.workspace.workspace import Workspace
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 LOOKUPS = {

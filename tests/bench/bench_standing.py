@@ -22,14 +22,14 @@ from pathlib import Path
 from bench_cli import build, git, write
 from msgspec.structs import replace
 
-from mdmem.retrieval.entries import list_entries
-from mdmem.retrieval.question import Question
-from mdmem.retrieval.retrieve import retrieve
-from mdmem.status import refresh_index
-from mdmem.workspace.location import located
-from mdmem.workspace.scope import Filters
-from mdmem.workspace.standing import find_standings
-from mdmem.workspace.workspace import Workspace
+from mdmem.ask.entries import list_entries
+from mdmem.ask.question import Question
+from mdmem.ask.retrieve import retrieve
+from mdmem.change.status import refresh_index
+from mdmem.store.workspace.location import located
+from mdmem.store.workspace.scope import Filters
+from mdmem.store.workspace.standing import find_standings
+from mdmem.store.workspace.workspace import Workspace
 
 Verb = Callable[[Workspace], object]
 VERBS: dict[str, Verb] = {

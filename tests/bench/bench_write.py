@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING, Any
 
 from bench_cli import build, git
 
-from mdmem.authoring.create import create_entry
-from mdmem.status import refresh_index
+from mdmem.change.status import refresh_index
+from mdmem.write.create import create_entry
 
 if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.store.workspace.workspace import Workspace
 
 Write = Callable[[str], None]
 
@@ -75,15 +75,15 @@ def plain_commit(root: Path) -> Write:
 
 def opened(root: Path) -> Workspace:
     """Return the workspace of a root, its files not read yet."""
-    from mdmem.workspace.location import located
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.store.workspace.location import located
+    from mdmem.store.workspace.workspace import Workspace
 
     return Workspace(located(root, "the bench"), dict(os.environ), root, datetime.now(UTC).date())
 
 
 def create(root: Path, *, commit: bool = False) -> Write:
     """Return what writes as `mdmem new` does."""
-    from mdmem.authoring.write import WriteOptions
+    from mdmem.write.write import WriteOptions
 
     def write(name: str) -> None:
         create_entry(opened(root), f"app/architecture/{name}", text_of(name), options=WriteOptions(commit=commit))
@@ -98,7 +98,7 @@ def create_commit(root: Path) -> Write:
 
 def save(root: Path) -> Write:
     """Return what writes as an agent does, compared with all that is there."""
-    from mdmem.saving.save import save as save_record
+    from mdmem.write.save import save as save_record
 
     workspace = opened(root)
 

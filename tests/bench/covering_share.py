@@ -15,15 +15,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from builders import open_root
 
-from mdmem.entry.model import EntryType
-from mdmem.index.analysis import ask
-from mdmem.index.fulltext import FullTextIndex
-from mdmem.retrieval.coverage import FULL_SHARE, PARTIAL_SHARE, Hold, TermWeights, coverage_by, holds
-from mdmem.retrieval.question import Coverage, Question
-from mdmem.retrieval.select import Selection
-from mdmem.settings import Settings
-from mdmem.workspace.scope import Filters, resolve_scope
-from mdmem.workspace.workspace import Workspace
+from mdmem.ask.coverage import FULL_SHARE, PARTIAL_SHARE, Hold, TermWeights, coverage_by, holds
+from mdmem.ask.question import Coverage, Question
+from mdmem.ask.select import Selection
+from mdmem.model.entry import EntryType
+from mdmem.store.index.analysis import ask
+from mdmem.store.index.fulltext import FullTextIndex
+from mdmem.store.settings import Settings
+from mdmem.store.workspace.scope import Filters, resolve_scope
+from mdmem.store.workspace.workspace import Workspace
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 FULL = (0.4, 0.5, 0.6, 0.67)

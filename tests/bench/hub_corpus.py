@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bench_cli import git
 
-from mdmem.index.analysis import ask
+from mdmem.store.index.analysis import ask
 
 WORDS = 60_000
 WINGS = ("app", "ops", "platform")

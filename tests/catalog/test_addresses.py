@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.catalog.addresses import by_place, is_entry_place
-from mdmem.tree import TreeFile
+from mdmem.store.catalog.addresses import by_place, is_entry_place
+from mdmem.store.tree import TreeFile
 
 NAMES = st.sampled_from(("a", "r", "r-x", "a.md", "x.md", "README.md", "n\n.md", "q.md\nz", "README.md\nx.md", ".md"))
 PATHS = st.lists(NAMES, min_size=1, max_size=4).map("/".join)

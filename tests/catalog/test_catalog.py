@@ -23,14 +23,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import mdmem
-from mdmem.catalog import Catalog, EntryCache, full_address, is_entry_place, load, load_cached, settings_bytes
-from mdmem.catalog.snapshot import _VERSION as VERSION_OF_CACHE
-from mdmem.entry.fields import VERSION
-from mdmem.entry.model import Wing, WingKind
 from mdmem.errors import GoneError
-from mdmem.git import find_repository
-from mdmem.state import read_packed, write_packed
-from mdmem.tree import GitTree, TreeFile, Unreadable, WorkingTree
+from mdmem.model.entry import Wing, WingKind
+from mdmem.model.fields import VERSION
+from mdmem.store.catalog import Catalog, EntryCache, full_address, is_entry_place, load, load_cached, settings_bytes
+from mdmem.store.catalog.snapshot import _VERSION as VERSION_OF_CACHE
+from mdmem.store.git import find_repository
+from mdmem.store.state import read_packed, write_packed
+from mdmem.store.tree import GitTree, TreeFile, Unreadable, WorkingTree
 
 
 @pytest.fixture
@@ -492,7 +492,7 @@ def test_cache_that_cannot_be_written_is_no_fault(root: Path, tmp_path: Path) ->
 
 
 def test_no_document_of_many_is_held(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["mdmem.catalog.load"], "_MOST_DOCUMENTS", 1)
+    monkeypatch.setattr(sys.modules["mdmem.store.catalog.load"], "_MOST_DOCUMENTS", 1)
     catalog = cached(root, tmp_path / "cache")
     assert not {f"{address}.md" for address in catalog.entries} & catalog._documents.keys()
     assert meant(catalog) == meant(loaded(root))
@@ -503,7 +503,7 @@ def test_cached_entry_is_not_parsed_again(root: Path, tmp_path: Path, monkeypatc
     write_entry(root, "w/r/e")
     write(root, "v/README.md", "# Prose\n")
     expected = meant(cached(root, tmp_path / "cache"))
-    monkeypatch.setattr(sys.modules["mdmem.catalog.interpret"], "parse_document", None)
+    monkeypatch.setattr(sys.modules["mdmem.store.catalog.interpret"], "parse_document", None)
     assert meant(cached(root, tmp_path / "cache")) == expected
 
 

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from trees import ListedTree
 
-from mdmem.catalog import load
-from mdmem.catalog.changes import Changes
 from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import run_checks
-from mdmem.finding import Place
-from mdmem.git import find_repository
-from mdmem.settings import Settings
-from mdmem.tree import FileKind, GitTree, Tree, TreeFile, WorkingTree
+from mdmem.model.finding import Place
+from mdmem.store.catalog import load
+from mdmem.store.catalog.changes import Changes
+from mdmem.store.git import find_repository
+from mdmem.store.settings import Settings
+from mdmem.store.tree import FileKind, GitTree, Tree, TreeFile, WorkingTree
 
 TODAY = date(2026, 11, 21)
 RULE = "Times are stored in UTC.\n"
@@ -137,7 +137,7 @@ def test_deleted_file_has_no_line_to_show(tmp_path: Path) -> None:
 
 def test_files_in_conflict_are_left_out() -> None:
     from mdmem.checks.case import Merge
-    from mdmem.git.merge import PathConflict
+    from mdmem.store.git.merge import PathConflict
 
     case = case_of(tree_of(a=entry_text(RULE), b=entry_text("One.\n")), tree_of(a=entry_text("Other.\n")))
     assert case.base is not None

@@ -1,4 +1,4 @@
-"""Each row of the table in `mdmem/catalog/edges.py`, and that an edge never falls into two classes or none."""
+"""Each row of the table in `mdmem/store/catalog/edges.py`, and that an edge never falls into two classes or none."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from builders import entry_text
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.catalog import Catalog, load
-from mdmem.catalog.edges import Edge, EdgeKind, classify
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
-from mdmem.settings import Settings
-from mdmem.tree import TreeFile, Unreadable, digest_of
+from mdmem.store.catalog import Catalog, load
+from mdmem.store.catalog.edges import Edge, EdgeKind, classify
+from mdmem.store.settings import Settings
+from mdmem.store.tree import TreeFile, Unreadable, digest_of
 
 NEW, OLD, OTHER = "app/rules/new", "app/rules/old", "app/rules/other"
 BROKEN = "---\ntype: decision\nsuperseded_by: [app/rules/new\n---\n"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from builders import make_root, open_root, write_entry
 
-from mdmem.catalog.links import Direction, Neighbourhood
+from mdmem.store.catalog.links import Direction, Neighbourhood
 
 
 def near(root: Path, address: str, body: str = "") -> list[tuple[str, str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mdmem.catalog.changes import ComparableText, first_difference, says_the_same, seen_lines
+from mdmem.store.catalog.changes import ComparableText, first_difference, says_the_same, seen_lines
 
 A, B = "app/rules/a", "app/rules/b"
 THERE = frozenset({A, B, "app/rules/c"})

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from builders import commit_all, git, make_repository, make_root, write
 
-from mdmem.catalog import Catalog, EntryCache, load, load_cached, snapshot
-from mdmem.catalog.snapshot import FileRow
 from mdmem.record import pack
-from mdmem.state import read_packed, write_whole
-from mdmem.tree import WorkingTree, digest_of
+from mdmem.store.catalog import Catalog, EntryCache, load, load_cached, snapshot
+from mdmem.store.catalog.snapshot import FileRow
+from mdmem.store.state import read_packed, write_whole
+from mdmem.store.tree import WorkingTree, digest_of
 
 OLD, NEW = b"old bytes", b"new bytes"
 

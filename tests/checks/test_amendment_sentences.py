@@ -3,7 +3,7 @@
 import pytest
 
 from mdmem.checks import amendment_sentences as module
-from mdmem.document.parse import without_code
+from mdmem.markdown.parse import without_code
 
 
 def test_line_is_blanked_out_once_however_many_verbs_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from mdmem.checks.baseline import Baseline, Record, apply_baseline, baseline_of, read_baseline
 from mdmem.checks.registry import CODES
 from mdmem.errors import SettingsError
-from mdmem.finding import Finding, Place, Severity
-from mdmem.settings import Settings, WingSettings
+from mdmem.model.finding import Finding, Place, Severity
+from mdmem.store.settings import Settings, WingSettings
 
 ERROR, WARNING, INFO = Severity
 EMPTY, DANGLING, STRAY, STALE = "body-empty", "dangling-link", "stray-file", "stale-baseline-entry"

@@ -2,7 +2,7 @@
 
 from trees import ListedTree, found_in, tree_of
 
-from mdmem.tree import TreeFile
+from mdmem.store.tree import TreeFile
 
 CODE = "case-collision"
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from builders import write_entry
 
-from mdmem.catalog import load
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
 from mdmem.checks.registry import INCOMPLETE_CODES
 from mdmem.errors import GoneError
-from mdmem.finding import Finding, Severity
-from mdmem.settings import Settings
-from mdmem.tree import WorkingTree
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.catalog import load
+from mdmem.store.settings import Settings
+from mdmem.store.tree import WorkingTree
 
 EMPTY, DANGLING = "body-empty", "dangling-link"
 

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from mdmem.catalog import load
 from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, mark_new, require_known_wings, run_checks
 from mdmem.checks.registry import CODES
 from mdmem.errors import SettingsError, UsageError
-from mdmem.finding import Finding, Place, Severity
-from mdmem.settings import Settings, WingSettings, parse_settings
-from mdmem.tree import WorkingTree
+from mdmem.model.finding import Finding, Place, Severity
+from mdmem.store.catalog import load
+from mdmem.store.settings import Settings, WingSettings, parse_settings
+from mdmem.store.tree import WorkingTree
 
 EMPTY = "body-empty"
 DANGLING = "dangling-link"

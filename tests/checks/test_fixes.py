@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from test_cases import CASES, TODAY, facts_of
 
-from mdmem.authoring.change_set import Change
-from mdmem.authoring.fix import FixResult, mend_all
-from mdmem.catalog import load
 from mdmem.checks.case import Case
 from mdmem.checks.engine import CheckReport, run_checks
 from mdmem.checks.registry import CODES
-from mdmem.finding import Finding, Severity
-from mdmem.settings import Settings, parse_settings
-from mdmem.tree import Tree, WorkingTree
-from mdmem.tree.overlay import OverlaidTree
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.catalog import load
+from mdmem.store.settings import Settings, parse_settings
+from mdmem.store.tree import Tree, WorkingTree
+from mdmem.store.tree.overlay import OverlaidTree
+from mdmem.write.change_set import Change
+from mdmem.write.fix import FixResult, mend_all
 
 FIXED = "fixed.diff"
 FIXABLE = (

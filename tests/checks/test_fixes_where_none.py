@@ -8,17 +8,17 @@ from builders import TODAY, commit_all, make_root, memory, open_root, write, wri
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.catalog import load
 from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import run_checks
 from mdmem.checks.fixes.base import certainly_meant, is_slip
 from mdmem.checks.fixes.front_matter import with_syntax_fix, with_whole_value
 from mdmem.checks.run import CheckRequest, check
-from mdmem.document.layout import apply_edits
-from mdmem.document.parse import parse_document
-from mdmem.finding import Fix
-from mdmem.settings import Settings, parse_settings
-from mdmem.tree import WorkingTree
+from mdmem.markdown.layout import apply_edits
+from mdmem.markdown.parse import parse_document
+from mdmem.model.finding import Fix
+from mdmem.store.catalog import load
+from mdmem.store.settings import Settings, parse_settings
+from mdmem.store.tree import WorkingTree
 
 PATH = "app/rules/a.md"
 HEAD = "---\ntype: decision\nstatus: active\ncreated_at: 2026-03-05\n"

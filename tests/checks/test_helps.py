@@ -11,11 +11,11 @@ import pytest
 from builders import make_root, run_here, write_entry
 from trees import tree_of
 
-from mdmem.catalog import load
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
-from mdmem.settings import Settings
-from mdmem.tree import Tree, WorkingTree
+from mdmem.store.catalog import load
+from mdmem.store.settings import Settings
+from mdmem.store.tree import Tree, WorkingTree
 
 Capture = pytest.CaptureFixture[str]
 

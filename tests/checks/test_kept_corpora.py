@@ -11,12 +11,12 @@ from test_corpora import CONVERTER, PEPS
 from test_kept_findings import DAY, edit
 from trees import HeldTree
 
-from mdmem.catalog import EntryCache, load, load_cached
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
 from mdmem.checks.kept_findings import ExtractStore, with_extracts
 from mdmem.checks.registry import CODES
-from mdmem.settings import Settings
+from mdmem.store.catalog import EntryCache, load, load_cached
+from mdmem.store.settings import Settings
 
 pytestmark = [
     pytest.mark.long,

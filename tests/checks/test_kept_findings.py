@@ -13,7 +13,6 @@ from builders import entry_text
 from trees import HeldTree
 
 import mdmem
-from mdmem.catalog import EntryCache, load, load_cached
 from mdmem.checks import kept_findings
 from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import get_check, run_checks
@@ -21,12 +20,13 @@ from mdmem.checks.extract import KeptExtract
 from mdmem.checks.kept_findings import ExtractStore, with_extracts
 from mdmem.checks.registry import CODES, KEPT
 from mdmem.checks.rules.loaded import LOADED
-from mdmem.document import parse
-from mdmem.document.parse import Document
-from mdmem.finding import Finding, Severity
-from mdmem.git.history import FileDays
+from mdmem.markdown import parse
+from mdmem.markdown.parse import Document
+from mdmem.model.finding import Finding, Severity
 from mdmem.record import pack, unpack
-from mdmem.settings import Ended, Settings, WingSettings
+from mdmem.store.catalog import EntryCache, load, load_cached
+from mdmem.store.git.history import FileDays
+from mdmem.store.settings import Ended, Settings, WingSettings
 
 KEPT_IN = "checks.mdmem"
 DAY = date(2026, 11, 21)
@@ -224,7 +224,7 @@ def most_held(monkeypatch: pytest.MonkeyPatch, look: Callable[[], object]) -> in
         most.append(documents_held() - before)
         return document
 
-    monkeypatch.setattr(sys.modules["mdmem.catalog.interpret"], "parse_document", counted)
+    monkeypatch.setattr(sys.modules["mdmem.store.catalog.interpret"], "parse_document", counted)
     # As in a command, which collects no garbage.
     gc.disable()
     try:

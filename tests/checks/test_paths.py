@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from mdmem.checks.paths import TrackedPaths
-from mdmem.entry.globs import matches
+from mdmem.model.globs import matches
 
 ROOT = frozenset({"app/rules/a.md", "app/README.md"})
 PATHS = frozenset({"src/nav/node.py", "src/nav/deep/x.py", "src/a b.py", "README.md"})

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from mdmem.checks.engine import CheckReport
 from mdmem.checks.run import CheckRequest, reported
-from mdmem.finding import Finding, Place, Severity
+from mdmem.model.finding import Finding, Place, Severity
 
 OLD, NEW = (
     [Finding(level.value, "", Place("a/b/c.md"), severity=level, new=new) for level in Severity]

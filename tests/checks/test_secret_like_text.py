@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mdmem.catalog import load
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
 from mdmem.checks.secrets import _KINDS, find_secrets
-from mdmem.settings import Settings
-from mdmem.tree import WorkingTree
+from mdmem.store.catalog import load
+from mdmem.store.settings import Settings
+from mdmem.store.tree import WorkingTree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mdmem.finding import Finding
+    from mdmem.model.finding import Finding
 
 ALNUM = string.ascii_letters + string.digits
 

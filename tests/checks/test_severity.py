@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from builders import write_entry
 
-from mdmem.catalog import load
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
-from mdmem.finding import Severity
-from mdmem.settings import Ended, Settings, WingSettings
-from mdmem.tree import WorkingTree
+from mdmem.model.finding import Severity
+from mdmem.store.catalog import load
+from mdmem.store.settings import Ended, Settings, WingSettings
+from mdmem.store.tree import WorkingTree
 
 ERROR, WARNING, INFO = Severity
 EMPTY, DANGLING = "body-empty", "dangling-link"

@@ -5,8 +5,8 @@ from pathlib import Path
 from builders import commit_all, git, make_repository, make_root, write_entry
 from trees import found_in, tree_of
 
-from mdmem.git import find_repository
-from mdmem.tree import GitTree, WorkingTree
+from mdmem.store.git import find_repository
+from mdmem.store.tree import GitTree, WorkingTree
 
 MESSAGE = "a repository of its own stands here; nothing in it is read"
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from builders import write, write_entry
 
-from mdmem.catalog import load
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
 from mdmem.checks.registry import CODES, EXCUSABLE
-from mdmem.finding import Severity
-from mdmem.settings import Settings, WingSettings
-from mdmem.tree import WorkingTree
+from mdmem.model.finding import Severity
+from mdmem.store.catalog import load
+from mdmem.store.settings import Settings, WingSettings
+from mdmem.store.tree import WorkingTree
 
 A = "app/rules/a"
 IGNORE = "<!-- mdmem: ignore"

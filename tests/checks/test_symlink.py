@@ -6,9 +6,9 @@ import pytest
 from builders import commit_all, make_repository, make_root, write, write_entry
 from trees import found_in
 
-from mdmem.catalog import load
-from mdmem.git import find_repository
-from mdmem.tree import GitTree, WorkingTree
+from mdmem.store.catalog import load
+from mdmem.store.git import find_repository
+from mdmem.store.tree import GitTree, WorkingTree
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from builders import commit_all, git, make_repository, make_root, open_root, write, write_entry
 
 from mdmem.checks.run import CheckRequest, check
-from mdmem.workspace.snapshot import Snapshot
+from mdmem.store.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +49,7 @@ def test_manifest_that_is_taken_away_is_one_finding_and_no_deletion(top: Path) -
 
 
 def test_link_to_a_file_that_git_mv_moved_is_mended_before_the_commit(tmp_path: Path) -> None:
-    from mdmem.authoring.fix import mend
+    from mdmem.write.fix import mend
 
     folder = make_repository(tmp_path / "p")
     root = make_root(folder / "memory")

@@ -7,8 +7,8 @@ import pytest
 from builders import make_root, write_entry
 from trees import ListedTree, found_in
 
-from mdmem.catalog import load
-from mdmem.tree import FileKind, TreeFile, WorkingTree
+from mdmem.store.catalog import load
+from mdmem.store.tree import FileKind, TreeFile, WorkingTree
 
 CODE = "unreadable"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from builders import commit_all, git, memory, run_here, snapshot, write_entry
 
-from mdmem.index.fulltext import FOLDER
+from mdmem.store.index.fulltext import FOLDER
 
 Capture = pytest.CaptureFixture[str]
 ADDRESS = "nav/architecture/threads"

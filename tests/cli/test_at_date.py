@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from builders import git, made_once, make_repository, make_root, open_root, run_here, write, write_entry
 
+from mdmem.ask.retrieve_context import retrieve_context
 from mdmem.errors import UsageError
-from mdmem.retrieval.retrieve_context import retrieve_context
 
 Capture = pytest.CaptureFixture[str]
 ADDRESS = "nav/architecture/threads"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from builders import run_here
 
-from mdmem.entry.fields import FIELDS
+from mdmem.model.fields import FIELDS
 
 Capture = pytest.CaptureFixture[str]
 APPROVED_BY = """\

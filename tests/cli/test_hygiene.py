@@ -21,8 +21,8 @@ from builders import (
     write_entry,
 )
 
-from mdmem.state.hygiene_times import Times, read_times
-from mdmem.state.pending_writes import PendingWrite, PendingWrites
+from mdmem.store.state.hygiene_times import Times, read_times
+from mdmem.store.state.pending_writes import PendingWrite, PendingWrites
 
 Capture = pytest.CaptureFixture[str]
 STATE = ".git/mdmem/state/memory"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from builders import memory, run_here, write_entry
 
-from mdmem.index.fulltext import FOLDER
+from mdmem.store.index.fulltext import FOLDER
 
 Capture = pytest.CaptureFixture[str]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from builders import commit_all, make_root, memory, run_here, write, write_entry
 
-from mdmem.entry.model import Entry, EntryType, Status
+from mdmem.model.entry import Entry, EntryType, Status
 from mdmem.render.entries import entry_list
 from mdmem.render.ink import Ink
 

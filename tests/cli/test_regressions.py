@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from builders import commit_all, git, make_repository, make_root, open_root, run_here, write, write_entry
 
-from mdmem.retrieval.question import Question
-from mdmem.retrieval.retrieve import retrieve
+from mdmem.ask.question import Question
+from mdmem.ask.retrieve import retrieve
 
 Capture = pytest.CaptureFixture[str]
 PROJECT = "---\nkind: project\nowners: [team]\n---\n"

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from builders import TODAY, environment, make_root, write, write_entry
 
-from mdmem.access import Access
-from mdmem.context.compile import compile_context
-from mdmem.context.pack import ContextPack
-from mdmem.context.request import read_request
-from mdmem.index.fulltext import FullTextIndex
-from mdmem.workspace.location import located
-from mdmem.workspace.workspace import Workspace
+from mdmem.ask.context.compile import compile_context
+from mdmem.ask.context.pack import ContextPack
+from mdmem.ask.context.request import read_request
+from mdmem.model.access import Access
+from mdmem.store.index.fulltext import FullTextIndex
+from mdmem.store.workspace.location import located
+from mdmem.store.workspace.workspace import Workspace
 
 
 def put(root: Path, address: str, title: str, /, body: str = "Text.\n", **fields: object) -> None:

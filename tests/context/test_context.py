@@ -9,14 +9,14 @@ from builders import snapshot, write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.access import Access, AccessDeniedError
-from mdmem.context.answer import pack_answer, pack_markdown, usage_hint
-from mdmem.context.compile import compile_context
-from mdmem.context.facets import Facet
-from mdmem.context.request import Intent, Layer, read_request
+from mdmem.ask.context.answer import pack_answer, pack_markdown, usage_hint
+from mdmem.ask.context.compile import compile_context
+from mdmem.ask.context.facets import Facet
+from mdmem.ask.context.request import Intent, Layer, read_request
+from mdmem.model.access import Access, AccessDeniedError
 from mdmem.render.context import context_text
 from mdmem.render.ink import Ink
-from mdmem.state.audit import read_audit
+from mdmem.store.state.audit import read_audit
 
 from .builders import again, context, facets, ids, make_memory, of, put, workspace
 

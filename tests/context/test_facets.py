@@ -3,8 +3,8 @@
 import pytest
 from builders import entry
 
-from mdmem.context.facets import ROWS, TITLES, Facet, facet_of, facet_table
-from mdmem.entry.model import EntryType
+from mdmem.ask.context.facets import ROWS, TITLES, Facet, facet_of, facet_table
+from mdmem.model.entry import EntryType
 
 NOTE, PATTERN = EntryType.NOTE, EntryType.PATTERN
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mdmem.context.request import ContextRequest, Intent, Layer, query_of, read_request
+from mdmem.ask.context.request import ContextRequest, Intent, Layer, query_of, read_request
 from mdmem.errors import UsageError
 
 

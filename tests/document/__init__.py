@@ -1,1 +1,1 @@
-"""Tests of `mdmem.document`."""
+"""Tests of `mdmem.markdown`."""

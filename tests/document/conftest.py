@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from mdmem.document import yaml_loader
+from mdmem.markdown import yaml_loader
 
 
 @pytest.fixture(params=["CBaseLoader", "BaseLoader"])

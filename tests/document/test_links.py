@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.document.links import BodyLink, body_links, may_hold_links
-from mdmem.document.parse import without_code
+from mdmem.markdown.links import BodyLink, body_links, may_hold_links
+from mdmem.markdown.parse import without_code
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mdmem.document.conflict_markers import ConflictSide, Marks, has_hunks, labels_of, take_side
-from mdmem.document.merge import EntryMerge, merge_entries, merged_order
-from mdmem.document.merge_keys import Sides
+from mdmem.markdown.conflict_markers import ConflictSide, Marks, has_hunks, labels_of, take_side
+from mdmem.markdown.merge import EntryMerge, merge_entries, merged_order
+from mdmem.markdown.merge_keys import Sides
 
 HEAD = "type: decision\nstatus: active\ncreated_at: 2026-03-05\n"
 

@@ -8,13 +8,13 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from document.test_patch_properties import KEYS, PLAIN, documents
-from mdmem.document import layout, patch
-from mdmem.document.conflict_markers import ConflictSide, Marks, has_hunks, take_side
-from mdmem.document.layout import UnpatchableError
-from mdmem.document.merge import BODY, EntryMerge, merge_entries, merged_order
-from mdmem.document.merge_keys import Sides
-from mdmem.document.parse import Document, parse_document
-from mdmem.entry.fields import LISTS
+from mdmem.markdown import layout, patch
+from mdmem.markdown.conflict_markers import ConflictSide, Marks, has_hunks, take_side
+from mdmem.markdown.layout import UnpatchableError
+from mdmem.markdown.merge import BODY, EntryMerge, merge_entries, merged_order
+from mdmem.markdown.merge_keys import Sides
+from mdmem.markdown.parse import Document, parse_document
+from mdmem.model.fields import LISTS
 
 # A manifest: any keys will do.
 PATH = "w/README.md"

@@ -8,8 +8,8 @@ from builders import entry_text, write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.document.parse import SIZE_LIMIT, Document, first_heading, parse_document, unreadable_document, without_code
-from mdmem.document.yaml_loader import FRONT_MATTER_LIMIT, StrictHandler
+from mdmem.markdown.parse import SIZE_LIMIT, Document, first_heading, parse_document, unreadable_document, without_code
+from mdmem.markdown.yaml_loader import FRONT_MATTER_LIMIT, StrictHandler
 
 PATH = "w/r/e.md"
 

@@ -8,10 +8,10 @@ import pytest
 import yaml
 from golden import GoldenCase, each_case
 
-from mdmem.document import layout, patch
-from mdmem.document.layout import UnpatchableError
-from mdmem.document.parse import Document, parse_document
-from mdmem.finding import Edit
+from mdmem.markdown import layout, patch
+from mdmem.markdown.layout import UnpatchableError
+from mdmem.markdown.parse import Document, parse_document
+from mdmem.model.finding import Edit
 
 PATH = "w/r/e.md"
 

@@ -9,11 +9,11 @@ import yaml
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from mdmem.document import layout, patch
-from mdmem.document.layout import UnpatchableError
-from mdmem.document.parse import Document, parse_document
-from mdmem.entry.fields import LISTS
-from mdmem.finding import Edit
+from mdmem.markdown import layout, patch
+from mdmem.markdown.layout import UnpatchableError
+from mdmem.markdown.parse import Document, parse_document
+from mdmem.model.fields import LISTS
+from mdmem.model.finding import Edit
 
 PATH = "w/r/e.md"
 KEYS = ("type", "status", "created_at", "title", "owner", "version", "tags", "see", "reason", "x-a", "x-ü")

@@ -7,8 +7,8 @@ from golden import GoldenCase, each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.document.handler import handler
-from mdmem.document.split import FenceError, body_of, has_front_matter
+from mdmem.markdown.handler import handler
+from mdmem.markdown.split import FenceError, body_of, has_front_matter
 
 
 def said_of(text: str) -> str:

@@ -5,7 +5,7 @@ import json
 import pytest
 from golden import GoldenCase, each_case
 
-from mdmem.document.yaml_loader import FRONT_MATTER_LIMIT, Trouble, read_fields
+from mdmem.markdown.yaml_loader import FRONT_MATTER_LIMIT, Trouble, read_fields
 
 
 def only_trouble(text: str) -> Trouble:

@@ -1,1 +1,1 @@
-"""Tests of `mdmem.entry`."""
+"""Tests of `mdmem.model`."""

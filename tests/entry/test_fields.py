@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import fields, replace
 
-from mdmem.document.parse import parse_document
-from mdmem.entry.fields import FIELDS, KNOWN_FIELDS, LISTS, WING_FIELDS, Field, Holder, Kind, version_of
-from mdmem.entry.front_matter import ADAPTERS, MODELS
-from mdmem.entry.model import Entry, EntryType, Wing
-from mdmem.entry.schema import read_entry, read_wing
+from mdmem.markdown.parse import parse_document
+from mdmem.model.entry import Entry, EntryType, Wing
+from mdmem.model.fields import FIELDS, KNOWN_FIELDS, LISTS, WING_FIELDS, Field, Holder, Kind, version_of
+from mdmem.model.front_matter import ADAPTERS, MODELS
+from mdmem.model.schema import read_entry, read_wing
 
 NAMES = [field.name for field in FIELDS]
 

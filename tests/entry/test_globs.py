@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from builders import git, make_repository, write
 
-from mdmem.entry.globs import any_match, fixed_part, matches, script_pattern
+from mdmem.model.globs import any_match, fixed_part, matches, script_pattern
 
 PATHS = [
     "README.md",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mdmem.entry.likelihood import SHOWING, likely, stated_in
+from mdmem.markdown.likelihood import SHOWING, likely, stated_in
 
 PLAIN = "It waits for the door."
 

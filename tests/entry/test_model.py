@@ -7,7 +7,7 @@ from builders import entry
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.entry.model import (
+from mdmem.model.entry import (
     DATE_FIELDS,
     Entry,
     EntryType,

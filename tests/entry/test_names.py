@@ -2,7 +2,7 @@
 
 import pytest
 
-from mdmem.entry.names import own_names, places_of
+from mdmem.markdown.names import own_names, places_of
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from mdmem.entry import passages
-from mdmem.entry.headings import sections_of
-from mdmem.entry.passages import _LEAST, Passages, _Run, _Start, _Weighed
-from mdmem.entry.sentences import sentences_in, size_of
-from mdmem.index.finder import finder
+from mdmem.markdown import passages
+from mdmem.markdown.headings import sections_of
+from mdmem.markdown.passages import _LEAST, Passages, _Run, _Start, _Weighed
+from mdmem.markdown.sentences import sentences_in, size_of
+from mdmem.store.index.finder import finder
 
 WORDS = ("lock", "hub", "key", "door")
 OTHERS = ("the second", "the first", "default", "words", "2.5", "of", "`maxSkew`", "the following:", "a new")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from mdmem.entry.relations import relation_of
-from mdmem.entry.sections import naming
+from mdmem.markdown.sections import naming
+from mdmem.model.relations import relation_of
 
 
 @pytest.mark.parametrize(

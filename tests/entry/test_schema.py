@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from mdmem.document.yaml_loader import read_fields
-from mdmem.entry.model import Entry, EntryType, Flaw, Relation, Status, Wing, WingKind
-from mdmem.entry.schema import KNOWN_FIELDS, read_entry, read_wing
+from mdmem.markdown.yaml_loader import read_fields
+from mdmem.model.entry import Entry, EntryType, Flaw, Relation, Status, Wing, WingKind
+from mdmem.model.schema import KNOWN_FIELDS, read_entry, read_wing
 
 ADDRESS = "w/r/some-entry"
 TEXT_FIELDS = ["title", "label", "owner", "topic", "focus", "agent", "reason", "deprecated_reason", "approved_by"]

@@ -9,10 +9,10 @@ from golden import GoldenCase, each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.entry.headings import sections_of
-from mdmem.entry.passages import Find, Hit
-from mdmem.entry.sections import citing_sentences, deciding_section, least_size, naming, shortened
-from mdmem.entry.sentences import sentences_in, size_of
+from mdmem.markdown.headings import sections_of
+from mdmem.markdown.passages import Find, Hit
+from mdmem.markdown.sections import citing_sentences, deciding_section, least_size, naming, shortened
+from mdmem.markdown.sentences import sentences_in, size_of
 
 ENTRY = entry("a/b/c", title="T")
 

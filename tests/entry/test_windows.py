@@ -1,9 +1,9 @@
 """The windows of a body: what stands together stays together, code, lists and tables included."""
 
-from mdmem.entry.headings import sections_of
-from mdmem.entry.windows import Windows
-from mdmem.index.analysis import ask
-from mdmem.index.finder import finder
+from mdmem.markdown.headings import sections_of
+from mdmem.markdown.windows import Windows
+from mdmem.store.index.analysis import ask
+from mdmem.store.index.finder import finder
 
 
 def best(body: str, words: str, room: int = 1000) -> str:

@@ -13,9 +13,9 @@ import pytest
 from builders import commit_all, make_repository, make_root, open_root, write, write_entry
 
 from mdmem.errors import RootNotFoundError
-from mdmem.events.forms import FORMS
-from mdmem.events.run import answer_event
-from mdmem.workspace.consultations import tally_of
+from mdmem.setup.event_forms import FORMS
+from mdmem.setup.events import answer_event
+from mdmem.store.workspace.consultations import tally_of
 
 RULE, ALWAYS = "shop/contracts/amounts", "shop/contracts/always"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from builders import make_root, run_mdmem, write
 
-from mdmem.document.parse import parse_document
+from mdmem.markdown.parse import parse_document
 
 PLACE = "app/architecture"
 # A text, and the fields that its entry must have; None stands for a field that it must not have.

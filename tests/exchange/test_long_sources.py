@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 
-from mdmem.entry.headings import sections_of
 from mdmem.exchange.body import rewritten
 from mdmem.exchange.decision import decision_record, plain_title
 from mdmem.exchange.globs import globs_of
@@ -15,6 +14,7 @@ from mdmem.exchange.markers import without_comments, without_own
 from mdmem.exchange.record import Cut, ForeignRecord, SourceFile
 from mdmem.exchange.references import References
 from mdmem.exchange.status import read_status
+from mdmem.markdown.headings import sections_of
 from mdmem.setup.seal import region_of
 
 _MANY = 100_000

@@ -13,12 +13,12 @@ from builders import make_root, open_root, run_here, write, write_entry
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mdmem.authoring.write import WriteOptions
-from mdmem.entry.model import Entry, EntryType, Status, day_of
 from mdmem.exchange.adr_folder import adr_folder
 from mdmem.exchange.importer import import_records
 from mdmem.exchange.intake import ImportRequest
 from mdmem.exchange.memory_json import memory_json
+from mdmem.model.entry import Entry, EntryType, Status, day_of
+from mdmem.write.write import WriteOptions
 
 EXAMPLES = Path(__file__).parents[2] / "example-wings"
 DAY = date(2024, 1, 1)

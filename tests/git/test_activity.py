@@ -9,8 +9,8 @@ import pytest
 from builders import commit_all, git, make_repository, write
 
 from mdmem.errors import GitError
-from mdmem.git import Repository, find_repository
-from mdmem.git.history import Activity, last_changes
+from mdmem.store.git import Repository, find_repository
+from mdmem.store.git.history import Activity, last_changes
 
 LONG_AGO = date(2020, 1, 1)
 

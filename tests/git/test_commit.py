@@ -26,11 +26,11 @@ from builders import (
 from processes import python, run_text
 
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.git import GitLockedError, NotCommittedError, Repository, find_repository
-from mdmem.git.commit import commit_paths
-from mdmem.git.config import identity
-from mdmem.git.locks import LockHeldError, in_turn
-from mdmem.git.status import refuse_while_busy, state_of
+from mdmem.store.git import GitLockedError, NotCommittedError, Repository, find_repository
+from mdmem.store.git.commit import commit_paths
+from mdmem.store.git.config import identity
+from mdmem.store.git.locks import LockHeldError, in_turn
+from mdmem.store.git.status import refuse_while_busy, state_of
 
 
 def repository_of(folder: Path) -> Repository:
@@ -446,7 +446,7 @@ def test_lock_that_stays_is_not_waited_for_as_long_as_one_that_goes_round(
     top: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock()
-    monkeypatch.setattr("mdmem.git.locks.time", clock)
+    monkeypatch.setattr("mdmem.store.git.locks.time", clock)
 
     def attempt() -> None:
         raise LockHeldError("index.lock")
@@ -512,8 +512,8 @@ def test_files_that_another_commits_first_make_no_second_commit(top: Path) -> No
 def test_git_folder_that_cannot_be_written_is_said(top: Path) -> None:
     write(top, "m/one.md", "ours\n")
     program = (
-        "import sys; from pathlib import Path; from mdmem.git import NotCommittedError, find_repository\n"
-        "from mdmem.git.commit import commit_paths\n"
+        "import sys; from pathlib import Path; from mdmem.store.git import NotCommittedError, find_repository\n"
+        "from mdmem.store.git.commit import commit_paths\n"
         "try: commit_paths(find_repository(Path(sys.argv[1])), ['m/one.md'], 'Write')\n"
         "except NotCommittedError as error: print(error)"
     )
@@ -529,8 +529,8 @@ def test_git_folder_that_cannot_be_written_is_said(top: Path) -> None:
 _WRITER = """
 import sys
 from pathlib import Path
-from mdmem.git import find_repository
-from mdmem.git.commit import commit_paths
+from mdmem.store.git import find_repository
+from mdmem.store.git.commit import commit_paths
 
 top, name = Path(sys.argv[1]), sys.argv[2]
 for number in range(int(sys.argv[3])):

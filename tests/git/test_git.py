@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from builders import commit_all, git, made_once, make_repository, write
 
-from mdmem import git as gitrepo
 from mdmem.errors import GitError, UsageError
-from mdmem.git import (
+from mdmem.store import git as gitrepo
+from mdmem.store.git import (
     Blob,
     BlobReader,
     DubiousOwnershipError,
@@ -28,7 +28,7 @@ from mdmem.git import (
     search_lines,
     staged_index,
 )
-from mdmem.git.history import history, list_deletions
+from mdmem.store.git.history import history, list_deletions
 
 ODD_NAMES = [
     "a b.md",
@@ -143,7 +143,7 @@ def test_repository_in_a_folder_with_an_odd_name(tmp_path: Path) -> None:
 def test_repository_of_another_owner_raises_what_git_says(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     environment = gitrepo.environment_for
     assumed = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
-    monkeypatch.setattr("mdmem.git.process.environment_for", lambda *said: environment(*said) | assumed)
+    monkeypatch.setattr("mdmem.store.git.process.environment_for", lambda *said: environment(*said) | assumed)
     with pytest.raises(DubiousOwnershipError) as caught:
         find_repository(top)
     says = f"detected dubious ownership in repository at '{top}'; if you trust it"
@@ -156,7 +156,7 @@ def test_repository_of_another_owner_is_told_by_the_words_of_an_older_git(
     def refuse(*_: object, **__: object) -> bytes:
         raise GitError(f"git rev-parse: unsafe repository ('{top}' is owned by someone else)")
 
-    monkeypatch.setattr("mdmem.git.discovery.run", refuse)
+    monkeypatch.setattr("mdmem.store.git.discovery.run", refuse)
     with pytest.raises(DubiousOwnershipError, match=f"--add safe.directory {top}`"):
         find_repository(top / "memory")
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from builders import git, make_repository, write_entry
 
-from mdmem.git import Repository, find_repository
-from mdmem.git.history import FileDays, file_days, list_staged_deletions
+from mdmem.store.git import Repository, find_repository
+from mdmem.store.git.history import FileDays, file_days, list_staged_deletions
 
 if TYPE_CHECKING:
     from pathlib import Path

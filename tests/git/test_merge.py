@@ -23,10 +23,10 @@ from builders import (
 )
 from processes import run_text
 
-from mdmem.catalog import EntryCache, load_cached
 from mdmem.checks.facts import GitFacts
 from mdmem.errors import GitError, UsageError
-from mdmem.git import (
+from mdmem.store.catalog import EntryCache, load_cached
+from mdmem.store.git import (
     GitTooOldError,
     NoCommonAncestorError,
     Repository,
@@ -37,11 +37,11 @@ from mdmem.git import (
     list_revision,
     read_blobs,
 )
-from mdmem.git.merge import merge, merge_base, parents_at_hand
-from mdmem.settings import Settings
-from mdmem.tree import GitTree, Unreadable, WorkingTree, read_one
-from mdmem.workspace.snapshot import Snapshot
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.git.merge import merge, merge_base, parents_at_hand
+from mdmem.store.settings import Settings
+from mdmem.store.tree import GitTree, Unreadable, WorkingTree, read_one
+from mdmem.store.workspace.snapshot import Snapshot
+from mdmem.store.workspace.workspace import Workspace
 
 LINES = "".join(f"line {number}\n" for number in range(8))
 
@@ -292,7 +292,9 @@ def test_merge_where_a_hook_names_another_repository(
 
 def test_merge_in_a_repository_that_cannot_be_written(top: Path) -> None:
     both(top, "memory/w/r/new.md", "ours\n", "theirs\n")
-    program = "import sys, pathlib; from mdmem.git import find_repository; from mdmem.git.merge import merge;"
+    program = (
+        "import sys, pathlib; from mdmem.store.git import find_repository; from mdmem.store.git.merge import merge;"
+    )
     program += "here = find_repository(pathlib.Path(sys.argv[1]));"
     program += "print(merge(here, 'main', 'topic').conflicts)"
     folders = [top, *(path for path in top.rglob("*") if path.is_dir())]
@@ -349,7 +351,7 @@ def test_kinds_that_a_later_git_tells_are_understood(top: Path, monkeypatch: pyt
     ]
     fields += ["1", "unheard.md", "ERROR (a new one)", "error: x\n", ""]
     printed = "\0".join(fields).encode()
-    monkeypatch.setattr("mdmem.git.merge._merge_tree", lambda *_: printed)
+    monkeypatch.setattr("mdmem.store.git.merge._merge_tree", lambda *_: printed)
     assert merge(repository_of(top), "main", "topic").conflicts == (
         ("a.md", "directory rename split"),
         ("sub", "submodule lacks merge base"),
@@ -489,7 +491,7 @@ def test_root_that_is_something_else_in_another_tree_is_empty_there(top: Path, w
 @pytest.fixture
 def parsings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Record the path of each file that is parsed."""
-    from mdmem.document import parse
+    from mdmem.markdown import parse
 
     paths: list[str] = []
     original = parse.parse_document

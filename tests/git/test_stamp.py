@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from builders import commit_all, git, make_repository, write
 
-from mdmem.git import find_repository, stamp
-from mdmem.git.stamp import stamp_of
+from mdmem.store.git import find_repository, stamp
+from mdmem.store.git.stamp import stamp_of
 
 
 @pytest.fixture

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import mdmem.guide
+from mdmem.ask.context.facets import facet_table
 from mdmem.checks.engine import first_sentences, get_check
 from mdmem.checks.registry import FAMILIES
 from mdmem.cli.main import GROUPS
-from mdmem.context.facets import facet_table
 from mdmem.mcp.tools.saving import SAVING
 from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.render.fields import guide_table
-from mdmem.settings.model import Settings, WingSettings
-from mdmem.settings.parse import KEYS, WING_KEYS, Key
+from mdmem.store.settings.model import Settings, WingSettings
+from mdmem.store.settings.parse import KEYS, WING_KEYS, Key
 
 _FOLDER = Path(mdmem.guide.__file__).parent
 

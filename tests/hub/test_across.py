@@ -15,6 +15,9 @@ from builders import TODAY, commit_all, head, make_repository, make_root, run_he
 from pushes import pushed, rows
 from sync.pair import Two, two_repositories
 
+from mdmem.ask.question import Question
+from mdmem.ask.search import snippets
+from mdmem.change.fetch_wings import fetch_wings
 from mdmem.hub import across, ordered_rows, union
 from mdmem.hub.across import AcrossRequest, search_across
 from mdmem.hub.connection import connected, transaction
@@ -22,9 +25,6 @@ from mdmem.hub.origins import shown_label
 from mdmem.hub.permissions import grant
 from mdmem.hub.reader import Reader
 from mdmem.hub.union_answers import answer_each_across
-from mdmem.retrieval.question import Question
-from mdmem.retrieval.search import snippets
-from mdmem.sync.fetch_wings import fetch_wings
 
 
 def shop(folder: Path) -> Path:

@@ -10,14 +10,14 @@ from builders import TODAY, run_here, write
 from pushes import pushed, rows, state
 from sync.pair import Two, two_repositories
 
+from mdmem.ask.question import Question
+from mdmem.change.fetch_wings import fetch_wings
 from mdmem.hub import contents
 from mdmem.hub.across import AcrossRequest, list_across, search_across
 from mdmem.hub.connection import connected, transaction
 from mdmem.hub.origins import shown_label
 from mdmem.hub.reader import Reader
-from mdmem.retrieval.question import Question
-from mdmem.sync.fetch_wings import fetch_wings
-from mdmem.workspace.scope import Filters
+from mdmem.store.workspace.scope import Filters
 
 
 @pytest.fixture

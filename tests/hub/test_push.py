@@ -21,7 +21,7 @@ from pushes import pushed, rows, state
 from mdmem.hub.push import PushResult
 from mdmem.hub.rows import places_in, unpacked_file, unpacked_lengths, unpacked_wing
 from mdmem.hub.succession import Succession
-from mdmem.workspace.own_memory import make_own_memory
+from mdmem.store.workspace.own_memory import make_own_memory
 
 
 def counts(result: PushResult) -> tuple[int, int, int]:

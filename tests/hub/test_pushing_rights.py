@@ -9,12 +9,12 @@ from builders import commit_all, open_root, write_entry
 from pushes import pushed, rows, state
 from sync.pair import Two, two_repositories
 
+from mdmem.change.fetch_wings import fetch_wings
 from mdmem.errors import UsageError
 from mdmem.hub.connection import connected
 from mdmem.hub.permissions import add_token, grant
 from mdmem.hub.push import PushRequest, PushResult, push
 from mdmem.render.hub import kept_remarks
-from mdmem.sync.fetch_wings import fetch_wings
 
 
 @pytest.fixture

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from builders import TODAY, commit_all, head, make_repository, open_root
 
+from mdmem.ask.question import Question
+from mdmem.ask.search import search
 from mdmem.hub.connection import connected, transaction
 from mdmem.hub.push import PushRequest, push
 from mdmem.hub.reader import Reader
 from mdmem.hub.repository_copy import open_copy
-from mdmem.index.fulltext import FullTextIndex
-from mdmem.retrieval.question import Question
-from mdmem.retrieval.search import search
-from mdmem.workspace.snapshot import Snapshot
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.index.fulltext import FullTextIndex
+from mdmem.store.workspace.snapshot import Snapshot
+from mdmem.store.workspace.workspace import Workspace
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 CONVERTER = SHARED / "tools" / "corpus_to_wings.py"

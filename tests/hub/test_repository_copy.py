@@ -12,23 +12,23 @@ from builders import TODAY, commit_all, head, make_repository, make_root, memory
 from msgspec.structs import replace
 from pushes import pushed
 
-from mdmem.access import EVERYTHING, Access
-from mdmem.entry.model import EntryType, Status
-from mdmem.history.why import why
+from mdmem.ask.entries import in_full, list_entries, list_problems, show
+from mdmem.ask.question import Question
+from mdmem.ask.retrieve import retrieve
+from mdmem.ask.search import search, snippets
+from mdmem.change.why import why
 from mdmem.hub.connection import HubError, connected, transaction
 from mdmem.hub.permissions import grant
 from mdmem.hub.push import PushRequest, push
 from mdmem.hub.reader import Reader
 from mdmem.hub.repository_copy import copy_of, open_copy
-from mdmem.index.fulltext import FullTextIndex
+from mdmem.model.access import EVERYTHING, Access
+from mdmem.model.entry import EntryType, Status
 from mdmem.render.json import entries_json, pack_json, search_json, why_json
-from mdmem.retrieval.entries import in_full, list_entries, list_problems, show
-from mdmem.retrieval.question import Question
-from mdmem.retrieval.retrieve import retrieve
-from mdmem.retrieval.search import search, snippets
-from mdmem.workspace.scope import Filters
-from mdmem.workspace.snapshot import Snapshot
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.index.fulltext import FullTextIndex
+from mdmem.store.workspace.scope import Filters
+from mdmem.store.workspace.snapshot import Snapshot
+from mdmem.store.workspace.workspace import Workspace
 
 
 def full_memory(folder: Path) -> Path:

@@ -15,7 +15,7 @@ from mcp.client.stdio import StdioServerParameters
 from processes import python
 from pushes import state
 
-from mdmem.access import Access
+from mdmem.ask.entries import show
 from mdmem.hub import kept_copies
 from mdmem.hub.connection import HubError, connected, transaction
 from mdmem.hub.kept_copies import ServedHub
@@ -26,7 +26,7 @@ from mdmem.mcp.hub import HubAnswers
 from mdmem.mcp.server import MemoryServer, build_server
 from mdmem.mcp.session import Session
 from mdmem.mcp.workspaces import Provider
-from mdmem.retrieval.entries import show
+from mdmem.model.access import Access
 
 
 def pushed(dsn: str, root: Path, name: str | None = None) -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from builders import make_root, open_root, write, write_entry
 
-from mdmem.entry.text import content_of
-from mdmem.finding import Finding, Place
-from mdmem.hygiene.examine import HygieneReach, Surroundings, examine
-from mdmem.hygiene.near_duplicates import NearPair
-from mdmem.hygiene.report import HygieneFindings, StaleItem, hygiene_fields
-from mdmem.workspace.freshness import Freshness
+from mdmem.change.examine import HygieneReach, Surroundings, examine
+from mdmem.change.hygiene_report import HygieneFindings, StaleItem, hygiene_fields
+from mdmem.change.near_duplicates import NearPair
+from mdmem.markdown.text import content_of
+from mdmem.model.finding import Finding, Place
+from mdmem.store.workspace.freshness import Freshness
 
 TODAY = date(2026, 11, 21)
 LONG = "Each request carries a deadline, and whoever calls on passes the rest of it along to the next one.\n"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.hygiene.near_duplicates import NumberedText, SimilarPair, alike, near_ones, near_pairs, numbered
-from mdmem.similarity import jaccard
+from mdmem.change.near_duplicates import NumberedText, SimilarPair, alike, near_ones, near_pairs, numbered
+from mdmem.markdown.similarity import jaccard
 
 TEXTS = st.lists(st.sets(st.sampled_from("abcdefgh"), max_size=8).map(frozenset), max_size=12)
 SHARES = st.sampled_from([0.5, 0.6, 0.75, 0.86, 0.9])

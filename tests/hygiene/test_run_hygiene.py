@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from builders import make_root, open_root, write, write_entry
 
+from mdmem.change.hygiene import run_hygiene
 from mdmem.errors import UsageError
-from mdmem.hygiene.run import run_hygiene
-from mdmem.state.hygiene_times import Times, read_times, record_hygiene
-from mdmem.state.pending_writes import PendingWrite, PendingWrites
-from mdmem.workspace.freshness import is_due
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.state.hygiene_times import Times, read_times, record_hygiene
+from mdmem.store.state.pending_writes import PendingWrite, PendingWrites
+from mdmem.store.workspace.freshness import is_due
+from mdmem.store.workspace.workspace import Workspace
 
 TODAY = date(2026, 11, 21)
 CONTRACT = [

@@ -1,1 +1,1 @@
-"""Tests of `mdmem.index`."""
+"""Tests of `mdmem.store.index`."""

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.index.analysis import _runs, analyse, ask, fold, positions_of, split, text_terms
+from mdmem.store.index.analysis import _runs, analyse, ask, fold, positions_of, split, text_terms
 
 
 def test_analyse_stems_and_drops_stop_words_when_text_is_prose() -> None:

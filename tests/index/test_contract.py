@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.index.fulltext import FullTextIndex
-from mdmem.index.protocol import FullText, TextAnswer
+from mdmem.store.index.fulltext import FullTextIndex
+from mdmem.store.index.protocol import FullText, TextAnswer
 
 from .builders import WORDS, Tree, document, numbered, tree
 

@@ -14,7 +14,7 @@ import pytest
 from builders import commit_all, environment, git, made_once, memory, run_here, write, write_entry
 from processes import python
 
-from mdmem.index.fulltext import FOLDER
+from mdmem.store.index.fulltext import FOLDER
 
 Capture = pytest.CaptureFixture[str]
 ADDRESS = "nav/rules/crane"
@@ -73,7 +73,7 @@ def test_edit_in_place_is_seen(asked: Asked) -> None:
 @pytest.mark.parametrize("racy", [2_000_000_000, 0])
 def test_edit_of_the_same_size_and_time_is_seen(racy: int, asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     # Without the margin the file is remembered at once, as one that lay untouched for a while is.
-    monkeypatch.setattr("mdmem.catalog.snapshot.RACY_NS", racy)
+    monkeypatch.setattr("mdmem.store.catalog.snapshot.RACY_NS", racy)
     path = asked.folder / f"memory/{ADDRESS}.md"
     os.utime(path, (1_700_000_000, 1_700_000_000))
     assert asked.titles() == ["Lifts"]
@@ -222,7 +222,7 @@ def test_file_in_conflict_is_a_problem_until_it_is_resolved(asked: Asked) -> Non
 def held_lock(folder: Path) -> Iterator[None]:
     """Let another process hold the index's lock."""
     code = (
-        "import sys, pathlib\nfrom mdmem.index.folder import locked\n"
+        "import sys, pathlib\nfrom mdmem.store.index.folder import locked\n"
         "with locked(pathlib.Path(sys.argv[1]), wait=0):\n    print('held', flush=True)\n    sys.stdin.read()\n"
     )
     (folder / INDEX).mkdir(parents=True, exist_ok=True)

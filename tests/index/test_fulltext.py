@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from processes import python
 
-from mdmem.index import fulltext
-from mdmem.index.folder import locked
-from mdmem.index.fulltext import OVERLAY_LIMIT, FullTextIndex
-from mdmem.index.protocol import IndexBusyError, IndexDocument, IndexWriteError, RefreshResult
+from mdmem.store.index import fulltext
+from mdmem.store.index.folder import locked
+from mdmem.store.index.fulltext import OVERLAY_LIMIT, FullTextIndex
+from mdmem.store.index.protocol import IndexBusyError, IndexDocument, IndexWriteError, RefreshResult
 
 from .builders import Tree, numbered, tree
 
@@ -362,8 +362,8 @@ import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from index.builders import numbered, tree
-from mdmem.index.protocol import IndexBusyError
-from mdmem.index.fulltext import FullTextIndex
+from mdmem.store.index.protocol import IndexBusyError
+from mdmem.store.index.fulltext import FullTextIndex
 index, made = FullTextIndex(Path(sys.argv[2])), tree(60)
 """
 

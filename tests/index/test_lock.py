@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from mdmem.index.folder import locked
-from mdmem.index.protocol import IndexBusyError
+from mdmem.store.index.folder import locked
+from mdmem.store.index.protocol import IndexBusyError
 
 
 def test_locked_raises_when_somebody_holds_it(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.index.analysis import text_terms
-from mdmem.index.snippet import snippet
+from mdmem.store.index.analysis import text_terms
+from mdmem.store.index.snippet import snippet
 
 FILLER = "lorem ipsum dolor sit amet " * 20
 

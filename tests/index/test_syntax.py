@@ -5,8 +5,8 @@ from golden import read_rows
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.index.fulltext import FullTextIndex
-from mdmem.index.protocol import QuerySyntaxError
+from mdmem.store.index.fulltext import FullTextIndex
+from mdmem.store.index.protocol import QuerySyntaxError
 
 from .builders import Tree, document
 

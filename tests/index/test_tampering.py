@@ -11,7 +11,7 @@ import pytest
 from builders import environment, memory
 from processes import python
 
-from mdmem.index.fulltext import FullTextIndex
+from mdmem.store.index.fulltext import FullTextIndex
 
 from .builders import Tree, tree
 

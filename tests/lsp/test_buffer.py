@@ -2,8 +2,8 @@
 
 from lsprotocol.types import Position, Range, TextDocumentContentChangePartial, TextDocumentContentChangeWholeDocument
 
-from mdmem.finding import Place
 from mdmem.lsp.buffer import Buffer, over_file
+from mdmem.model.finding import Place
 
 
 def buffer(text: str) -> Buffer:

@@ -9,10 +9,10 @@ from lsprotocol import types
 from memories import THREADS
 from msgspec.structs import replace
 
-from mdmem.access import Access
 from mdmem.checks.run import CheckRequest, check
 from mdmem.lsp.completion import completion, resolve
 from mdmem.lsp.session import EditorSession
+from mdmem.model.access import Access
 
 NEW = "memory/nav/rules/new-rule.md"
 FRONT = "---\ntype: decision\nstatus: active\ncreated_at: 2026-03-05\n{}\n---\n\nWe do.\n"

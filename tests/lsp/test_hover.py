@@ -8,9 +8,9 @@ from editors import Hand
 from lsprotocol import types
 from memories import NODE, ONE, RULE, THREADS
 
-from mdmem.finding import Finding, Place
 from mdmem.lsp.hover import hover
 from mdmem.lsp.options import EditorSkills
+from mdmem.model.finding import Finding, Place
 
 NEW = "memory/nav/rules/new-rule.md"
 

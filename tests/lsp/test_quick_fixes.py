@@ -12,7 +12,6 @@ from lsprotocol import types
 from msgspec.structs import replace
 from test_cases import CASES, facts_of, settings_of
 
-from mdmem.authoring.fix import plan_fix
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
 from mdmem.lsp.buffer import Buffer, over_file
@@ -21,7 +20,8 @@ from mdmem.lsp.findings import SessionFindings
 from mdmem.lsp.options import EditorSkills
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.workspace_edit import edit_of, text_edits
-from mdmem.workspace.location import located
+from mdmem.store.workspace.location import located
+from mdmem.write.fix import plan_fix
 
 RULE = "memory/nav/rules/callbacks.md"
 OTHER = "memory/nav/rules/other.md"

@@ -14,12 +14,12 @@ from mcp_types import CallToolResult
 from msgspec.structs import replace
 from processes import python
 
-from mdmem.access import EVERYTHING, Access
 from mdmem.mcp.server import MemoryServer, build_server
 from mdmem.mcp.session import Session
 from mdmem.mcp.workspaces import Provider
-from mdmem.settings import Settings
-from mdmem.workspace.workspace import Workspace
+from mdmem.model.access import EVERYTHING, Access
+from mdmem.store.settings import Settings
+from mdmem.store.workspace.workspace import Workspace
 
 # No call of a test takes as long, except where it is to be late.
 PATIENCE = 60

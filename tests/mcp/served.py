@@ -22,8 +22,8 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from processes import python
 
-from mdmem.access import Access
-from mdmem.state.bearer_tokens import BearerTokens
+from mdmem.model.access import Access
+from mdmem.store.state.bearer_tokens import BearerTokens
 
 _START = 60
 HEADERS = {"content-type": "application/json", "accept": "application/json, text/event-stream"}

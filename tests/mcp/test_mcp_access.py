@@ -12,8 +12,8 @@ from clients import server_over, with_client
 from mcp import Client
 from served import two_wings
 
-from mdmem.access import Access
 from mdmem.mcp.tools.table import TOOLS
+from mdmem.model.access import Access
 
 APP = Access.to_wings(["app"])
 _VALUES: dict[str, list[Any]] = {

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from mdmem.access import EVERYTHING
 from mdmem.mcp.server import build_server
 from mdmem.mcp.workspaces import Provider
+from mdmem.model.access import EVERYTHING
 
 EVIL = "\x1b]0;owned\x07\x9b2J\u202e"
 SHOWN = "<U+001B>]0;owned<U+0007><U+009B>2J<U+202E>"

@@ -17,11 +17,11 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 from served import two_wings
 
-from mdmem.access import Access
 from mdmem.guide import page, topics
 from mdmem.mcp.calls import Calls, Limits
 from mdmem.mcp.resources import TEMPLATES
 from mdmem.mcp.workspaces import Provider
+from mdmem.model.access import Access
 
 GUIDE = [f"mdmem://guide/{topic}" for topic in topics()]
 _ENTRY = "mdmem://entry/{wing}/{room}/{entry_id}"

@@ -25,7 +25,7 @@ DAWDLES = "whole(*a, **k); [time.sleep(0.01) for _ in range(3000) if not os.path
 def doing(then: str) -> str:
     """Return a line of Python that lets something happen once an entry is written."""
     lines = (
-        f"from mdmem.saving import attempt as m; whole=m.write_once\ndef other(*a, **k): {then}\nm.write_once = other"
+        f"from mdmem.write import attempt as m; whole=m.write_once\ndef other(*a, **k): {then}\nm.write_once = other"
     )
     return f"import os, time; exec({lines!r}, globals())"
 

@@ -28,16 +28,16 @@ from clients import (
 from mcp import Client
 from msgspec.structs import replace
 
-from mdmem.access import Access
-from mdmem.entry.model import ACTING
 from mdmem.errors import EnvironmentFaultError
 from mdmem.mcp import warmup
 from mdmem.mcp.calls import Calls, Limits
 from mdmem.mcp.server import build_server
 from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.mcp.workspaces import Provider
+from mdmem.model.access import Access
+from mdmem.model.entry import ACTING
 from mdmem.profile import Profile
-from mdmem.state.audit import read_audit
+from mdmem.store.state.audit import read_audit
 
 EXAMPLE_WINGS = Path(__file__).parents[2] / "example-wings"
 

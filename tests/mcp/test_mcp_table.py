@@ -13,7 +13,7 @@ from mdmem.mcp.tools.hub import OF_HUB
 from mdmem.mcp.tools.shape import Tool
 from mdmem.mcp.tools.table import PROFILES, TOOLS, listed_in, tools_of
 from mdmem.profile import Profile
-from mdmem.settings import parse_settings
+from mdmem.store.settings import parse_settings
 
 _TOOL = re.compile(r"`(\w+)`")
 _GRAPHBASE = {

@@ -10,15 +10,15 @@ from clients import PATIENCE, server_over, text, with_client
 from mcp import Client
 from msgspec.structs import replace
 
-from mdmem.access import EVERYTHING, Access
-from mdmem.catalog import snapshot
 from mdmem.errors import RootNotFoundError
-from mdmem.git import stamp
 from mdmem.mcp import served_workspace
 from mdmem.mcp.calls import Calls, Limits
 from mdmem.mcp.workspaces import Provider
-from mdmem.workspace.deadline import within
-from mdmem.workspace.proposals import view_of
+from mdmem.model.access import EVERYTHING, Access
+from mdmem.store.catalog import snapshot
+from mdmem.store.git import stamp
+from mdmem.store.workspace.deadline import within
+from mdmem.store.workspace.proposals import view_of
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from builders import (
 from hooked import run, said
 from processes import python
 
-from mdmem.document.parse import parse_document
+from mdmem.markdown.parse import parse_document
 from mdmem.setup.merge_driver import patterns_for
 
 Capture = pytest.CaptureFixture[str]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mdmem.checks.engine import CheckReport
-from mdmem.finding import Edit, Finding, Fix, Place, Severity
+from mdmem.model.finding import Edit, Finding, Fix, Place, Severity
 from mdmem.render.findings.formats import get_format
 from mdmem.render.findings.report import CheckedRoot, Look
 

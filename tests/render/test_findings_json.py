@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from mdmem.finding import Place
+from mdmem.model.finding import Place
 from mdmem.render.findings.report import CheckedRoot
 from render.reports import checked, edit, finding, fix, rendered
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from mdmem.finding import Place, Severity
+from mdmem.model.finding import Place, Severity
 from mdmem.render.markdown import code, prose
 from render.reports import RULE, checked, edit, finding, fix, rendered
 

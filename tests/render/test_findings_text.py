@@ -5,7 +5,7 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from mdmem.finding import Finding, Place, Severity
+from mdmem.model.finding import Finding, Place, Severity
 from mdmem.render.findings.formats import FORMATS, get_format
 from mdmem.render.findings.report import Look
 from render.reports import RULE, checked, edit, finding, fix, rendered

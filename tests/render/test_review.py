@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from review.sides import ARTICLE, reviewed, successor, superseded
 
-from mdmem.finding import Finding, Place, Severity
+from mdmem.change.review_model import Answered, AnswerPair, Merging
+from mdmem.change.review_report import ReviewReport
+from mdmem.model.finding import Finding, Place, Severity
 from mdmem.render.ink import Ink
 from mdmem.render.review.bodies import FileLinks, diff_page, file_links
 from mdmem.render.review.graph import mermaid
@@ -20,8 +22,6 @@ from mdmem.render.review.json import review_json
 from mdmem.render.review.markdown import LIMIT, MARKER, review_markdown
 from mdmem.render.review.sections import sections
 from mdmem.render.review.text import review_text
-from mdmem.review.model import Answered, AnswerPair, Merging
-from mdmem.review.report import ReviewReport
 
 OLD = {"a": entry_text("The old words.\n", title="Old rule")}
 NEW = {"a": superseded("b", title="Old rule"), "b": successor("a", title="New rule")}

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from mdmem.checks.case import Case
 from mdmem.checks.engine import CheckReport, get_check, run_checks
 from mdmem.checks.registry import CODES
-from mdmem.finding import Place, Severity
+from mdmem.model.finding import Place, Severity
 from mdmem.render.findings.report import CheckedRoot
 from mdmem.render.findings.sarif import as_markdown, rule
 from render.reports import RULE, checked, edit, finding, fix, rendered

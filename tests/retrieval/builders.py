@@ -5,11 +5,11 @@ from pathlib import Path
 
 from builders import make_root, open_root, write, write_entry
 
-from mdmem.retrieval.question import Hit, Question, SearchResult
-from mdmem.retrieval.ranks import Retrieval, Retrieved
-from mdmem.retrieval.retrieve import reading_of
-from mdmem.retrieval.search import search
-from mdmem.workspace.scope import Filters, resolve_scope
+from mdmem.ask.question import Hit, Question, SearchResult
+from mdmem.ask.ranks import Retrieval, Retrieved
+from mdmem.ask.retrieve import reading_of
+from mdmem.ask.search import search
+from mdmem.store.workspace.scope import Filters, resolve_scope
 
 
 def make_wings(folder: Path, *, manifest: str = "kind: project\nshared_wings: [lib]") -> Path:

@@ -6,8 +6,8 @@ from typing import Any
 
 from builders import open_root
 
-from mdmem.retrieval.bundle import BundleItem, ContextBundle
-from mdmem.retrieval.retrieve_context import retrieve_context
+from mdmem.ask.bundle import BundleItem, ContextBundle
+from mdmem.ask.retrieve_context import retrieve_context
 
 
 def bundle(root: Path, project_id: str | None = "app", /, **asked: Any) -> ContextBundle:

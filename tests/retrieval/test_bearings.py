@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from builders import run_here, write
 
+from mdmem.ask.question import EndedMatch
 from mdmem.render.basis import ended_text
-from mdmem.retrieval.question import EndedMatch
 
 from .builders import found, hits, make_wings, names, only, put
 

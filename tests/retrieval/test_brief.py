@@ -8,9 +8,9 @@ import pytest
 from builders import commit_all, make_repository, make_root, open_root, write, write_entry
 from msgspec.structs import replace
 
-from mdmem.access import Access
-from mdmem.retrieval.brief import LIMIT, Brief, brief, unreadable
-from mdmem.workspace.workspace import Workspace
+from mdmem.ask.brief import LIMIT, Brief, brief, unreadable
+from mdmem.model.access import Access
+from mdmem.store.workspace.workspace import Workspace
 
 PATH = "src/pay.py"
 MANIFEST = "---\nkind: project\n---\n"

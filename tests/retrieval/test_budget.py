@@ -10,14 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from mdmem.entry.model import EntryType, Status
-from mdmem.entry.text import content_of, summary_of, tokens_of
-from mdmem.render.ink import Ink
-from mdmem.render.json import PrintedJson, agents_json, dump, pack_json
-from mdmem.render.retrieval import PrintedText, markdown_size, pack_markdown, pack_text, text_size
-from mdmem.retrieval.budget import OMITTED_LISTED, pack
-from mdmem.retrieval.given import is_given
-from mdmem.retrieval.pack import (
+from mdmem.ask.budget import OMITTED_LISTED, pack
+from mdmem.ask.given import is_given
+from mdmem.ask.pack import (
     CITED,
     NOTHING_GIVEN,
     PLAIN,
@@ -29,11 +24,16 @@ from mdmem.retrieval.pack import (
     Printed,
     Texts,
 )
-from mdmem.retrieval.question import AnswerBasis, Omission, Tier
-from mdmem.retrieval.ranks import Retrieval, Retrieved, sort_key_of
-from mdmem.retrieval.relevance import Relevance
-from mdmem.standing import Stance, Standing
-from mdmem.workspace.scope import Scope
+from mdmem.ask.question import AnswerBasis, Omission, Tier
+from mdmem.ask.ranks import Retrieval, Retrieved, sort_key_of
+from mdmem.ask.relevance import Relevance
+from mdmem.markdown.text import content_of, summary_of, tokens_of
+from mdmem.model.entry import EntryType, Status
+from mdmem.model.standing import Stance, Standing
+from mdmem.render.ink import Ink
+from mdmem.render.json import PrintedJson, agents_json, dump, pack_json
+from mdmem.render.retrieval import PrintedText, markdown_size, pack_markdown, pack_text, text_size
+from mdmem.store.workspace.scope import Scope
 
 INVARIANT, DECISION, PATTERN, NOTE = EntryType
 

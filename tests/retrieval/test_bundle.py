@@ -10,13 +10,13 @@ import pytest
 from builders import make_repository, make_root, open_root, snapshot, write
 from msgspec.structs import replace
 
+from mdmem.ask.bundle import RetrievalStatus
+from mdmem.ask.retrieve_context import retrieve_context
 from mdmem.errors import UsageError
-from mdmem.retrieval.bundle import RetrievalStatus
-from mdmem.retrieval.retrieve_context import retrieve_context
-from mdmem.state.hygiene_times import record_hygiene
-from mdmem.tree import FileKind, Tree, TreeFile, Unreadable, WorkingTree
-from mdmem.workspace.scope import ScopeState
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.state.hygiene_times import record_hygiene
+from mdmem.store.tree import FileKind, Tree, TreeFile, Unreadable, WorkingTree
+from mdmem.store.workspace.scope import ScopeState
+from mdmem.store.workspace.workspace import Workspace
 from retrieval.builders import make_wings, put
 from retrieval.bundle_builders import bundle, ids, item
 

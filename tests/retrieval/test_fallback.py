@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from builders import commit_all, make_repository, open_root, run_here, run_mdmem, without_rights, write
 
-from mdmem.retrieval.fallback import LIMIT, SearchLines, fall_back, outside, search_files
-from mdmem.retrieval.question import Passage
+from mdmem.ask.fallback import LIMIT, SearchLines, fall_back, outside, search_files
+from mdmem.ask.question import Passage
 
 from .builders import make_wings, put
 
@@ -157,7 +157,7 @@ def test_lines_that_tell_agents_of_mdmem_itself_are_no_source(repository: Path, 
 def test_search_beside_the_memory_that_takes_too_long_gives_the_documents(repository: Path) -> None:
     root = make_wings(repository)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mdmem.retrieval.fallback._SECONDS", 1e-9)
+        patch.setattr("mdmem.ask.fallback._SECONDS", 1e-9)
         assert [one.path for one in outside(open_root(root), "queue")] == ["docs/architecture.md", "README.md"]
 
 

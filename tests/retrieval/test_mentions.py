@@ -4,11 +4,11 @@ from pathlib import Path
 
 from builders import open_root
 
-from mdmem.index.fulltext import FullTextIndex
-from mdmem.retrieval.mentions import Mentions
-from mdmem.retrieval.pack import Mention
-from mdmem.retrieval.question import Question
-from mdmem.retrieval.retrieve import retrieve
+from mdmem.ask.mentions import Mentions
+from mdmem.ask.pack import Mention
+from mdmem.ask.question import Question
+from mdmem.ask.retrieve import retrieve
+from mdmem.store.index.fulltext import FullTextIndex
 
 from .builders import found, make_wings, put
 

@@ -5,7 +5,7 @@ from operator import itemgetter
 
 import pytest
 
-from mdmem.retrieval.order import Stepped
+from mdmem.ask.order import Stepped
 
 Item = tuple[int, int]
 

@@ -6,7 +6,7 @@ import pytest
 from builders import write
 from msgspec.structs import asdict
 
-from mdmem.retrieval.bundle import RetrievalStatus
+from mdmem.ask.bundle import RetrievalStatus
 from retrieval.builders import make_wings, put
 from retrieval.bundle_builders import bundle, ids, item, why_omitted
 

@@ -7,16 +7,16 @@ from builders import entry
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.catalog import Catalog
-from mdmem.entry.labels import NodeLabel, label_of
-from mdmem.entry.model import Entry, EntryType, Status, Wing, WingKind
-from mdmem.retrieval.bundle import BundleRequest, BundleScope
-from mdmem.retrieval.bundle_merge import CAPS, MergedBundle, merge, narrowed
-from mdmem.retrieval.question import Question, Tier
-from mdmem.retrieval.ranks import Retrieval
-from mdmem.retrieval.retrieve import retrieval_of
-from mdmem.settings import Settings
-from mdmem.workspace.scope import Filters, Scope, resolve_scope
+from mdmem.ask.bundle import BundleRequest, BundleScope
+from mdmem.ask.bundle_merge import CAPS, MergedBundle, merge, narrowed
+from mdmem.ask.question import Question, Tier
+from mdmem.ask.ranks import Retrieval
+from mdmem.ask.retrieve import retrieval_of
+from mdmem.model.entry import Entry, EntryType, Status, Wing, WingKind
+from mdmem.model.labels import NodeLabel, label_of
+from mdmem.store.catalog import Catalog
+from mdmem.store.settings import Settings
+from mdmem.store.workspace.scope import Filters, Scope, resolve_scope
 
 TODAY = date(2026, 11, 21)
 WINGS = {

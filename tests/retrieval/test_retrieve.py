@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from builders import commit_all, make_repository, run_here, run_mdmem, write, write_entry
 
-from mdmem.entry.model import EntryType, Status
-from mdmem.index.fulltext import FOLDER
-from mdmem.retrieval.question import OmittedCount
-from mdmem.retrieval.ranks import Retrieval
+from mdmem.ask.question import OmittedCount
+from mdmem.ask.ranks import Retrieval
+from mdmem.model.entry import EntryType, Status
+from mdmem.store.index.fulltext import FOLDER
 
 from .builders import found, hits, make_wings, names, put
 

@@ -7,11 +7,11 @@ import pytest
 from builders import commit_all, git, open_root, run_here, write_entry
 from workspace.lines import on_branch
 
-from mdmem.entry.model import EntryType, Status
-from mdmem.retrieval.pack import Form
-from mdmem.retrieval.question import Question
-from mdmem.retrieval.retrieve import retrieve
-from mdmem.retrieval.search import search
+from mdmem.ask.pack import Form
+from mdmem.ask.question import Question
+from mdmem.ask.retrieve import retrieve
+from mdmem.ask.search import search
+from mdmem.model.entry import EntryType, Status
 
 from .builders import found, hits, make_wings, names, put
 

@@ -10,13 +10,13 @@ import pytest
 from builders import commit_all, entry, make_repository, open_root, write, write_entry
 from msgspec.structs import replace
 
-from mdmem.entry.model import EntryType, Status
+from mdmem.ask.coverage import HeldGroup, HeldTexts, holds
+from mdmem.ask.question import Elsewhere, OmittedCount, Question
+from mdmem.ask.ranks import uncovered
+from mdmem.ask.retrieve import retrieve
+from mdmem.model.entry import EntryType, Status
+from mdmem.model.standing import Stance, Standing
 from mdmem.render.json import PrintedJson, pack_json
-from mdmem.retrieval.coverage import HeldGroup, HeldTexts, holds
-from mdmem.retrieval.question import Elsewhere, OmittedCount, Question
-from mdmem.retrieval.ranks import uncovered
-from mdmem.retrieval.retrieve import retrieve
-from mdmem.standing import Stance, Standing
 
 from .builders import found, hits, left_out, make_wings, names, only, put
 

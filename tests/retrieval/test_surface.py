@@ -6,8 +6,8 @@ import pytest
 from builders import make_root, open_root, write
 from msgspec.structs import replace
 
-from mdmem.access import Access
-from mdmem.retrieval.surface import Surface, get_scope_state, memory_surface
+from mdmem.ask.surface import Surface, get_scope_state, memory_surface
+from mdmem.model.access import Access
 from retrieval.builders import make_wings, put
 
 

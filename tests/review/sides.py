@@ -6,10 +6,10 @@ from datetime import date
 
 from builders import entry_text
 
-from mdmem.catalog import load
-from mdmem.review.comparison import TreeSide
-from mdmem.review.report import ReviewReport, report_on
-from mdmem.tree import TreeFile, Unreadable, digest_of
+from mdmem.change.comparison import TreeSide
+from mdmem.change.review_report import ReviewReport, report_on
+from mdmem.store.catalog import load
+from mdmem.store.tree import TreeFile, Unreadable, digest_of
 
 TODAY = date(2026, 11, 21)
 ARTICLE = "Times are stored in UTC, to the second, and shown in the reader's zone.\n"

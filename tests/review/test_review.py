@@ -7,9 +7,9 @@ from builders import entry_text
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.entry.model import Status
-from mdmem.review.model import Bearing, Counts, EdgeChange, Move, Span, Which, WingChangeCount
-from mdmem.review.report import ReviewReport
+from mdmem.change.review_model import Bearing, Counts, EdgeChange, Move, Span, Which, WingChangeCount
+from mdmem.change.review_report import ReviewReport
+from mdmem.model.entry import Status
 from review.sides import ARTICLE, reviewed, successor, superseded
 
 OLD = entry_text("The old words.\n", title="Old rule")
@@ -247,7 +247,7 @@ def test_files_that_a_changed_rule_covers_are_counted_and_some_are_named() -> No
 
 
 def test_files_are_not_asked_for_where_no_rule_has_globs() -> None:
-    from mdmem.review.report import report_on
+    from mdmem.change.review_report import report_on
     from review.sides import TODAY, side
 
     def never() -> tuple[str, ...]:

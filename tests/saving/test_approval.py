@@ -11,8 +11,8 @@ import pytest
 from builders import open_root, run_mdmem, snapshot, write, write_entry
 from processes import run_at_once
 
-from mdmem.saving.results import SaveResult
-from mdmem.state.pending_writes import PendingWrites
+from mdmem.store.state.pending_writes import PendingWrites
+from mdmem.write.results import SaveResult
 from saving.agents import NOON, Agent, agent, context, decision, entity, entries, later, pattern, project, session
 
 SHARED = "---\nkind: shared\n---\n"
@@ -242,6 +242,6 @@ def test_write_that_waits_without_a_token_takes_the_one_of_the_next_call(tmp_pat
 
 
 def _busy(folder: Path):  # type: ignore[no-untyped-def]
-    from mdmem.state.lock import write_lock
+    from mdmem.store.state.lock import write_lock
 
     return write_lock(folder / ".git/mdmem/state/memory/saving")

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from mdmem.hygiene.run import run_hygiene
-from mdmem.similarity import Subject
-from mdmem.workspace.freshness import is_due
-from mdmem.workspace.workspace import Parts
+from mdmem.change.hygiene import run_hygiene
+from mdmem.markdown.similarity import Subject
+from mdmem.store.workspace.freshness import is_due
+from mdmem.store.workspace.workspace import Parts
 from saving.agents import WORDS, Agent, agent, decision, entries, of_words, outcome, project
 
 ACTIVE = '[governance.agent_status]\ndecision = "active"\n'

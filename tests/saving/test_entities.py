@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from builders import snapshot, write, write_entry
 
-from mdmem.catalog import load
-from mdmem.entry.model import Relation
-from mdmem.saving.results import SaveResult
-from mdmem.tree import WorkingTree
+from mdmem.model.entry import Relation
+from mdmem.store.catalog import load
+from mdmem.store.tree import WorkingTree
+from mdmem.write.results import SaveResult
 from saving.agents import agent, entity, entries, project
 
 ARM = "nav/entities/arm"

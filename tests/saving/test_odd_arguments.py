@@ -11,12 +11,12 @@ from builders import open_root, snapshot
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mdmem.catalog import load
 from mdmem.render.json import dump
-from mdmem.saving.json_reader import shown
-from mdmem.saving.results import BatchSaveResult, SaveResult, SaveStatus
-from mdmem.saving.save import save
-from mdmem.tree import WorkingTree
+from mdmem.store.catalog import load
+from mdmem.store.tree import WorkingTree
+from mdmem.write.json_reader import shown
+from mdmem.write.results import BatchSaveResult, SaveResult, SaveStatus
+from mdmem.write.save import save
 from saving.agents import NOON, agent, context, decision, entity, pattern, project, session
 
 ODD = st.one_of(

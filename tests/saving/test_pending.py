@@ -17,17 +17,17 @@ import pytest
 from builders import commit_all, git, open_root, run_here, snapshot, write, write_entry
 from processes import exit_code_of, run_at_once
 
-from mdmem.authoring.write import WriteResult
-from mdmem.catalog import load
+from mdmem.change.hygiene import run_hygiene
+from mdmem.change.status import report_status
 from mdmem.errors import UsageError
-from mdmem.hygiene.run import run_hygiene
-from mdmem.saving import attempt
-from mdmem.saving.remember import remember
-from mdmem.saving.results import SaveResult
-from mdmem.state.lock import write_lock
-from mdmem.state.pending_writes import PendingWrites
-from mdmem.status import report_status
-from mdmem.tree import WorkingTree
+from mdmem.store.catalog import load
+from mdmem.store.state.lock import write_lock
+from mdmem.store.state.pending_writes import PendingWrites
+from mdmem.store.tree import WorkingTree
+from mdmem.write import attempt
+from mdmem.write.remember import remember
+from mdmem.write.results import SaveResult
+from mdmem.write.write import WriteResult
 from saving.agents import (
     NOON,
     Agent,

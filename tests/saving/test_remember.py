@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import run_at_once
 
-from mdmem.access import Access
-from mdmem.context.answer import pack_answer
-from mdmem.context.compile import compile_context
-from mdmem.context.request import read_request
-from mdmem.saving.remember import RememberResult, remember
+from mdmem.ask.context.answer import pack_answer
+from mdmem.ask.context.compile import compile_context
+from mdmem.ask.context.request import read_request
+from mdmem.model.access import Access
+from mdmem.write.remember import RememberResult, remember
 
 NOW = datetime(2026, 11, 21, 9, 30, 15, tzinfo=UTC)
 OWN = "data/mdmem/private/own/private"

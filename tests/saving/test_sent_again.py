@@ -12,10 +12,10 @@ import pytest
 from builders import open_root, write
 from msgspec.structs import replace
 
-from mdmem.access import Access
+from mdmem.model.access import Access
 from mdmem.reply import replying
-from mdmem.saving.remember import remember
-from mdmem.state.unanswered_saves import UnansweredSave, UnansweredSaves
+from mdmem.store.state.unanswered_saves import UnansweredSave, UnansweredSaves
+from mdmem.write.remember import remember
 from saving.agents import NOON, Agent, agent, context, entries, project, session
 
 MEMO = {"title": "Warm the cache", "content": "It takes a minute.", "project": "nav"}

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from builders import open_root, write_entry
 
-from mdmem.catalog import load
-from mdmem.context.compile import compile_context
-from mdmem.context.request import read_request
-from mdmem.saving.results import BatchSaveResult, SaveResult, SaveStatus
-from mdmem.similarity import DedupOutcome
-from mdmem.tree import WorkingTree
+from mdmem.ask.context.compile import compile_context
+from mdmem.ask.context.request import read_request
+from mdmem.markdown.similarity import DedupOutcome
+from mdmem.store.catalog import load
+from mdmem.store.tree import WorkingTree
+from mdmem.write.results import BatchSaveResult, SaveResult, SaveStatus
 from saving.agents import agent, decision, entries, later, pattern, project, session
 
 SESSION = "nav/sessions/set-up"

@@ -4,8 +4,8 @@ import pytest
 from golden import GoldenCase, bytes_of, each_case
 
 from mdmem.errors import SettingsError
-from mdmem.finding import Severity
-from mdmem.settings import Approvals, Ended, Settings, WingSettings, parse_settings
+from mdmem.model.finding import Severity
+from mdmem.store.settings import Approvals, Ended, Settings, WingSettings, parse_settings
 
 
 @pytest.mark.parametrize("content", [b"", b"\n# nothing\n", b"\xef\xbb\xbf", b"[check]\n"])

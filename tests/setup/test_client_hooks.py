@@ -12,10 +12,10 @@ from builders import make_repository, make_root, run_here, snapshot, write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.events.event import read_event
-from mdmem.events.forms import FORMS
 from mdmem.setup.client_config import MisfitError, grow_lists
 from mdmem.setup.client_hooks import HOOKS
+from mdmem.setup.event import read_event
+from mdmem.setup.event_forms import FORMS
 from mdmem.setup.jsonc import parse
 
 Capture = pytest.CaptureFixture[str]

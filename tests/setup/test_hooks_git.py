@@ -295,7 +295,7 @@ def test_commit_of_code_alone_starts_no_check(tmp_path: Path) -> None:
     assert (done.returncode, said(done)) == (0, "")
 
 
-HEAVY = {"pydantic", "git", "yaml", "whoosh", "mdmem.workspace.workspace", "mdmem.catalog", "mdmem.checks"}
+HEAVY = {"pydantic", "git", "yaml", "whoosh", "mdmem.store.workspace.workspace", "mdmem.store.catalog", "mdmem.checks"}
 
 
 def test_commit_of_code_alone_imports_nothing_heavy(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from mdmem.setup import init as module
 from mdmem.setup.installation import Installation
 
 FOLDER = {"url": "file:///home/ada/my%20code/mdmem", "dir_info": {}}
-GIT = {"url": "https://example.org/mdmem.git", "vcs_info": {"vcs": "git"}}
+GIT = {"url": "https://example.org/mdmem.store.git", "vcs_info": {"vcs": "git"}}
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ GIT = {"url": "https://example.org/mdmem.git", "vcs_info": {"vcs": "git"}}
         ("pipx_metadata.json", FOLDER, "pipx install --force '/home/ada/my code/mdmem[mcp]'"),
         ("uv-receipt.toml", {}, "uv tool install --force 'mdmem[mcp]'"),
         ("", {}, "{prefix}/bin/pip install 'mdmem[mcp]'"),
-        ("", GIT, "{prefix}/bin/pip install 'mdmem[mcp] @ git+https://example.org/mdmem.git'"),
+        ("", GIT, "{prefix}/bin/pip install 'mdmem[mcp] @ git+https://example.org/mdmem.store.git'"),
         (
             "",
             FOLDER | {"dir_info": {"editable": True}},

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from builders import make_repository, make_root, run_here, write, write_entry
 
-from mdmem.access import Access
 from mdmem.errors import EnvironmentFaultError, NotFoundError, UsageError
-from mdmem.state.bearer_tokens import BearerTokens
+from mdmem.model.access import Access
+from mdmem.store.state.bearer_tokens import BearerTokens
 
 Capture = pytest.CaptureFixture[str]
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from processes import run_at_once
 
 from mdmem.errors import EnvironmentFaultError
-from mdmem.state import lock
-from mdmem.state.files import write_record
-from mdmem.state.lock import write_lock
-from mdmem.state.pending_writes import Blocked, PendingWrite, PendingWrites, name_of, stated_confidence
+from mdmem.store.state import lock
+from mdmem.store.state.files import write_record
+from mdmem.store.state.lock import write_lock
+from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrites, name_of, stated_confidence
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 FULL = "No space left on device"
@@ -194,7 +194,7 @@ def test_claim_of_a_killed_process_is_taken_over(tmp_path: Path) -> None:
     ledger = PendingWrites(tmp_path)
     id_ = ledger.keep(failed())
     script = (
-        "import pathlib, sys, time; from mdmem.state.pending_writes import PendingWrites; "
+        "import pathlib, sys, time; from mdmem.store.state.pending_writes import PendingWrites; "
         "l = PendingWrites(pathlib.Path(sys.argv[1])); "
         "print(l.claim(sys.argv[2]) is not None, flush=True); time.sleep(60)"
     )

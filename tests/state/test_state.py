@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from builders import write
 
-from mdmem.git import Repository
-from mdmem.state import places, read_json, write_json, write_new, write_whole
+from mdmem.store.git import Repository
+from mdmem.store.state import places, read_json, write_json, write_new, write_whole
 
 OLD, NEW = b"old bytes", b"new bytes"
 

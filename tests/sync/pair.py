@@ -7,7 +7,7 @@ from pathlib import Path
 
 from builders import commit_all, made_once, make_repository, make_root, open_root, write, write_entry
 
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace
 
 SHARED = "---\nkind: shared\nowners: [Ada]\n---\n\n# ros2\n"
 PROJECT = "---\nkind: project\nowners: [Ada]\nshared_wings: [ros2]\n---\n\n# nav\n"

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from builders import commit_all, git, make_root, open_root, run_here, snapshot, write, write_entry
 
+from mdmem.change.fetch_wings import fetch_wings
 from mdmem.errors import UsageError
-from mdmem.git import find_repository
-from mdmem.git.fetch import fetch_tip, make_bare, talk
-from mdmem.sync.fetch_wings import fetch_wings
+from mdmem.store.git import find_repository
+from mdmem.store.git.fetch import fetch_tip, make_bare, talk
 from sync.pair import Two
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import pytest
 from builders import commit_all, git, run_here, snapshot, write, write_entry
 
-from mdmem.access import Access
-from mdmem.authoring.create import create_entry
-from mdmem.authoring.lifecycle import deprecate
-from mdmem.authoring.write import WriteOptions
+from mdmem.ask.entries import list_problems
+from mdmem.ask.retrieve_context import retrieve_context
+from mdmem.change.fetch_wings import fetch_wings
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import UsageError
-from mdmem.retrieval.entries import list_problems
-from mdmem.retrieval.retrieve_context import retrieve_context
-from mdmem.sync.fetch_wings import fetch_wings
-from mdmem.tree import JoinedTree, WorkingTree
-from mdmem.workspace.scope import Filters, resolve_scope
-from mdmem.workspace.snapshot import Snapshot
+from mdmem.model.access import Access
+from mdmem.store.tree import JoinedTree, WorkingTree
+from mdmem.store.workspace.scope import Filters, resolve_scope
+from mdmem.store.workspace.snapshot import Snapshot
+from mdmem.write.create import create_entry
+from mdmem.write.lifecycle import deprecate
+from mdmem.write.write import WriteOptions
 from sync.pair import Two
 
 RULE = "ros2/rules/callbacks"

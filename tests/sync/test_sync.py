@@ -25,15 +25,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import run_at_once
 
-from mdmem.authoring.create import create_entry
-from mdmem.authoring.write import WriteOptions
+from mdmem.change import sync as syncing
+from mdmem.change.sync import Course, SyncStoppedError, course_between, pauses
+from mdmem.change.sync import sync as sync_in
 from mdmem.errors import GitError, LostRaceError, UsageError
-from mdmem.git import find_repository
-from mdmem.git.process import Repository
-from mdmem.git.rebase import SideTree, move_branch
-from mdmem.sync import sync as syncing
-from mdmem.sync.sync import Course, SyncStoppedError, course_between, pauses
-from mdmem.sync.sync import sync as sync_in
+from mdmem.store.git import find_repository
+from mdmem.store.git.process import Repository
+from mdmem.store.git.rebase import SideTree, move_branch
+from mdmem.write.create import create_entry
+from mdmem.write.write import WriteOptions
 
 
 def origin(tmp_path: Path) -> Path:

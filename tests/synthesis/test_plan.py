@@ -8,11 +8,11 @@ from context.builders import again, make_memory, put, workspace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.access import Access, AccessDeniedError
-from mdmem.saving.remember import remember
-from mdmem.synthesis.answer import plan_answer, plan_markdown
-from mdmem.synthesis.plan import GroundingVerdict, PlannedSection, SynthesisPlan, plan_synthesis
-from mdmem.synthesis.request import Depth, OutputType, read_request
+from mdmem.ask.synthesis.answer import plan_answer, plan_markdown
+from mdmem.ask.synthesis.plan import GroundingVerdict, PlannedSection, SynthesisPlan, plan_synthesis
+from mdmem.ask.synthesis.request import Depth, OutputType, read_request
+from mdmem.model.access import Access, AccessDeniedError
+from mdmem.write.remember import remember
 
 
 def plan(root: Path, goal: str, /, *, access: Access | None = None, **asked: object) -> SynthesisPlan:

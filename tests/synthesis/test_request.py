@@ -2,9 +2,9 @@
 
 import pytest
 
+from mdmem.ask.synthesis.outlines import headings_for
+from mdmem.ask.synthesis.request import Depth, OutputType, SectionRequest, SynthesisRequest, read_request
 from mdmem.errors import UsageError
-from mdmem.synthesis.outlines import headings_for
-from mdmem.synthesis.request import Depth, OutputType, SectionRequest, SynthesisRequest, read_request
 
 
 def titles(**stated: object) -> list[str]:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from builders import write
 
-from mdmem.tree import Unreadable, WorkingTree, digest_of
-from mdmem.tree.overlay import OverlaidTree
+from mdmem.store.tree import Unreadable, WorkingTree, digest_of
+from mdmem.store.tree.overlay import OverlaidTree
 
 
 def overlay(root: Path) -> OverlaidTree:

@@ -11,9 +11,9 @@ from builders import commit_all, git, made_once, make_repository, make_root, wri
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mdmem.catalog import Catalog, load
-from mdmem.git import find_repository, resolve
-from mdmem.tree import (
+from mdmem.store.catalog import Catalog, load
+from mdmem.store.git import find_repository, resolve
+from mdmem.store.tree import (
     SETTINGS_NAME,
     FileKind,
     GitTree,

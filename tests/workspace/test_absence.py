@@ -8,7 +8,7 @@ import pytest
 from builders import commit_all, git, make_repository, make_root, memory, write
 
 from mdmem.errors import RootNotFoundError
-from mdmem.workspace.location import locate
+from mdmem.store.workspace.location import locate
 
 
 def why_not(folder: Path) -> str:

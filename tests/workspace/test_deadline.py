@@ -9,13 +9,13 @@ import pytest
 from builders import open_root
 from retrieval.builders import make_wings, put
 
-from mdmem.index.fulltext import FullTextIndex
-from mdmem.retrieval.bundle import RetrievalStatus
-from mdmem.retrieval.retrieve_context import retrieve_context
-from mdmem.status import refresh_index
-from mdmem.tree import Tree
-from mdmem.workspace.deadline import OverdueError, TimedTree, within
-from mdmem.workspace.workspace import Workspace
+from mdmem.ask.bundle import RetrievalStatus
+from mdmem.ask.retrieve_context import retrieve_context
+from mdmem.change.status import refresh_index
+from mdmem.store.index.fulltext import FullTextIndex
+from mdmem.store.tree import Tree
+from mdmem.store.workspace.deadline import OverdueError, TimedTree, within
+from mdmem.store.workspace.workspace import Workspace
 
 
 def ticking(every: int) -> Callable[[], float]:

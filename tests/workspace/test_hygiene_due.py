@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from builders import make_root, open_root, write, write_entry
 
-from mdmem.entry.model import Wing
-from mdmem.state import places
-from mdmem.state.hygiene_times import Times, read_times, record_hygiene
-from mdmem.workspace.freshness import Freshness, freshness_of, hygiene_due, last_hygiene
+from mdmem.model.entry import Wing
+from mdmem.store.state import places
+from mdmem.store.state.hygiene_times import Times, read_times, record_hygiene
+from mdmem.store.workspace.freshness import Freshness, freshness_of, hygiene_due, last_hygiene
 
 TODAY = date(2026, 11, 21)
 LATELY, LONG_AGO = date(2026, 10, 23), date(2026, 10, 22)

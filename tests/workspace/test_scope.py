@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from builders import make_root, run_here, write, write_entry
 
-from mdmem.catalog import Catalog, load
-from mdmem.entry.model import Wing, WingKind
 from mdmem.errors import SettingsError, UsageError
-from mdmem.settings import Settings
-from mdmem.tree import FileKind, TreeFile, WorkingTree
-from mdmem.workspace.scope import AmbiguousWingError, Filters, Scope, ScopeState, reading_scope, resolve_scope
-from mdmem.workspace.wings import find_wing
+from mdmem.model.entry import Wing, WingKind
+from mdmem.store.catalog import Catalog, load
+from mdmem.store.settings import Settings
+from mdmem.store.tree import FileKind, TreeFile, WorkingTree
+from mdmem.store.workspace.scope import AmbiguousWingError, Filters, Scope, ScopeState, reading_scope, resolve_scope
+from mdmem.store.workspace.wings import find_wing
 
 Capture = pytest.CaptureFixture[str]
 

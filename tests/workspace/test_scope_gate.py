@@ -10,12 +10,12 @@ from builders import write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.catalog import load
 from mdmem.errors import UsageError
-from mdmem.tree import WorkingTree
-from mdmem.workspace.scope import ScopeAnswer, ScopeState, may_write, scope_state, wing_name_for
-from mdmem.workspace.unread_wings import is_doubtful
-from mdmem.workspace.wings import find_wing
+from mdmem.store.catalog import load
+from mdmem.store.tree import WorkingTree
+from mdmem.store.workspace.scope import ScopeAnswer, ScopeState, may_write, scope_state, wing_name_for
+from mdmem.store.workspace.unread_wings import is_doubtful
+from mdmem.store.workspace.wings import find_wing
 from workspace.test_scope import refusing, wings
 
 RESOLVED, UNCERTAIN, UNRESOLVED = ScopeState

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from builders import commit_all, git, make_root, memory, open_root, run_here, snapshot, write, write_entry
 
-from mdmem.retrieval.retrieve_context import retrieve_context
-from mdmem.workspace import proposals
+from mdmem.ask.retrieve_context import retrieve_context
+from mdmem.store.workspace import proposals
 
 from .lines import NEW, OLD, RULE, Capture, on_branch, said, standings, supersede, superseding
 

@@ -10,7 +10,7 @@ from builders import make_root, open_root, write, write_entry
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mdmem.access import Access
+from mdmem.model.access import Access
 from workspace.views import everything_seen, seen_by
 
 APP = [f"app/{room}/{name}" for room in ("rules", "notes") for name in ("alpha", "beta", "gamma")]

@@ -9,25 +9,25 @@ import pytest
 from builders import commit_all, git, make_repository, make_root, open_root, write, write_entry
 from saving.agents import Agent
 
-from mdmem.access import EVERYTHING, Access, AccessDeniedError
-from mdmem.authoring.create import create_entry
-from mdmem.authoring.lifecycle import review
-from mdmem.authoring.write import WriteOptions
+from mdmem.ask.context.compile import compile_context
+from mdmem.ask.context.request import ContextRequest
+from mdmem.ask.entries import show
+from mdmem.ask.question import Question
+from mdmem.ask.retrieve import retrieve
+from mdmem.ask.search import search
+from mdmem.change.hygiene import run
+from mdmem.change.status import refresh_index, report_status
+from mdmem.change.why import why
 from mdmem.checks.run import CheckRequest, check
-from mdmem.context.compile import compile_context
-from mdmem.context.request import ContextRequest
 from mdmem.errors import NotFoundError, SettingsError, UsageError
-from mdmem.history.why import why
-from mdmem.hygiene.run import run
-from mdmem.index.fulltext import FullTextIndex
+from mdmem.model.access import EVERYTHING, Access, AccessDeniedError
 from mdmem.render.json import status_json
-from mdmem.retrieval.entries import show
-from mdmem.retrieval.question import Question
-from mdmem.retrieval.retrieve import retrieve
-from mdmem.retrieval.search import search
-from mdmem.status import refresh_index, report_status
-from mdmem.workspace.freshness import is_due
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.index.fulltext import FullTextIndex
+from mdmem.store.workspace.freshness import is_due
+from mdmem.store.workspace.workspace import Workspace
+from mdmem.write.create import create_entry
+from mdmem.write.lifecycle import review
+from mdmem.write.write import WriteOptions
 from workspace.views import seen_by
 
 APP = Access.to_wings(["app"])
@@ -241,7 +241,7 @@ def test_writes_that_wait_for_others_are_not_tried_nor_counted(tmp_path: Path) -
     root = two_wings(tmp_path)
     now = datetime(2026, 11, 21, tzinfo=UTC)
     whole = Agent(open_root(root), now=lambda: now, wait=0.0)
-    from mdmem.state.lock import write_lock
+    from mdmem.store.state.lock import write_lock
 
     with write_lock(open_root(root).state_folder / "saving"):
         assert whole.save_decision(_decision("Use onyx"), "vault").status == "pending_retry"
@@ -294,7 +294,7 @@ def test_baseline_of_unseen_wings_is_not_told(tmp_path: Path) -> None:
 
 
 def test_hygiene_of_a_part_is_not_recorded_for_the_whole(tmp_path: Path) -> None:
-    from mdmem.hygiene.run import HygieneRequest
+    from mdmem.change.hygiene import HygieneRequest
 
     root = two_wings(tmp_path)
     run(seen_by(open_root(root), APP), HygieneRequest())

@@ -6,10 +6,10 @@ import pytest
 from builders import commit_all, memory, open_root, write_entry
 from msgspec.structs import replace
 
-from mdmem.index.fulltext import FullTextIndex
-from mdmem.tree import OverlaidTree
-from mdmem.workspace.snapshot import Snapshot
-from mdmem.workspace.workspace import Parts, Workspace
+from mdmem.store.index.fulltext import FullTextIndex
+from mdmem.store.tree import OverlaidTree
+from mdmem.store.workspace.snapshot import Snapshot
+from mdmem.store.workspace.workspace import Parts, Workspace
 
 NEW = "nav/rules/new"
 

@@ -6,24 +6,24 @@ from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
-from mdmem.access import Access
+from mdmem.ask.entries import list_entries, show, shown
+from mdmem.ask.question import Question
+from mdmem.ask.retrieve import retrieve
+from mdmem.ask.search import search, snippets
+from mdmem.change.hygiene import HygieneRequest, run
+from mdmem.change.status import report_status
+from mdmem.change.why import why
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError
-from mdmem.history.why import why
-from mdmem.hygiene.run import HygieneRequest, run
-from mdmem.index.fulltext import FullTextIndex
+from mdmem.model.access import Access
 from mdmem.render import hygiene
 from mdmem.render import json as json_form
 from mdmem.render.findings import json
 from mdmem.render.findings import text as findings_text
 from mdmem.render.findings.report import CheckedRoot, Look
-from mdmem.retrieval.entries import list_entries, show, shown
-from mdmem.retrieval.question import Question
-from mdmem.retrieval.retrieve import retrieve
-from mdmem.retrieval.search import search, snippets
-from mdmem.status import report_status
-from mdmem.workspace.scope import Filters
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.index.fulltext import FullTextIndex
+from mdmem.store.workspace.scope import Filters
+from mdmem.store.workspace.workspace import Workspace
 
 EVERYTHING = Filters(include_deprecated=True, include_drafts=True, all_wings=True)
 

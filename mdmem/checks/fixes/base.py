@@ -8,16 +8,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from mdmem.catalog import full_address, interpret
-from mdmem.catalog.addresses import with_full_links
 from mdmem.checks.case import Case, written_links
-from mdmem.document.layout import UnpatchableError
-from mdmem.document.parse import Document, parse_document
-from mdmem.document.patch import remove_item, set_fields
-from mdmem.entry.fields import KNOWN_FIELDS
-from mdmem.entry.model import Entry, Status
-from mdmem.entry.origin import KEY as ORIGIN
-from mdmem.finding import Edit, Finding, Fix, Place
+from mdmem.markdown.layout import UnpatchableError
+from mdmem.markdown.parse import Document, parse_document
+from mdmem.markdown.patch import remove_item, set_fields
+from mdmem.model.entry import Entry, Status
+from mdmem.model.fields import KNOWN_FIELDS
+from mdmem.model.finding import Edit, Finding, Fix, Place
+from mdmem.model.origin import KEY as ORIGIN
+from mdmem.store.catalog import full_address, interpret
+from mdmem.store.catalog.addresses import with_full_links
 
 Values = dict[str, "str | list[str] | None"]
 # What is in doubt, in the words of whoever asked for the review; the key goes when the review ends.

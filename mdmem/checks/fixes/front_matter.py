@@ -8,11 +8,11 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from mdmem.checks.fixes.base import line_end, line_start, only, with_fix
-from mdmem.document.layout import apply_edits, replace_span
-from mdmem.document.parse import Document, parse_document
-from mdmem.document.scalars import in_quotes
-from mdmem.entry.fields import KNOWN_FIELDS, REQUIRED
-from mdmem.finding import Edit, Finding
+from mdmem.markdown.layout import apply_edits, replace_span
+from mdmem.markdown.parse import Document, parse_document
+from mdmem.markdown.scalars import in_quotes
+from mdmem.model.fields import KNOWN_FIELDS, REQUIRED
+from mdmem.model.finding import Edit, Finding
 
 _BLANK = re.compile(r"^[ \t]*\r?$", re.MULTILINE)
 _INDENTED_END = re.compile(r"^[ \t]+---[ \t]*(?=\r?$)", re.MULTILINE)

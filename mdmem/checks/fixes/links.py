@@ -11,18 +11,18 @@ from urllib.parse import quote
 
 from msgspec import Struct, field
 
-from mdmem.catalog import full_address, is_entry_place
-from mdmem.catalog.links import Reference
 from mdmem.checks.case import Case, Link
 from mdmem.checks.fixes.base import with_choice, with_fix, with_renames
 from mdmem.checks.name_collisions import composed
 from mdmem.checks.paths import may_link
-from mdmem.document.layout import replace_in_body
-from mdmem.document.links import BodyLink, body_links, image_links
-from mdmem.document.parse import Document, without_code
-from mdmem.document.patch import remove_item, replace_item, replace_items, replace_relations
-from mdmem.finding import Edit, Finding
-from mdmem.tree import FileKind
+from mdmem.markdown.layout import replace_in_body
+from mdmem.markdown.links import BodyLink, body_links, image_links
+from mdmem.markdown.parse import Document, without_code
+from mdmem.markdown.patch import remove_item, replace_item, replace_items, replace_relations
+from mdmem.model.finding import Edit, Finding
+from mdmem.store.catalog import full_address, is_entry_place
+from mdmem.store.catalog.links import Reference
+from mdmem.store.tree import FileKind
 
 # What a bare path of a Markdown link cannot hold as it is.
 _UNPLAIN = re.compile(r"[\s()<>\\]")

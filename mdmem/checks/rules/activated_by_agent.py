@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from mdmem.checks.approvals import activated_by_agents
 from mdmem.checks.case import Case
-from mdmem.finding import Finding, Severity
+from mdmem.model.finding import Finding, Severity
 
 CODE = "activated-by-agent"
 SEVERITY = Severity.ERROR

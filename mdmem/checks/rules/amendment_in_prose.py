@@ -18,13 +18,13 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
-from mdmem.catalog.amendments import is_lower, may_speak_for
 from mdmem.checks.amendment_sentences import AmendmentSentence, EntryName
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import with_choice
-from mdmem.document.patch import add_items
-from mdmem.entry.model import Entry
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.patch import add_items
+from mdmem.model.entry import Entry
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.catalog.amendments import is_lower, may_speak_for
 
 CODE = "amendment-in-prose"
 SEVERITY = Severity.INFO

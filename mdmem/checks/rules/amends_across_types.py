@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mdmem.catalog.amendments import is_lower
 from mdmem.checks.case import Case
-from mdmem.finding import Finding, Severity
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.catalog.amendments import is_lower
 
 CODE = "amends-across-types"
 SEVERITY = Severity.ERROR

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mdmem.catalog.amendments import may_speak_for
 from mdmem.checks.case import Case
-from mdmem.finding import Finding, Place, Severity
+from mdmem.model.finding import Finding, Place, Severity
+from mdmem.store.catalog.amendments import may_speak_for
 
 CODE = "amends-across-wings"
 SEVERITY = Severity.ERROR

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.entry.model import Status
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import Status
+from mdmem.model.finding import Finding, Severity
 
 CODE = "amends-ended"
 SEVERITY = Severity.WARNING

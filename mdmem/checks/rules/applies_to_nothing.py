@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import is_slip, with_choice
 from mdmem.checks.paths import MAGIC, TrackedPaths
-from mdmem.document.patch import replace_item
-from mdmem.entry.model import Entry, Status
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.patch import replace_item
+from mdmem.model.entry import Entry, Status
+from mdmem.model.finding import Finding, Severity
 
 CODE = "applies-to-nothing"
 SEVERITY = Severity.WARNING

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 
 from mdmem.checks.approvals import activated_by_agents, names_the_same
 from mdmem.checks.case import Case
-from mdmem.entry.model import Entry, EntryType
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import Entry, EntryType
+from mdmem.model.finding import Finding, Severity
 
 CODE = "approved-by-nobody"
 SEVERITY = Severity.WARNING

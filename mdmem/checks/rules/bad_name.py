@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mdmem.catalog.names import is_well_formed, well_formed, why_not_on_windows
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.links import with_name
 from mdmem.checks.paths import at_path, files_and_folders, renaming
-from mdmem.finding import Finding, Severity
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.catalog.names import is_well_formed, well_formed, why_not_on_windows
 
 CODE = "bad-name"
 SEVERITY = Severity.WARNING

@@ -24,8 +24,8 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.prose import says_nothing
-from mdmem.entry.model import Entry
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import Entry
+from mdmem.model.finding import Finding, Severity
 
 CODE = "body-empty"
 SEVERITY = Severity.ERROR

@@ -19,13 +19,13 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from mdmem.catalog.links import Reference
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import is_slip
 from mdmem.checks.fixes.links import with_reference
 from mdmem.checks.missing_targets import Fate, MissingTarget
 from mdmem.checks.paths import TrackedPaths
-from mdmem.finding import Finding, Severity
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.catalog.links import Reference
 
 CODE = "body-link-broken"
 SEVERITY = Severity.WARNING

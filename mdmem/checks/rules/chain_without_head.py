@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mdmem.catalog.edges import EdgeKind
 from mdmem.checks.case import Case
-from mdmem.finding import Finding, Severity
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.catalog.edges import EdgeKind
 
 CODE = "chain-without-head"
 SEVERITY = Severity.WARNING

@@ -16,10 +16,10 @@ import traceback
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case, Link
-from mdmem.document.parse import Document
-from mdmem.entry.model import Entry, visible
-from mdmem.finding import Finding, Place, Severity
-from mdmem.tree import SETTINGS_NAME, TreeFile
+from mdmem.markdown.parse import Document
+from mdmem.model.entry import Entry, visible
+from mdmem.model.finding import Finding, Place, Severity
+from mdmem.store.tree import SETTINGS_NAME, TreeFile
 
 CODE = "check-crashed"
 SEVERITY = Severity.ERROR

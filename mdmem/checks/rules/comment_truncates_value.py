@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import loaded_with_fixes
 from mdmem.checks.fixes.front_matter import with_whole_value
-from mdmem.finding import Finding, Severity
+from mdmem.model.finding import Finding, Severity
 
 CODE = "comment-truncates-value"
 SEVERITY = Severity.WARNING

@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.entry.model import Entry
-from mdmem.finding import Finding, Place, Severity
+from mdmem.model.entry import Entry
+from mdmem.model.finding import Finding, Place, Severity
 
 CODE = "conflict-unresolved"
 SEVERITY = Severity.WARNING

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.characters import CONTROL, described, in_body, in_name, invisible_in_names, invisible_in_values
-from mdmem.document.parse import Document
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.parse import Document
+from mdmem.model.finding import Finding, Severity
 
 CODE = "control-characters"
 SEVERITY = Severity.ERROR

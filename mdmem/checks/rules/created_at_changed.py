@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from datetime import date, datetime
 
 from mdmem.checks.case import Case
-from mdmem.finding import Finding, Severity
+from mdmem.model.finding import Finding, Severity
 
 CODE = "created-at-changed"
 SEVERITY = Severity.ERROR

@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case, Link
-from mdmem.document.links import BodyLink
-from mdmem.entry.model import Wing
-from mdmem.finding import Finding, Place, Severity
+from mdmem.markdown.links import BodyLink
+from mdmem.model.entry import Wing
+from mdmem.model.finding import Finding, Place, Severity
 
 CODE = "cross-wing-link-undeclared"
 SEVERITY = Severity.WARNING

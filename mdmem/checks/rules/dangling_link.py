@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from mdmem.checks.case import Case, Link
 from mdmem.checks.fixes.links import with_link
 from mdmem.checks.missing_targets import MissingTarget
-from mdmem.finding import Finding, Severity
+from mdmem.model.finding import Finding, Severity
 
 CODE = "dangling-link"
 SEVERITY = Severity.ERROR

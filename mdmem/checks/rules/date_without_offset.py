@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from mdmem.checks.case import Case
-from mdmem.entry.model import DATE_FIELDS
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import DATE_FIELDS
+from mdmem.model.finding import Finding, Severity
 
 CODE = "date-without-offset"
 SEVERITY = Severity.INFO

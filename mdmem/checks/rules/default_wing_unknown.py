@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.entry.spelling import nearest
-from mdmem.finding import Finding, Place, Severity
-from mdmem.tree import SETTINGS_NAME
+from mdmem.model.finding import Finding, Place, Severity
+from mdmem.model.spelling import nearest
+from mdmem.store.tree import SETTINGS_NAME
 
 CODE = "default-wing-unknown"
 SEVERITY = Severity.ERROR

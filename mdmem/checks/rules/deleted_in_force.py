@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.finding import Finding, Place, Severity
+from mdmem.model.finding import Finding, Place, Severity
 
 CODE = "deleted-in-force"
 SEVERITY = Severity.ERROR

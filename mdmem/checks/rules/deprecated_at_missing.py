@@ -23,9 +23,9 @@ from datetime import date
 
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import is_imported, with_choice, with_fix
-from mdmem.document.patch import set_fields
-from mdmem.entry.model import Entry, Status, day_of
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.patch import set_fields
+from mdmem.model.entry import Entry, Status, day_of
+from mdmem.model.finding import Finding, Severity
 
 CODE = "deprecated-at-missing"
 SEVERITY = Severity.WARNING

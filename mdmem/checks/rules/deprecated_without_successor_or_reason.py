@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case, written_links
-from mdmem.entry.model import Entry, Status
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import Entry, Status
+from mdmem.model.finding import Finding, Severity
 
 CODE = "deprecated-without-successor-or-reason"
 SEVERITY = Severity.ERROR

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case, Link
 from mdmem.checks.fixes.base import with_fix
-from mdmem.document.patch import remove_item
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.patch import remove_item
+from mdmem.model.finding import Finding, Severity
 
 CODE = "duplicate-link"
 SEVERITY = Severity.WARNING

@@ -18,9 +18,9 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import with_fix
-from mdmem.document.patch import remove_item
-from mdmem.entry.model import Entry
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.patch import remove_item
+from mdmem.model.entry import Entry
+from mdmem.model.finding import Finding, Severity
 
 CODE = "duplicate-list-item"
 SEVERITY = Severity.WARNING

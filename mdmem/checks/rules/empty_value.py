@@ -18,9 +18,9 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import key_at, with_fix
-from mdmem.document.parse import Document
-from mdmem.document.patch import set_fields
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.parse import Document
+from mdmem.markdown.patch import set_fields
+from mdmem.model.finding import Finding, Severity
 
 CODE = "empty-value"
 SEVERITY = Severity.WARNING

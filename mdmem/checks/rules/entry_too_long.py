@@ -21,8 +21,8 @@ from collections.abc import Iterator, Mapping
 from math import ceil
 
 from mdmem.checks.case import Case
-from mdmem.entry.model import Entry, EntryType
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import Entry, EntryType
+from mdmem.model.finding import Finding, Severity
 
 CODE = "entry-too-long"
 SEVERITY = Severity.WARNING

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import loaded_with_fixes
 from mdmem.checks.fixes.front_matter import with_exact_fences
-from mdmem.finding import Finding, Severity
+from mdmem.model.finding import Finding, Severity
 
 CODE = "fence-variant"
 SEVERITY = Severity.ERROR

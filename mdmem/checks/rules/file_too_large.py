@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.document.parse import SIZE_LIMIT
-from mdmem.finding import Finding, Place, Severity
+from mdmem.markdown.parse import SIZE_LIMIT
+from mdmem.model.finding import Finding, Place, Severity
 
 CODE = "file-too-large"
 SEVERITY = Severity.ERROR

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import loaded_with_fixes
 from mdmem.checks.fixes.front_matter import with_start
-from mdmem.finding import Finding, Severity
+from mdmem.model.finding import Finding, Severity
 
 CODE = "front-matter-missing"
 SEVERITY = Severity.ERROR

@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mdmem.catalog.changes import Changed
 from mdmem.checks.case import Case
 from mdmem.checks.prose import first_reworded
-from mdmem.entry.model import EntryType
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import EntryType
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.catalog.changes import Changed
 
 CODE = "frozen-text-changed"
 SEVERITY = Severity.ERROR

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from mdmem.checks.case import Case
-from mdmem.entry.model import DATE_FIELDS, day_of
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import DATE_FIELDS, day_of
+from mdmem.model.finding import Finding, Severity
 
 CODE = "future-date"
 SEVERITY = Severity.WARNING

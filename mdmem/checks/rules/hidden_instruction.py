@@ -17,8 +17,8 @@ import re
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.document.links import may_hold_definitions
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.links import may_hold_definitions
+from mdmem.model.finding import Finding, Severity
 
 CODE = "hidden-instruction"
 SEVERITY = Severity.WARNING

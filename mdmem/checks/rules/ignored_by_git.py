@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.paths import at_path, is_expected
-from mdmem.finding import Finding, Severity
+from mdmem.model.finding import Finding, Severity
 
 CODE = "ignored-by-git"
 SEVERITY = Severity.WARNING

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from mdmem.catalog.changes import Changed
 from mdmem.checks.case import Case
-from mdmem.entry.model import Entry, Status
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import Entry, Status
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.catalog.changes import Changed
 
 CODE = "illegal-transition"
 SEVERITY = Severity.ERROR

@@ -21,9 +21,9 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.characters import described, in_body, in_name, invisible_in_names, invisible_in_values
-from mdmem.document.parse import Document
-from mdmem.entry.model import LINK_FIELDS
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.parse import Document
+from mdmem.model.entry import LINK_FIELDS
+from mdmem.model.finding import Finding, Severity
 
 CODE = "invisible-characters"
 SEVERITY = Severity.ERROR

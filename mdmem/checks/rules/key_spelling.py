@@ -17,10 +17,10 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import key_at, loaded_with_fixes, with_fix
-from mdmem.document.parse import Document
-from mdmem.document.patch import rename_key
-from mdmem.entry.spelling import known_spelling
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.parse import Document
+from mdmem.markdown.patch import rename_key
+from mdmem.model.finding import Finding, Severity
+from mdmem.model.spelling import known_spelling
 
 CODE = "key-spelling"
 SEVERITY = Severity.ERROR

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.paths import TrackedPaths
-from mdmem.finding import Finding, Place, Severity
+from mdmem.model.finding import Finding, Place, Severity
 
 CODE = "link-not-tracked"
 SEVERITY = Severity.ERROR

@@ -18,9 +18,9 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import field_at, is_only_cause, loaded_with_fixes, with_fix
-from mdmem.document.parse import Document
-from mdmem.document.patch import remove_item
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.parse import Document
+from mdmem.markdown.patch import remove_item
+from mdmem.model.finding import Finding, Severity
 
 CODE = "link-placeholder"
 SEVERITY = Severity.ERROR

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case, Link
 from mdmem.checks.fixes.links import with_link, with_reference
-from mdmem.finding import Finding, Place, Severity
+from mdmem.model.finding import Finding, Place, Severity
 
 CODE = "link-to-superseded"
 SEVERITY = Severity.WARNING

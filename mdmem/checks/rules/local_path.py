@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.finding import Finding, Severity
+from mdmem.model.finding import Finding, Severity
 
 CODE = "local-path"
 SEVERITY = Severity.WARNING

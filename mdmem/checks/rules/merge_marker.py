@@ -21,8 +21,8 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.paths import at_path, is_expected
-from mdmem.finding import Finding, Severity
-from mdmem.tree import FileKind
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.tree import FileKind
 
 CODE = "merge-marker"
 SEVERITY = Severity.ERROR

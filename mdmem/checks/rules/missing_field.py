@@ -20,10 +20,10 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import fields_of, is_slip, loaded_with_fixes, with_choice, with_fix
-from mdmem.document.parse import Document
-from mdmem.document.patch import rename_key, set_fields
-from mdmem.entry.fields import KNOWN_FIELDS, REQUIRED
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.parse import Document
+from mdmem.markdown.patch import rename_key, set_fields
+from mdmem.model.fields import KNOWN_FIELDS, REQUIRED
+from mdmem.model.finding import Finding, Severity
 
 CODE = "missing-field"
 SEVERITY = Severity.ERROR

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import with_fix
-from mdmem.document.parse import Document
-from mdmem.finding import Edit, Finding, Severity
+from mdmem.markdown.parse import Document
+from mdmem.model.finding import Edit, Finding, Severity
 
 CODE = "mixed-line-endings"
 SEVERITY = Severity.WARNING

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import line_end, with_fix
-from mdmem.document.layout import replace_span
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.layout import replace_span
+from mdmem.model.finding import Finding, Severity
 
 CODE = "no-final-newline"
 SEVERITY = Severity.WARNING

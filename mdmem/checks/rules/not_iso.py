@@ -20,9 +20,9 @@ from datetime import date
 
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import field_at, fields_of, loaded_with_fixes, with_fix
-from mdmem.document.parse import Document
-from mdmem.document.patch import set_fields
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.parse import Document
+from mdmem.markdown.patch import set_fields
+from mdmem.model.finding import Finding, Severity
 
 CODE = "not-iso"
 SEVERITY = Severity.ERROR

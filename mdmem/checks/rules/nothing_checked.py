@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mdmem.catalog.addresses import MANIFEST
 from mdmem.checks.case import Case
-from mdmem.finding import Finding, Place, Severity
-from mdmem.tree import SETTINGS_NAME
+from mdmem.model.finding import Finding, Place, Severity
+from mdmem.store.catalog.addresses import MANIFEST
+from mdmem.store.tree import SETTINGS_NAME
 
 CODE = "nothing-checked"
 SEVERITY = Severity.WARNING

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.links import with_move
 from mdmem.checks.paths import at_path, has_odd_extension
-from mdmem.finding import Finding, Severity
-from mdmem.tree import FileKind
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.tree import FileKind
 
 CODE = "odd-extension"
 SEVERITY = Severity.WARNING

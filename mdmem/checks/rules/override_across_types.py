@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.entry.model import Status
-from mdmem.finding import Finding, Place, Severity
+from mdmem.model.entry import Status
+from mdmem.model.finding import Finding, Place, Severity
 
 CODE = "override-across-types"
 SEVERITY = Severity.ERROR

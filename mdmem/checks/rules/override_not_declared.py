@@ -19,12 +19,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from mdmem.checks.case import Case, written_links
-from mdmem.entry.model import Entry, Status
-from mdmem.finding import Finding, Place, Severity
-from mdmem.similarity import undeclared_overlaps
+from mdmem.markdown.similarity import undeclared_overlaps
+from mdmem.model.entry import Entry, Status
+from mdmem.model.finding import Finding, Place, Severity
 
 if TYPE_CHECKING:
-    from mdmem.similarity import Overlap
+    from mdmem.markdown.similarity import Overlap
 
 CODE = "override-not-declared"
 SEVERITY = Severity.WARNING

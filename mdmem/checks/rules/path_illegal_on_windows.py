@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mdmem.catalog import is_entry_place
-from mdmem.catalog.names import well_formed, why_not_on_windows
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.links import with_name
 from mdmem.checks.paths import at_path, files_and_folders, renaming
-from mdmem.entry.model import visible
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import visible
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.catalog import is_entry_place
+from mdmem.store.catalog.names import well_formed, why_not_on_windows
 
 CODE = "path-illegal-on-windows"
 SEVERITY = Severity.ERROR

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.prose import reasons_begin, says_nothing
-from mdmem.entry.model import Entry, EntryType
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import Entry, EntryType
+from mdmem.model.finding import Finding, Severity
 
 CODE = "rationale-missing"
 SEVERITY = Severity.WARNING

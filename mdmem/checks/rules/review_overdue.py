@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from mdmem.checks.case import Case
-from mdmem.entry.model import EntryType, day_of
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import EntryType, day_of
+from mdmem.model.finding import Finding, Severity
 
 CODE = "review-overdue"
 SEVERITY = Severity.WARNING

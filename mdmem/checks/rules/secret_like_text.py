@@ -19,8 +19,8 @@ from hashlib import sha256
 
 from mdmem.checks.case import Case
 from mdmem.checks.secrets import Secret, find_secrets
-from mdmem.document.parse import Document, without_fenced
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.parse import Document, without_fenced
+from mdmem.model.finding import Finding, Severity
 
 CODE = "secret-like-text"
 SEVERITY = Severity.ERROR

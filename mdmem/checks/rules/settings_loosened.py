@@ -22,10 +22,10 @@ from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import get_check
 from mdmem.checks.registry import CODES
 from mdmem.checks.severity import codes_of
-from mdmem.entry.model import Status
-from mdmem.finding import Finding, Place, Severity
-from mdmem.settings import Ended, Old, OneSided, Settings, WingSettings
-from mdmem.tree import SETTINGS_NAME
+from mdmem.model.entry import Status
+from mdmem.model.finding import Finding, Place, Severity
+from mdmem.store.settings import Ended, Old, OneSided, Settings, WingSettings
+from mdmem.store.tree import SETTINGS_NAME
 
 CODE = "settings-loosened"
 SEVERITY = Severity.WARNING

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.prose import sentences, statement
-from mdmem.entry.model import EntryType, Status
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import EntryType, Status
+from mdmem.model.finding import Finding, Severity
 
 CODE = "several-rules"
 SEVERITY = Severity.INFO

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.finding import Finding, Severity
+from mdmem.model.finding import Finding, Severity
 
 CODE = "shared-wing-is-project"
 SEVERITY = Severity.ERROR

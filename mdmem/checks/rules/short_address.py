@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.links import with_link, with_reference
 from mdmem.checks.paths import is_path_like
-from mdmem.finding import Finding, Severity
+from mdmem.model.finding import Finding, Severity
 
 CODE = "short-address"
 SEVERITY = Severity.WARNING

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mdmem.catalog import is_misplaced
 from mdmem.checks.case import Case
 from mdmem.checks.paths import at_path, has_odd_extension, is_expected
-from mdmem.finding import Finding, Severity
-from mdmem.tree import FileKind
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.catalog import is_misplaced
+from mdmem.store.tree import FileKind
 
 CODE = "stray-file"
 SEVERITY = Severity.WARNING

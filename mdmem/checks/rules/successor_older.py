@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.entry.model import day_of
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import day_of
+from mdmem.model.finding import Finding, Severity
 
 CODE = "successor-older"
 SEVERITY = Severity.WARNING

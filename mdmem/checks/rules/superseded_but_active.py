@@ -17,11 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from mdmem.catalog.edges import EdgeKind
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import ending, is_in_part, may_end, with_choice, with_fix
-from mdmem.document.patch import set_fields
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.patch import set_fields
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.catalog.edges import EdgeKind
 
 CODE = "superseded-but-active"
 SEVERITY = Severity.ERROR

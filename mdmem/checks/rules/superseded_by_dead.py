@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mdmem.catalog.edges import EdgeKind
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import reviving, unlinking, with_choice
-from mdmem.entry.model import day_of
-from mdmem.finding import Edit, Finding, Severity
+from mdmem.model.entry import day_of
+from mdmem.model.finding import Edit, Finding, Severity
+from mdmem.store.catalog.edges import EdgeKind
 
 CODE = "superseded-by-dead"
 SEVERITY = Severity.ERROR

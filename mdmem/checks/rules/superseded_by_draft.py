@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mdmem.catalog.edges import EdgeKind
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import is_imported, reviving, with_choice
-from mdmem.entry.model import Status
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import Status
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.catalog.edges import EdgeKind
 
 CODE = "superseded-by-draft"
 SEVERITY = Severity.ERROR

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from mdmem.checks.case import Case
 from mdmem.checks.prose import first_reworded
 from mdmem.checks.severity import is_over
-from mdmem.finding import Finding, Severity
+from mdmem.model.finding import Finding, Severity
 
 CODE = "superseded-entry-edited"
 SEVERITY = Severity.WARNING

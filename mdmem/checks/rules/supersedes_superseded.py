@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mdmem.catalog.edges import Edge
 from mdmem.checks.case import Case, Link
 from mdmem.checks.fixes.links import with_link
-from mdmem.entry.model import Entry, Status, instant_of
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import Entry, Status, instant_of
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.catalog.edges import Edge
 
 CODE = "supersedes-superseded"
 SEVERITY = Severity.INFO

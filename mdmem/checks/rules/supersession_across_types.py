@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.entry.model import EntryType
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import EntryType
+from mdmem.model.finding import Finding, Severity
 
 CODE = "supersession-across-types"
 SEVERITY = Severity.WARNING

@@ -17,11 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from mdmem.catalog.edges import EdgeKind
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import with_choice
-from mdmem.document.patch import replace_item, set_fields
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.patch import replace_item, set_fields
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.catalog.edges import EdgeKind
 
 CODE = "supersession-mismatch"
 SEVERITY = Severity.ERROR

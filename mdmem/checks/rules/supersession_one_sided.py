@@ -24,11 +24,11 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from mdmem.catalog.edges import Edge, EdgeKind
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import ending, is_in_part, may_end, with_choice, with_fix
-from mdmem.document.patch import add_items, set_fields
-from mdmem.finding import Edit, Finding, Severity
+from mdmem.markdown.patch import add_items, set_fields
+from mdmem.model.finding import Edit, Finding, Severity
+from mdmem.store.catalog.edges import Edge, EdgeKind
 
 CODE = "supersession-one-sided"
 SEVERITY = Severity.ERROR

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from mdmem.checks.case import Case
-from mdmem.entry.model import EntryType
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import EntryType
+from mdmem.model.finding import Finding, Severity
 
 CODE = "supersession-reason-missing"
 SEVERITY = Severity.WARNING

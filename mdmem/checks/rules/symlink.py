@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.paths import at_path, leaves_root, symlinks
-from mdmem.entry.model import visible
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import visible
+from mdmem.model.finding import Finding, Severity
 
 CODE = "symlink"
 SEVERITY = Severity.ERROR

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case, written_links
 from mdmem.checks.fixes.base import with_fix
-from mdmem.document.patch import set_fields
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.patch import set_fields
+from mdmem.model.finding import Finding, Severity
 
 CODE = "tag-with-comma"
 SEVERITY = Severity.WARNING

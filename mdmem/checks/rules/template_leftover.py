@@ -21,9 +21,9 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import REVIEW_REASON
-from mdmem.document.parse import Document
-from mdmem.entry.templates import PLACEHOLDERS
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.parse import Document
+from mdmem.model.finding import Finding, Severity
+from mdmem.model.templates import PLACEHOLDERS
 
 CODE = "template-leftover"
 SEVERITY = Severity.ERROR

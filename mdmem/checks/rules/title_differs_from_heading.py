@@ -21,8 +21,8 @@ import unicodedata
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.document.parse import without_code
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.parse import without_code
+from mdmem.model.finding import Finding, Severity
 
 CODE = "title-differs-from-heading"
 SEVERITY = Severity.WARNING

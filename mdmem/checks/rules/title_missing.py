@@ -21,9 +21,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.document.parse import first_heading
-from mdmem.entry.model import title_of
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.parse import first_heading
+from mdmem.model.entry import title_of
+from mdmem.model.finding import Finding, Severity
 
 CODE = "title-missing"
 SEVERITY = Severity.WARNING

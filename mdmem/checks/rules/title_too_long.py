@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.finding import Finding, Place, Severity
+from mdmem.model.finding import Finding, Place, Severity
 
 CODE = "title-too-long"
 SEVERITY = Severity.WARNING

@@ -19,10 +19,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from mdmem.catalog.edges import EdgeKind
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import unlinking, with_choice
-from mdmem.finding import Edit, Finding, Severity
+from mdmem.model.finding import Edit, Finding, Severity
+from mdmem.store.catalog.edges import EdgeKind
 
 CODE = "two-successors"
 SEVERITY = Severity.ERROR

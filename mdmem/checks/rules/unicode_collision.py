@@ -20,7 +20,7 @@ from mdmem.checks.case import Case
 from mdmem.checks.fixes.links import apart
 from mdmem.checks.name_collisions import composed, name_collisions
 from mdmem.checks.paths import at_path, renaming
-from mdmem.finding import Finding, Place, Severity
+from mdmem.model.finding import Finding, Place, Severity
 
 CODE = "unicode-collision"
 SEVERITY = Severity.ERROR

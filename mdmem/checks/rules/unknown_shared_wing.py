@@ -15,7 +15,7 @@ import difflib
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.finding import Finding, Severity
+from mdmem.model.finding import Finding, Severity
 
 CODE = "unknown-shared-wing"
 SEVERITY = Severity.ERROR

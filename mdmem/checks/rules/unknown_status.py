@@ -19,11 +19,11 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import certainly_meant, fields_of, loaded_with_fixes, with_fix
-from mdmem.document.parse import Document
-from mdmem.document.patch import set_fields
-from mdmem.entry.model import Status
-from mdmem.entry.spelling import certain_value
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.parse import Document
+from mdmem.markdown.patch import set_fields
+from mdmem.model.entry import Status
+from mdmem.model.finding import Finding, Severity
+from mdmem.model.spelling import certain_value
 
 CODE = "unknown-status"
 SEVERITY = Severity.ERROR

@@ -17,11 +17,11 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import certainly_meant, fields_of, loaded_with_fixes, with_fix
-from mdmem.document.parse import Document
-from mdmem.document.patch import set_fields
-from mdmem.entry.model import EntryType
-from mdmem.entry.spelling import certain_value
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.parse import Document
+from mdmem.markdown.patch import set_fields
+from mdmem.model.entry import EntryType
+from mdmem.model.finding import Finding, Severity
+from mdmem.model.spelling import certain_value
 
 CODE = "unknown-type"
 SEVERITY = Severity.ERROR

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.suppressions import Suppression
-from mdmem.finding import Finding, Severity
+from mdmem.model.finding import Finding, Severity
 
 CODE = "unused-suppression"
 SEVERITY = Severity.WARNING

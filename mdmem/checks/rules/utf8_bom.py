@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import only, with_fix
-from mdmem.finding import Edit, Finding, Place, Severity
+from mdmem.model.finding import Edit, Finding, Place, Severity
 
 CODE = "utf8-bom"
 SEVERITY = Severity.WARNING

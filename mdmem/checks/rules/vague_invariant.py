@@ -18,8 +18,8 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.prose import sentences, statement
-from mdmem.entry.model import Entry, EntryType, Status
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import Entry, EntryType, Status
+from mdmem.model.finding import Finding, Severity
 
 CODE = "vague-invariant"
 SEVERITY = Severity.WARNING

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 
 from mdmem.checks.case import Case
-from mdmem.entry.model import instant_of
-from mdmem.finding import Finding, Severity
+from mdmem.model.entry import instant_of
+from mdmem.model.finding import Finding, Severity
 
 CODE = "verified-before-created"
 SEVERITY = Severity.ERROR

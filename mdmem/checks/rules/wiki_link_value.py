@@ -18,9 +18,9 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import line_start, loaded_with_fixes, with_fix
-from mdmem.document.layout import replace_span
-from mdmem.document.parse import Document
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.layout import replace_span
+from mdmem.markdown.parse import Document
+from mdmem.model.finding import Finding, Severity
 
 CODE = "wiki-link-value"
 SEVERITY = Severity.ERROR

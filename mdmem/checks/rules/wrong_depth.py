@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from mdmem.catalog import is_misplaced
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.links import with_move
 from mdmem.checks.paths import at_path
-from mdmem.finding import Finding, Severity
-from mdmem.tree import FileKind
+from mdmem.model.finding import Finding, Severity
+from mdmem.store.catalog import is_misplaced
+from mdmem.store.tree import FileKind
 
 CODE = "wrong-depth"
 SEVERITY = Severity.ERROR

@@ -22,10 +22,10 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import field_at, fields_of, loaded_with_fixes, with_fix
-from mdmem.document.parse import Document
-from mdmem.document.patch import replace_item, set_fields
-from mdmem.entry.model import kind_of
-from mdmem.finding import Finding, Severity
+from mdmem.markdown.parse import Document
+from mdmem.markdown.patch import replace_item, set_fields
+from mdmem.model.entry import kind_of
+from mdmem.model.finding import Finding, Severity
 
 CODE = "wrong-type"
 SEVERITY = Severity.ERROR

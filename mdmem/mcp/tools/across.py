@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
+from mdmem.ask.question import VIA_NAMED
+from mdmem.ask.search import snippets
 from mdmem.errors import UsageError
 from mdmem.hub.across import AcrossAnswer, AcrossRequest, list_across, search_across
 from mdmem.hub.owners import who
@@ -30,8 +32,6 @@ from mdmem.render.hub_answers import (
     reach_remarks,
 )
 from mdmem.render.ink import Ink
-from mdmem.retrieval.question import VIA_NAMED
-from mdmem.retrieval.search import snippets
 
 
 def _search(

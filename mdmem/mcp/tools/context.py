@@ -8,9 +8,12 @@ from typing import Annotated, Any, Literal, TypedDict, Unpack
 
 from pydantic import Field
 
-from mdmem.context.answer import markdown_of, pack_facts
-from mdmem.context.compile import compile_context, context_without_root
-from mdmem.context.request import read_request
+from mdmem.ask.context.answer import markdown_of, pack_facts
+from mdmem.ask.context.compile import compile_context, context_without_root
+from mdmem.ask.context.request import read_request
+from mdmem.ask.synthesis.answer import plan_answer
+from mdmem.ask.synthesis.plan import plan_synthesis
+from mdmem.ask.synthesis.request import read_request as read_plan_request
 from mdmem.mcp.arguments import Agent, AsText, Choice, Flag, Name, Project, Record, Room, Text, Texts, Whole
 from mdmem.mcp.pages import mark_line
 from mdmem.mcp.tools.core import is_invariant
@@ -24,11 +27,8 @@ from mdmem.mcp.tools.shape import (
     Facts,
     Tool,
 )
-from mdmem.saving.remember import remember
-from mdmem.synthesis.answer import plan_answer
-from mdmem.synthesis.plan import plan_synthesis
-from mdmem.synthesis.request import read_request as read_plan_request
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace
+from mdmem.write.remember import remember
 
 _Intent = Literal["build", "plan", "ideate", "research", "debug", "decide", "learn", "general"]
 _Layer = Literal["wake", "recall", "deep_search"]

@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal, TypedDict, Unpack
 
 from pydantic import Field
 
-from mdmem.hygiene.run import run_hygiene
+from mdmem.ask.retrieve_context import retrieve_context
+from mdmem.ask.surface import get_scope_state, memory_surface
+from mdmem.change.hygiene import run_hygiene
 from mdmem.mcp.arguments import Agent, Choice, Flag, Focus, Listed, Name, Paths, Project, Text, Whole
 from mdmem.mcp.tools.core import from_top, is_invariant
 from mdmem.mcp.tools.shape import (
@@ -22,10 +24,8 @@ from mdmem.mcp.tools.shape import (
     Tool,
     one_of,
 )
-from mdmem.retrieval.retrieve_context import retrieve_context
-from mdmem.retrieval.surface import get_scope_state, memory_surface
-from mdmem.saving.save import get_save_status
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace
+from mdmem.write.save import get_save_status
 
 Scope = Literal["global", "project", "focus"]
 _Label = Literal["Invariant", "Decision", "Pattern", "Context", "Session", "EntityFact", "Note"]

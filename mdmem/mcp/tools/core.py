@@ -9,26 +9,26 @@ from typing import Annotated, Any, TypedDict, Unpack
 
 from pydantic import Field
 
-from mdmem.entry.model import EntryType
+from mdmem.ask.about import gave, tell_about
+from mdmem.ask.answers import Answers, answer_each
+from mdmem.ask.entries import digests_of, show
+from mdmem.ask.fallback import retrieve_without_root
+from mdmem.ask.pack import Pack, Printed
+from mdmem.ask.question import VIA_NAMED, Question
+from mdmem.ask.retrieve import with_code_paths
+from mdmem.ask.search import search, snippets
 from mdmem.errors import UsageError
 from mdmem.mcp.arguments import AsNumber, Flag, Focus, Listed, Paths, Prose, Text, Texts, Type, Wing
 from mdmem.mcp.session import Given
 from mdmem.mcp.texts import entries_text, hits_text
 from mdmem.mcp.tools.shape import JSON_FORM, Facts, Told, Tool
+from mdmem.model.entry import EntryType
 from mdmem.render.answers import answers_json, answers_markdown, short_markdown_size
 from mdmem.render.json import PrintedJson, agents_json, entries_json, search_json
 from mdmem.render.retrieval import markdown_size
 from mdmem.render.told import told_json, told_markdown
-from mdmem.retrieval.about import gave, tell_about
-from mdmem.retrieval.answers import Answers, answer_each
-from mdmem.retrieval.entries import digests_of, show
-from mdmem.retrieval.fallback import retrieve_without_root
-from mdmem.retrieval.pack import Pack, Printed
-from mdmem.retrieval.question import VIA_NAMED, Question
-from mdmem.retrieval.retrieve import with_code_paths
-from mdmem.retrieval.search import search, snippets
-from mdmem.workspace.scope import Filters
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.workspace.scope import Filters
+from mdmem.store.workspace.workspace import Workspace
 
 # Entries that one call shows.
 _MANY = 200

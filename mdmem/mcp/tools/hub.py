@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Unpack
 from msgspec.structs import replace
 from pydantic import Field
 
+from mdmem.ask.entries import in_full, list_entries, stance_of
 from mdmem.mcp.arguments import AsNumber, Text
 from mdmem.mcp.tools.context import CONTEXT
 from mdmem.mcp.tools.core import CORE, Widened, question_of
 from mdmem.mcp.tools.lifecycle import LIFECYCLE
 from mdmem.mcp.tools.shape import Told, Tool
+from mdmem.model.standing import marked
 from mdmem.render.entries import entry_list
 from mdmem.render.ink import Ink
 from mdmem.render.json import entries_json
-from mdmem.retrieval.entries import in_full, list_entries, stance_of
-from mdmem.standing import marked
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from mdmem.hub.owners import WhoReport

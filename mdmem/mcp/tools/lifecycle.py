@@ -7,9 +7,8 @@ from typing import Annotated, Any, TypedDict, Unpack
 
 from pydantic import Field
 
-from mdmem.authoring.propose import ProposeRequest, propose
+from mdmem.change.why import why
 from mdmem.checks.run import CheckRequest, check
-from mdmem.history.why import why
 from mdmem.mcp.arguments import Agent, AsText, Focus, LongText, Name, Room, Text, Texts, Type, Wing
 from mdmem.mcp.texts import findings_text
 from mdmem.mcp.tools.shape import Facts, Told, Tool
@@ -18,7 +17,8 @@ from mdmem.render.findings.report import CheckedRoot
 from mdmem.render.history import why_text
 from mdmem.render.ink import Ink
 from mdmem.render.json import why_json
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace
+from mdmem.write.propose import ProposeRequest, propose
 
 
 def _why(

@@ -23,8 +23,8 @@ from mdmem.mcp.tools.shape import (
     described,
     one_of,
 )
-from mdmem.saving.save import request_approval, save, save_with_learnings
-from mdmem.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace
+from mdmem.write.save import request_approval, save, save_with_learnings
 
 _SCOPE = described(one_of(*get_args(Scope)), "for whom it is meant; `global` goes to the shared wing and needs a token")
 _STATUS = one_of("saved", "failed", "blocked_scope", "pending_retry", "duplicate_skip")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from mdmem.finding import Severity
+from mdmem.model.finding import Severity
 from mdmem.render.characters import replace_surrogates
 from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fix_flag, summary, told
 from mdmem.render.findings.text import concise_line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mdmem.finding import Severity
+from mdmem.model.finding import Severity
 from mdmem.render.characters import json_text, replace_surrogates
 from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fingerprints, in_order
 

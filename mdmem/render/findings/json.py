@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mdmem.checks.engine import CheckReport
-from mdmem.finding import Fix, totals
+from mdmem.model.finding import Fix, totals
 from mdmem.render.characters import json_text
 from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, mended, told
 from mdmem.render.json import SCHEMA, dump

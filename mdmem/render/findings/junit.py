@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from mdmem.entry.model import visible
+from mdmem.model.entry import visible
 from mdmem.render.characters import for_xml
 from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, in_order, summary_line
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from mdmem.checks.engine import get_check
 from mdmem.checks.registry import CODES, FAMILIES
-from mdmem.finding import Edit, Place, Severity
+from mdmem.model.finding import Edit, Place, Severity
 from mdmem.render.characters import json_text, replace_surrogates
 from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fingerprints, in_order, is_text, point
 

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from mdmem.checks.engine import Check
-from mdmem.entry.model import visible
-from mdmem.finding import Place, Severity
+from mdmem.model.entry import visible
+from mdmem.model.finding import Place, Severity
 from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, ShowPath, fix_flag, summary, told
 from mdmem.render.ink import Ink
 from mdmem.render.words import count

@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
+from mdmem.change.review_model import RuleText, Wording
 from mdmem.render.markdown import code, fenced, html_code
 from mdmem.render.words import count
-from mdmem.review.model import RuleText, Wording
 
 # A block of code does not wrap by itself.
 _WIDTH = 100

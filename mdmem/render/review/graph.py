@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field
 
-from mdmem.entry.model import visible
+from mdmem.change.review_model import EdgeChange, Graph, GraphEdge, GraphNode
+from mdmem.model.entry import visible
 from mdmem.render.review.pieces import Line, Piece, code, dim, line, plain, said, strong
 from mdmem.render.words import entries
-from mdmem.review.model import EdgeChange, Graph, GraphEdge, GraphNode
 
 _LABEL = 60
 _ARROWS = {

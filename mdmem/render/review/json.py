@@ -7,10 +7,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import fields
 
-from mdmem.finding import Finding
+from mdmem.change.review_report import ReviewReport
+from mdmem.model.finding import Finding
 from mdmem.render.json import dump
 from mdmem.render.review.graph import mermaid
-from mdmem.review.report import ReviewReport
 
 
 def review_json(review: ReviewReport) -> str:

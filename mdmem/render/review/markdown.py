@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mdmem.change.review_report import ReviewReport
 from mdmem.render.markdown import code, prose
 from mdmem.render.review.bodies import FileLinks, folded
 from mdmem.render.review.pieces import Line, Piece, PieceKind, ReviewSection, clipped
 from mdmem.render.review.sections import headline, sections
-from mdmem.review.report import ReviewReport
 
 MARKER = "<!-- mdmem diff -->"
 """By this first line a comment is found again, so that it is updated instead of followed by another one."""

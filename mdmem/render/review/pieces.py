@@ -7,9 +7,9 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from mdmem.entry.model import visible
+from mdmem.change.review_model import Ref, Span, Wording
+from mdmem.model.entry import visible
 from mdmem.render.words import count
-from mdmem.review.model import Ref, Span, Wording
 
 # A title may be a page long; its beginning tells which one it is.
 _LONGEST = 200

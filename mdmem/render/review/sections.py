@@ -6,24 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from msgspec.structs import replace
 
-from mdmem.render.review.graph import graph_lines, mermaid
-from mdmem.render.review.pieces import (
-    Line,
-    Piece,
-    PieceKind,
-    ReviewSection,
-    code,
-    dim,
-    line,
-    name_of,
-    owners_of,
-    plain,
-    said,
-    shown_words,
-    strong,
-)
-from mdmem.render.words import count, entries
-from mdmem.review.model import (
+from mdmem.change.review_model import (
     Answered,
     AnswerPair,
     Bearing,
@@ -41,7 +24,24 @@ from mdmem.review.model import (
     Which,
     WingChangeCount,
 )
-from mdmem.review.report import ReviewReport
+from mdmem.change.review_report import ReviewReport
+from mdmem.render.review.graph import graph_lines, mermaid
+from mdmem.render.review.pieces import (
+    Line,
+    Piece,
+    PieceKind,
+    ReviewSection,
+    code,
+    dim,
+    line,
+    name_of,
+    owners_of,
+    plain,
+    said,
+    shown_words,
+    strong,
+)
+from mdmem.render.words import count, entries
 
 # Of what is only listed, so many lines are shown.
 _MOST = 100

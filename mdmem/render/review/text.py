@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from mdmem.change.review_report import ReviewReport
 from mdmem.render.ink import Ink
 from mdmem.render.review.pieces import Line, Piece, PieceKind, clipped
 from mdmem.render.review.sections import headline, sections
-from mdmem.review.report import ReviewReport
 
 
 def review_text(review: ReviewReport, ink: Ink) -> str:

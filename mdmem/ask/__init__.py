@@ -1,0 +1,1 @@
+"""Answers questions: select, rank, relate, fit."""

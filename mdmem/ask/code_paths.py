@@ -1,0 +1,112 @@
+"""Code at hand as globs speak of it: from the repository's top, wherever it was named from."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from mdmem.store.workspace.location import Location
+from mdmem.store.workspace.workspace import Workspace
+
+# What Windows calls another disk; a file may have a colon in its name.
+_DRIVE = re.compile(r"[A-Za-z]:(?:[/\\]|\Z)")
+
+
+def code_path(workspace: Workspace, path: str) -> str:
+    """Return a path that was given from the working folder or the top, counted from the top.
+
+    That of a folder ends in a slash. The path of a caller who may not see everything is taken as typed: whether a
+    folder of another wing exists is not for them to know.
+    """
+    top = workspace.location.base.resolve()
+    if workspace.access.is_narrow:
+        return _as_typed(top, path)
+    # As written: where a folder is a link, the globs of `applies_to` speak of the link.
+    here = Path(os.path.normpath(workspace.cwd.resolve() / path))
+    if "\\" in path and not is_there(here) and not is_there(top / path):
+        # As Windows writes it.
+        return code_path(workspace, path.replace("\\", "/"))
+    if here.is_relative_to(top) and not _is_meant_from(top, path, here):
+        found = here.relative_to(top).as_posix()
+    else:
+        found = Path(path).as_posix().removeprefix("./").rstrip("/")
+    return f"{found}/" if path.endswith("/") or _is_folder(top / found) else found
+
+
+def _as_typed(top: Path, path: str) -> str:
+    plain = path.replace("\\", "/")
+    named = Path(os.path.normpath(top / plain))
+    found = named.relative_to(top).as_posix() if named.is_relative_to(top) else named.as_posix()
+    return f"{found}/" if plain.endswith("/") else found
+
+
+def _is_meant_from(top: Path, path: str, here: Path) -> bool:
+    """Say whether a path is meant from the top: it is there alone, or its folder is, where it is yet to be made."""
+    if is_there(here) or is_there(top / path):
+        return not is_there(here)
+    return _is_folder((top / path).parent) and not _is_folder(here.parent)
+
+
+def is_there(path: Path) -> bool:
+    """Say whether anything is at a path; raises OSError where it may not be looked at."""
+    try:
+        return path.exists()
+    except OSError as error:
+        # Nothing can have so long a name.
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        return False
+
+
+def _is_folder(path: Path) -> bool:
+    return is_there(path) and path.is_dir()
+
+
+def remark_on(workspace: Workspace, paths: Iterable[str]) -> str | None:
+    """Return how the first of some paths was read that may be meant otherwise; None where each is plain.
+
+    Plain is what there is in one place alone, counted from the working folder or from the top.
+    """
+    top = workspace.location.base.resolve()
+    for path in paths:
+        here, there = (Path(os.path.normpath(place / path)) for place in (workspace.cwd.resolve(), top))
+        read = code_path(workspace, path)
+        if here == there or is_there(here) != is_there(there) or "\\" in path:
+            continue
+        if is_there(here):
+            return f"`{path}` is read from the working folder, as `{read}`; there is one at the top, too"
+        return f"`{path}` is not there yet; it is read as `{read}`"
+    return None
+
+
+def absent_paths(workspace: Workspace, paths: Iterable[str]) -> tuple[str, ...]:
+    """Return those of some paths from the top at which no file of the repository is; one may be about to be made.
+
+    Nothing is known of another repository's files, nor of a commit's, and who may not see all is told nothing; what
+    lies outside is not looked at. A memory with no folder beside it has its code elsewhere.
+    """
+    location = workspace.location
+    is_told = workspace.snapshot.is_working_tree and not workspace.access.is_narrow
+    if not (is_told and location.repository is not None and location.under):
+        return ()
+    places = (location.base, workspace.cwd)
+    absent = tuple(
+        path for path in paths if not (lies_inside(path) and any(os.path.lexists(one / path) for one in places))
+    )
+    return absent if absent and _has_folders_beside(location) else ()
+
+
+def lies_inside(path: str) -> bool:
+    """Say whether a path from the top is one: what lies elsewhere is no file of this repository."""
+    return not path.startswith(("/", "../")) and path != ".." and not _DRIVE.match(path)
+
+
+def _has_folders_beside(location: Location) -> bool:
+    memory = location.under.partition("/")[0]
+    with suppress(OSError), os.scandir(location.base) as listed:
+        return any(one.is_dir() and one.name != memory and not one.name.startswith(".") for one in listed)
+    return False

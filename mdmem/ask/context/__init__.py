@@ -1,0 +1,1 @@
+"""Compiles context packs."""

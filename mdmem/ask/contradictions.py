@@ -1,0 +1,68 @@
+"""What entries say against each other: as people declared it, and as their links show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+
+from mdmem.ask.question import DECLARED, RELATED, Contradiction
+from mdmem.markdown.similarity import undeclared_overlaps
+from mdmem.store.catalog import Catalog
+
+
+def contradictions_among(catalog: Catalog, chosen: Set[str]) -> Iterator[Contradiction]:
+    """Yield the contradictions that touch a chosen entry, each pair once, by address."""
+    found: dict[tuple[str, str], str] = {}
+    for a, b, why in (
+        *_declared(catalog, chosen),
+        *_splits(catalog, chosen),
+        *_disputes(catalog, chosen),
+        *_cycles(catalog, chosen),
+        *_overlaps(catalog, chosen),
+    ):
+        found.setdefault((min(a, b), max(a, b)), why)
+    yield from (Contradiction(a, b, why) for (a, b), why in sorted(found.items()))
+
+
+def _overlaps(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:
+    # Most memories have no shared wing, and to import what compares titles takes as long as the rest of this.
+    if not any(wing.is_shared for wing in catalog.wings.values()):
+        return
+    current = catalog.lineage.current
+    binding = (catalog.entries[address] for address in chosen if address in current)
+    for overlap in undeclared_overlaps(binding, catalog.wings):
+        yield overlap.project.address, overlap.shared.address, f"one subject, and no `overrides`: {overlap.why}"
+
+
+def _declared(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:
+    for entry in catalog.traits.contested:
+        if catalog.lineage.is_current(entry.address):
+            for named in entry.contradicts:
+                why = DECLARED if named in entry.conflicts_with else RELATED
+                # What replaced the other end inherits the contradiction until somebody says that it is resolved.
+                for other in catalog.lineage.heads(named):
+                    if other != entry.address and (entry.address in chosen or other in chosen):
+                        yield entry.address, other, why
+
+
+def _splits(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield pairs of entries in force that both replace one entry which does not say why it was split."""
+    for old, binding in catalog.traits.splits:
+        if not chosen.isdisjoint(binding):
+            yield from ((binding[0], other, f"both supersede {old}") for other in binding[1:])
+
+
+def _disputes(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield what binds in an entry's place with what claims the place, although the entry names another."""
+    lineage = catalog.lineage
+    for old, others in lineage.disputes.items():
+        heads = lineage.heads(old)
+        for one in (head for other in others for head in lineage.heads(other) if head not in heads):
+            for head in heads:
+                if one in chosen or head in chosen:
+                    yield head, one, f"{one} claims to replace {old}, which does not name it"
+
+
+def _cycles(catalog: Catalog, chosen: Set[str]) -> Iterator[tuple[str, str, str]]:
+    for cycle in catalog.lineage.cycles:
+        if not chosen.isdisjoint(cycle):
+            yield cycle[0], cycle[1], f"{len(cycle)} entries supersede one another"

@@ -1,0 +1,75 @@
+"""What could not be read of a scope, and may bind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from unicodedata import category
+
+from msgspec.structs import replace
+
+from mdmem.model.entry import Entry, visible
+from mdmem.model.finding import Finding, Place
+from mdmem.store.catalog import Catalog, is_misplaced
+from mdmem.store.catalog.addresses import acting_in, is_misnamed
+from mdmem.store.tree import FileKind
+from mdmem.store.workspace.scope import Scope
+
+# A field that decides what binds: where one cannot be read, the entry is a problem although it is shown.
+_DECISIVE = frozenset({"supersedes", "superseded_by", "amends", "overrides", "applies_to", "expires_at", "focus"})
+
+_DOUBTFUL = frozenset({"unreadable", "manifest-invalid", "merge-marker"})
+
+
+def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
+    """Return one finding for each file of the scope that may bind and cannot be read, or only in part.
+
+    First come the wings that live elsewhere and are not fetched: each may be a shared one with invariants.
+    """
+    not_read = (*(broken.findings[0] for broken in catalog.broken.values()), *catalog.closed, *_misplaced(catalog))
+    found = {finding.place.path: finding for finding in not_read if _concerns(finding.place.path, scope)}
+    for finding in catalog.findings:
+        path = finding.place.path
+        at_stake = finding.code in _DOUBTFUL and _concerns(path, scope)
+        if at_stake or _hides_something(catalog.entries.get(finding.address or ""), finding, scope):
+            found.setdefault(path, finding)
+    return (*catalog.not_fetched, *(_shown(found[path]) for path in sorted(found)))
+
+
+def _shown(finding: Finding) -> Finding:
+    """Return a finding of which neither path nor words act on an answer."""
+    place = replace(finding.place, path=visible(finding.place.path))
+    return replace(finding.in_one_line(), place=place)
+
+
+def _misplaced(catalog: Catalog) -> Iterator[Finding]:
+    """Yield the files of a wing that lie where no entry is read, or are misnamed; prose in the root is none of them."""
+    for file in catalog.others:
+        if file.kind is not FileKind.FILE or "/" not in file.path or not is_misplaced(file.path):
+            continue
+        character = acting_in(file.path)
+        if character is not None:
+            code = "control-characters" if category(character) == "Cc" else "invisible-characters"
+            message = f"its name holds U+{ord(character):04X}, so it is not read"
+            yield Finding(code, message, Place(file.path), "rename it with `git mv`")
+        else:
+            message = "it lies at another depth than `wing/room/entry-id.md`, so it is not read"
+            yield Finding("wrong-depth", message, Place(file.path), "move it into a room")
+
+
+def _concerns(path: str, scope: Scope) -> bool:
+    """Say whether a file, or a folder that cannot be listed, may hold an entry of the scope."""
+    parts = path.split("/")
+    if is_misnamed(parts[0]):
+        return True
+    # A manifest says whether its wing is shared: a faulty one may have put the wing out of scope.
+    if len(parts) < 2 or not scope.wings or parts[1] == "README.md":
+        return True
+    # Rooms narrow no invariant of a wing that binds, and each of these may be one.
+    is_read = not scope.rooms or parts[1] in scope.rooms or parts[0] in scope.binding_wings
+    return parts[0] in scope.wings and is_read
+
+
+def _hides_something(entry: Entry | None, finding: Finding, scope: Scope) -> bool:
+    if entry is None or not scope.reads(entry):
+        return False
+    return any(name in _DECISIVE and f"`{name}`" in finding.message for name in entry.unread)

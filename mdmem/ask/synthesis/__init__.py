@@ -1,0 +1,1 @@
+"""Plans outlines with sources."""

@@ -1,1 +1,0 @@
-"""The only writer of entries."""

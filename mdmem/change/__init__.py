@@ -1,0 +1,1 @@
+"""Compares, reviews, merges and maintains memories."""

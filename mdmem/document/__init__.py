@@ -1,1 +1,0 @@
-"""Bytes to front matter and body: strict, with line and column."""

@@ -1,1 +1,0 @@
-"""What an entry is, and a wing."""

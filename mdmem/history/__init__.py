@@ -1,1 +1,0 @@
-"""What git says of entries: their commits, and why one binds."""

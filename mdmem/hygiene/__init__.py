@@ -1,1 +1,0 @@
-"""What needs maintenance: a report on entries, which changes none of them."""

@@ -1,0 +1,1 @@
+"""Parses, patches and shortens Markdown entries."""

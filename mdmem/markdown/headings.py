@@ -1,0 +1,334 @@
+"""The sections of a body by its headings, Markdown's and underlined ones, and which of them tell what holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from itertools import product
+
+from msgspec import Struct
+
+from mdmem.markdown.sentences import without_comments
+from mdmem.model.phrases import begins_with, holds_any, lowered, words_in
+
+# Behind the end of a line, which these begin with: to look for the start of a line at each letter takes ten times as
+# long.
+_LINE = re.compile(
+    r"\n(?:#{1,6}(?=[ \t\r\n]|\Z)| {0,3}(?:`{3,}|~{3,}|<!--|\*\*(?=[^\s*])"
+    r"|(?P<mark>[=\-~^\"'*+#.:_`/])(?P=mark)+[ \t]*\r?(?=\n|\Z)))"
+)
+_ANY_ATX = re.compile(r"\n#{1,6}[ \t]")
+# At the margin alone: a comment in code that reStructuredText indents is none.
+_ATX = re.compile(r"(#{1,6})(?![^ \t\r\n])")
+_FIELD = re.compile(r":[\w-]+:")
+_LONGEST_TITLE = 199
+_MARKS = "=-~^\"'*+#.:_`/"
+# Markdown takes any row of these, reStructuredText one that is as long as the title.
+_SHORT_UNDERLINE = 2
+_UNDERLINE = 4
+# Whoever leaves so many empty says nothing in the others either.
+_TRIED = 8
+# Some write `**Decision**` on a line by itself; only names that are known count, since a rule may be bold, too.
+_BOLD = re.compile(r" {0,3}\*\*([^*\n]{1,60})\*\*:?[ \t]*\r?$", re.MULTILINE)
+_BOLD_LEVEL = 7
+
+# No name is longer, and what is none of it may be looked for from each of its letters.
+_LONGEST_NAME = 200
+_NOT_NAME = re.compile(
+    r"^[\W_]*(?:\d+(?:\.\d+)*[.):]*\s+)?[\W_]*|\s*[(\[](?i:optional|required|wip|tbd)[)\]]\s*$|[\W_]+$"
+)
+
+
+def _each(*parts: str) -> Iterator[str]:
+    """Yield what may be written of parts one behind the other, of each one of its ways."""
+    return map("".join, product(*(part.split("|") for part in parts)))
+
+
+@cache
+def _deciding_names() -> dict[str, int]:
+    """Return how plainly headings say that this was decided, by name: what decided, what rules, sums up, is wanted.
+
+    To compile patterns of them takes ten times as long as to write them all out.
+    """
+    decided = (
+        *_each("|the ", "|final ", "decision|decisions", "| outcome| outcomes| made| taken| summary| statement"),
+        *_each("|final ", "verdict|conclusion|conclusions"),
+        *_each("|decision ", "outcome"),
+        *_each("chosen ", "option|solution|alternative|approach"),
+        *_each("|what ", "we decided"),
+        *_each("decision ", "and |& ", "rationale|justification|consequences"),
+        *_each("entscheidung", "|sergebnis"),
+        *_each("ergebnis|décision|decisión|decisão|decisione|besluit|решение"),
+        *_each("决定|决策|决策结果|決定|決策|결정"),
+    )
+    ruled = (*_each("|the ", "rule|rules"), *_each("policy|policies|resolution"), *_each("tl", "|;", "| ", "dr"))
+    summed = (
+        *_each("|executive ", "summary"),
+        *_each("abstract|zusammenfassung|résumé|resumen|resumo|摘要|概要|总结|요약"),
+    )
+    wanted = (
+        *_each("propos", "ed |al ", "change|solution|decision|design", "|s"),
+        *_each("|the |our ", "solution"),
+        *_each("proposal|proposals|recommendation|recommendations|specification"),
+    )
+    ranks = enumerate((wanted, summed, ruled, decided), 1)
+    return {name: rank for rank, names in ranks for name in names}
+
+
+# What is no rule: alternatives, context, reasons, matters of form. A pattern of all that takes two milliseconds.
+_ASIDE_STEMS = ("alternativ", "rejected", "discarded", "dismissed", "declined")
+_ASIDE_BEGUN = ("not chosen", "not taken", "not selected")
+_ASIDE_WORDS = {"considered", "drawbacks", "nongoals", "superseded", "obsolete", "reversed", "outdated"}
+_ASIDE_PHRASES = (
+    *("pros and cons", "pros & cons", "why not", "other approaches", "problem statement", "decision drivers"),
+    *("non-goals", "out of scope", "open questions", "open issues", "prior art", "previous work"),
+    *("user story", "user stories"),
+)
+_ASIDE_ENDS = ("option", "options", "rationale")
+_ASIDE_PARTS = ("optionen", "opciones", "背景", "备选", "候选", "选项", "検討", "選択肢")
+
+
+@cache
+def _aside_names() -> tuple[frozenset[str], tuple[str, ...]]:
+    """Return whole names of what is no rule, and what such names begin with."""
+    whole = (
+        *_each("status|history|status quo"),
+        *_each("implementation|change|version|revision|document|post", "| ", "history|log"),
+        *_each("reference|references|footnote|footnotes|link|links|relations|toc|metadata"),
+        *_each("notes and references|references and footnotes|see also|further reading|more information"),
+        *_each("|table of ", "contents"),
+        *_each("discussion|discussions", "|-to"),
+        *_each("test|testing", " plan| plans"),
+        *_each("test cases|graduation criteria|release signoff checklist|copyright|license|credits"),
+        *_each("acknowledge|acknowledg", "ment|ments"),
+        *_each("author|authors"),
+    )
+    begun = (
+        *_each("option|options|pros|cons|advantages|disadvantages|related|production readiness"),
+        *_each("|the ", "context|contexte|kontext|contexto|contesto|background|hintergrund"),
+        *_each("|the ", "motivation|problem|rationale|driver|drivers|forces"),
+        *_each("|the ", "current ", "state|situation|status"),
+    )
+    return frozenset(whole), begun
+
+
+def _is_aside_name(name: str) -> bool:
+    whole, begun = _aside_names()
+    words = words_in(name)
+    return (
+        name in whole
+        or not _ASIDE_WORDS.isdisjoint(words)
+        or any(word.startswith(_ASIDE_STEMS) for word in words)
+        or (name.startswith(begun) and any(begins_with(name, one) for one in begun))
+        or (name.endswith(_ASIDE_ENDS) and words[-1] in _ASIDE_ENDS)
+        or holds_any(name, _ASIDE_PHRASES)
+        or holds_any(name, _ASIDE_BEGUN, begun=True)
+        or any(part in name for part in _ASIDE_PARTS)
+    )
+
+
+# What says how it is decided, or made, and what a rule brings with it: whoever asks for it is not answered by these.
+_MAIN_NAMES = {
+    *("proposal", "specification", "detail", "details", "design", "implementation", "semantics", "api", "overview"),
+    *("syntax", "behavior", "behaviour", "decision", "policy", "rule", "rules", "abstract", "summary"),
+}
+_BESIDE_WORDS = {
+    *("test", "tests", "testing", "upgrade", "downgrade", "rollout", "rollback", "graduation", "monitoring"),
+    *("scalability", "troubleshooting", "future", "risk", "risks", "breakage"),
+}
+_BESIDE_PHRASES = (
+    *("production readiness", "readiness review", "how to teach"),
+    *("reference implementation", "implementation history"),
+)
+_COMPATIBLE = "compatib"
+
+
+class Section(Struct, frozen=True):
+    """A heading with what stands below it up to the next; what stands before the first has no heading and level 0.
+
+    `span` is its place in the body, the heading included; `start` is where its text begins.
+    """
+
+    heading: str
+    level: int
+    span: tuple[int, int]
+    start: int
+    text: str
+
+    @property
+    def name(self) -> str:
+        """Return the heading without number, marks and remarks, in small letters."""
+        return _name_of(self.heading)
+
+    @property
+    def decided(self) -> int:
+        """Return how plainly the heading says that this was decided, the plainest highest; 0 where it does not."""
+        return _meaning(self.heading)[0]
+
+    @property
+    def is_aside(self) -> bool:
+        """Say whether the heading is of alternatives, context, reasons or matters of form."""
+        return _meaning(self.heading)[1]
+
+    @property
+    def is_main(self) -> bool:
+        """Say whether the heading is of what was decided, or of how it is made."""
+        return _parts(self.heading)[0]
+
+    @property
+    def is_beside(self) -> bool:
+        """Say whether the heading is of what a rule brings with it: tests, upgrades, risks."""
+        return _parts(self.heading)[1]
+
+
+def _name_of(heading: str) -> str:
+    words = heading[:_LONGEST_NAME].split()
+    # Most are words of letters, which that leaves as they are.
+    name = " ".join(words) if "".join(words).isalpha() else _NOT_NAME.sub("", heading[:_LONGEST_NAME])
+    return " ".join(name.casefold().split())
+
+
+# Records of one kind repeat their headings.
+@lru_cache(maxsize=4096)
+def _meaning(heading: str) -> tuple[int, bool]:
+    if not heading:
+        return 0, False
+    name = _name_of(heading)
+    return _deciding_names().get(name, 0), _is_aside_name(name)
+
+
+@lru_cache(maxsize=4096)
+def _parts(heading: str) -> tuple[bool, bool]:
+    name, said = _name_of(heading), lowered(heading[:_LONGEST_NAME])
+    words = words_in(said)
+    is_main = any(begins_with(name, one) for one in _MAIN_NAMES)
+    is_beside = (
+        not _BESIDE_WORDS.isdisjoint(words)
+        or any(word.startswith(_COMPATIBLE) and word != _COMPATIBLE for word in words)
+        or said.rstrip().endswith("?")
+        or holds_any(said, _BESIDE_PHRASES)
+    )
+    return is_main, is_beside
+
+
+# One answer asks several times what the few bodies that it is about are made of.
+@lru_cache(maxsize=32)
+def sections_of(body: str) -> tuple[Section, ...]:
+    """Return the sections of a body in their order; headings in code and comments are none."""
+    marks = list(_headings(body))
+    edges = [start for start, *_ in marks] + [len(body)]
+    first = Section("", 0, (0, edges[0]), 0, body[: edges[0]])
+    found = [
+        Section(heading, level, (start, end), text, body[text:end])
+        for (start, text, level, heading), end in zip(marks, edges[1:], strict=True)
+    ]
+    return (first, *found) if first.text.strip() or not found else tuple(found)
+
+
+def told(sections: Sequence[Section]) -> list[Section]:
+    """Return the sections that tell what holds: neither alternatives, context and the like nor what is below such."""
+    found, aside = [], _BOLD_LEVEL + 1
+    for one in sections:
+        if one.level <= aside:
+            aside = one.level if one.level and one.is_aside and not one.decided else _BOLD_LEVEL + 1
+            if aside > _BOLD_LEVEL:
+                found.append(one)
+    return found
+
+
+def deciding(sections: Sequence[Section]) -> list[Section]:
+    """Return the section that says what was decided, with those below it that tell what holds."""
+    candidates = told(sections)
+    ranked = sorted((-one.decided, one.level, at) for at, one in enumerate(candidates) if one.decided)
+    for _, level, at in ranked[:_TRIED]:
+        start = candidates[at].span[0]
+        end = next((one.span[0] for one in sections if one.span[0] > start and one.level <= level), None)
+        whole = [one for one in candidates[at:] if end is None or one.span[0] < end]
+        if any(without_comments(one.text).strip() for one in whole):
+            return whole
+    return []
+
+
+def _headings(body: str) -> Iterator[tuple[int, int, int, str]]:
+    """Yield where each heading and where its text begin, its level and what it says."""
+    lines = f"\n{body}"
+    marks = "=-" if _ANY_ATX.search(lines) else ""
+    fence, past = "", 0
+    for found in _LINE.finditer(lines):
+        at = found.start()
+        if at < past:
+            continue
+        end = _line_end(body, at)
+        line = body[at:end].strip()
+        title = "" if fence else _title_above(body, at, line)
+        if fence:
+            if line.startswith(fence) and not line.strip(fence[0]):
+                fence = ""
+        elif line.startswith("<!--"):
+            closed = body.find("-->", at)
+            past = len(body) if closed < 0 else closed
+        elif title:
+            if line[0] not in marks:
+                marks += line[0]
+            yield _title_start(body, at, line), end, marks.index(line[0]) + 1, title
+        elif line[:3] in ("```", "~~~"):
+            run = line[: len(line) - len(line.lstrip(line[0]))]
+            fence = "" if "`" in line.lstrip("`") and line[0] == "`" else run
+        elif line[0] == "#" and (heading := _ATX.match(body, at)):
+            yield at, end, len(heading[1]), _without_closing(body[heading.end() : end])
+        elif line.startswith("**") and (bold := _BOLD.match(body, at)) and _is_known(bold[1]):
+            yield at, end, _BOLD_LEVEL, bold[1]
+
+
+def _without_closing(said: str) -> str:
+    """Return what a line says behind its marks, without the row of marks that may close it."""
+    # One pattern for it all took hours for a line of a million blanks.
+    said = said.removesuffix("\n").removesuffix("\r").strip(" \t")
+    bare = said.rstrip("#")
+    return bare.rstrip(" \t") if bare != said and bare.endswith((" ", "\t")) else said
+
+
+def _line_end(body: str, at: int) -> int:
+    end = body.find("\n", at)
+    return len(body) if end < 0 else end + 1
+
+
+def _title_above(body: str, at: int, line: str) -> str:
+    """Return the title that a row of marks underlines, empty where it is none."""
+    if line.strip(line[0]) or at == 0:
+        return ""
+    above = body.rfind("\n", 0, at - 1) + 1
+    title = body[above : at - 1].strip()
+    if (
+        not title
+        or _is_no_title(title)
+        or not title.strip(_MARKS)
+        or len(body[above:at]) - len(body[above:at].lstrip()) > 3
+    ):
+        return ""
+    before = body[body.rfind("\n", 0, above - 1) + 1 if above else 0 : max(0, above - 1)].strip()
+    is_first_line = not before or not before.strip(before[0])
+    least = _SHORT_UNDERLINE if line[0] in "=-" else max(_UNDERLINE, len(title))
+    return title if is_first_line and len(line) >= least else ""
+
+
+def _is_no_title(line: str) -> bool:
+    """Say whether a line is a quote, a row of a table, an item, a directive, a field, or too long."""
+    return (
+        line[0] in ">|"
+        or (line[0] in "-*+" and line[1:2] in (" ", "\t"))
+        or line.startswith(".. ")
+        or len(line) > _LONGEST_TITLE
+        or (line[0] == ":" and _FIELD.match(line) is not None)
+    )
+
+
+def _title_start(body: str, at: int, line: str) -> int:
+    above = body.rfind("\n", 0, at - 1) + 1
+    over = body.rfind("\n", 0, above - 1) + 1 if above else 0
+    return over if above and body[over:above].strip() == line else above
+
+
+def _is_known(heading: str) -> bool:
+    return _meaning(heading) != (0, False)

@@ -1,0 +1,224 @@
+"""Places in a front matter, and edits of a file's bytes made from them."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import Struct
+
+from mdmem.errors import MdmemError
+from mdmem.markdown.fields import Fields, FrontMatterError, is_collection, is_scalar
+from mdmem.markdown.handler import handler
+from mdmem.markdown.parse import Document
+from mdmem.model.fields import FIELDS, Kind, names_of
+from mdmem.model.finding import Edit
+
+if TYPE_CHECKING:
+    import yaml
+
+
+class UnpatchableError(MdmemError, ValueError):
+    """A patch would touch more than what it is to change; the sentence says what to do by hand."""
+
+
+def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes:
+    """Return the bytes with every edit made; inserts at one offset stand in the order given.
+
+    Raises ValueError where two edits overlap, or one lies outside the bytes.
+    """
+    parts, end = [], 0
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+        if not end <= edit.start <= edit.end <= len(data):
+            raise ValueError(f"the edit of bytes {edit.start} to {edit.end} overlaps another, or leaves the file")
+        parts += [data[end : edit.start], edit.content]
+        end = edit.end
+    return b"".join((*parts, data[end:]))
+
+
+def replace_span(document: Document, start: int, end: int, text: str) -> tuple[Edit, ...]:
+    """Return the edit that puts a text, as it is, in place of characters of the document's text."""
+    if not 0 <= start <= end <= len(document.text):
+        raise ValueError(f"{document.path} has no characters {start} to {end}")
+    if document.text[start:end] == text:
+        return ()
+    mark = len(codecs.BOM_UTF8) if document.data.startswith(codecs.BOM_UTF8) else 0
+    first = mark + len(document.text[:start].encode())
+    try:
+        content = text.encode()
+    except UnicodeEncodeError as error:
+        raise _half_character(document.path) from error
+    return (Edit(document.path, first, first + len(document.text[start:end].encode()), content),)
+
+
+def _half_character(path: str) -> UnpatchableError:
+    return UnpatchableError(f"{path}: the new text holds half a character; write the whole one")
+
+
+def replace_in_body(document: Document, offset: int, width: int, text: str) -> tuple[Edit, ...]:
+    """Return the edit that replaces characters of the body; new lines end as the line before them does."""
+    if offset < 0:
+        raise ValueError(f"{document.path} has no character {offset} in its body")
+    start = len(document.text) - len(document.body) + offset
+    above = document.text.rfind("\n", 0, start)
+    line_break = "\r\n" if above > 0 and document.text[above - 1] == "\r" else "\n"
+    content = text.replace("\r\n", "\n").replace("\n", line_break)
+    return replace_span(document, start, start + width, content)
+
+
+_NUMBERS = frozenset(names_of(Kind.VERSION, Kind.SHARE))
+_RANKS = {field.name: rank for rank, field in enumerate(FIELDS)}
+_COLON = re.compile(r"[ \t]*:")
+_BETWEEN_KEYS = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*\Z")
+_COMMENT = re.compile(r"(?:^|[ \t])#[ \t]*([^\r\n]*)", re.MULTILINE)
+
+
+class KeyChange(NamedTuple):
+    """Characters of the front matter to put in place of others."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Layout(Struct, frozen=True):
+    """The front matter of one document, its fields, and the line break of the fence above it."""
+
+    path: str
+    front: str
+    fields: Fields
+    opening: str
+
+    @property
+    def offset(self) -> int:
+        """Return where the front matter starts in the document's text."""
+        return len("---") + len(self.opening)
+
+    def patched(self, changes: Iterable[KeyChange]) -> Layout:
+        """Return the layout after changes; raises UnpatchableError where the result cannot be read."""
+        front = self.front
+        for change in sorted(changes, reverse=True):
+            front = front[: change.start] + change.text + front[change.end :]
+        try:
+            return Layout(self.path, front, handler().load(front), self.opening)
+        except FrontMatterError as error:
+            raise self.too_wide() from error
+        except UnicodeEncodeError as error:
+            raise _half_character(self.path) from error
+
+    def line_start(self, index: int) -> int:
+        """Return where the line of a character begins."""
+        return self.front.rfind("\n", 0, index) + 1
+
+    def next_line(self, index: int) -> int:
+        """Return where the line after a character begins; every line of a front matter has a break."""
+        return self.front.index("\n", index) + 1
+
+    def line_break(self, index: int) -> str:
+        """Return the line break of the line before the one of a character."""
+        start = self.line_start(index)
+        if not start:
+            return self.opening
+        return "\r\n" if self.front.endswith("\r\n", 0, start) else "\n"
+
+    def colon(self, name: str) -> int:
+        """Return the offset behind the colon of a key."""
+        found = _COLON.match(self.front, self.fields.nodes(name)[0].end_mark.index)
+        if found is None:
+            raise self.refusal("has a key that is not followed by a colon", "write one `key: value` a line")
+        return found.end()
+
+    def lines(self, name: str) -> tuple[int, int]:
+        """Return the first character of a key's lines and the one behind them; comments around are not among them."""
+        key, value = self.fields.nodes(name)
+        end = max(content_end(self.front, value), self.colon(name))
+        return self.line_start(key.start_mark.index), self.next_line(end)
+
+    def gap(self, name: str) -> int:
+        """Return where the line of a new key goes: behind its predecessor in the order, else before its successor."""
+        names = list(self.fields)
+        ranked = sorted((other for other in names if other in _RANKS), key=rank_of)
+        above = names
+        if ranked and name in _RANKS:
+            lower = [other for other in ranked if rank_of(other) < rank_of(name)]
+            above = lower or names[: names.index(ranked[0])]
+        if above:
+            return self.lines(above[-1])[1]
+        return 0 if names else len(self.front)
+
+    def indent(self) -> str:
+        """Return the blanks before every key."""
+        first = next(iter(self.fields), None)
+        return " " * self.fields.nodes(first)[0].start_mark.column if first is not None else ""
+
+    def comments(self, name: str) -> list[str]:
+        """Return the comments in the lines of a key; a `#` inside a value is none."""
+        at, end = self.lines(name)
+        found = []
+        for node in sorted(_scalars(*self.fields.nodes(name)), key=lambda node: node.start_mark.index):
+            start, behind = node.start_mark.index, content_end(self.front, node)
+            if node.style in ("|", ">"):
+                # PyYAML's marks of a block scalar include the comment on its first line.
+                start = min(self.next_line(start), behind)
+            found += _COMMENT.findall(self.front[at:start])
+            at = max(at, behind)
+        return [comment.rstrip() for comment in (*found, *_COMMENT.findall(self.front[at:end]))]
+
+    def refusal(self, fact: str, help_: str) -> UnpatchableError:
+        """Return the error for what cannot be patched."""
+        return UnpatchableError(f"{self.path} {fact}, so it was left as it is; {help_}")
+
+    def too_wide(self) -> UnpatchableError:
+        """Return the error for a patch whose result is not the one that was asked for."""
+        return self.refusal("would change in more than what was asked for", "write the change by hand")
+
+
+def _scalars(*nodes: Any) -> Iterator[yaml.ScalarNode]:
+    """Yield the texts in some nodes."""
+    for node in nodes:
+        if is_scalar(node):
+            yield node
+        else:
+            yield from _scalars(*(node if isinstance(node, tuple) else node.value))
+
+
+def is_typed(name: str) -> bool:
+    """Say whether a field holds dates or numbers, which are written without quotes."""
+    return name.endswith("_at") or name in _NUMBERS
+
+
+def rank_of(name: str) -> int:
+    """Return the place of a key in the order of new keys."""
+    return _RANKS.get(name, len(_RANKS))
+
+
+def layout_of(document: Document) -> Layout:
+    """Return the layout of a document whose front matter has one `key: value` a line; raises UnpatchableError."""
+    if document.fields is None:
+        help_ = "mend what `mdmem check` says of it"
+        raise UnpatchableError(f"{document.path} has a front matter that cannot be read; {help_}")
+    front = handler().split(document.text)[0]
+    opening = document.text[len("---") : document.text.index("\n") + 1]
+    layout = Layout(document.path, front, document.fields, opening)
+    nodes = [document.fields.nodes(name)[0] for name in document.fields]
+    above = front[: nodes[0].start_mark.index] if nodes else front
+    indents = {front[layout.line_start(key.start_mark.index) : key.start_mark.index] for key in nodes}
+    if not _BETWEEN_KEYS.match(above) or len(indents) > 1 or "".join(indents).strip():
+        raise layout.refusal("has keys that do not start their line", "write one `key: value` a line")
+    return layout
+
+
+def content_end(front: str, node: yaml.Node) -> int:
+    """Return where what is written of a value ends; a block's own mark reaches to the next key, comments included."""
+    if is_collection(node) and not node.flow_style and node.value:
+        last = node.value[-1]
+        return content_end(front, last[1] if isinstance(last, tuple) else last)
+    start, end = node.start_mark.index, node.end_mark.index
+    if not is_scalar(node) or node.style not in ("|", ">"):
+        return int(end)
+    source = front[start:end]
+    # Blank lines below belong to a block scalar only where its header keeps them.
+    keeps = "+" in source[:3]
+    return int(start + len(source.removesuffix("\n").removesuffix("\r") if keeps else source.rstrip(" \t\r\n")))

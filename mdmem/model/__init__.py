@@ -1,0 +1,1 @@
+"""Defines what an entry is, its fields and its lineage."""

@@ -1,1 +1,0 @@
-"""Scope and question to current entries in order, each with its reason."""

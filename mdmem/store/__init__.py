@@ -1,0 +1,1 @@
+"""Reads memories: files, git, the catalog, the index, settings and local state."""

@@ -1,0 +1,126 @@
+"""Where entries stand, and which address a link means."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Sequence
+from itertools import compress, repeat
+from operator import add, not_
+from typing import Any
+
+from mdmem.model.entry import LINK_FIELDS, Entry
+from mdmem.store.tree import FileKind, TreeFile, path_of
+
+MANIFEST = "README.md"
+# `CHANGELOG`, `CODE_OF_CONDUCT`; not `ADR-12`, which is a record.
+_PROSE = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
+_MANIFEST_BELOW = f"/{MANIFEST}"
+# Ends of lines, what a terminal obeys, and what turns the direction of text: in a name they would act in every answer.
+_ACTING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_DEPTH = 2
+
+
+def is_entry_place(path: str) -> bool:
+    """Say whether a path is `wing/room/entry-id.md`; a README is prose, and what is misnamed is nothing."""
+    is_place = path.count("/") == _DEPTH and path.endswith(".md") and not path.endswith(_MANIFEST_BELOW)
+    return is_place and not is_misnamed(path)
+
+
+def is_misnamed(path: str) -> bool:
+    """Say whether a path holds a character that would begin a line, act on a terminal or turn text around."""
+    return acting_in(path) is not None
+
+
+def acting_in(path: str) -> str | None:
+    """Return the first such character of a path."""
+    found = None if path.isprintable() else _ACTING.search(path)
+    return found[0] if found else None
+
+
+def by_place(files: Sequence[TreeFile]) -> tuple[tuple[TreeFile, ...], tuple[TreeFile, ...]]:
+    """Return the files that are in an entry's place, and the others, in their order."""
+    paths = list(map(path_of, files))
+    found: list[bool] = []
+    while len(found) < len(paths):
+        some = paths[len(found) : _end_of_folder(paths, len(found))]
+        found += [True] * len(some) if _are_entry_places(some) else map(is_entry_place, some)
+    return tuple(compress(files, found)), tuple(compress(files, map(not_, found)))
+
+
+def _end_of_folder(paths: Sequence[str], start: int) -> int:
+    """Return where, of sorted paths, those end that lie in the room of one of them, or below it; else it is alone."""
+    room, _, _ = paths[start].rpartition("/")
+    # The sign after `/` comes before all that does not lie in that folder.
+    return bisect_left(paths, f"{room}0", start + 1) if room.count("/") == _DEPTH - 1 else start + 1
+
+
+def _are_entry_places(paths: Sequence[str]) -> bool:
+    """Say whether all paths lie in the room of the first, as entries do: of thousands none is looked at by itself."""
+    room, text = paths[0].rpartition("/")[0], "".join(map(add, repeat("\n"), paths)) + "\n"
+    counts = {len(paths), text.count("\n") - 1, text.count(f"\n{room}/"), text.count(".md\n")}
+    # Each has the slashes of the room, so that none has more where all have these together.
+    is_flat = room.count("/") == _DEPTH - 1 and text.count("/") == _DEPTH * len(paths)
+    return is_flat and len(counts) == 1 and text.replace("\n", "").isprintable() and f"{_MANIFEST_BELOW}\n" not in text
+
+
+def is_manifest(file: TreeFile) -> bool:
+    """Say whether a file is the README of a wing."""
+    is_there = file.path.count("/") == 1 and file.path.endswith(_MANIFEST_BELOW) and file.kind is FileKind.FILE
+    return is_there and not is_misnamed(file.path)
+
+
+def may_hide_entries(file: TreeFile) -> bool:
+    """Say whether a path that is no file of its own may be a folder of entries or decide how they are read."""
+    is_folder = file.path.count("/") < 2 and "." not in file.path
+    is_manifest = file.path.count("/") == 1 and file.path.endswith(f"/{MANIFEST}")
+    return file.kind is not FileKind.FILE and (is_folder or is_manifest)
+
+
+def full_address(link: str, near: str, addresses: Collection[str]) -> str | None:
+    """Return the one address that a link means, written in full, short, or as a path; None where there is none.
+
+    `near` is the address of the entry that holds the link.
+    """
+    if link in addresses:
+        return link
+    plain = link.removeprefix("./").removesuffix(".md").strip("/")
+    wing, room, _ = near.split("/", 2)
+    if plain.startswith("../"):
+        plain = posixpath.normpath(f"{wing}/{room}/{plain}")
+    tried = (plain, f"{wing}/{plain}", f"{wing}/{room}/{plain}")
+    return next((address for address in tried if address in addresses and address.count("/") == 2), None)
+
+
+def has_short_links(entry: Entry) -> bool:
+    """Say whether a link of an entry is not a plain address, which means itself whatever else is there."""
+    return any(not is_plain_address(link) for name in LINK_FIELDS for link in entry.links(name))
+
+
+def is_plain_address(link: str) -> bool:
+    """Say whether a link is written as an address in full, which means itself alone."""
+    return link.count("/") == 2 and not (link.startswith(("/", "./", "../")) or link.endswith(("/", ".md")))
+
+
+def with_full_links(entry: Entry, addresses: Collection[str]) -> Entry:
+    """Return the entry with every link that can be told written in full, so that a short one still counts."""
+    changes: dict[str, Any] = {}
+    for name in LINK_FIELDS:
+        links = entry.links(name)
+        if links and not all(link in addresses for link in links):
+            full = tuple(full_address(link, entry.address, addresses) or link for link in links)
+            if full != links:
+                changes[name] = full
+    return entry.with_changes(**changes) if changes else entry
+
+
+def is_prose(path: str) -> bool:
+    """Say whether a file's name is one that people give to prose about a folder, as README is."""
+    stem = path.rsplit("/", 1)[-1].split(".", 1)[0]
+    return stem.lower() == "readme" or _PROSE.match(stem) is not None
+
+
+def is_misplaced(path: str) -> bool:
+    """Say whether a path that is no entry's place bears an entry's name."""
+    return path.endswith(".md") and not is_prose(path)

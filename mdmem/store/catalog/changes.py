@@ -1,0 +1,281 @@
+"""What a change did to the entries of its base, and whether two bodies say the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property, partial
+
+from msgspec import Struct, field
+
+from mdmem.markdown.parse import Document, without_code
+from mdmem.model.entry import Entry, title_of
+from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.links import Reference, references_in
+from mdmem.store.tree import digest_of
+
+# As git has it: a file of which half stands at another path was renamed.
+_MOVED = 0.5
+
+
+class ComparableText(Struct, frozen=True):
+    """The body of an entry, with the addresses of its tree and where entries moved from it."""
+
+    address: str
+    body: str
+    addresses: Collection[str]
+    moves: Mapping[str, str] = field(default_factory=dict)
+
+    def references(self) -> list[Reference]:
+        """Return the cross-references of the body, in order."""
+        return list(references_in({self.address: without_code(self.body)}, self.addresses))
+
+    def target(self, reference: Reference) -> str | None:
+        """Return the address that a reference means after the moves."""
+        return self.moves.get(reference.target, reference.target) if reference.target else None
+
+
+def seen_lines(body: str) -> list[str]:
+    """Return the lines of a body without the blanks at their ends, and without blank lines at its own."""
+    text = "\n".join(line.rstrip() for line in body.split("\n")).strip("\n")
+    return text.split("\n") if text else []
+
+
+def says_the_same(before: ComparableText, after: ComparableText) -> bool:
+    """Say whether nothing changed but unseen blanks, links that follow a move, and links that led nowhere."""
+    if seen_lines(before.body) == seen_lines(after.body):
+        return True
+    old, new = before.references(), after.references()
+    if not old or len(old) != len(new) or _masked(before.body, old) != _masked(after.body, new):
+        return False
+    return all(_means_the_same(before, after, pair) for pair in zip(old, new, strict=True))
+
+
+def _means_the_same(before: ComparableText, after: ComparableText, pair: tuple[Reference, Reference]) -> bool:
+    meant, means = before.target(pair[0]), after.target(pair[1])
+    if meant is None:
+        return means is not None or pair[0].link.target == pair[1].link.target
+    return meant == means
+
+
+def _masked(body: str, references: list[Reference]) -> list[str]:
+    for reference in reversed(references):
+        link = reference.link
+        body = f"{body[: link.offset]}\0{body[link.offset + link.width :]}"
+    return seen_lines(body)
+
+
+def first_difference(before: str, after: str) -> tuple[int, str]:
+    """Return the first line of the second body that the first has not there, counted from 0, and what it says.
+
+    Where lines were only taken from the end, it is the last one that stayed.
+    """
+    old, new = seen_lines(before), seen_lines(after)
+    pairs = enumerate(zip(old, new, strict=False))
+    number = next((index for index, (one, other) in pairs if one != other), min(len(old), len(new)))
+    number = next((index for index in range(number, len(new)) if new[index]), max(0, len(new) - 1))
+    blank = next((index for index, line in enumerate(after.split("\n")) if line.strip()), 0)
+    return number + blank, new[number] if new else ""
+
+
+# What an entry says outside its body, its title and its links, and where it says that it holds.
+BINDING_FIELDS = (
+    "applies_to",
+    "trigger",
+    "repeatable_steps",
+    "exclusions",
+    "objective",
+    "actions_taken",
+    "decisions_made",
+    "open_items",
+    "next_actions",
+    "entity",
+)
+
+
+class Changed(Struct, frozen=True):
+    """One entry before and after a change, at one address or two, with the bodies that its files hold."""
+
+    before: Entry
+    after: Entry
+    body_before: str
+    body_after: str
+    keeps_text: bool
+
+    @property
+    def keeps_title(self) -> bool:
+        """Say whether the title is the one that was stated; one that follows from the address moves with it."""
+        before, after = self.before, self.after
+        is_same = before.title == after.title or _stated_title(before) == _stated_title(after)
+        return is_same or "title" in after.unread
+
+    @property
+    def is_corrected(self) -> bool:
+        """Say whether the change says of itself that it left the rule as it was."""
+        at = self.after.editorial_at
+        return (at is not None and at != self.before.editorial_at) or "editorial_at" in self.after.unread
+
+    def altered(self) -> tuple[str, ...]:
+        """Return the binding fields that say something else; one that cannot be read on a side says nothing."""
+        unread = {*self.before.unread, *self.after.unread}
+        return tuple(
+            name
+            for name in BINDING_FIELDS
+            if name not in unread and getattr(self.before, name) != getattr(self.after, name)
+        )
+
+
+class Changes(Struct, frozen=True):
+    """The entries that a change altered or moved, those it added, and those it took away, by address."""
+
+    changed: tuple[Changed, ...] = ()
+    added: tuple[Entry, ...] = ()
+    gone: tuple[Entry, ...] = ()
+
+    def activated(self) -> Iterator[tuple[Entry | None, Entry]]:
+        """Yield each entry that became active or under review, with what it was; None where it is new."""
+        yield from ((None, entry) for entry in self.added if entry.is_in_force)
+        for one in self.changed:
+            if one.after.is_in_force and not one.before.is_in_force:
+                yield one.before, one.after
+
+
+def changes_between(
+    before: Catalog, after: Catalog, documents: Mapping[str, Document], *, left_out: frozenset[str] = frozenset()
+) -> Changes:
+    """Return what changed between two trees.
+
+    `documents` are the files of the second by address, `left_out` the addresses of which nothing is known.
+    """
+    return _ChangeClassifier(before, after, documents, left_out).changes()
+
+
+class _ChangeClassifier(Struct, frozen=True, dict=True):
+    """One comparison of two trees; only what differs is read from the first."""
+
+    before: Catalog
+    after: Catalog
+    documents: Mapping[str, Document]
+    left_out: frozenset[str]
+    _bodies: dict[str, str] = field(default_factory=dict)
+
+    def changes(self) -> Changes:
+        read = self.before.documents([*self.differing, *self.missing])
+        self._bodies.update({address: document.body for address, document in read if document.fields is not None})
+        pairs = [*((address, address) for address in self.differing), *self.moves.items()]
+        changed = (self._changed(old, new) for old, new in sorted(pairs) if old in self._bodies)
+        return Changes(
+            tuple(one for one in changed if one is not None),
+            tuple(self.after.entries[address] for address in self.fresh if address in self.added),
+            tuple(self.before.entries[address] for address in self.missing if address not in self.moves),
+        )
+
+    @cached_property
+    def differing(self) -> list[str]:
+        """The addresses of both trees whose bytes are not the same."""
+        digests, documents = self.before.file_digests, self.documents
+        common = (documents.keys() & self.before.entries.keys() & self.after.entries.keys()) - self.left_out
+        return sorted(one for one in common if digests.get(f"{one}.md") != digest_of(documents[one].data))
+
+    @cached_property
+    def missing(self) -> list[str]:
+        """The addresses that only the first tree has, and that the second surely has not."""
+        hidden = tuple(f"{finding.place.path}/" for finding in self.after.closed)
+        gone = self.before.entries.keys() - self.after.addresses - self.left_out
+        return sorted(address for address in gone if not address.startswith(hidden))
+
+    @cached_property
+    def fresh(self) -> list[str]:
+        """The addresses that only the second tree has, and that the first surely had not."""
+        hidden = tuple(f"{finding.place.path}/" for finding in self.before.closed)
+        new = self.documents.keys() - self.before.addresses - self.left_out
+        return sorted(address for address in new if not address.startswith(hidden))
+
+    @cached_property
+    def added(self) -> frozenset[str]:
+        """The new addresses with an entry that did not move there."""
+        return frozenset(self.fresh) & self.after.entries.keys() - set(self.moves.values())
+
+    @cached_property
+    def moves(self) -> dict[str, str]:
+        """Where each missing entry went: to a new address with its words, not taken yet if it can be, or with most."""
+        by_words: dict[str, list[str]] = {}
+        for address in self.fresh if self.missing else ():
+            entry = self.after.entries.get(address)
+            by_words.setdefault(_words(self.documents[address].body, entry), []).append(address)
+        found: dict[str, str] = {}
+        taken: set[str] = set()
+        for old in self.missing:
+            entry = self.before.entries[old]
+            words = _words(self._bodies.get(old, ""), entry)
+            candidates = [new for new in by_words.get(words, ()) if words and self._has_type(new, entry)]
+            if candidates:
+                ordered = sorted(candidates, key=partial(_distance, old))
+                found[old] = next((new for new in ordered if new not in taken), ordered[0])
+                taken.add(found[old])
+        return found | self._edited_moves(found)
+
+    def _edited_moves(self, unedited: Mapping[str, str]) -> dict[str, str]:
+        """Where each other missing entry went, if a new address has half of its words, as git knows a renamed file.
+
+        What else it says is a change of its text, which the checks judge as in a file that stays.
+        """
+        left = [old for old in self.missing if old not in unedited and self._bodies.get(old, "").strip()]
+        taken = set(unedited.values())
+        free = {new: Counter(self.documents[new].body.split()) for new in self.fresh if left and new not in taken}
+        found: dict[str, str] = {}
+        for old in left:
+            was, entry, name = Counter(self._bodies[old].split()), self.before.entries[old], old.split("/")[-1]
+            may_be = [new for new in free if self._has_type(new, entry) and not self._took_over(new, old)]
+            # Of those with the same name first: where a whole wing moved, nobody has to look at every other.
+            for these in ([new for new in may_be if new.split("/")[-1] == name], may_be):
+                likest = max(these, key=lambda new: _likeness(was, free[new]), default=None)
+                if likest is not None and _likeness(was, free[likest]) >= _MOVED:
+                    found[old] = likest
+                    del free[likest]
+                    break
+        return found
+
+    def _took_over(self, new: str, old: str) -> bool:
+        entry = self.after.entries.get(new)
+        return entry is not None and old in entry.supersedes
+
+    def _has_type(self, address: str, moved: Entry) -> bool:
+        # One that cannot be parsed may be the entry all the same.
+        entry = self.after.entries.get(address)
+        return entry is None or entry.type is moved.type
+
+    def _changed(self, old: str, new: str) -> Changed | None:
+        before, after = self.before.entries[old], self.after.entries.get(new)
+        bodies = self._bodies[old], self.documents[new].body
+        # Other bytes, and yet the same: a comment in the front matter, or digests of another kind.
+        if after is None or (before == after and bodies[0] == bodies[1]):
+            return None
+        was = ComparableText(old, bodies[0], self.before.addresses, self.moves)
+        return Changed(before, after, *bodies, says_the_same(was, ComparableText(new, bodies[1], self.after.addresses)))
+
+
+def _words(body: str, entry: Entry | None) -> str:
+    """Return what a moved entry is known by: its body, else what its fields say; nothing where it says nothing."""
+    said = " ".join(body.split())
+    if said or entry is None:
+        return said
+    stated = [(name, getattr(entry, name)) for name in BINDING_FIELDS if getattr(entry, name)]
+    return f"\0{stated}" if stated else ""
+
+
+def _likeness(one: Counter[str], other: Counter[str]) -> float:
+    """Return how much of the longer of two texts the other has, by words."""
+    longest = max(one.total(), other.total())
+    # Counting what they share takes ten times as long.
+    is_possible = min(one.total(), other.total()) >= _MOVED * longest
+    return (one & other).total() / longest if longest and is_possible else 0
+
+
+def _distance(old: str, new: str) -> tuple[bool, bool, bool, str]:
+    was, now = old.split("/"), new.split("/")
+    return was[2] != now[2], was[1] != now[1], was[0] != now[0], new
+
+
+def _stated_title(entry: Entry) -> str | None:
+    return None if entry.title == title_of(entry.address) else entry.title

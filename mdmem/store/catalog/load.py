@@ -1,0 +1,204 @@
+"""Load the catalog of a tree; one bad file never stops the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from mdmem.model.entry import Entry, Wing
+from mdmem.model.finding import Finding
+from mdmem.store.catalog.addresses import by_place, is_manifest, with_full_links
+from mdmem.store.catalog.interpret import LoadedFile, interpret, iter_documents, not_fetched, read_manifest, unreadable
+from mdmem.store.catalog.model import Catalog
+from mdmem.store.catalog.redaction import Redaction, known_addresses, without_hidden_wings
+from mdmem.store.catalog.remote_wings import settings_of
+from mdmem.store.catalog.snapshot import EntryCache, with_utc
+from mdmem.store.settings.model import OneSided
+from mdmem.store.tree import (
+    SETTINGS_NAME,
+    FileKind,
+    OverlaidTree,
+    Tree,
+    TreeFile,
+    Unreadable,
+    WorkingTree,
+    access_to,
+    first_names,
+    has_file,
+    missing_wings,
+    read_one,
+)
+
+if TYPE_CHECKING:
+    from mdmem.markdown.parse import Document
+
+# So many documents are kept for whoever asks for their texts next.
+_MOST_DOCUMENTS = 2_500
+
+
+def load(tree: Tree) -> Catalog:
+    """Load every file of a tree with its document, through no cache.
+
+    Entries keep their links into wings that a narrowed tree does not show.
+    """
+    loading = _Loading(tree)
+    loading.take_manifests(iter_documents(tree, [file.path for file in loading.manifests]))
+    loaded = {}
+    for document in iter_documents(tree, [file.path for file in loading.readable]):
+        loading.documents[document.path] = document
+        loaded[document.path] = interpret(document)
+    return loading.catalog(loaded)
+
+
+def load_cached(tree: Tree, cache: EntryCache) -> Catalog:
+    """Load a tree, reading only the files whose content the cache does not know.
+
+    Entries have no links into wings that a narrowed tree does not show.
+    """
+    loading = _Loading(tree)
+    is_on_disk = _is_on_disk(tree)
+    digests = tree.digests([*loading.readable, *loading.manifests])
+    loaded: dict[str, LoadedFile] = {}
+    unknown: list[str] = []
+    for file in loading.readable:
+        known = cache.loaded(file.path, digests.get(file.path))
+        if known is not None:
+            loaded[file.path] = known
+        else:
+            unknown.append(file.path)
+    for document in iter_documents(tree, unknown):
+        path = document.path
+        # A document takes four times as much memory as what is loaded from it.
+        if len(unknown) <= _MOST_DOCUMENTS:
+            loading.documents[path] = document
+        loaded[path] = found = with_utc(interpret(document))
+        if not found.is_closed:
+            # The file may have changed since it was listed.
+            digests[path] = tree.identity(path, document.data)
+            cache.learn(path, digests[path], found, is_on_disk=is_on_disk)
+    for file in loading.manifests:
+        row = cache.manifest(file.path, digests.get(file.path))
+        if row is not None:
+            loading.take_wing(file.path, row.wing)
+            continue
+        [document] = iter_documents(tree, [file.path])
+        faults = loading.take_manifests([document])
+        if not faults:
+            digests[file.path] = tree.identity(file.path, document.data)
+            wing = loading.stated_wings.get(file.path.split("/")[0])
+            cache.learn_manifest(file.path, digests[file.path], wing, is_on_disk=is_on_disk)
+    # Whoever sees a part of the files cannot tell which are gone.
+    is_whole = is_on_disk and not loading.access.is_narrow and not missing_wings(tree)
+    cache.save({file.path for file in tree.files()} if is_whole else None)
+    return loading.catalog(loaded, digests, shows_hidden=False)
+
+
+def _is_on_disk(tree: Tree) -> bool:
+    """Say whether a tree is that of the files on disk, with nothing laid over them."""
+    inner: Tree | None = tree
+    while inner is not None and not isinstance(inner, (WorkingTree, OverlaidTree)):
+        inner = getattr(inner, "below", None)
+    return isinstance(inner, WorkingTree)
+
+
+def part_of(tree: Tree, documents: Mapping[str, Document], loaded: Mapping[str, LoadedFile]) -> Catalog:
+    """Return the catalog of some files alone, which knows nothing of the others."""
+    files = tuple(map(TreeFile, documents))
+    found = [loaded[file.path] for file in files]
+    return Catalog(
+        tree=tree,
+        entries={one.entry.address: one.entry for one in found if one.entry is not None},
+        wings={},
+        broken={one.path: one for one in found if one.entry is None},
+        findings=_sorted(finding for one in found for finding in one.findings),
+        files=files,
+        others=(),
+        sizes={one.entry.address: one.size for one in found if one.entry is not None},
+        _documents=dict(documents),
+    )
+
+
+class _Loading:
+    """One pass over a tree's files."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.access = access_to(tree)
+        self.entry_files, self.others = by_place(tree.files())
+        self.readable = [file for file in self.entry_files if file.kind is FileKind.FILE]
+        self.manifests = [file for file in self.others if is_manifest(file)]
+        self.documents: dict[str, Document] = {}
+        self.stated_wings: dict[str, Wing] = {}
+        self.wing_findings: list[Finding] = []
+
+    def take_manifests(self, documents: Iterable[Document]) -> list[Finding]:
+        """Take the wings of manifests, and return what is wrong with them."""
+        found = []
+        for document in documents:
+            self.documents[document.path] = document
+            wing, faults = read_manifest(document.path.split("/")[0], document)
+            found += faults
+            self.take_wing(document.path, wing)
+        self.wing_findings += found
+        return found
+
+    def take_wing(self, path: str, wing: Wing | None) -> None:
+        """Take the wing of a manifest; None where it is prose."""
+        name = path.split("/")[0]
+        if wing is not None:
+            self.stated_wings[name] = wing if wing.name == name else wing.with_changes(name=name)
+
+    def catalog(
+        self, loaded: Mapping[str, LoadedFile], digests: dict[str, str] | None = None, *, shows_hidden: bool = True
+    ) -> Catalog:
+        found = [loaded.get(file.path) or unreadable(file) for file in self.entry_files]
+        unlisted = [unreadable(file).findings[0] for file in self.others if file.kind is FileKind.UNREADABLE]
+        return Catalog(
+            tree=self.tree,
+            entries=self._entries(found, shows_hidden=shows_hidden),
+            wings=self._wings(),
+            broken={one.path: one for one in found if one.entry is None},
+            findings=_sorted(
+                [
+                    *(finding for one in found for finding in one.findings),
+                    *self.wing_findings,
+                    *unlisted,
+                    *not_fetched(self.tree),
+                ]
+            ),
+            files=self.entry_files,
+            others=self.others,
+            sizes={one.entry.address: one.size for one in found if one.entry is not None},
+            _documents=self.documents,
+            _digests=digests,
+            one_end_suffices=settings_of(self.tree, about=b"one_sided").one_sided is OneSided.FACT,
+        )
+
+    def _entries(self, loaded: Iterable[LoadedFile], *, shows_hidden: bool) -> dict[str, Entry]:
+        """Return the entries by address, their short links written out as far as the files that are there tell."""
+        loaded = list(loaded)
+        entries = {one.entry.address: one.entry for one in loaded if one.entry is not None}
+        short = [one.entry for one in loaded if one.has_short_links and one.entry is not None]
+        if not short and not self.access.is_narrow:
+            return entries
+        there = frozenset(file.path.removesuffix(".md") for file in self.entry_files)
+        known = known_addresses(there, self.access, frozenset(wing.name for wing in missing_wings(self.tree)))
+        entries |= {entry.address: with_full_links(entry, known) for entry in short}
+        if self.access.is_narrow and not shows_hidden:
+            redaction = Redaction(self.access, known)
+            entries = {address: redaction.entry(entry) for address, entry in entries.items()}
+        return entries
+
+    def _wings(self) -> dict[str, Wing]:
+        found = {name: Wing(name=name) for name in first_names(self.entry_files)}
+        stated = {name: without_hidden_wings(wing, self.access) for name, wing in self.stated_wings.items()}
+        return dict(sorted({**found, **stated}.items()))
+
+
+def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(findings, key=lambda finding: finding.sort_key))
+
+
+def settings_bytes(tree: Tree) -> bytes | Unreadable:
+    """Return the settings file of a tree; empty where it has none."""
+    return read_one(tree, SETTINGS_NAME) if has_file(tree, SETTINGS_NAME) else b""

@@ -1,0 +1,256 @@
+"""One git process: how it is started, the repository it works in, and the store that takes its new objects."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from weakref import finalize
+
+from msgspec import Struct
+
+from mdmem.errors import GitError
+from mdmem.store.git.errors import UnknownRevisionError, UnwritableStoreError
+
+
+class ObjectStore:
+    """A folder that takes new objects, beside the stores that are read; it goes when it is closed or forgotten."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        """Take the folder, and the variables by which git finds it."""
+        self.folder, self.environment = folder, environment
+        self._closing = finalize(self, rmtree, folder, ignore_errors=True)
+
+    @property
+    def empty(self) -> Path:
+        """Return a folder without a file, where git finds no attributes and may put what it needs for a moment."""
+        return self.folder / "empty"
+
+    def close(self) -> None:
+        """Remove the folder."""
+        self._closing()
+
+
+def new_store(real: Path, environment: Mapping[str, str]) -> ObjectStore:
+    """Return a store beside a real one, and beside those that the environment names; raises UnwritableStoreError."""
+    try:
+        folder = Path(mkdtemp(prefix="mdmem-"))
+        for name in ("objects", "empty"):
+            (folder / name).mkdir()
+    except OSError as error:
+        raise UnwritableStoreError(error.strerror or str(error)) from error
+    others = environment.get("GIT_ALTERNATE_OBJECT_DIRECTORIES")
+    stores = [_quoted(real), *([others] if others else [])]
+    variables = {
+        "GIT_OBJECT_DIRECTORY": str(folder / "objects"),
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": os.pathsep.join(stores),
+    }
+    return ObjectStore(folder, variables)
+
+
+def _quoted(folder: Path) -> str:
+    # git takes an entry that starts with a quote for a C string: a colon in it then parts nothing.
+    escaped = folder.as_posix().replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+# What says where a repository or its history is (`GIT_DIR`, `GIT_WORK_TREE`, `GIT_COMMON_DIR`, `GIT_NAMESPACE`,
+# `GIT_SHALLOW_FILE`, `GIT_PREFIX`) is a hook's own, and ours is found from the folder that is meant; what names a
+# program or a trace (`GIT_EXTERNAL_DIFF`, `GIT_PAGER`, `GIT_ASKPASS`, `GIT_TRACE`) is not needed. All of it is dropped
+# but for what is named here. No variable comes from a repository: each is the user's, or that of a hook's git.
+
+# Where a push is received, the objects that are not let in yet: the hook has to see them.
+_QUARANTINE = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
+# Who commits; the user's settings and those of `git -c`, but not `GIT_CONFIG`, with which only another file would be
+# read and written; how the user speaks to others and edits; where not to look for repositories; and which git this is,
+# for one that is not where it was built for. `GIT_INDEX_FILE` is handed on only by who asked `staged_index` for it.
+_KEPT_PREFIXES = (
+    "GIT_AUTHOR_",
+    "GIT_COMMITTER_",
+    "GIT_CONFIG_",
+    "GIT_SSH",
+    "GIT_EDITOR",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_EXEC_PATH",
+)
+
+# Whoever writes has these, too. A folder that only looks like a git directory may be one that a commit brought along,
+# with settings that name programs; git's own `.git`, and a bare repository that `GIT_DIR` names, count as before.
+EXPLICIT = ("-c", "safe.bareRepository=explicit")
+# A repository's settings may name programs for these; none is needed to read. Without its root a log would hide what
+# the first commit did.
+SETTINGS = (
+    "safe.bareRepository=explicit",
+    "core.fsmonitor=false",
+    "core.quotePath=false",
+    "log.showRoot=true",
+    "log.showSignature=false",
+)
+SAFE = (*(part for said in SETTINGS for part in ("-c", said)), "--no-pager")
+
+
+class Repository(Struct, frozen=True):
+    """One git work tree: its top, its own git directory, and the one it shares with other worktrees.
+
+    `objects` is a store that is read beside its own one. A bare repository is its own top. `is_literal` says that no
+    object is read in another's place, as `git replace` would have it on this machine.
+    """
+
+    top: Path
+    git_dir: Path
+    common_dir: Path
+    objects: ObjectStore | None = None
+    is_literal: bool = False
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Return what git is told so that it sees the objects that are meant."""
+        return {**self._found_by, **({"GIT_NO_REPLACE_OBJECTS": "1"} if self.is_literal else {})}
+
+    @property
+    def _found_by(self) -> Mapping[str, str]:
+        if self.top == self.git_dir:
+            # Who lets git find bare repositories only where they are named still reads ours.
+            return {"GIT_DIR": str(self.git_dir)}
+        return self.objects.environment if self.objects is not None else {}
+
+
+# LANGUAGE outweighs every locale but C itself, and git's sentences are told apart by their English words.
+_OURS = {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8", "LANGUAGE": "", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def environment_for(environment: Mapping[str, str], index: Path | None) -> dict[str, str]:
+    """Return what a git process may see: nothing that names another repository, and the words of one language."""
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if not name.startswith("GIT_") or name in _QUARANTINE or name.startswith(_KEPT_PREFIXES)
+    }
+    if index is not None:
+        kept["GIT_INDEX_FILE"] = str(index)
+    return kept | _OURS
+
+
+def variables_for(index: Path | None, named: Mapping[str, str] | None) -> dict[str, str]:
+    """Return what a git process of ours gets, with variables of our own.
+
+    Where they name the repository, what a hook says of the objects of its own one is not for it.
+    """
+    kept = environment_for(os.environ, index)
+    if named and "GIT_DIR" in named:
+        kept = {name: value for name, value in kept.items() if name not in _QUARANTINE}
+    return {**kept, **(named or {})}
+
+
+def run(
+    folder: Path,
+    *arguments: str,
+    text_in: bytes | None = None,
+    index: Path | None = None,
+    variables: Mapping[str, str] | None = None,
+    ok: tuple[int, ...] = (0,),
+    seconds: float | None = None,
+) -> bytes:
+    """Run git in a folder and return what it printed; raises GitError with git's own words, or after some seconds."""
+    try:
+        done = subprocess.run(
+            ["git", *SAFE, *arguments],
+            cwd=folder,
+            input=text_in if text_in is not None else b"",
+            capture_output=True,
+            env=variables_for(index, variables),
+            check=False,
+            timeout=seconds,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise GitError(f"git {arguments[0]}: it took longer than {seconds} s") from error
+    except (FileNotFoundError, NotADirectoryError) as error:
+        missing = "git is not installed" if folder.is_dir() else f"there is no folder {folder}"
+        raise GitError(missing) from error
+    if done.returncode not in ok:
+        words = done.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit code {done.returncode}"]
+        raise GitError(f"git {arguments[0]}: {words[0].removeprefix('fatal: ')}")
+    return done.stdout
+
+
+def ask_history(repository: Repository, command: str, *arguments: str) -> bytes:
+    """Return what a command of git prints about history, asked through GitPython; raises GitError.
+
+    Its import takes 0.1 s, so that nothing asks it that a question needs.
+    """
+    from git.cmd import Git
+    from git.exc import CommandError
+
+    # No `Repo`: it takes a folder with `HEAD`, `objects` and `refs` for a git directory before it looks at `.git`.
+    git = Git(repository.top)
+    named = {"GIT_DIR": str(repository.git_dir), "GIT_COMMON_DIR": str(repository.common_dir)}
+    if repository.top != repository.git_dir:
+        named["GIT_WORK_TREE"] = str(repository.top)
+    # The library hands on a hook's variables; these outweigh them.
+    git.update_environment(**named, **_OURS, **repository.variables)
+    try:
+        asked = getattr(git(c=list(SETTINGS)), command.replace("-", "_"))
+        return bytes(asked(*arguments, stdout_as_string=False, strip_newline_in_stdout=False))
+    except CommandError as error:
+        words = str(error.stderr or "").strip().removeprefix("stderr: '").splitlines() or [str(error.status)]
+        raise GitError(f"git {command}: {words[0].removeprefix('fatal: ')}") from error
+
+
+def staged_index(repository: Repository, environment: Mapping[str, str], cwd: Path) -> Path | None:
+    """Return the index a hook was given (`commit -o`, `commit -a`), if it belongs to this repository."""
+    given = environment.get("GIT_INDEX_FILE")
+    if not given:
+        return None
+    path = Path(given) if Path(given).is_absolute() else cwd / given
+    path = path.resolve()
+    # Deeper in the same folder lie the indexes of worktrees and submodules.
+    return path if path.parent == repository.git_dir.resolve() and path.exists() else None
+
+
+def resolve(repository: Repository, revision: str) -> str:
+    """Return the commit that a revision names; raises UnknownRevisionError where it names none."""
+    asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    printed = run(repository.top, *asked, variables=repository.variables, ok=(0, 1, 128))
+    # A range gives several.
+    if len(printed.split()) != 1:
+        raise UnknownRevisionError(revision, near=_nearest_name(repository, revision))
+    return printed.decode().strip()
+
+
+def _nearest_name(repository: Repository, revision: str) -> str | None:
+    """Return the branch or tag that somebody may have meant; none for `HEAD`, which is missing where all names are."""
+    if revision == "HEAD":
+        return None
+    names = run(repository.top, "for-each-ref", "--format=%(refname:short)", ok=(0, 1, 128)).decode("utf-8", "replace")
+    return next(iter(get_close_matches(revision, names.splitlines(), n=1, cutoff=0.7)), None)
+
+
+def setting(repository: Repository, name: str) -> str | None:
+    """Return one value of git's configuration, or None."""
+    printed = run(repository.top, "config", "--get", name, ok=(0, 1))
+    return printed.decode("utf-8", "replace").strip() or None
+
+
+def hooks_folder(repository: Repository) -> Path:
+    """Return where git looks for hooks, `core.hooksPath` included."""
+    printed = run(repository.top, "rev-parse", "--git-path", "hooks").decode("utf-8", "surrogateescape").strip()
+    return repository.top / printed
+
+
+def editor(folder: Path) -> str:
+    """Return the command of the user's editor as git resolves it."""
+    return run(folder, "var", "GIT_EDITOR").decode("utf-8", "replace").strip()
+
+
+def pathspec(under: str) -> str:
+    """Return what names a folder, from the top, and nothing else, whatever characters its name holds."""
+    return f":(top,literal){under}" if under else ":(top)"
+
+
+def records(printed: bytes) -> list[str]:
+    """Return what git printed with `-z`, one text a record."""
+    return [record for record in printed.decode("utf-8", "surrogateescape").split("\0") if record]

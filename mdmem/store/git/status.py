@@ -1,0 +1,300 @@
+"""Which files git lists, tracks, ignores or sees changed, and what is going on in a work tree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from mdmem.disk import read_regular
+from mdmem.errors import UsageError
+from mdmem.store.git.process import Repository, pathspec, records, run
+
+
+class Blob(NamedTuple):
+    """One file as git lists it; `path` is counted from the top of the repository."""
+
+    path: str
+    mode: str
+    digest: str
+    stage: int = 0
+
+
+# Without the function in Python that `NamedTuple` makes for it, in a third of the time.
+_blob: Callable[[tuple[str, str, str, int]], Blob] = partial(tuple.__new__, Blob)
+
+
+def list_staged(repository: Repository, under: str, *, index: Path | None = None) -> list[Blob]:
+    """Return every file of the git index below a folder, in git's order."""
+    printed = run(repository.top, "ls-files", "-s", "-z", "--", pathspec(under), index=index)
+    # Mode and stage are of one width, whatever the digests are.
+    parts = (record.partition("\t") for record in records(printed))
+    blobs = [_blob((path, meta[:6], meta[7:-2], int(meta[-1]))) for meta, _, path in parts]
+    return _without_intended(repository, under, blobs, index)
+
+
+def _without_intended(repository: Repository, under: str, blobs: list[Blob], index: Path | None) -> list[Blob]:
+    """Drop paths that are only intended to be added: they show as the empty blob, and are not staged."""
+    empty = {blob.path for blob in blobs if blob.digest in _EMPTY_BLOBS}
+    if not empty:
+        return blobs
+    printed = run(
+        repository.top, "diff-files", "--name-only", "--diff-filter=A", "-z", "--", pathspec(under), index=index
+    )
+    intended = empty & set(records(printed))
+    return [blob for blob in blobs if blob.path not in intended]
+
+
+_EMPTY_BLOBS = frozenset(
+    {
+        "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+        "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
+    }
+)
+
+
+def list_left_out(repository: Repository, under: str) -> frozenset[str]:
+    """Return the paths below a folder, from the top, that a sparse checkout leaves out; those in conflict are not."""
+    if not has_sparse_checkout(repository):
+        return frozenset()
+    printed = run(repository.top, "ls-files", "-t", "-z", "--", pathspec(under))
+    return frozenset(record[2:] for record in records(printed) if record.startswith("S "))
+
+
+def has_sparse_checkout(repository: Repository) -> bool:
+    """Say whether the work tree may be a sparse checkout, without asking git."""
+    return (repository.git_dir / "info" / "sparse-checkout").exists()
+
+
+def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]:
+    """Return every file of a commit, or of a tree, below a folder, in git's order."""
+    arguments = ["ls-tree", "-r", "-z", "--full-tree", commit]
+    within = ["--", pathspec(under)] if under else []
+    printed = run(repository.top, *arguments, *within, variables=repository.variables)
+    blobs = []
+    for record in records(printed):
+        meta, path = record.split("\t", 1)
+        mode, _, digest = meta.split(" ")
+        blobs.append(Blob(path, mode, digest))
+    return blobs
+
+
+def list_apart(
+    repository: Repository, commit: str, under: str, *, index: Path | None = None
+) -> dict[str, Blob | None] | None:
+    """Return what a commit has below a folder where the index has something else, by path; None for what it has not.
+
+    None in all where one of them has anything but a plain file there.
+    """
+    arguments = ("diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "-z", commit)
+    printed = iter(records(run(repository.top, *arguments, "--", pathspec(under), index=index)))
+    found = {}
+    for meta, path in zip(printed, printed, strict=True):
+        mode, new_mode, digest, _, status = meta.removeprefix(":").split(" ")
+        if status not in "AMD" or not {mode[:3], new_mode[:3]} <= {"100", "000"}:
+            return None
+        found[path] = Blob(path, mode, digest) if status != "A" else None
+    return found
+
+
+def list_changed_since_commit(repository: Repository, under: str) -> tuple[str | None, list[str]]:
+    """Return HEAD's commit, None before the first, and the paths below a folder that are not as it has them."""
+    options = ("--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all", "--no-ahead-behind")
+    printed = records(run(repository.top, "status", *options, "--", pathspec(under)))
+    named = next((record.removeprefix(_TIP) for record in printed if record.startswith(_TIP)), "")
+    changed = [_changed_path(record) for record in printed if not record.startswith("# ")]
+    # Before its first commit a branch is at `(initial)`.
+    return named if named.isalnum() else None, changed
+
+
+def _changed_path(record: str) -> str:
+    """Return the path of a record of `--porcelain=v2`: so many fields stand in front of it."""
+    return record.split(" ", {"1": 8, "u": 10}.get(record[0], 1))[-1]
+
+
+_TIP = "# branch.oid "
+
+
+def list_changed_in_index(repository: Repository, *, index: Path | None = None) -> list[str]:
+    """Return the paths, from the top, in which the index differs from HEAD; both names of a move."""
+    arguments = ("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "-z")
+    return records(run(repository.top, *arguments, index=index))
+
+
+def list_tracked(repository: Repository, *, index: Path | None = None) -> frozenset[str]:
+    """Return the paths of all files of the index, from the top."""
+    return frozenset(records(run(repository.top, "ls-files", "-z", index=index)))
+
+
+def list_ignored(repository: Repository, paths: Sequence[str], *, index: Path | None = None) -> frozenset[str]:
+    """Return those of the paths, from the top, that git ignores."""
+    if not paths:
+        return frozenset()
+    asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    printed = run(repository.top, "check-ignore", "-z", "--stdin", text_in=asked, index=index, ok=(0, 1))
+    return frozenset(records(printed))
+
+
+def list_not_added(repository: Repository, under: str, *, index: Path | None = None) -> frozenset[str]:
+    """Return the files below a folder that `git add` would take and the index does not know, from the top."""
+    options = ("--others", "--exclude-standard", "-z")
+    return frozenset(records(run(repository.top, "ls-files", *options, "--", pathspec(under), index=index)))
+
+
+def list_tracked_named(repository: Repository, name: str) -> list[str]:
+    """Return the tracked files with one name, in any folder, as paths from the top.
+
+    Where none is tracked, those that `git add` would take: a memory counts from the moment it is founded.
+    """
+    wanted = ("-z", "--", f":(glob)**/{name}")
+    # A file in conflict is listed once for each side.
+    tracked = set(records(run(repository.top, "ls-files", *wanted)))
+    return sorted(tracked or records(run(repository.top, "ls-files", "--others", "--exclude-standard", *wanted)))
+
+
+def search_lines(
+    repository: Repository,
+    words: Sequence[str],
+    limit: int,
+    *,
+    without: Sequence[str] = (),
+    whole: bool = False,
+    seconds: float | None = None,
+) -> list[tuple[str, int, str]]:
+    """Return path, line number and text of tracked lines that hold any of the words, whatever their case.
+
+    `without` are folders that are left out; `whole` takes no parts of words. Raises GitError where it takes longer than
+    `seconds`.
+    """
+    patterns = [part for word in words for part in ("-e", word)]
+    printed = run(
+        repository.top,
+        "grep",
+        "-n",
+        "-I",
+        "-i",
+        "-F",
+        "-z",
+        "--no-color",
+        "--no-column",
+        "--no-textconv",
+        "--max-count=20",
+        *(["--word-regexp"] if whole else []),
+        *patterns,
+        "--",
+        *(f":(top,literal,exclude){folder}" for folder in without),
+        ok=(0, 1),
+        seconds=seconds,
+    )
+    found: list[tuple[str, int, str]] = []
+    # What looks like text to git may hold form feeds and zeros further down: only its own line ends part lines.
+    for line in printed.decode("utf-8", "replace").split("\n"):
+        parts = line.split("\0", 2)
+        if len(parts) == 3 and parts[1].isdigit() and len(found) < limit:
+            found.append((parts[0], int(parts[1]), parts[2].removesuffix("\r")))
+    return found
+
+
+def matching_lines(repository: Repository, start: str, under: str) -> list[str]:
+    """Return the lines below a folder that begin with a text, in files that git tracks or would add."""
+    options = ("-h", "-I", "--untracked", "--no-color", "--no-textconv", "-e", f"^{start}")
+    where = [pathspec(under)] if under else []
+    printed = run(repository.top, "grep", *options, "--", *where, ok=(0, 1))
+    return printed.decode("utf-8", "replace").splitlines()
+
+
+class FileStatus(Struct, frozen=True):
+    """How one file stands between HEAD, the index and the disk; a digest is None where there is no file."""
+
+    path: str
+    code: str
+    head: str | None = None
+    staged: str | None = None
+    is_untracked: bool = False
+
+    @property
+    def is_intended(self) -> bool:
+        """Say whether the index holds nothing but the intention to add it."""
+        return self.code == ".A"
+
+    @property
+    def is_half_staged(self) -> bool:
+        """Say whether the index holds something that is neither HEAD's nor the disk's."""
+        return self.code[0] in "MADT" and (self.code[1] != "." or self.is_untracked)
+
+
+# As many paths as fit on a command line everywhere.
+PORTION = 200
+
+
+def list_file_status(repository: Repository, paths: Sequence[str]) -> list[FileStatus]:
+    """Return how those files stand that differ from HEAD or from the index, sorted by path."""
+    found: dict[str, FileStatus] = {}
+    asked = frozenset(paths)
+    options = ("--porcelain=v2", "-z", "--no-renames", "--untracked-files=all", "--ignored=traditional")
+    for start in range(0, len(paths), PORTION):
+        specs = [pathspec(path) for path in paths[start : start + PORTION]]
+        for record in records(run(repository.top, "status", *options, "--", *specs)):
+            one = _parse(record)
+            # Another repository's folder is told instead of the file in it.
+            if one.path not in asked:
+                continue
+            if one.path in found:
+                # A file whose removal is staged and that is on disk all the same is told twice.
+                tracked = min(one, found[one.path], key=lambda each: each.is_untracked)
+                one = FileStatus(one.path, tracked.code, tracked.head, tracked.staged, is_untracked=True)
+            found[one.path] = one
+    return [found[path] for path in sorted(found)]
+
+
+def _parse(record: str) -> FileStatus:
+    kind, _, rest = record.partition(" ")
+    if kind == "1":
+        code, _, _, _, _, head, staged, path = rest.split(" ", 7)
+        return FileStatus(path, code, _digest(head), None if code == ".A" else _digest(staged))
+    if kind == "u":
+        return FileStatus(rest.split(" ", 9)[9], "u")
+    return FileStatus(rest, kind, is_untracked=kind == "?")
+
+
+def _digest(printed: str) -> str | None:
+    return printed if printed.strip("0") else None
+
+
+# Where git itself looks; a rebase stops with the files of a merge or of a cherry-pick beside its own.
+_SIGNS = (
+    ("rebase-merge", "rebase"),
+    ("rebase-apply/applying", "am"),
+    ("rebase-apply", "rebase"),
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+    ("BISECT_LOG", "bisect"),
+)
+
+
+def state_of(repository: Repository) -> str | None:
+    """Return git's word for what is going on in this work tree: merge, rebase, am, cherry-pick, revert, bisect."""
+    for name, operation in _SIGNS:
+        if (repository.git_dir / name).exists():
+            return operation
+    try:
+        # Between two picks of several, this alone is left.
+        word = read_regular(repository.git_dir / "sequencer" / "todo").decode("utf-8", "replace").split()[:1]
+    except OSError:
+        return None
+    return "revert" if word == ["revert"] else "cherry-pick"
+
+
+def refuse_while_busy(repository: Repository) -> None:
+    """Raise UsageError where something is going on that a commit would meddle with; to be asked before writing."""
+    operation = state_of(repository)
+    if operation is None:
+        return
+    ends = "`git bisect reset`" if operation == "bisect" else f"`git {operation} --continue` or `--abort`"
+    article = "an" if operation == "am" else "a"
+    raise UsageError(f"{article} {operation} is going on here: leave out `--commit`, or end it first with {ends}")

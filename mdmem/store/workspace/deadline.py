@@ -1,0 +1,70 @@
+"""A limit to how long a question may take: whoever reads files past it is stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mdmem.store.tree import Tree, TreeFile, Unreadable
+from mdmem.store.workspace.workspace import Workspace
+
+Clock = Callable[[], float]
+
+
+# No `Exception`: the index takes every one that a damaged file raises for damage, and would be thrown away.
+class OverdueError(BaseException):
+    """The time for an answer is over."""
+
+
+class Deadline(Struct, frozen=True):
+    """A moment of a clock that counts in seconds."""
+
+    at: float
+    clock: Clock
+
+    def check(self) -> None:
+        """Raise OverdueError once the moment is past."""
+        if self.clock() > self.at:
+            raise OverdueError
+
+
+class TimedTree(Struct, frozen=True):
+    """A tree that gives no file past a deadline."""
+
+    below: Tree
+    deadline: Deadline
+
+    @property
+    def name(self) -> str:
+        """Return what people call the tree."""
+        return self.below.name
+
+    def files(self) -> tuple[TreeFile, ...]:
+        """Return everything below the root."""
+        found = self.below.files()
+        self.deadline.check()
+        return found
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        """Yield each path with its bytes, while there is time."""
+        for path, content in self.below.read(paths):
+            self.deadline.check()
+            yield path, content
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        """Return the content's identity of each file that can be read, by path."""
+        found = self.below.digests(files)
+        self.deadline.check()
+        return found
+
+    def identity(self, path: str, content: bytes) -> str:
+        """Return the identity of bytes that were just read at a path."""
+        return self.below.identity(path, content)
+
+
+def within(workspace: Workspace, seconds: float, *, clock: Clock) -> Workspace:
+    """Return a workspace that reads the same tree until so many seconds are over."""
+    timed = TimedTree(workspace.whole_tree, Deadline(clock() + seconds, clock))
+    return replace(workspace.over(timed), is_timed=True)

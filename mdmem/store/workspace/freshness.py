@@ -1,0 +1,100 @@
+"""How long ago somebody looked at an entry or at a wing, and whether hygiene is due again."""
+
+from __future__ import annotations
+
+from datetime import date
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from mdmem.model.entry import Entry, Wing, day_of
+from mdmem.store.state.hygiene_times import read_times
+from mdmem.store.workspace.wings import find_wing
+from mdmem.store.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from mdmem.store.catalog import Catalog
+    from mdmem.store.state.hygiene_times import Times
+
+
+class LastHygiene(Struct, frozen=True):
+    """The day of the last full round of hygiene, None for never, and whether the next one is due."""
+
+    day: date | None = None
+    is_due: bool = False
+
+
+# The contract names the three words and no days. A month is the rhythm of hygiene, half a year the term of decisions.
+CURRENT_UP_TO = 30
+RECENT_UP_TO = 180
+
+
+class Freshness(StrEnum):
+    """How fresh an entry is: looked at within the last 30 days, within the last 180, or longer ago."""
+
+    CURRENT = "current"
+    RECENT = "recent"
+    STALE = "stale"
+
+
+def freshness_of(age_days: int) -> Freshness:
+    """Return the freshness of what was last looked at some days ago."""
+    if age_days <= CURRENT_UP_TO:
+        return Freshness.CURRENT
+    return Freshness.RECENT if age_days <= RECENT_UP_TO else Freshness.STALE
+
+
+def looked_at(entry: Entry) -> date | None:
+    """Return the day of the last verification, else of the creation; None where no date can be read."""
+    if "verified_at" in entry.unread:
+        return None
+    stated = [day_of(moment) for moment in (entry.verified_at, entry.created_at) if moment is not None]
+    return max(stated, default=None)
+
+
+def age_of(entry: Entry, today: date) -> int | None:
+    """Return how many days ago somebody looked at an entry, 0 for a day to come; None where no date can be read."""
+    day = looked_at(entry)
+    return None if day is None else max(0, (today - day).days)
+
+
+# The contract: 30 days without hygiene make it due.
+DUE_AFTER_DAYS = 30
+
+
+def last_hygiene(wing: Wing, times: Times) -> date | None:
+    """Return the day of the last full run over a wing: the later of what its manifest and the state say."""
+    stated = (wing.last_hygiene_at, times.last(wing.name))
+    return max((day_of(moment) for moment in stated if moment is not None), default=None)
+
+
+def hygiene_due(catalog: Catalog, name: str, times: Times, *, today: date) -> bool:
+    """Say whether a wing was without hygiene for 30 days, counted from when it was made, else from its oldest entry."""
+    last = last_hygiene(catalog.wings[name], times)
+    start = last or times.made.get(name) or began(catalog, name)
+    return start is not None and (today - start).days >= DUE_AFTER_DAYS
+
+
+def began(catalog: Catalog, name: str) -> date | None:
+    """Return the day of a wing's oldest entry, None for a wing without any; one without a date may be of any age."""
+    moments = [entry.created_at for entry in catalog.entries.values() if entry.wing == name]
+    return min((day_of(moment) if moment is not None else date.min for moment in moments), default=None)
+
+
+def is_due(workspace: Workspace, project: str) -> bool:
+    """Say whether the wing of a project was without hygiene for 30 days; one that is not there never is."""
+    name = find_wing(project, workspace.catalog.wings)
+    if name is None:
+        return False
+    return hygiene_due(workspace.catalog, name, read_times(workspace.state_folder), today=workspace.today)
+
+
+def last_of(workspace: Workspace, active: str | None) -> LastHygiene:
+    """Return how the active wing stands; without one, as the wing does that waits longest."""
+    catalog, times = workspace.catalog, read_times(workspace.state_folder)
+    counted = [name for name in catalog.wings if active in (None, name)]
+    days = [last_hygiene(catalog.wings[name], times) for name in counted]
+    known = [day for day in days if day is not None]
+    day = min(known, default=None) if len(known) == len(days) else None
+    return LastHygiene(day, any(hygiene_due(catalog, name, times, today=workspace.today) for name in counted))

@@ -1,0 +1,345 @@
+"""Which wings, rooms and focus a question means, and which entries that lets in."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mdmem.errors import SettingsError, UsageError
+from mdmem.model.entry import Entry, EntryType, Status, Wing
+from mdmem.model.globs import any_match
+from mdmem.store.catalog import Catalog
+from mdmem.store.settings import Settings
+from mdmem.store.tree import FileKind
+from mdmem.store.workspace.unread_wings import doubtful_wings, hidden_wings
+from mdmem.store.workspace.wings import find_wing, get_wing, not_there, shared_of
+
+
+class ScopeState(StrEnum):
+    """How certain a scope is: known, named but absent, or not named."""
+
+    RESOLVED = "resolved"
+    UNCERTAIN = "uncertain"
+    UNRESOLVED = "unresolved"
+
+
+# The one kind of write that makes its project where there is none.
+SESSION = "session"
+# In bytes: a folder's name may have 255 on most systems, and entries' paths go on below it.
+_LONGEST_WING = 100
+
+Tracked = Callable[[], Iterable[str]]
+"""Gives the tracked files, counted from the repository's top; asked only where a wing says which code it is about."""
+
+
+class AmbiguousWingError(UsageError):
+    """Several project wings and none named: which one is active cannot be told."""
+
+
+class Filters(Struct, frozen=True, kw_only=True):
+    """What a question narrows to; an empty tuple lets everything through."""
+
+    wings: tuple[str, ...] = ()
+    rooms: tuple[str, ...] = ()
+    types: tuple[EntryType, ...] = ()
+    statuses: tuple[Status, ...] = ()
+    labels: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    focuses: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
+    all_wings: bool = False
+    include_deprecated: bool = False
+    include_drafts: bool = False
+
+    def lets_in(self, entry: Entry) -> bool:
+        """Say whether an entry passes everything but wing, room, status and focus."""
+        return (
+            (not self.types or entry.type in self.types)
+            and (not self.labels or entry.label in self.labels)
+            and (not self.tags or not set(self.tags).isdisjoint(entry.tags))
+            and (not self.owners or entry.owner in self.owners)
+        )
+
+
+class Scope(Struct, frozen=True, kw_only=True):
+    """The wings that are read, the active one first, and how far the question narrows within them.
+
+    `binding_wings` are those whose invariants apply without being asked for. `starts_shared` says that the question is
+    about shared knowledge: it comes first, and no project's override takes a rule of it away.
+    """
+
+    wing: str | None
+    wings: tuple[str, ...]
+    shared_wings: tuple[str, ...] = ()
+    binding_wings: tuple[str, ...] = ()
+    rooms: tuple[str, ...] = ()
+    focus: str | None = None
+    state: ScopeState = ScopeState.RESOLVED
+    starts_shared: bool = False
+
+    def holds(self, address: str) -> bool:
+        """Say whether an address lies in the wings and rooms of this scope."""
+        wing, room, _ = address.split("/", 2)
+        return wing in self.wings and (not self.rooms or room in self.rooms)
+
+    def held(self, catalog: Catalog) -> Collection[str]:
+        """Return the addresses of the entries that lie in this scope."""
+        return self.read(catalog, unasked=False)
+
+    def read(self, catalog: Catalog, *, unasked: bool = True) -> Collection[str]:
+        """Return the addresses of the entries that the question is put to, those that bind unasked among them."""
+        whole = [self.holds(f"{room}/") for room in catalog.rooms]
+        if all(whole):
+            return catalog.everything
+        found: list[str] = []
+        for is_whole, held in zip(whole, catalog.rooms.values(), strict=True):
+            found += held if is_whole else (one for one in held if unasked and self.binds(catalog.entries[one]))
+        return found
+
+    def binds(self, entry: Entry) -> bool:
+        """Say whether an entry is an invariant of a wing that binds whatever is asked, in whatever room."""
+        return entry.type is EntryType.INVARIANT and entry.wing in self.binding_wings
+
+    @property
+    def binds_throughout(self) -> bool:
+        """Say whether the invariants of every wing that is read apply without being asked for."""
+        return set(self.wings) <= set(self.binding_wings)
+
+    def reads(self, entry: Entry) -> bool:
+        """Say whether the question is put to an entry: rooms narrow all but what binds unasked."""
+        return self.holds(entry.address) or self.binds(entry)
+
+
+def resolve_scope(
+    catalog: Catalog,
+    settings: Settings,
+    filters: Filters,
+    *,
+    paths: Sequence[str] = (),
+    tracked: Tracked | None = None,
+) -> Scope:
+    """Return the scope of a retrieval: the active wing, its shared wings, and others that are named.
+
+    The invariants of a shared wing bind where the active wing's manifest names it; where it names none, those of each
+    that says nothing of the code it is about, or is about a file that is tracked (where that can be told).
+    Raises UsageError for a wing or room that does not exist and AmbiguousWingError where no wing is the active one.
+    """
+    wings = _wings(catalog, *filters.wings, settings.default_wing)
+    if not wings and not filters.wings:
+        return Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
+    named = tuple(dict.fromkeys(get_wing(name, wings) for name in filters.wings))
+    doubtful = doubtful_wings(catalog) | catalog.fetched_wings
+    try:
+        active = named[0] if named else _wing_about(paths, wings, settings) or _active_wing(wings, settings, doubtful)
+    except AmbiguousWingError:
+        if not filters.all_wings:
+            raise
+        return _scope_of_all(catalog, wings, filters, tracked)
+    shared = shared_of(wings, active)
+    everything = tuple(wings) if filters.all_wings else ()
+    read = tuple(dict.fromkeys((active, *shared, *named, *everything)))
+    is_shared = wings[active].is_shared
+    always = shared if wings[active].shared_wings is not None else _about_tracked(shared, wings, tracked)
+    rooms = _rooms(catalog, filters.rooms, read)
+    focus = filters.focuses[0] if filters.focuses else None
+    return Scope(
+        wing=active,
+        wings=read,
+        shared_wings=shared,
+        binding_wings=tuple(dict.fromkeys((active, *named, *always))),
+        rooms=rooms,
+        focus=focus,
+        starts_shared=is_shared,
+    )
+
+
+def _scope_of_all(catalog: Catalog, wings: Mapping[str, Wing], filters: Filters, tracked: Tracked | None) -> Scope:
+    """Return the scope of all wings where none is the active one: no project's invariants come unasked."""
+    shared = tuple(name for name in wings if wings[name].is_shared)
+    return Scope(
+        wing=None,
+        wings=tuple(wings),
+        shared_wings=shared,
+        binding_wings=_about_tracked(shared, wings, tracked),
+        rooms=_rooms(catalog, filters.rooms, wings),
+        state=ScopeState.UNRESOLVED,
+    )
+
+
+def starting_shared(scope: Scope) -> Scope:
+    """Return the scope of a question about shared knowledge, asked from a wing that reads some."""
+    return replace(scope, starts_shared=scope.starts_shared or bool(scope.shared_wings))
+
+
+def _wing_about(paths: Sequence[str], wings: Mapping[str, Wing], settings: Settings) -> str | None:
+    """Return the project wing whose manifest is about most of the paths; of equals the default one, else the first."""
+    met = {wing.name: sum(1 for path in paths if any_match(wing.applies_to, (path,))) for wing in wings.values()}
+    most = max((met[wing.name] for wing in wings.values() if not wing.is_shared), default=0)
+    best = [wing.name for wing in wings.values() if not wing.is_shared and met[wing.name] == most > 0]
+    default = find_wing(settings.default_wing, wings) if settings.default_wing is not None else None
+    return default if default in best else next(iter(best), None)
+
+
+def _about_tracked(names: Sequence[str], wings: Mapping[str, Wing], tracked: Tracked | None) -> tuple[str, ...]:
+    """Return the wings that say nothing of the code they are about, or are about a tracked file."""
+    told = tuple(tracked()) if tracked is not None and any(wings[name].applies_to for name in names) else ()
+    return tuple(
+        name
+        for name in names
+        if not (told and wings[name].applies_to) or any_match(wings[name].applies_to, told) is not None
+    )
+
+
+def reading_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Scope:
+    """Return the scope of a listing or a search: the wings named, else the active scope, else everything."""
+    wings = _wings(catalog, *filters.wings)
+    if filters.wings and not filters.all_wings:
+        read = tuple(dict.fromkeys(get_wing(name, wings) for name in filters.wings))
+        return Scope(wing=read[0], wings=read, rooms=_rooms(catalog, filters.rooms, read))
+    try:
+        return resolve_scope(catalog, settings, filters)
+    except AmbiguousWingError:
+        return Scope(
+            wing=None, wings=tuple(wings), rooms=_rooms(catalog, filters.rooms, wings), state=ScopeState.UNRESOLVED
+        )
+
+
+def _wings(catalog: Catalog, *named: str | None) -> dict[str, Wing]:
+    """Return the wings, with those of the named ones that are there and cannot be listed, or are not fetched."""
+    locked = {path.split("/")[0] for path in _locked(catalog)} | catalog.missing_wings
+    hidden = {name: Wing(name=name) for name in named if name is not None and not locked.isdisjoint({name, "."})}
+    return hidden | dict(catalog.wings)
+
+
+def _locked(catalog: Catalog) -> list[str]:
+    return [file.path for file in catalog.others if file.kind is FileKind.UNREADABLE]
+
+
+class ScopeAnswer(Struct, frozen=True, kw_only=True):
+    """How certain the scope of a project and a focus is, and what to tell the caller.
+
+    `focus_exists` is None where no focus was asked for; `message` is None where nothing is to be said; `nearest` are
+    the names that may be meant, for one that is not there. `is_writable` says that the caller may write there.
+    """
+
+    state: ScopeState
+    wing: str | None = None
+    project_exists: bool = False
+    focus_exists: bool | None = None
+    message: str | None = None
+    nearest: tuple[str, ...] = ()
+    is_writable: bool = True
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer in the contract's shape; `focus_exists` is there where a focus was asked for."""
+        focus = {} if self.focus_exists is None else {"focus_exists": self.focus_exists}
+        return {
+            "scope_state": self.state.value,
+            "project_exists": self.project_exists,
+            **focus,
+            "write_permitted": self.project_exists and self.is_writable,
+            "wing": self.wing,
+            "message": self.message,
+            "nearest": list(self.nearest),
+        }
+
+
+def scope_state(catalog: Catalog, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
+    """Return how certain a scope is; a wing whose folder or manifest cannot be read is there all the same."""
+    if not project_id or not project_id.strip():
+        return ScopeAnswer(state=ScopeState.UNRESOLVED, message="no `project_id` is given, so no scope is known")
+    wing = find_wing(project_id, _all_wings(catalog))
+    if wing is None:
+        message = _before_first_save(project_id, catalog)
+        return ScopeAnswer(state=ScopeState.UNCERTAIN, focus_exists=False if focus else None, message=message)
+    if not focus or any(entry.focus == focus for entry in catalog.entries.values() if entry.wing == wing):
+        return ScopeAnswer(state=ScopeState.RESOLVED, wing=wing, project_exists=True, focus_exists=bool(focus) or None)
+    unread = any(path.split("/")[0] == wing for path in (*catalog.broken, *_locked(catalog)))
+    doubt = ", though some of its files cannot be read" if unread else ""
+    message = f"no entry of the wing `{wing}` has the focus `{focus}` yet{doubt}; a write with this focus creates it"
+    return ScopeAnswer(state=ScopeState.UNCERTAIN, wing=wing, project_exists=True, focus_exists=False, message=message)
+
+
+def may_write(answer: ScopeAnswer, kind: str) -> bool:
+    """Say whether a write passes the gate: its wing is there, or it is a session that makes it; it creates a focus."""
+    return answer.project_exists or (kind == SESSION and answer.state is ScopeState.UNCERTAIN)
+
+
+def _before_first_save(project_id: str, catalog: Catalog) -> str:
+    """Say what `save_session` would do for a project that has no wing."""
+    try:
+        wing_name_for(project_id, catalog)
+    except UsageError as error:
+        return f"there is no wing for the project `{project_id}`, and `save_session` makes none: {error}"
+    return f"there is no wing for the project `{project_id}` yet; `save_session` creates it"
+
+
+def wing_name_for(project_id: str, catalog: Catalog) -> str:
+    """Return the name of the wing to be made for a new project: its id in lower case, words joined by `_`.
+
+    Raises UsageError where none can be made, where the name is taken, and where a wing that cannot be read may be the
+    project's already.
+    """
+    words = re.findall(r"[^\W_]+", unicodedata.normalize("NFC", project_id).casefold())
+    name = "_".join(words)
+    if not name or len(name.encode("utf-8", "surrogateescape")) > _LONGEST_WING:
+        fault = "is too long for" if name else "has no letter or digit for"
+        raise UsageError(f"the project `{project_id}` {fault} the name of a wing; name it otherwise")
+    _refuse_taken(name, project_id, catalog)
+    hidden = hidden_wings(catalog)
+    if hidden:
+        listed = " and ".join(f"`{path}`" for path in hidden)
+        raise UsageError(f"{listed} cannot be read and may be the wing of `{project_id}`; mend that first")
+    return name
+
+
+def _refuse_taken(name: str, project_id: str, catalog: Catalog) -> None:
+    """Raise UsageError where a wing has a name, or one that is the same on some systems, or anything else does."""
+    wing = next((wing for wing in _all_wings(catalog).values() if wing.name.casefold() == name), None)
+    if wing is not None and wing.project_id is not None and wing.project_id != project_id:
+        owner = f"belongs to the project `{wing.project_id}`"
+        raise UsageError(f"the wing `{wing.name}` {owner}; `{project_id}` needs another id")
+    if wing is not None:
+        raise UsageError(f"the wing `{wing.name}` exists already; use `{wing.name}` as the project's id")
+    if any(file.path.casefold() == name for file in catalog.others):
+        raise UsageError(f"`{name}` exists already and is no folder; `{project_id}` needs another id")
+
+
+def _all_wings(catalog: Catalog) -> dict[str, Wing]:
+    """Return the wings, with every one of which only the folder's name can be told."""
+    names = (*(path.split("/")[0] for path in hidden_wings(catalog) if path != "."), *catalog.missing_wings)
+    return {name: Wing(name=name) for name in names} | dict(catalog.wings)
+
+
+def _active_wing(wings: Mapping[str, Wing], settings: Settings, doubtful: Collection[str]) -> str:
+    """Return the active wing; one of `doubtful` is never the only project: it may be shared, or is not from here."""
+    if settings.default_wing is not None:
+        found = find_wing(settings.default_wing, wings)
+        if found is None:
+            raise SettingsError(f"mdmem.toml: `default_wing`: {not_there('wing', settings.default_wing, wings)}")
+        return found
+    projects = [wing.name for wing in wings.values() if not wing.is_shared and wing.name not in doubtful]
+    if len(projects) == 1 or len(wings) == 1:
+        return projects[0] if projects else next(iter(wings))
+    listed = ", ".join(f"`{name}`" for name in (projects or wings))
+    raise AmbiguousWingError(
+        f"which wing is active? name one with --wing, or set `default_wing` in mdmem.toml: {listed}"
+    )
+
+
+def _rooms(catalog: Catalog, rooms: Sequence[str], wings: Iterable[str]) -> tuple[str, ...]:
+    if not rooms:
+        return ()
+    read = frozenset(wings)
+    paths = (path.split("/") for path in (*catalog.addresses, *_locked(catalog)))
+    known = {parts[1] for parts in paths if parts[0] in read and len(parts) > 1}
+    for room in rooms:
+        if room not in known:
+            raise UsageError(not_there("room", room, known, f" in {', '.join(sorted(read))}"))
+    return tuple(dict.fromkeys(rooms))

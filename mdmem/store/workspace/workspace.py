@@ -1,0 +1,367 @@
+"""One opened root: where it is, which snapshot of it is read, and the parts that every verb needs."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
+from mdmem.model.access import EVERYTHING, Access
+from mdmem.model.finding import Place
+from mdmem.store.catalog import Catalog, EntryCache, load, load_cached, settings_bytes
+from mdmem.store.catalog.redaction import visible_settings
+from mdmem.store.catalog.remote_wings import find_remote_wing, with_remote_wings
+from mdmem.store.git import list_tracked, resolve, staged_index
+from mdmem.store.git.merge import merge
+from mdmem.store.index.protocol import FullText, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
+from mdmem.store.settings import Settings, parse_settings
+from mdmem.store.state import Places, places
+from mdmem.store.tree import SETTINGS_NAME, FileKind, GitTree, Tree, Unreadable, WorkingTree, narrowed, read_one
+from mdmem.store.workspace.dates import snapshot_at
+from mdmem.store.workspace.index_documents import document_of
+from mdmem.store.workspace.location import Location
+from mdmem.store.workspace.snapshot import Snapshot
+from mdmem.store.workspace.wings import find_wing
+
+if TYPE_CHECKING:
+    from mdmem.store.git.merge import MergeResult, PathConflict
+
+_Made = TypeVar("_Made")
+# Files whose lines are kept while findings are shown.
+_SHOWN_FILES = 16
+
+
+class IndexSlot(Struct):
+    """The full-text index of a root, None until somebody asks it; whoever reads the root again asks the same one."""
+
+    opened: FullText | None = None
+
+
+class Parts(Struct, frozen=True):
+    """What a workspace is given, where it does not read it itself: its files, its entries, and where its index is."""
+
+    tree: Tree | None = None
+    catalog: Catalog | None = None
+    index: IndexSlot = field(default_factory=IndexSlot)
+
+
+class Workspace(Struct, frozen=True, eq=False, dict=True):
+    """One root at one snapshot, on one day and for one caller: each part is built once, when it is first needed.
+
+    What the caller's access hides is in no part, as if it were not there. `index_source` is what the index is brought
+    up to date from, in place of its own files. `is_timed` says that an answer has a time limit.
+    """
+
+    location: Location
+    environment: Mapping[str, str]
+    cwd: Path
+    today: date
+    snapshot: Snapshot = field(default_factory=Snapshot)
+    progress: Progress | None = None
+    access: Access = EVERYTHING
+    cache: EntryCache = field(default_factory=EntryCache)
+    index_source: Workspace | None = None
+    is_timed: bool = False
+    parts: Parts = field(default_factory=Parts)
+
+    def at(self, snapshot: Snapshot) -> Self:
+        """Return the same root at another snapshot; what both have in common is parsed once."""
+        return replace(self, snapshot=snapshot, parts=Parts())
+
+    def beside_index(self, commit: str) -> Self:
+        """Return the same root at a commit, of which this one, git's index, holds most."""
+        index, at = self.whole_tree, self.at(Snapshot(revision=commit))
+        if not isinstance(index, GitTree):
+            return at
+        name = _named(commit, commit)
+        return at.over(self._joined(GitTree(index.repository, index.under, commit, name, beside=index)))
+
+    def as_of(self, said: str | None) -> Self:
+        """Return the same root at a revision, or at a date and judged on that day; itself where nothing is said.
+
+        Raises UnknownRevisionError and UsageError for what is neither, and GitError.
+        """
+        if said is None:
+            return self
+        snapshot, day = snapshot_at(self.location, said, today=self.today)
+        return replace(self.at(snapshot), today=day)
+
+    def reread(self) -> Self:
+        """Return the same root with its files as they are now; the index, which heeds what changed, stays open."""
+        return replace(self, parts=Parts(index=self.parts.index))
+
+    def over(self, tree: Tree) -> Self:
+        """Return the same root as it would be with the files of another tree."""
+        return replace(self, parts=Parts(tree, index=self.parts.index))
+
+    def with_catalog(self, catalog: Catalog) -> Self:
+        """Return the same files with another catalog of them."""
+        return replace(self, parts=Parts(self.whole_tree, catalog, self.parts.index))
+
+    def with_index(self, index: FullText) -> Self:
+        """Return the same root with a full-text index that is open already."""
+        return replace(self, parts=replace(self.parts, index=IndexSlot(index)))
+
+    def unlimited(self) -> Self:
+        """Return the same root as who may see everything sees it: for what is done for all, and shown to nobody."""
+        return replace(self.reread(), access=EVERYTHING) if self.access.is_narrow else self
+
+    def once(self, make: Callable[[Workspace], _Made]) -> _Made:
+        """Return what a function makes of this workspace, made when it is first asked for."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: _Made = self._made[make]
+        return made
+
+    @cached_property
+    def _made(self) -> dict[Callable[[Workspace], Any], Any]:
+        return {}
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Return the files of the snapshot that are seen; raises what `whole_tree` raises."""
+        given = self.parts.catalog
+        return narrowed(self.whole_tree, self.access) if given is None else given.tree
+
+    @cached_property
+    def whole_tree(self) -> Tree:
+        """Return the files of the snapshot, wings of other repositories among them, as the snapshot's own settings say.
+
+        Raises GitError without git and UnknownRevisionError for no revision.
+        """
+        given = self.parts.tree
+        return self._joined(self._own_tree()) if given is None else given
+
+    def _joined(self, tree: Tree) -> Tree:
+        root = self.location.root
+        return with_remote_wings(tree, lambda name, stated: find_remote_wing(self.cache_folder, root, name, stated))
+
+    def _own_tree(self) -> Tree:
+        location = self.location
+        if not self.snapshot.is_working_tree:
+            return self._git_tree()
+        is_top = location.repository is not None and location.under == ""
+        return WorkingTree(location.root, is_top, self.entry_cache, repository=location.repository)
+
+    @property
+    def entry_cache(self) -> EntryCache:
+        """Return the loaded entries of this worktree, as they were kept."""
+        return self.cache.bind(self._places.index / "snapshot")
+
+    def _git_tree(self) -> GitTree:
+        repository, under, snapshot = self.location.get_repository(), self.location.under, self.snapshot
+        if snapshot.merge_into is not None:
+            merged = self.merged
+            change, into = _named(snapshot.revision or "HEAD", merged.commit), _named(snapshot.merge_into, merged.into)
+            return GitTree(merged.repository, under, merged.tree, f"merge of {change} into {into}")
+        if snapshot.revision is None:
+            return GitTree(repository, under, None, "git index", staged_index(repository, self.environment, self.cwd))
+        commit = snapshot.revision if snapshot.is_resolved else resolve(repository, snapshot.revision)
+        return GitTree(repository, under, commit, _named(snapshot.said or snapshot.revision, commit))
+
+    @cached_property
+    def merged(self) -> MergeResult:
+        """Return the merge of the snapshot; raises UsageError where it is none, and what `git.merge.merge` raises."""
+        if self.snapshot.merge_into is None:
+            raise UsageError(f"{self.tree.name} is no merge; name what to merge into")
+        return merge(self.location.get_repository(), self.snapshot.merge_into, self.snapshot.revision or "HEAD")
+
+    @cached_property
+    def sides(self) -> tuple[Self, Self, Self]:
+        """Return what a merge is made of: the change, what it is merged into, and what both come from."""
+        merged = self.merged
+        ours, theirs = self.snapshot.revision or "HEAD", self.snapshot.merge_into or ""
+        return self._side(ours, merged.commit), self._side(theirs, merged.into), self._side("", merged.ancestor)
+
+    def _side(self, said: str, commit: str) -> Self:
+        """Return the root at a commit: what was said may mean another one by now."""
+        name = _named(said, commit) if said else f"the merge base {commit[:10]}"
+        tree = self._joined(GitTree(self.location.get_repository(), self.location.under, commit, name))
+        return self.at(Snapshot(revision=commit)).over(tree)
+
+    @cached_property
+    def conflicts(self) -> tuple[PathConflict, ...]:
+        """Return what git cannot merge below the root, by path from the root; what is never read is left out."""
+        found = self.merged.conflicts_below(self.location.under)
+        return tuple(one for one in found if self._may_be_read(one.path) and self.access.sees(one.path))
+
+    def _may_be_read(self, path: str) -> bool:
+        if any(part.startswith(".") for part in path.split("/")):
+            return False
+        return bool(self.location.under) or path.split("/")[0] in self._first_names
+
+    @cached_property
+    def _first_names(self) -> frozenset[str]:
+        """The wings of all sides: at the repository's top anything else is no part of the memory."""
+        trees = [self.tree, *(side.tree for side in self.sides)]
+        return frozenset(file.path.split("/")[0] for tree in trees for file in tree.files())
+
+    @cached_property
+    def commits(self) -> tuple[str, ...]:
+        """Return the commits whose history the snapshot's files have; none where HEAD is meant."""
+        if self.snapshot.merge_into is not None:
+            return (self.merged.commit, self.merged.into)
+        revision = self.snapshot.revision
+        return (resolve(self.location.get_repository(), revision),) if revision is not None else ()
+
+    @cached_property
+    def settings(self) -> Settings:
+        """Return the settings of the tree that is read; raises SettingsError."""
+        if not self.access.is_narrow:
+            return self._stated_settings()
+
+        def is_known(name: str) -> bool:
+            return find_wing(name, self.catalog.wings) is not None
+
+        return visible_settings(self._stated_settings, self.access, is_known)
+
+    def _stated_settings(self) -> Settings:
+        content = settings_bytes(self.tree)
+        if isinstance(content, Unreadable):
+            raise SettingsError(f"{SETTINGS_NAME} cannot be read: {content.reason.lower()}")
+        return parse_settings(content)
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        """Return the entries, through the cache of parsed ones."""
+        given = self.parts.catalog
+        return self._loaded() if given is None else given
+
+    def _loaded(self) -> Catalog:
+        """Return the entries as they are; what a server or a hub loads in a way of its own stands in this place."""
+        return load_cached(self.tree, self.entry_cache)
+
+    @property
+    def index(self) -> FullText:
+        """Return the full-text index; one of another tree than the working tree is never written."""
+        slot = self.parts.index
+        if slot.opened is None:
+            from mdmem.store.index.fulltext import FOLDER, FullTextIndex
+
+            persist = self.snapshot.is_working_tree
+            slot.opened = FullTextIndex(self._places.index / FOLDER, persist=persist, progress=self.progress)
+        return slot.opened
+
+    @cached_property
+    def _places(self) -> Places:
+        return places(self.location.root, self.location.repository, self.environment)
+
+    def tracked_files(self) -> frozenset[str]:
+        """Return the files that git tracks, counted from the repository's top; none where git cannot tell."""
+        if self.location.repository is None:
+            return frozenset()
+        with contextlib.suppress(GitError):
+            return list_tracked(self.location.repository)
+        return frozenset()
+
+    @property
+    def state_folder(self) -> Path:
+        """Return the folder of what nothing else holds: the lock of the writers, pending writes, times."""
+        return self._places.state
+
+    @property
+    def index_folder(self) -> Path:
+        """Return the folder of what is derived from this worktree alone."""
+        return self._places.index
+
+    @property
+    def cache_folder(self) -> Path:
+        """Return the folder of parsed entries, which worktrees share."""
+        return self._places.shared
+
+    @cached_property
+    def whole_catalog(self) -> Catalog:
+        """Return the entries with the links that the caller may not follow, as the checks need them."""
+        return load(self.tree) if self.access.is_narrow else self.catalog
+
+    def find_text(
+        self,
+        words: str,
+        among: Collection[str],
+        *,
+        filters: Mapping[str, Collection[str]] | None = None,
+        syntax: bool = False,
+    ) -> TextAnswer:
+        """Return what the index says about words.
+
+        The index is everybody's: it is brought up to date from nothing but the files, and all of them.
+        """
+        index, is_part = self.index, self.access.is_narrow or self.index_source is not None
+        if is_part and index.is_behind(live=self.catalog.digests):
+            whole = (self.index_source or self).unlimited()
+            # Where that fails, what is seen is read from its files.
+            with contextlib.suppress(IndexBusyError, IndexWriteError):
+                index.refresh(live=whole.catalog.digests, read=whole.texts, progress=self.progress)
+        return index.search(
+            words,
+            live=self.catalog.digests,
+            read=self.texts,
+            among=None if among is self.catalog.everything else among,
+            filters=filters,
+            syntax=syntax,
+            may_refresh=not is_part,
+            read_titles=self.titles,
+            is_timed=self.is_timed,
+        )
+
+    def find_holders(self, texts: Collection[str]) -> list[str]:
+        """Return the entries that hold all words of one of some texts, the best first."""
+        return self.index.find_holders(texts, live=self.catalog.digests, read=self.texts)
+
+    def titles(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:
+        """Yield what the index takes in of entries but for their bodies, which need not be read."""
+        return (document_of(self.catalog.entries[one], "", self.catalog.digests[one]) for one in addresses)
+
+    def texts(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:
+        """Yield what the index takes in of entries; one whose file went away meanwhile is left out."""
+        entries = self.catalog.entries
+        return (document_of(entries[address], body, digest) for address, body, digest in self.catalog.bodies(addresses))
+
+    @cached_property
+    def _plain_files(self) -> frozenset[str]:
+        """The files that can be opened: to open a pipe would wait for ever."""
+        return frozenset(file.path for file in self.tree.files() if file.kind is FileKind.FILE)
+
+    def bytes_of(self, path: str) -> bytes | None:
+        """Return the content of a file of the tree, or None where it, or the whole tree, cannot be read.
+
+        The settings say things of every wing, so that who may not see them all is not shown their text.
+        """
+        if path == SETTINGS_NAME and self.access.is_narrow:
+            return None
+        try:
+            content = read_one(self.tree, path) if path in self._plain_files else None
+        except MdmemError:
+            return None
+        return None if isinstance(content, Unreadable) else content
+
+    def line_of(self, place: Place) -> str | None:
+        """Return the line of a file that a place is in, or None where the file cannot be read as text."""
+        lines = self._lines_of(place.path) or ()
+        line = lines[place.line - 1] if place.line <= len(lines) else None
+        return None if line is not None and self.catalog.names_hidden(line, place.path) else line
+
+    def _lines_of(self, path: str) -> list[str] | None:
+        # Findings come by file, and one file may have thousands.
+        if path not in self._shown:
+            if len(self._shown) >= _SHOWN_FILES:
+                self._shown.clear()
+            content = self.bytes_of(path)
+            text = None if content is None else content.decode("utf-8", "replace").removeprefix("\ufeff")
+            self._shown[path] = None if text is None else text.splitlines()
+        return self._shown[path]
+
+    @cached_property
+    def _shown(self) -> dict[str, list[str] | None]:
+        return {}
+
+
+def _named(said: str, commit: str) -> str:
+    return commit[:10] if said == commit else f"{said} ({commit[:10]})"

@@ -1,0 +1,1 @@
+"""Plans, proves and writes changes of entries."""

@@ -1,0 +1,256 @@
+"""Mending what the checks found: fixes chosen, tried in memory until none is left, and made one plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from mdmem.checks.engine import CheckReport
+from mdmem.checks.registry import CHANGE
+from mdmem.checks.run import CheckRequest, check_all, reported
+from mdmem.errors import UsageError
+from mdmem.model.finding import Finding, Fix
+from mdmem.store.tree import Tree, Unreadable, read_one
+from mdmem.store.tree.overlay import OverlaidTree
+from mdmem.store.workspace.workspace import Workspace
+from mdmem.write.change_set import Change, ChangeSet, apply
+from mdmem.write.fix_choice import FixChoice, RefusedFix, choose
+from mdmem.write.proof import brought, unrevealed
+from mdmem.write.write import is_unchanged
+
+# One fix may make room for the next, and renames wait for the rest: the Python proposals took four rounds.
+_ROUNDS = 20
+_Check = Callable[[Tree], CheckReport]
+_Name = tuple[str, str, str]
+
+
+class FixResult(Struct, frozen=True):
+    """What mending comes to: the report on the files as they will be, what it ended, and what is to be written.
+
+    `refused` are the fixes that were left out since each would have brought a new finding.
+    """
+
+    report: CheckReport
+    fixed: tuple[Finding, ...]
+    plan: ChangeSet
+    refused: tuple[RefusedFix, ...] = ()
+
+
+def mend_all(tree: Tree, check: _Check, *, with_unsafe: bool = False, prove: _Check | None = None) -> FixResult:
+    """Return what is left when every fix that can be made was made; nothing is written.
+
+    `check` is asked again after each round of fixes, with the tree that they lead to. `prove` asks every check about
+    the whole tree, where `check` asks less: a fix that would bring a new finding is left out.
+    """
+    mending = _Mending(tree, check, prove or check, with_unsafe=with_unsafe)
+    while mending.take_round():
+        pass
+    proved = mending.proved
+    plan = proved.moves.plan(proved.tree)
+    return FixResult(proved.report, _ended(proved.fixed, proved.report), plan, tuple(mending.refused))
+
+
+def plan_fix(tree: Tree, finding: Finding) -> ChangeSet:
+    """Return what the fix of one finding changes; nothing where it cannot be made, or a file would load worse."""
+    overlaid = OverlaidTree(tree)
+    chosen = choose(overlaid, [finding], with_unsafe=True)
+    return _Moves().after(chosen).plan(overlaid.with_changes(chosen.contents, chosen.renames))
+
+
+class _Mending:
+    """The rounds of one run.
+
+    `proved` is how far they brought no new finding. A round may bring one that can be mended in turn, as the second end
+    of a supersession is; what comes of it is proved against the same state, and given up together.
+    """
+
+    def __init__(self, tree: Tree, check: _Check, prove: _Check, *, with_unsafe: bool) -> None:
+        self._check, self._prove, self._with_unsafe = check, prove, with_unsafe
+        self.proved = self._state = self._checked(OverlaidTree(tree))
+        self.refused: list[RefusedFix] = []
+        self._suspects: list[_Name] = []
+        self._barred: set[_Name] = set()
+        self._doubtful: tuple[FixChoice, list[Finding]] | None = None
+        self._rounds_left = _ROUNDS
+
+    def _checked(self, tree: OverlaidTree) -> _State:
+        report = self._check(tree)
+        known = report if self._prove is self._check else self._prove(tree)
+        return _State(tree, report, known.findings)
+
+    def take_round(self) -> bool:
+        """Make fixes that can be made together; False where none is left."""
+        if not self._rounds_left:
+            return False
+        self._rounds_left -= 1
+        chosen = choose(self._state.tree, self._offered(), with_unsafe=self._with_unsafe)
+        if chosen.findings:
+            self._prove_round(chosen)
+        elif self._doubtful is not None:
+            self._give_up(*self._doubtful)
+        elif self._suspects:
+            self._try_alone(self._suspects.pop())
+        else:
+            self.refused += chosen.left_out
+            return False
+        return True
+
+    def _offered(self) -> list[Finding]:
+        kept_back = self._barred.union(self._suspects)
+        return [finding for finding in self._state.report.findings if _name(finding) not in kept_back]
+
+    def _try_alone(self, suspect: _Name) -> None:
+        self._barred.add(suspect)
+        alone = [finding for finding in self._state.report.findings if _name(finding) == suspect]
+        chosen = choose(self._state.tree, alone, with_unsafe=self._with_unsafe)
+        self.refused += chosen.left_out
+        if chosen.findings:
+            self._prove_round(chosen)
+
+    def _prove_round(self, chosen: FixChoice) -> None:
+        state = self._state = self._state.after(chosen, self._checked)
+        found = brought(
+            self.proved.known,
+            state.known,
+            ended=state.fixed[len(self.proved.fixed) :],
+            renames=state.renames[len(self.proved.renames) :],
+        )
+        new = unrevealed(found, state.revealed) if found else found
+        self._doubtful = self._doubtful or (chosen, new)
+        if not new:
+            self.proved, self._doubtful = state, None
+        elif not all(self._can_be_mended(finding) for finding in new):
+            self._give_up(self._doubtful[0], new if self._doubtful[0] is chosen else self._doubtful[1])
+
+    def _can_be_mended(self, finding: Finding) -> bool:
+        fix = finding.fix
+        return fix is not None and (fix.is_safe or self._with_unsafe) and _name(finding) not in self._barred
+
+    def _give_up(self, chosen: FixChoice, new: Sequence[Finding]) -> None:
+        """Go back to what is proved, and leave out the fixes that brought new findings.
+
+        Where several may have brought one, each is tried alone.
+        """
+        self._state, self._doubtful, self._rounds_left = self.proved, None, _ROUNDS
+        culprits = _culprits(chosen, new)
+        if culprits:
+            self.refused += culprits
+            self._barred.update(_name(one.finding) for one in culprits)
+            return
+        named = {_name(finding) for finding in chosen.findings}
+        if len(named) > 1:
+            self._suspects += sorted({_name(finding) for finding in chosen.suspects(new)})
+            return
+        self._barred |= named
+        first = chosen.findings[0]
+        if first.fix is not None:
+            self.refused.append(RefusedFix(first, first.fix, new[0]))
+
+
+def _culprits(chosen: FixChoice, new: Iterable[Finding]) -> list[RefusedFix]:
+    """Return the fixes that surely brought a finding about a change: each alone edits the file that it is about."""
+    editing: dict[str, list[tuple[Finding, Fix]]] = {}
+    for finding in chosen.findings:
+        if finding.fix is not None:
+            for path in {edit.path for edit in finding.fix.edits}:
+                editing.setdefault(path, []).append((finding, finding.fix))
+    changes = ((editing.get(one.place.path, ()), one) for one in new if one.code in CHANGE)
+    found = {_name(fixes[0][0]): RefusedFix(*fixes[0], one) for fixes, one in changes if len(fixes) == 1}
+    return list(found.values())
+
+
+def _name(finding: Finding) -> _Name:
+    """Return what a fix is known by from round to round."""
+    return finding.code, finding.place.path, finding.fix.title if finding.fix is not None else ""
+
+
+def _ended(fixed: Iterable[Finding], report: CheckReport) -> tuple[Finding, ...]:
+    """Leave out those that are found again; what was mended in a later round stands where it then stood."""
+    left = {(finding.code, finding.place.path, finding.message) for finding in report.findings}
+    ended = {finding for finding in fixed if (finding.code, finding.place.path, finding.message) not in left}
+    return tuple(sorted(ended, key=lambda finding: finding.sort_key))
+
+
+class _Moves(Struct, frozen=True):
+    """Every file that some rounds touched, in the order of the first touch, by its path before and after."""
+
+    now: Mapping[str, str] = field(default_factory=dict)
+
+    def after(self, chosen: FixChoice) -> _Moves:
+        """Return the same with what another round touched."""
+        now, before = dict(self.now), {now: before for before, now in self.now.items()}
+        for path in chosen.contents:
+            now.setdefault(before.get(path, path), path)
+        for old, new in chosen.renames:
+            now[before.get(old, old)] = new
+        return _Moves(now)
+
+    def plan(self, mended: OverlaidTree) -> ChangeSet:
+        """Return the difference between the tree below and the mended one."""
+        changes = []
+        for path, to in self.now.items():
+            before, after = mended.bytes_below(path), read_one(mended, to)
+            if not isinstance(before, Unreadable) and not isinstance(after, Unreadable):
+                changes.append(Change(path, to, before, after))
+        return ChangeSet(
+            tuple(change for change in changes if (change.path, change.before) != (change.to, change.after))
+        )
+
+
+class _State(Struct, frozen=True):
+    """The tree that some rounds lead to, and what every check finds there; what was mended, moved and made readable."""
+
+    tree: OverlaidTree
+    report: CheckReport
+    known: tuple[Finding, ...]
+    fixed: tuple[Finding, ...] = ()
+    moves: _Moves = field(default_factory=_Moves)
+    renames: tuple[tuple[str, str], ...] = ()
+    revealed: frozenset[str] = frozenset()
+
+    def after(self, chosen: FixChoice, check: Callable[[OverlaidTree], _State]) -> _State:
+        """Return the state that fixes lead to."""
+        return replace(
+            check(self.tree.with_changes(chosen.contents, chosen.renames)),
+            fixed=(*self.fixed, *chosen.findings),
+            moves=self.moves.after(chosen),
+            renames=(*self.renames, *chosen.renames),
+            revealed=self.revealed.union(chosen.revealed()),
+        )
+
+
+def mend(
+    workspace: Workspace, asked: CheckRequest, *, with_unsafe: bool, is_dry: bool
+) -> tuple[CheckReport, FixResult]:
+    """Mend what can be mended and return what is left, and what was changed; with `is_dry` nothing is written.
+
+    Raises UsageError where another tree than the working tree is read, and what `apply` raises.
+    """
+    if not workspace.snapshot.is_working_tree:
+        raise UsageError("only files on disk can be mended; leave out --staged, --rev and --merge")
+
+    known = workspace.catalog.file_digests
+    whole = replace(asked, select=(), ignore=(), paths=())
+
+    def mended_in(one: Workspace) -> FixResult:
+        def check(tree: Tree) -> CheckReport:
+            return check_all(one.over(tree), asked)
+
+        def prove(tree: Tree) -> CheckReport:
+            return check_all(one.over(tree), whole)
+
+        return mend_all(one.tree, check, with_unsafe=with_unsafe, prove=check if whole == asked else prove)
+
+    mended = mended_in(workspace)
+
+    def newest() -> ChangeSet:
+        nonlocal mended
+        fresh = workspace.reread()
+        mended = mended if is_unchanged(workspace, fresh, known) else mended_in(fresh)
+        return mended.plan
+
+    if not is_dry:
+        apply(workspace.location.root, mended.plan, state=workspace.state_folder, newest=newest)
+    return reported(replace(mended.report, fixed=mended.fixed, is_dry=is_dry), asked), mended

@@ -1,0 +1,210 @@
+"""`remember`: a memory word for word, into a project's wing or into the caller's own; it never raises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from mdmem.ask.context.describe import PRIVATE, id_of
+from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
+from mdmem.model.entry import Status, moment_on
+from mdmem.store.catalog import full_address
+from mdmem.store.state.lock import write_lock
+from mdmem.store.state.places import WING
+from mdmem.store.workspace.own_memory import make_own_memory
+from mdmem.store.workspace.scope import Filters, resolve_scope, scope_state
+from mdmem.store.workspace.unread_wings import is_doubtful
+from mdmem.store.workspace.visibility import may_write_to, require_writable
+from mdmem.store.workspace.wings import find_wing
+from mdmem.store.workspace.workspace import Workspace
+from mdmem.write.create import SimilarEntry, create, find_near
+from mdmem.write.governance import needs_token, status_for_agent
+from mdmem.write.memory import Memo, compose_memo, contradicts, read_memo
+from mdmem.write.resend import WAS_LOST, ResentSave
+from mdmem.write.target import free_address, room_for
+from mdmem.write.write import WriteOptions, is_written, new_fault, write_once
+
+_ATTEMPTS = 3
+# The folder whose lock makes comparing and writing one step to all who save.
+_SAVING = "saving"
+_WAIT = 30.0
+
+
+class SimilarMemory(Struct, frozen=True, kw_only=True):
+    """An entry that says nearly the same as a memory, or the opposite."""
+
+    id: str
+    type: str
+    name: str
+    status: str
+    similarity: float
+    why: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        named = {"id": self.id, "type": self.type, "name": self.name, "status": self.status}
+        return named | {"similarity": round(self.similarity, 2), "why": self.why}
+
+
+class RememberResult(Struct, frozen=True, kw_only=True):
+    """What became of a memory; `id` is None where nothing was written."""
+
+    success: bool
+    id: str | None
+    message: str
+    timestamp: datetime
+    conflicts: tuple[SimilarMemory, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of the contract."""
+        return {
+            "success": self.success,
+            "id": self.id,
+            "message": self.message,
+            "timestamp": self.timestamp.isoformat(),
+            "conflicts": [one.as_json() for one in self.conflicts],
+        }
+
+
+def remember(
+    workspace: Workspace, given: Mapping[str, object], *, now: Callable[[], datetime] | None = None
+) -> RememberResult:
+    """Keep a memory and return what became of it; whatever stands in the way is the message."""
+    moment = now() if now is not None else datetime.now(UTC)
+    try:
+        return _remembered(workspace, read_memo(given), moment)
+    except MdmemError as error:
+        why = str(error)
+    except OSError as error:
+        why = f"the system refuses {error.filename or 'a file'}: {(error.strerror or str(error)).lower()}"
+    return RememberResult(success=False, id=None, message=why, timestamp=moment)
+
+
+def _remembered(workspace: Workspace, memo: Memo, now: datetime) -> RememberResult:
+    error: MdmemError = LostRaceError("others write all the time; call again")
+    workspace.location.require_root()
+    memo = replace(memo, project=_project_of(workspace, memo))
+    home = workspace if memo.project is not None else make_own_memory(workspace)
+    for _ in range(_ATTEMPTS):
+        try:
+            with write_lock(home.state_folder / _SAVING, wait=_WAIT):
+                return _write(home.reread(), memo, now, is_private=memo.project is None)
+        except LostRaceError as lost:
+            error = lost
+    raise error
+
+
+def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> RememberResult:
+    wing = WING if is_private else _wing_of(home, memo.project or "")
+    asked = {name: value for name, value in asdict(memo).items() if name != "project"}
+    intended = ResentSave.of(home, "remember", asked, wing=wing, now=now)
+    known = intended.found()
+    if known is not None:
+        name = id_of(known, is_private=is_private)
+        return RememberResult(success=True, id=name, message=f"{name} is saved; {WAS_LOST}", timestamp=now)
+    room = room_for(home.settings, memo.kind.room_kind, memo.room)
+    address = free_address(home, wing, room, kind=memo.kind.value, title=memo.title)
+    see, unlinked = _links(home, memo.related_to, address)
+    status = status_for_agent(home.settings, memo.kind.type)
+    created_at = moment_on(home.today, now)
+    composed = compose_memo(memo, address, status=status, created_at=created_at, see=see, unlinked=unlinked)
+    text = composed.content.decode()
+    change_set = replace(create(address, text), agent=memo.agent)
+    fault = next(filter(None, (new_fault(one, home.settings, today=home.today) for one in change_set.changes)), None)
+    if fault is not None:
+        raise UsageError(f"nothing was written: {fault}")
+    near = _near(home, address, text, is_private=is_private)
+    said = [*_said(id_of(address, is_private=is_private), status, unlinked, near)]
+    new = next(one for one in change_set.changes if one.to == f"{address}.md")
+    try:
+        with intended.writing(new):
+            write_once(home, lambda _: change_set, WriteOptions())
+    except EnvironmentFaultError as error:
+        if not is_written(home, change_set):
+            raise
+        said.append(str(error))
+    return RememberResult(
+        success=True,
+        id=id_of(address, is_private=is_private),
+        message="; ".join(said),
+        timestamp=now,
+        conflicts=near,
+    )
+
+
+def _project_of(workspace: Workspace, memo: Memo) -> str | None:
+    """Return the project that a memory belongs to, None for the caller's own: `private` says so.
+
+    Where none is named it is the default wing, if the settings name a project's that the caller may write.
+    """
+    default = workspace.settings.default_wing
+    if memo.project == WING and find_wing(WING, workspace.catalog.wings) is None:
+        return None
+    if memo.project is not None or default is None:
+        return memo.project
+    wing = workspace.catalog.wings.get(find_wing(default, workspace.catalog.wings) or "")
+    is_open = wing is not None and not wing.is_shared and may_write_to(workspace, default)
+    return default if is_open else None
+
+
+def _wing_of(workspace: Workspace, project: str) -> str:
+    """Return the wing that a memory of a project goes to; raises UsageError where none may take it."""
+    require_writable(workspace, project)
+    answer = scope_state(workspace.catalog, project)
+    if answer.wing is None:
+        raise UsageError(f"there is no wing for the project `{project}` yet; with `project` `{WING}` it is yours alone")
+    wing = workspace.catalog.wings.get(answer.wing)
+    if needs_token(wing, "project", is_doubtful=is_doubtful(workspace.catalog, answer.wing)):
+        hint = "a person writes there with `mdmem new`"
+        raise UsageError(f"`{answer.wing}` is a shared wing, which takes no memory of this kind; {hint}")
+    return answer.wing
+
+
+def _links(home: Workspace, named: Sequence[str], address: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the addresses that names mean, and the names that mean none here."""
+    see, unlinked = list[str](), list[str]()
+    for name in named:
+        plain = f"{WING}/{name.removeprefix(PRIVATE)}" if name.startswith(PRIVATE) else name
+        found = full_address(plain, address, home.catalog.entries)
+        see += [found] if found is not None else []
+        unlinked += [name] if found is None else []
+    return tuple(dict.fromkeys(see)), tuple(unlinked)
+
+
+def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> tuple[SimilarMemory, ...]:
+    """Return the entries of the scope that say nearly the same, those of other projects left out."""
+    wing = address.split("/", 1)[0]
+    scope = resolve_scope(home.catalog, home.settings, Filters(wings=(wing,)))
+    lineage = home.catalog.lineage
+    found = [one for one in find_near(home, address, text) if scope.holds(one.entry.address)]
+    alive = [one for one in found if one.entry.status is Status.DRAFT or lineage.is_current(one.entry.address)]
+    return tuple(_similar(home, one, text, is_private=is_private) for one in alive)
+
+
+def _similar(home: Workspace, near: SimilarEntry, text: str, *, is_private: bool) -> SimilarMemory:
+    entry = near.entry
+    opposite = contradicts(text, f"{entry.title}\n{home.catalog.body(entry.address)}")
+    why = "it says nearly the same" + (", and one of the two negates it" if opposite else "")
+    return SimilarMemory(
+        id=id_of(entry.address, is_private=is_private),
+        type=entry.type.value,
+        name=entry.title,
+        status=entry.status.value,
+        similarity=near.similarity,
+        why=why,
+    )
+
+
+def _said(name: str, status: Status, unlinked: Sequence[str], near: Sequence[SimilarMemory]) -> Iterator[str]:
+    is_draft = status is Status.DRAFT
+    alone = ", for you alone" if name.startswith(PRIVATE) else ""
+    yield f"{name} is saved{alone}" + (" as a draft: it binds nobody until a person approves it" if is_draft else "")
+    if unlinked:
+        listed = ", ".join(f"`{one}`" for one in unlinked)
+        yield f"{listed} of `related_to` is no entry here, so it is kept as a word and not as a link"
+    if near:
+        yield f"`{near[0].id}` says nearly the same; read it before you rely on either"
