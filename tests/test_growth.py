@@ -10,15 +10,15 @@ import pytest
 from builders import entry, entry_text, make_root, memory, open_root, run_here, write, write_entry
 from review.sides import reviewed, successor, superseded
 
-from mdmem import lineage, similarity
 from mdmem.change import near_duplicates, similar
 from mdmem.change.near_duplicates import near_pairs, numbered
 from mdmem.change.why import why
 from mdmem.checks.rules import link_not_tracked
 from mdmem.checks.run import CheckRequest, check
-from mdmem.markdown import parse, patch
+from mdmem.markdown import parse, patch, similarity
 from mdmem.markdown.parse import parse_document
 from mdmem.markdown.similarity import undeclared_overlaps
+from mdmem.model import lineage
 from mdmem.model.entry import Wing, WingKind
 from mdmem.model.finding import Place
 

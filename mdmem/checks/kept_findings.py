@@ -92,8 +92,8 @@ def version() -> str:
 def sources() -> str:
     """Return what tells this program's sources, and those that it parses with, from any others."""
     folder = Path(mdmem.__file__).parent
-    read = (folder, *(folder / name for name in ("catalog", "checks", "checks/fixes", "checks/rules")))
-    read += tuple(folder / name for name in ("document", "entry", "settings", "tree"))
+    read = (folder, *(folder / name for name in ("checks", "checks/fixes", "checks/rules", "markdown", "model")))
+    read += tuple(folder / "store" / name for name in ("catalog", "settings", "tree"))
     stats = [*(_stat(item) for one in read for item in sorted(os.scandir(one), key=lambda item: item.name))]
     libraries = [_stat(Path(spec.origin)) for name in _LIBRARIES if (spec := find_spec(name)) and spec.origin]
     told = (mdmem.__version__, sys.version, unicodedata.unidata_version, *filter(None, stats), *libraries)
