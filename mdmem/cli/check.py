@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     "--format", "form", type=click.Choice(tuple(FORMATS)), help="How to print; in GitHub Actions github, else text."
 )
 @global_options
-def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: str | None, **options: Any) -> int:
+def check_command(given: Globals, paths: tuple[str, ...], form: str | None, explain: str | None, **options: Any) -> int:
     """Check every file and every link of the memory; PATHs narrow what is reported, never what is read.
 
     Exit code 0: clean; 1: findings; 2: a wrong argument or setting; 3: something could not be read.

@@ -69,5 +69,5 @@ def _nearest(name: str) -> str:
 
 @click.group("hub", cls=_LazyGroup)
 @global_options
-def command(_: Globals) -> None:
+def hub_command(_: Globals) -> None:
     """Ask all memories of an organisation at once: their copy on PostgreSQL, which git can always make again."""

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from mdmem.ask.entries import count_hidden, in_full, list_entries
 from mdmem.ask.question import Question
+from mdmem.cli.ask import within
 from mdmem.cli.common import Globals, columns, format_option, global_options, print_text, today
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.hub_common import dsn_option, now, reading, repositories_option
-from mdmem.cli.list import within
 from mdmem.hub.across import AcrossRequest, list_across
 from mdmem.hub.repository_copy import open_copy
 from mdmem.render import hub_answers

@@ -8,10 +8,10 @@ import click
 
 from mdmem.ask.question import Question
 from mdmem.ask.search import search, snippets
+from mdmem.cli.ask import remark_nothing
 from mdmem.cli.common import Globals, format_option, global_options, print_text, today
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.hub_common import dsn_option, now, reading, remark_reach, repositories_option
-from mdmem.cli.search import remark_nothing
 from mdmem.hub.across import AcrossRequest, search_across
 from mdmem.hub.repository_copy import open_copy
 from mdmem.render import hub_answers

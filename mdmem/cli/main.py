@@ -9,7 +9,6 @@ import sys
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
-from keyword import iskeyword
 
 import click
 
@@ -93,9 +92,25 @@ _FIRST = (
 )
 
 
-def module_of(name: str) -> str:
-    """Return the module of a command; a word of Python's is no name for one."""
-    return f"mdmem.cli.{name}_" if iskeyword(name) else f"mdmem.cli.{name.replace('-', '_')}"
+# The module of each command; those that are not named here have a module of their own.
+_MODULES = {
+    "start": ("init", "status", "guide", "fields", "index"),
+    "ask": ("retrieve", "brief", "search", "context", "show", "list"),
+    "history": ("why", "graph", "log", "blame"),
+    "write": ("new", "supersede", "approve", "review", "verify", "deprecate", "mv", "edit"),
+    "team": ("diff", "resolve", "sync", "hygiene", "site", "hooks"),
+    "agents": ("mcp", "lsp", "save", "token", "pending", "audit"),
+    "exchange": ("import", "export"),
+    "plumbing": ("hook-event", "merge-driver"),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def load_command(name: str) -> click.Command:
+    """Import the module of a command and return the command."""
+    module = import_module(f"mdmem.cli.{_HOMES.get(name, name)}")
+    command: click.Command = getattr(module, f"{name.replace('-', '_')}_command")
+    return command
 
 
 class LazyGroup(WithHelp, click.Group):
@@ -109,9 +124,7 @@ class LazyGroup(WithHelp, click.Group):
         """Return the command, or None where the table has none."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(module_of(cmd_name))
-        command: click.Command = module.command
-        return command
+        return load_command(cmd_name)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the lines that most need, then the names of the commands, group by group, and of the options."""

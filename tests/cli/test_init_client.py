@@ -29,7 +29,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from processes import python
 
-from mdmem.cli.init import command
+from mdmem.cli.start import init_command
 from mdmem.setup.clients import CLIENTS
 
 Capture = pytest.CaptureFixture[str]
@@ -64,7 +64,7 @@ def server_in(file: Path) -> dict[str, Any]:
 
 
 def test_every_client_of_the_table_can_be_named() -> None:
-    (option,) = [one for one in command.params if one.name == "clients"]
+    (option,) = [one for one in init_command.params if one.name == "clients"]
     assert list(option.type.choices) == list(CLIENTS) == list(FILES)  # type: ignore[attr-defined]
 
 

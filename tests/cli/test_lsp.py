@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from builders import run_here, run_mdmem
 
-from mdmem.cli.lsp import command
+from mdmem.cli.agents import lsp_command
 from mdmem.errors import UsageError
 from mdmem.lsp.handshake import framed
 
@@ -14,7 +14,7 @@ from mdmem.lsp.handshake import framed
 def test_extra_that_is_missing_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mdmem.cli.lsp.find_spec", lambda name: None)
+    monkeypatch.setattr("mdmem.cli.agents.find_spec", lambda name: None)
     ran = run_here(capsys, "lsp", cwd=tmp_path)
     assert ran.code == 2
     assert "the server for editors needs the extra `lsp`; type `" in ran.err
@@ -46,4 +46,4 @@ def test_header_that_nobody_can_mean_ends_it_in_a_line(
     monkeypatch.setattr("sys.stdin", TextIOWrapper(sent))
     monkeypatch.setattr("sys.stdout", TextIOWrapper(BytesIO()))
     with pytest.raises(UsageError, match="header that no message has"):
-        command.main(["--root", str(tmp_path)], standalone_mode=False)
+        lsp_command.main(["--root", str(tmp_path)], standalone_mode=False)

@@ -192,7 +192,7 @@ def test_interruption_exits_130(tmp_path: Path, capsys: Capture, monkeypatch: py
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mdmem.cli.list.list_entries", interrupted)
+    monkeypatch.setattr("mdmem.cli.ask.list_entries", interrupted)
     ran = run_here(capsys, "list", cwd=memory(tmp_path))
     assert (ran.code, ran.out, ran.err.strip()) == (130, "", "")
 
@@ -203,7 +203,7 @@ def test_refusal_of_the_system_exits_3_and_names_the_file(
     def refused(*_: object) -> None:
         raise PermissionError(13, "Permission denied", "some/file")
 
-    monkeypatch.setattr("mdmem.cli.list.list_entries", refused)
+    monkeypatch.setattr("mdmem.cli.ask.list_entries", refused)
     ran = run_here(capsys, "list", cwd=memory(tmp_path))
     assert (ran.code, ran.err) == (3, "mdmem: the system refuses some/file: Permission denied\n")
 
@@ -214,7 +214,7 @@ def test_fault_of_ours_is_one_sentence_that_says_so(
     def broken(*_: object) -> None:
         raise LookupError("of ours")
 
-    monkeypatch.setattr("mdmem.cli.list.list_entries", broken)
+    monkeypatch.setattr("mdmem.cli.ask.list_entries", broken)
     ran = run_here(capsys, "list", cwd=memory(tmp_path))
     assert ran.code == 3
     assert ran.err.startswith("mdmem: a fault of mdmem itself (LookupError: of ours); set MDMEM_DEBUG=1")

@@ -6,14 +6,13 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 import click
 import pytest
 from builders import commit_all, entry_text, git, memory, run_here, run_mdmem, write
 
-from mdmem.cli.main import COMMANDS, module_of
+from mdmem.cli.main import COMMANDS, load_command
 
 Capture = pytest.CaptureFixture[str]
 # A colour, a window's title, the clipboard, C1, DEL, turned direction, no width, other ends of lines.
@@ -98,7 +97,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def forms(name: str) -> list[str]:
-    command = import_module(module_of(name)).command
+    command = load_command(name)
     choices = [one.type for one in command.params if one.name == "form"]
     return list(choices[0].choices) if choices and isinstance(choices[0], click.Choice) else []
 
@@ -170,7 +169,7 @@ def test_what_a_traceback_says_is_shown(hostile: Path, capsys: Capture, monkeypa
     def broken(*_: object) -> None:
         raise LookupError(EVIL)
 
-    monkeypatch.setattr("mdmem.cli.list.list_entries", broken)
+    monkeypatch.setattr("mdmem.cli.ask.list_entries", broken)
     monkeypatch.setenv("MDMEM_DEBUG", "1")
     ran = run_here(capsys, "list", cwd=hostile)
     assert (ran.code, ACTING.findall(ran.err)) == (3, [])

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,7 +14,7 @@ import pytest
 from builders import TODAY, make_root, run_here, run_mdmem, write
 from golden import DATA
 
-from mdmem.cli.main import module_of
+from mdmem.cli.main import load_command
 from mdmem.exchange.dialects import DIALECTS
 
 CASES = sorted((DATA / "import").iterdir())
@@ -61,7 +60,7 @@ def test_records_become_the_entries_that_are_expected(
 
 
 def test_every_dialect_can_be_said() -> None:
-    (said,) = (one for one in import_module(module_of("import")).command.params if one.name == "dialect")
+    (said,) = (one for one in load_command("import").params if one.name == "dialect")
     assert sorted(said.type.choices) == sorted(DIALECTS) == sorted(case.name for case in CASES if case.name != "houses")
 
 

@@ -1,4 +1,4 @@
-"""`mdmem graph`: how entries came to bind or were replaced, as lines or as a picture."""
+"""The commands about the past of an entry: why, graph, log and blame."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem.cli.common import Globals, at_option, global_options, open_workspace, print_text
+from mdmem.change.log import blame, log
+from mdmem.change.why import why
+from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_address, complete_wing
+from mdmem.render.history import blame_json, blame_text, log_json, log_text, why_text
+from mdmem.render.json import dump, why_json
 from mdmem.render.lineage_graph import lineage_graph, linked_graph
 from mdmem.render.lineage_text import lineage_text
 from mdmem.render.mermaid import lineage_flowchart
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
     help="As lines, as a picture, or for a host that draws Mermaid.",
 )
 @global_options
-def command(given: Globals, addresses: tuple[str, ...], wing: str | None, form: str, revision: str | None) -> int:
+def graph_command(given: Globals, addresses: tuple[str, ...], wing: str | None, form: str, revision: str | None) -> int:
     """Draw what replaced what, with drafts, amendments, overrides and contradictions: `mdmem graph A B`.
 
     Without an address: whatever replaces, amends, overrides or contradicts something, as far as a picture holds it.
@@ -57,3 +61,45 @@ def print_drawing(workspace: Workspace, names: Sequence[str], form: str, ink: In
         print_text(lineage_text(graph, ink))
     else:
         print_text((lineage_svg(graph) if form == "svg" else lineage_flowchart(graph)).rstrip("\n"))
+
+
+@click.command("why")
+@click.argument("address", shell_complete=complete_address)
+@at_option
+@format_option("text", "json", "mermaid", "svg")
+@global_options
+def why_command(given: Globals, address: str, form: str, revision: str | None) -> int:
+    """Show the chain of ADDRESS in both directions, with reasons, dates and commits."""
+    if form in ("mermaid", "svg"):
+        print_drawing(open_workspace(given, revision=revision), (address,), form, given.ink())
+        return 0
+    explained = why(open_workspace(given, revision=revision), address)
+    print_text(dump(why_json(explained)) if form == "json" else why_text(explained, given.ink()))
+    return 0
+
+
+@click.command("log")
+@click.argument("address", shell_complete=complete_address)
+@at_option
+@format_option("text", "json")
+@global_options
+def log_command(given: Globals, address: str, form: str, revision: str | None) -> int:
+    """Show the history of ADDRESS, through its moves, the newest first: who changed what, in which commit.
+
+    One that is gone has a history, too, by its full address.
+    """
+    found = log(open_workspace(given, revision=revision), address)
+    print_text(dump(log_json(found)) if form == "json" else log_text(found, given.ink()))
+    return 0
+
+
+@click.command("blame")
+@click.argument("address", shell_complete=complete_address)
+@at_option
+@format_option("text", "json")
+@global_options
+def blame_command(given: Globals, address: str, form: str, revision: str | None) -> int:
+    """Show which commit last set each field of ADDRESS and its body, through its moves, and who made it."""
+    found = blame(open_workspace(given, revision=revision), address)
+    print_text(dump(blame_json(found)) if form == "json" else blame_text(found, given.ink()))
+    return 0

@@ -1,0 +1,139 @@
+"""The commands to start with: init, status, guide, fields and index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from mdmem.change.status import refresh_index, report_status
+from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
+from mdmem.cli.completion import complete_field
+from mdmem.guide import page, summary, topics
+from mdmem.model.fields import FIELDS
+from mdmem.model.spelling import get_field
+from mdmem.render.fields import field_text, fields_json, fields_markdown, fields_text
+from mdmem.render.json import dump, status_json
+from mdmem.render.status import status_text
+from mdmem.render.words import count
+from mdmem.setup.init import init
+
+
+@click.command("init")
+@click.argument("folder", metavar="[DIR]", required=False)
+@click.option("--wing", "-w", help="The first wing; without it the repository's name.")
+@click.option("--no-hook", is_flag=True, help="Leave git's hooks alone.")
+@click.option(
+    "--client",
+    "clients",
+    multiple=True,
+    type=click.Choice(
+        [
+            *("claude-code", "cursor", "vscode", "codex", "gemini"),
+            *("opencode", "copilot", "qwen", "continue", "generic"),
+        ]
+    ),
+    help="Add the MCP server to this client's configuration of the project; repeatable.",
+)
+@click.option(
+    "--hooks",
+    "client_hooks",
+    is_flag=True,
+    help="With --client: add its own hooks, too, so that what binds a file reaches the model when it edits it.",
+)
+@click.option(
+    "--command", "started", default="mdmem", metavar="PATH", help="What starts mdmem there.  [default: mdmem]"
+)
+@global_options
+def init_command(
+    given: Globals,
+    folder: str | None,
+    wing: str | None,
+    *,
+    no_hook: bool,
+    clients: tuple[str, ...],
+    client_hooks: bool,
+    started: str,
+) -> int:
+    """Start a memory in DIR (`memory`): settings, a first wing, the hook, a line in AGENTS.md.
+
+    What exists is never changed; what could not be done is said, with the lines to add. With --client the server
+    `mdmem mcp` is added to the client's file, and AGENTS.md names its tools, both without a change to the rest.
+    """
+    if client_hooks and not clients:
+        raise click.UsageError("--hooks adds the hooks of a client; name it with --client")
+    steps = init(
+        Path.cwd(),
+        given.root or folder,
+        wing=wing,
+        hook=not no_hook,
+        clients=clients,
+        client_hooks=client_hooks,
+        command=started,
+    )
+    for step in steps:
+        print_text(step)
+    return 0
+
+
+@click.command("status")
+@at_option
+@format_option("text", "json")
+@global_options
+def status_command(given: Globals, form: str, revision: str | None) -> int:
+    """Show the root and why it is the root, the wings, the index and the findings."""
+    report = report_status(open_workspace(given, revision=revision))
+    print_text(dump(status_json(report)) if form == "json" else status_text(report, given.ink()))
+    return 0
+
+
+def _complete_topic(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+    return [CompletionItem(topic, help=summary(topic)) for topic in topics() if topic.startswith(typed)]
+
+
+@click.command("guide")
+@click.argument("topic", required=False, shell_complete=_complete_topic)
+@global_options
+def guide_command(_: Globals, topic: str | None) -> int:
+    """Print the page of TOPIC, or list the topics."""
+    if topic is None:
+        width = max(map(len, topics()))
+        print_text("\n".join(f"{name:<{width}}  {summary(name)}" for name in topics()))
+        return 0
+    print_text(page(topic).rstrip("\n"), is_page=True)
+    return 0
+
+
+@click.command("fields")
+@click.argument("name", required=False, shell_complete=complete_field)
+@format_option("text", "json", "markdown")
+@global_options
+def fields_command(given: Globals, name: str | None, form: str) -> int:
+    """List the fields of a front matter, or show all there is to know of the field NAME."""
+    fields = FIELDS if name is None else (get_field(name),)
+    if form == "text":
+        print_text(fields_text(fields, given.ink()) if name is None else field_text(fields[0], given.ink()))
+    else:
+        print_text(fields_json(fields) if form == "json" else fields_markdown(fields))
+    return 0
+
+
+@click.command("index")
+@click.option("--rebuild", is_flag=True, help="Build it anew, whatever is there.")
+@format_option("text", "json")
+@global_options
+def index_command(given: Globals, form: str, *, rebuild: bool) -> int:
+    """Bring the full-text index up to date.
+
+    Nobody needs to: every question sees the files as they are. It saves the next question the work.
+    """
+    done = refresh_index(open_workspace(given), rebuild=rebuild)
+    if form == "json":
+        print_text(dump({"total": done.total, "added": done.added, "removed": done.removed, "rebuilt": done.rebuilt}))
+    else:
+        how = ", built anew" if done.rebuilt else ""
+        print_text(
+            f"{count(done.total, 'entry', 'entries')} in the index: {done.added} taken in, {done.removed} dropped{how}"
+        )
+    return 0

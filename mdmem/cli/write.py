@@ -1,0 +1,426 @@
+"""The commands that write entries: new, edit, mv, and the steps of an entry's life."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+from msgspec import Struct
+
+from mdmem.cli.common import (
+    Globals,
+    applies_to_option,
+    global_options,
+    new_wing_from,
+    new_wing_options,
+    open_workspace,
+    print_text,
+    print_written,
+    text_of_written,
+    today,
+    write_options,
+    write_options_from,
+)
+from mdmem.cli.completion import complete_address, complete_draft, complete_in_force, complete_place
+from mdmem.cli.editor import Typed, edited, give_up_empty, piped_text, typing
+from mdmem.cli.short_help import ShortHelp
+from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
+from mdmem.model.entry import EntryType, Status
+from mdmem.model.spelling import meant_value
+from mdmem.model.templates import with_hints, without_hints
+from mdmem.render.writes import near_json, written_json
+from mdmem.store.workspace.addresses import from_here, from_root, resolve_name
+from mdmem.store.workspace.proposals import view_of
+from mdmem.write.approve import approve, in_own_name
+from mdmem.write.code_paths import set_applies_to
+from mdmem.write.create import (
+    Draft,
+    address_of,
+    compose,
+    create_entry,
+    find_near,
+    find_on_subject,
+    near_remarks,
+    refuse_taken,
+    subject_remarks,
+)
+from mdmem.write.edit import faults_of, notes_on, open_entry, save_edit
+from mdmem.write.lifecycle import deprecate, end_review, review, verify
+from mdmem.write.move import move
+from mdmem.write.place import is_place, place_of, require_wing
+from mdmem.write.successor import compose_successor, supersede_with
+from mdmem.write.supersede import supersede
+
+if TYPE_CHECKING:
+    from mdmem.model.entry import Entry, WingKind
+    from mdmem.store.workspace.workspace import Workspace
+    from mdmem.write.create import SimilarEntry
+    from mdmem.write.edit import EditSession
+    from mdmem.write.write import WriteOptions, WriteResult
+
+
+def remark_if_proposed(given: Globals, written: WriteResult, form: str) -> None:
+    """Say it of entries that a write put in force, or else the first of its changes, and that wait for a commit."""
+    if written.changes and not written.is_dry and form != "json":
+        changed = [one.to.removesuffix(".md") for one in written.changes]
+        waiting = _waiting(given, [one for one in changed if one in written.approved] or changed[:1])
+        if waiting:
+            verb, them = ("is", "it") if len(waiting) == 1 else ("are", "them")
+            named = f"{', '.join(waiting[:-1])} and {waiting[-1]}" if len(waiting) > 1 else waiting[0]
+            given.remark(f"{named} {verb} only proposed until a commit of the default branch has {them}")
+
+
+def is_proposed(given: Globals, address: str) -> bool:
+    """Say whether an entry, as it was just written, waits for the default branch before it binds."""
+    return bool(_waiting(given, [address]))
+
+
+def _waiting(given: Globals, addresses: Sequence[str]) -> list[str]:
+    """Return those of some entries, as they were just written, that wait for the default branch before they bind."""
+    catalog = view_of(open_workspace(given)).checkout.catalog
+    stances = ((one, catalog.stance(one)) for one in addresses)
+    return [one for one, stance in stances if stance is not None and stance.standing.is_proposal]
+
+
+_TYPES = ("invariant", "decision", "pattern", "note")
+
+
+class _TypeName(click.Choice[str]):
+    """The name of a type; another format's word for one is told which it is."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        meant = meant_value(value, _TYPES)
+        if value not in _TYPES and meant in _TYPES:
+            self.fail(f"`{value}` is no type; write `{meant}` (of {', '.join(_TYPES)})", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+@click.command("new", cls=ShortHelp, everyday=("body", "applies_to", "status"), page="writing")
+@click.argument("entry_type", metavar="TYPE", type=_TypeName(_TYPES))
+@click.argument("place", metavar="[WING/ROOM[/ID]]", required=False, shell_complete=complete_place)
+@click.argument("heading", metavar="[TITLE]", required=False)
+@click.option("--title", "-t", help="The title, as TITLE; the entry-id is made from it where none is given.")
+@click.option(
+    "--status", "-s", default="draft", show_default=True, type=click.Choice(["draft", "active", "under_review"])
+)
+@click.option("--body", "-b", help="The text; `-` reads standard input. Without it: standard input, or your editor.")
+@applies_to_option
+@new_wing_options
+@write_options
+@global_options
+def new_command(given: Globals, form: str, **options: Any) -> int:
+    """Write a new entry; one that exists is never overwritten.
+
+    TYPE is invariant, decision, pattern or note. Without a place it goes to the default wing and the room of its type;
+    a wing alone, or a room of the default wing, will do. Without --body on a terminal the template opens in your
+    editor, as git chooses it.
+    Entries that say nearly the same, or speak of the same subject, are named.
+    """
+    wanted, wing, workspace = write_options_from(options), new_wing_from(options), open_workspace(given)
+    piped = piped_text(options["body"])
+    draft = _draft(workspace, options, piped or "")
+    written = _written(workspace, draft, wanted, is_typed=piped is None, wing=wing)
+    _print(given, workspace, written, form)
+    if piped is not None and not piped.strip():
+        given.remark("no text was given: the template stands in it and waits to be filled in")
+    if form != "json":
+        _remark(given, written)
+    if not wanted.is_dry:
+        after = f", `mdmem approve {written.address}` puts it in force" if draft.status == "draft" else ""
+        if draft.status == "active" and is_proposed(given, written.address):
+            after = "; it is only proposed until a commit of the default branch has it"
+        given.remark(f"{written.address} is written ({draft.type}, {draft.status}); `mdmem check` checks it{after}")
+    return 0
+
+
+def _draft(workspace: Workspace, options: dict[str, Any], body: str) -> Draft:
+    typed, heading, stated = options["place"], options["heading"], options["title"]
+    if heading is not None and stated is not None:
+        raise click.UsageError("a title is given twice; leave out TITLE or --title")
+    title = stated if stated is not None else heading
+    if typed is not None and title is None and not is_place(workspace, typed):
+        typed, title = None, typed
+    type_ = EntryType(options["entry_type"])
+    return Draft(
+        type=type_,
+        place=place_of(workspace, type_, typed if typed is None else from_root(workspace, typed)),
+        title=(title or "").strip(),
+        status=Status(options["status"]),
+        body=body,
+        applies_to=options["applies_to"],
+    )
+
+
+class _Written(Struct, frozen=True):
+    """A new entry, and what was there before: what says nearly the same, and what else speaks of its subject."""
+
+    address: str
+    result: WriteResult
+    near: tuple[SimilarEntry, ...]
+    on_subject: tuple[Entry, ...]
+
+
+def _written(
+    workspace: Workspace, draft: Draft, wanted: WriteOptions, *, is_typed: bool, wing: WingKind | None
+) -> _Written:
+    """Write the entry, as the editor leaves it where it is asked, and say what was near before."""
+    address = address_of(draft)
+    require_wing(workspace, address, wing)
+    refuse_taken(workspace, address)
+    text = compose(draft, today=today())
+
+    def write(said: str) -> _Written:
+        left = in_own_name(workspace, address, without_hints(said))
+        near = find_near(workspace, address, left) if draft.body.strip() or without_hints(said) != text else ()
+        on_subject = find_on_subject(workspace, address, left, near)
+        return _Written(address, create_entry(workspace, address, left, wanted, wing=wing), near, on_subject)
+
+    # Nobody types a text that a dry run would throw away.
+    is_edited = is_typed and not wanted.is_dry
+    return edited(workspace, address, with_hints(text), write) if is_edited else write(text)
+
+
+def _print(given: Globals, workspace: Workspace, written: _Written, form: str) -> None:
+    if form == "json":
+        near = [near_json(one.entry, one.similarity) for one in written.near]
+        on_subject = [one.address for one in written.on_subject]
+        print_text(written_json(written.result, near=near, **({"on_subject": on_subject} if on_subject else {})))
+    elif written.result.is_dry:
+        print_text(text_of_written(given, workspace, written.result))
+    else:
+        print_text(from_here(workspace)(written.result.changes[-1].to))
+
+
+def _remark(given: Globals, written: _Written) -> None:
+    commit = (f"committed as {written.result.commit[:10]}",) if written.result.commit else ()
+    for remark in (*near_remarks(written.near), *subject_remarks(written.on_subject), *written.result.remarks, *commit):
+        given.remark(remark)
+
+
+@click.command("supersede")
+@click.argument("address", metavar="OLD", shell_complete=complete_in_force)
+@click.option(
+    "--reason", "-m", default="", metavar="TEXT", help="Why the old one is replaced; --by may name what says it."
+)
+@click.option("--by", metavar="ADDRESS", shell_complete=complete_address, help="The entry that takes its place.")
+@click.option("--title", "-t", help="The title of a new entry that takes its place.")
+@click.option(
+    "--place", "-p", metavar="WING/ROOM[/ID]", shell_complete=complete_place, help="Where.  [default: beside the old]"
+)
+@click.option(
+    "--type",
+    "entry_type",
+    type=click.Choice(["invariant", "decision", "pattern", "note"]),
+    help="Its type.  [default: that of the old]",
+)
+@click.option("--status", "-s", type=click.Choice(["draft", "active"]), help="Its status.  [default: draft]")
+@click.option("--body", "-b", help="Its text; `-` reads standard input. Without it: standard input, or your editor.")
+@applies_to_option
+@new_wing_options
+@write_options
+@global_options
+def supersede_command(given: Globals, address: str, reason: str, by: str | None, form: str, **options: Any) -> int:
+    """Put an entry in the place of OLD: one that is there (--by), or a new one (--title).
+
+    While the newer one is a draft, OLD stays in force: `mdmem approve` then ends it.
+    """
+    wanted, wing, workspace = write_options_from(options), new_wing_from(options), open_workspace(given)
+    if by is None:
+        written = _with_new(given, workspace, address, reason=reason, stated=options, wanted=wanted, wing=wing)
+    elif wing is not None or any(value not in (None, ()) for value in options.values()):
+        raise click.UsageError("--by names an entry that is there; leave out what describes a new one")
+    else:
+        written = supersede(workspace, address, by=by, reason=reason, options=wanted)
+    code = print_written(given, workspace, written, form)
+    if options["status"] == "active":
+        remark_if_proposed(given, written, form)
+    return code
+
+
+def _with_new(
+    given: Globals,
+    workspace: Workspace,
+    old: str,
+    *,
+    reason: str,
+    stated: dict[str, Any],
+    wanted: WriteOptions,
+    wing: WingKind | None,
+) -> WriteResult:
+    """Write a new entry in the place of an old one: from what is given, or as the editor leaves it."""
+    if stated["title"] is None and stated["place"] is None:
+        raise click.UsageError("say what takes its place: --by ADDRESS, or --title TEXT for a new entry")
+    piped = piped_text(stated["body"])
+    entry = workspace.catalog.entries[resolve_name(workspace, old)]
+    draft = Draft(
+        title=(stated["title"] or "").strip(),
+        place=from_root(workspace, stated["place"]) if stated["place"] else f"{entry.wing}/{entry.room}",
+        type=EntryType(stated["entry_type"]) if stated["entry_type"] else entry.type,
+        status=Status(stated["status"] or "draft"),
+        body=piped or "",
+        applies_to=stated["applies_to"],
+    )
+    made = require_wing(workspace, address_of(draft), wing)
+    new, start = compose_successor(workspace, entry.address, draft, reason=reason, beside=made)
+
+    def write(left: str) -> WriteResult:
+        text = in_own_name(workspace, new, left)
+        return supersede_with(workspace, old, new, text, reason=reason, options=wanted, wing=wing)
+
+    # Nobody types a text that a dry run would throw away.
+    written = edited(workspace, new, start, write) if piped is None and not wanted.is_dry else write(start)
+    if piped is not None and not piped.strip():
+        given.remark("no text was given: the template stands in it and waits to be filled in")
+    return written
+
+
+@click.command("approve")
+@click.argument("addresses", metavar="ADDRESS...", nargs=-1, shell_complete=complete_draft)
+@click.option("--merged", is_flag=True, help="The decisions of agents that were merged and that nobody approved.")
+@click.option("--by", metavar='"NAME <EMAIL>"', help="Who approves them.  [default: who commits here]")
+@write_options
+@global_options
+def approve_command(
+    given: Globals, addresses: tuple[str, ...], by: str | None, form: str, *, merged: bool, **options: bool | None
+) -> int:
+    """Put drafts in force, all of them or none, and end what they supersede; who approved each is kept in it.
+
+    `wing/room/` and `wing/` stand for the drafts in a room and in a wing. With --merged, these are the decisions that
+    agents wrote and that were merged into the default branch without an approval: all of them, or those named.
+    """
+    if not (addresses or merged):
+        raise click.UsageError("name a draft, or write --merged")
+    workspace = open_workspace(given)
+    written = approve(workspace, addresses, by=by, options=write_options_from(options), merged=merged)
+    code = print_written(given, workspace, written, form)
+    remark_if_proposed(given, written, form)
+    return code
+
+
+@click.command("review")
+@click.argument("address", shell_complete=complete_in_force)
+@click.option("--reason", "-m", metavar="TEXT", help="What is in doubt; kept in the entry while the review lasts.")
+@click.option("--done", is_flag=True, help="The entry still holds: end its review.")
+@write_options
+@global_options
+def review_command(
+    given: Globals, address: str, reason: str | None, form: str, *, done: bool, **options: bool | None
+) -> int:
+    """Put an entry under review: it binds on, shown as uncertain, until somebody confirms, replaces or ends it."""
+    if done == (reason is not None):
+        raise click.UsageError("give --reason TEXT to begin a review, or --done to end one")
+    workspace, wanted = open_workspace(given), write_options_from(options)
+    if reason is None:
+        return print_written(given, workspace, end_review(workspace, address, options=wanted), form)
+    return print_written(given, workspace, review(workspace, address, reason=reason, options=wanted), form)
+
+
+@click.command("verify")
+@click.argument("addresses", metavar="ADDRESS...", nargs=-1, required=True, shell_complete=complete_in_force)
+@click.option("--at", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="When it was verified.  [default: today]")
+@write_options
+@global_options
+def verify_command(
+    given: Globals, addresses: tuple[str, ...], at: datetime | None, form: str, **options: bool | None
+) -> int:
+    """Say of entries that they still hold, all of them or none; a review ends with it.
+
+    `wing/room/` and `wing/` stand for those in force in a room and in a wing.
+    """
+    day = at.date() if at is not None else None
+    workspace = open_workspace(given)
+    written = verify(workspace, addresses, at=day, options=write_options_from(options))
+    return print_written(given, workspace, written, form)
+
+
+@click.command("deprecate")
+@click.argument("address", shell_complete=complete_in_force)
+@click.option("--reason", "-m", required=True, metavar="TEXT", help="Why it ends.")
+@write_options
+@global_options
+def deprecate_command(given: Globals, address: str, reason: str, form: str, **options: bool | None) -> int:
+    """End an entry that nothing replaces; the reason is kept in it. What replaces one: `mdmem supersede`."""
+    workspace = open_workspace(given)
+    written = deprecate(workspace, address, reason=reason, options=write_options_from(options))
+    return print_written(given, workspace, written, form)
+
+
+@click.command("mv")
+@click.argument("old", metavar="FROM", shell_complete=complete_address)
+@click.argument("new", metavar="TO", shell_complete=complete_place)
+@new_wing_options
+@write_options
+@global_options
+def mv_command(given: Globals, old: str, new: str, form: str, **options: Any) -> int:
+    """Move an entry, a room (`wing/room/`) or a wing (`wing/`), and rewrite every link to what moves.
+
+    TO is of the same kind; for an entry it may be short, or a room with its slash to keep the entry-id.
+    """
+    workspace, wing = open_workspace(given), new_wing_from(options)
+    written = move(workspace, old, new, options=write_options_from(options), wing=wing)
+    return print_written(given, workspace, written, form)
+
+
+@click.command("edit")
+@click.argument("addresses", metavar="ADDRESS", nargs=-1, required=True, shell_complete=complete_address)
+@click.option(
+    "--applies-to",
+    "globs",
+    metavar="GLOB",
+    multiple=True,
+    help="No editor: set `applies_to` of all the ADDRESSes; `likely` takes the files that each text mentions.",
+)
+@click.option("--editorial", is_flag=True, help="Say in `editorial_at` that the words change and the rule does not.")
+@write_options
+@global_options
+def edit_command(
+    given: Globals,
+    addresses: tuple[str, ...],
+    globs: tuple[str, ...],
+    form: str,
+    **options: bool | None,
+) -> int:
+    """Change an entry in your editor, as git chooses it; it opens again until the text has no new error.
+
+    What you typed is never thrown away: where it cannot be written, it is kept in a file that is named. With
+    --applies-to several entries can be changed at once; `wing/room/` stands for all of a room.
+    """
+    workspace, wanted = open_workspace(given), write_options_from(options)
+    if globs:
+        return print_written(given, workspace, set_applies_to(workspace, addresses, globs, wanted), form)
+    if len(addresses) > 1:
+        raise UsageError("an editor takes one entry; name one, or give --applies-to")
+    opening = open_entry(workspace, addresses[0])
+    if not sys.stdin.isatty():
+        help_ = f"change {workspace.location.root / opening.path} with a tool of yours, then run `mdmem check`"
+        raise EnvironmentFaultError(f"`mdmem edit` opens an editor and needs a terminal; {help_}")
+    with typing(workspace, opening.address, opening.content) as typed:
+        content = _ask(workspace, opening, typed)
+        try:
+            written = save_edit(workspace, opening, content, is_editorial=bool(options["editorial"]), options=wanted)
+        except LostRaceError as error:
+            paths = shlex.join([str(workspace.location.root / opening.path), str(typed.path)])
+            hint = f"`mdmem edit {opening.address}` opens the file as it is now"
+            error.add_note(f"`git diff --no-index {paths}` shows what differs; {hint}")
+            raise
+        typed.is_written = not wanted.is_dry
+        return print_written(given, workspace, written, form)
+
+
+def _ask(workspace: Workspace, opening: EditSession, typed: Typed) -> bytes:
+    """Return the text without a new error; raises UsageError where the user leaves one with errors as it is."""
+    content = typed.ask(opening.content)
+    while content.strip() and content != opening.content and (faults := faults_of(workspace, opening, content)):
+        left = typed.ask(content, notes_on(faults, content))
+        if left == content:
+            first = faults[0]
+            place = f"{opening.path}:{first.place.line}"
+            raise UsageError(f"nothing was written: {place}: {first.message}; {first.help}")
+        content = left
+    if not content.strip():
+        give_up_empty()
+    return content
