@@ -157,7 +157,7 @@ def _hub(provider: Provider, dsn: str | None) -> HubAnswers | None:
     """Return what asks the hub; it is connected to at the first question."""
     if not dsn:
         return None
-    from mdmem.hub.kept_copies import ServedHub
+    from mdmem.hub.repository_copy import ServedHub
     from mdmem.mcp.hub import HubAnswers
 
     return HubAnswers(ServedHub(dsn, os.environ.get("MDMEM_HUB_TOKEN") or None), provider)

@@ -12,10 +12,9 @@ import click
 
 from mdmem.cli.common import Decorated, Globals
 from mdmem.cli.completion import complete_revision
-from mdmem.hub.connection import connected, transaction
+from mdmem.hub.connection import connected, require, transaction
 from mdmem.hub.permissions import require_known
 from mdmem.hub.reader import Reader
-from mdmem.hub.schema import require
 from mdmem.render.hub_answers import reach_remarks
 
 if TYPE_CHECKING:

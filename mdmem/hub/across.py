@@ -1,31 +1,41 @@
-"""One question put to all repositories that are seen: what may answer is found first, then the features answer."""
+"""Questions to many repositories at once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Generic, NamedTuple, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from mdmem.ask.answers import SHORT_BUDGET, Answer, Answers, without_repeats
 from mdmem.ask.budget import pack
 from mdmem.ask.entries import ShownEntry, in_full, list_entries
 from mdmem.ask.mentions import texts_of
-from mdmem.ask.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
+from mdmem.ask.pack import NOTHING_GIVEN, PLAIN, Given, Pack, PackedEntry, Printed
 from mdmem.ask.question import Question, SearchResult
 from mdmem.ask.retrieve import retrieve_in
 from mdmem.ask.search import search_in
 from mdmem.errors import UsageError
-from mdmem.hub.candidates import all_of, any_of, candidates, foremost, holders, likely, terms_beginning, within
-from mdmem.hub.ordered_rows import ordered_rows
-from mdmem.hub.origins import Origins
 from mdmem.hub.reader import HeldTerms, PlacedRow, Reader
-from mdmem.hub.rows import BROKEN, mark
-from mdmem.hub.scoring import Totals, Wanted, wanted_in
-from mdmem.hub.text import FoundText, Matches, rows_of
-from mdmem.hub.union import UnionWorkspace, union_of
+from mdmem.hub.repository_copy import Origins
+from mdmem.hub.rows import BROKEN, Totals, Wanted, mark, wanted_in
+from mdmem.hub.text import (
+    FoundText,
+    Matches,
+    all_of,
+    any_of,
+    candidates,
+    foremost,
+    holders,
+    likely,
+    rows_of,
+    terms_beginning,
+    within,
+)
+from mdmem.hub.union import UnionWorkspace, ordered_rows, union_of
 from mdmem.model.entry import EntryType
 from mdmem.store.settings import Settings
 from mdmem.store.workspace.scope import Filters, Scope, ScopeState
@@ -337,3 +347,53 @@ def _copies(origins: Origins, held: Mapping[str, HeldTerms | PlacedRow]) -> dict
         for first in own or [min(pinned)]:
             found[first] = frozenset(held[one].wing_id for one in {first, *pinned})
     return found
+
+
+class UnionAnswers(Struct, frozen=True):
+    """What a call gives, and where each answer comes from, in the same order."""
+
+    answers: Answers
+    found: tuple[AcrossAnswer[Pack], ...]
+
+
+def answer_each_across(
+    reader: Reader,
+    main: Question | None,
+    questions: Sequence[Question],
+    *,
+    today: date,
+    repositories: tuple[str, ...] = (),
+    budget: int | None = None,
+    printed: Printed = PLAIN,
+    printed_short: Printed = PLAIN,
+) -> UnionAnswers:
+    """Return the answer to the work at hand, if it is asked for, and short ones to the questions."""
+    found: list[AcrossAnswer[Pack]] = []
+    given: dict[str, str] = {}
+    for question in (*([main] if main is not None else []), *questions):
+        is_short = question is not main
+        answer = retrieve_across(
+            reader,
+            AcrossRequest(question, repositories),
+            today=today,
+            budget=SHORT_BUDGET if is_short and budget is None else budget,
+            printed=printed_short if is_short else printed,
+            given=given,
+        )
+        found.append(replace(answer, result=_apart(answer.result)))
+        given |= answer.result.gave
+    first = found[:1] if main is not None else []
+    work = first[0].result if first else None
+    others = found[len(first) :]
+    packs = tuple(without_repeats(work, [one.result for one in others]))
+    apart = (replace(one, result=pack) for one, pack in zip(others, packs, strict=True))
+    return UnionAnswers(Answers(work, tuple(map(Answer, questions, packs))), (*first, *apart))
+
+
+def _apart(pack: Pack) -> Pack:
+    """Return an answer that lets go of all that was read for it: of many questions that is a gigabyte."""
+    return replace(pack, items=tuple(map(_explained, pack.items)), proposed=tuple(map(_explained, pack.proposed)))
+
+
+def _explained(one: PackedEntry) -> PackedEntry:
+    return replace(one, item=replace(one.item, why=partial(str, one.item.reason)))

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct
 
 from mdmem.errors import NotFoundError
-from mdmem.hub.rows import path_of, stored_path, unpacked_lengths
-from mdmem.hub.scoring import SCORED, Lengths
+from mdmem.hub.rows import SCORED, Lengths, path_of, stored_path, unpacked_lengths
 
 if TYPE_CHECKING:
     from psycopg import Cursor

@@ -1,22 +1,20 @@
-"""Entries of many repositories as one catalog, each wing under a name that tells whose it is.
-
-Nothing of the policy is known here: what links what is brought together, and the features answer as in one root.
-"""
+"""Entries of many repositories as one catalog, each wing under a label of its repository, and in order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.errors import SettingsError
-from mdmem.hub.origins import Origins
-from mdmem.hub.reader import Reader, SeenRow, SeenWing
-from mdmem.hub.repository_copy import CopiedFiles, CopyWorkspace, RecordCache, is_entry_row, workspace_over
-from mdmem.hub.rows import unpacked_file
+from mdmem.hub.reader import PlacedRow, Reader, SeenRow, SeenWing
+from mdmem.hub.repository_copy import CopiedFiles, CopyWorkspace, Origins, RecordCache, is_entry_row, workspace_over
+from mdmem.hub.rows import SAMPLES, lexeme, unpacked_file
+from mdmem.hub.text import EVERY_ROW, all_of, candidates, within
 from mdmem.markdown.parse import parse_document
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.model.entry import LINK_FIELDS, Entry, Wing, WingKind
@@ -213,3 +211,63 @@ def _with_links(entry: Entry, among_all: Callable[[str], str | None]) -> Entry:
         targets = [(one, among_all(one.to)) for one in entry.relations]
         changes["relations"] = tuple(one.with_changes(to=to) for one, to in targets if to is not None)
     return entry.with_changes(**changes) if changes else entry
+
+
+# So many are put in order by themselves; of more, wing after wing is asked for until there are enough.
+_SORTED = 5_000
+
+
+class OrderedRows(Struct, frozen=True):
+    """Rows in order, from the first, and how many there are, about where not `is_counted`."""
+
+    rows: tuple[PlacedRow, ...]
+    origins: Origins
+    count: int
+    is_counted: bool
+
+    @property
+    def is_whole(self) -> bool:
+        """Say whether these are all."""
+        return self.is_counted and len(self.rows) == self.count
+
+
+def ordered_rows(reader: Reader, level: str, wings: Collection[int] | None, *, least: int) -> OrderedRows:
+    """Return what a level finds in some wings, None for all: whole where it is not too much, else so many at least."""
+    ids = candidates(reader, level, wings, most=_SORTED + 1)
+    if len(ids) <= _SORTED:
+        rows = reader.places(ids)
+        origins = Origins(reader, {row.wing_id for row in rows})
+        return OrderedRows(tuple(_ordered(rows, origins)), origins, len(rows), is_counted=True)
+    origins = Origins(reader, reader.visible_wings() if wings is None else wings)
+    found: list[PlacedRow] = []
+    for portion in _portions(origins, least):
+        found += reader.places(candidates(reader, all_of((within(portion), level)), portion, most=EVERY_ROW))
+        if len(found) >= least:
+            mark, share = next(iter(SAMPLES.items()))
+            sampled = candidates(reader, all_of((lexeme(mark), level)), wings, most=EVERY_ROW)
+            count = max(_SORTED, share * len(sampled))
+            return OrderedRows(tuple(_ordered(found, origins)), origins, count, is_counted=False)
+    return OrderedRows(tuple(_ordered(found, origins)), origins, len(found), is_counted=True)
+
+
+def _ordered(rows: Sequence[PlacedRow], origins: Origins) -> list[PlacedRow]:
+    return sorted(rows, key=lambda row: (*_place(origins, row.wing_id), row.path))
+
+
+def _place(origins: Origins, wing: int) -> tuple[bool, str, str, int]:
+    """Order wings by repository and name, those that are only pinned behind."""
+    origin = origins.of[wing]
+    return origin.repository_id is None, origin.name, origin.wing, wing
+
+
+def _portions(origins: Origins, least: int) -> Iterator[list[int]]:
+    """Yield the wings in order, first as few as may hold enough entries, then more and more."""
+    portion: list[int] = []
+    wanted, held = least, 0
+    for wing in sorted(origins.of, key=lambda one: _place(origins, one)):
+        portion.append(wing)
+        held += origins.wings[wing].documents
+        if held >= wanted:
+            yield portion
+            portion, wanted, held = [], 2 * wanted, 0
+    yield portion

@@ -9,10 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, RootNotFoundError, UsageError
-from mdmem.hub.kept_copies import ServedHub
 from mdmem.hub.names import own_names, remote_url
 from mdmem.hub.owners import is_address, repository_of
 from mdmem.hub.reader import Reader, SeenRepository
+from mdmem.hub.repository_copy import ServedHub
 from mdmem.mcp.arguments import shown
 from mdmem.mcp.calls import ToolCall, remarked
 from mdmem.mcp.pages import Page

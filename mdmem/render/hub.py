@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
-from mdmem.hub.succession import Succession
+from mdmem.hub.push import Succession
 from mdmem.render.characters import one_line
 from mdmem.render.json import dump
 from mdmem.render.words import count, entries
 
 if TYPE_CHECKING:
+    from mdmem.hub.connection import SchemaResult
     from mdmem.hub.permissions import Grant
     from mdmem.hub.push import PushResult
     from mdmem.hub.repositories import HubRepository, RenameResult
-    from mdmem.hub.schema import SchemaResult
-    from mdmem.hub.status import HubReport, RepositoryState
-    from mdmem.hub.verify import VerifyReport
+    from mdmem.hub.verify import HubReport, RepositoryState, VerifyReport
 
 
 def schema_text(result: SchemaResult) -> str:

@@ -261,8 +261,7 @@ def main() -> None:
     _Git.count()
     vocabulary = Vocabulary()
     with server() as running, tempfile.TemporaryDirectory() as kept:
-        from mdmem.hub.connection import connected
-        from mdmem.hub.schema import init
+        from mdmem.hub.connection import connected, init
 
         dsn = running.dsn("postgres")
         with connected(dsn) as connection:

@@ -18,13 +18,12 @@ from sync.pair import Two, two_repositories
 from mdmem.ask.question import Question
 from mdmem.ask.search import snippets
 from mdmem.change.fetch_wings import fetch_wings
-from mdmem.hub import across, ordered_rows, union
-from mdmem.hub.across import AcrossRequest, search_across
+from mdmem.hub import across, union
+from mdmem.hub.across import AcrossRequest, answer_each_across, search_across
 from mdmem.hub.connection import connected, transaction
-from mdmem.hub.origins import shown_label
 from mdmem.hub.permissions import grant
 from mdmem.hub.reader import Reader
-from mdmem.hub.union_answers import answer_each_across
+from mdmem.hub.repository_copy import shown_label
 
 
 def shop(folder: Path) -> Path:
@@ -283,8 +282,8 @@ def test_a_list_that_is_cut_is_the_beginning_of_the_whole(asked: Any, monkeypatc
 
     whole = listed()
     assert whole == sorted(whole)
-    for most in (ordered_rows._SORTED, 1):
-        monkeypatch.setattr(ordered_rows, "_SORTED", most)
+    for most in (union._SORTED, 1):
+        monkeypatch.setattr(union, "_SORTED", most)
         assert [listed("-n", str(number)) for number in (1, 5)] == [whole[:1], whole[:5]]
         assert listed("-n", "50") == whole
     one = ("--repository", "acme/shop")

@@ -4,8 +4,8 @@ import random
 from collections import Counter
 from typing import Any
 
-from mdmem.hub.candidates import holders, levels
 from mdmem.hub.rows import SAMPLES, lexeme, title_mark
+from mdmem.hub.text import holders, levels
 
 _DOCUMENTS = 60_000
 _SHARES = {"queue": 0.02, "ledger": 0.005, "region": 0.15}

@@ -14,7 +14,7 @@ from pushes import pushed, rows, state
 
 from mdmem.errors import UsageError
 from mdmem.hub.connection import HubError, HubRaceError, connected, is_open
-from mdmem.hub.wings import WingRows
+from mdmem.hub.push import WingRows
 
 
 @pytest.fixture(autouse=True)

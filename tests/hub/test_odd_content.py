@@ -9,8 +9,8 @@ from builders import commit_all, entry_text, git, make_repository, make_root, op
 from pushes import pushed, rows
 
 from mdmem.errors import UsageError
-from mdmem.hub.candidates import holding
 from mdmem.hub.rows import path_of, stored_path, unpacked_file
+from mdmem.hub.text import holding
 
 _LONG = "x" * 5000
 _ODD_TERMS = "SELECT term FROM file, jsonb_object_keys(terms) AS term WHERE term !~ '^[[:alnum:]]+$'"

@@ -15,8 +15,8 @@ from mdmem.change.fetch_wings import fetch_wings
 from mdmem.hub import contents
 from mdmem.hub.across import AcrossRequest, list_across, search_across
 from mdmem.hub.connection import connected, transaction
-from mdmem.hub.origins import shown_label
 from mdmem.hub.reader import Reader
+from mdmem.hub.repository_copy import shown_label
 from mdmem.store.workspace.scope import Filters
 
 

@@ -18,9 +18,8 @@ from builders import (
 from msgspec.structs import replace
 from pushes import pushed, rows, state
 
-from mdmem.hub.push import PushResult
+from mdmem.hub.push import PushResult, Succession
 from mdmem.hub.rows import places_in, unpacked_file, unpacked_lengths, unpacked_wing
-from mdmem.hub.succession import Succession
 from mdmem.store.workspace.own_memory import make_own_memory
 
 

@@ -9,9 +9,8 @@ import psycopg
 import pytest
 from builders import run_here
 
-from mdmem.hub.connection import HubError, connected
+from mdmem.hub.connection import HubError, connected, expected, init, require
 from mdmem.hub.permissions import grant, grants
-from mdmem.hub.schema import expected, init, require
 
 
 def test_made_again_they_stay(empty_dsn: str) -> None:

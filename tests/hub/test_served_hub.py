@@ -16,12 +16,12 @@ from processes import python
 from pushes import state
 
 from mdmem.ask.entries import show
-from mdmem.hub import kept_copies
+from mdmem.hub import repository_copy
 from mdmem.hub.connection import HubError, connected, transaction
-from mdmem.hub.kept_copies import ServedHub
 from mdmem.hub.permissions import add_token, drop_token, grant, revoke
 from mdmem.hub.push import PushRequest, push
 from mdmem.hub.repositories import rename
+from mdmem.hub.repository_copy import ServedHub
 from mdmem.mcp.hub import HubAnswers
 from mdmem.mcp.server import MemoryServer, build_server
 from mdmem.mcp.session import Session
@@ -51,7 +51,7 @@ def clone(tmp_path: Path, dsn: str) -> Path:
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no hub be given up because the machine has much to do."""
     for name in ("QUESTION_SECONDS", "ANSWER_SECONDS"):
-        monkeypatch.setattr(kept_copies, name, 60)
+        monkeypatch.setattr(repository_copy, name, 60)
 
 
 def over_pipes(folder: Path, dsn: str) -> StdioServerParameters:
@@ -333,7 +333,7 @@ def test_an_answer_that_asks_for_too_much_is_given_up_and_the_next_is_asked_for(
 
     async def work(client: Client) -> tuple[str, str]:
         with monkeypatch.context() as patched:
-            patched.setattr(kept_copies, "ANSWER_SECONDS", -1)
+            patched.setattr(repository_copy, "ANSWER_SECONDS", -1)
             without = await told(client, "search", query="threads", repository="*")
         return without, await told(client, "search", query="threads", repository="*")
 
@@ -345,8 +345,8 @@ def test_an_answer_that_asks_for_too_much_is_given_up_and_the_next_is_asked_for(
 def test_a_hub_that_takes_too_long_is_given_up_and_left_alone_for_a_while(
     clone: Path, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_copies, "QUESTION_SECONDS", 0.1)
-    monkeypatch.setattr(kept_copies, "SLOW_SECONDS", 0.05)
+    monkeypatch.setattr(repository_copy, "QUESTION_SECONDS", 0.1)
+    monkeypatch.setattr(repository_copy, "SLOW_SECONDS", 0.05)
     hub = ServedHub(dsn, None)
 
     def ask() -> None:
@@ -358,10 +358,10 @@ def test_a_hub_that_takes_too_long_is_given_up_and_left_alone_for_a_while(
         ask()
         with monkeypatch.context() as patched:
             # Whoever asked it would fail otherwise.
-            patched.setattr(kept_copies, "connected", None)
+            patched.setattr(repository_copy, "connected", None)
             ask()
-    monkeypatch.setattr(kept_copies, "monotonic", lambda: monotonic() + kept_copies.PAUSE_SECONDS)
-    monkeypatch.setattr(kept_copies, "QUESTION_SECONDS", 60)
+    monkeypatch.setattr(repository_copy, "monotonic", lambda: monotonic() + repository_copy.PAUSE_SECONDS)
+    monkeypatch.setattr(repository_copy, "QUESTION_SECONDS", 60)
     with hub.reading() as reader:
         assert reader.find_repository("here") is not None
 

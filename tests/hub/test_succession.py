@@ -9,8 +9,7 @@ from builders import commit_all, environment, git, head, make_root, memory, writ
 from pushes import pushed, rows, state
 
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.hub.push import PushResult
-from mdmem.hub.succession import Succession
+from mdmem.hub.push import PushResult, Succession
 
 
 def committed(folder: Path, name: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from mdmem.hub.reader import SeenWing
-from mdmem.hub.scoring import SCORED
+from mdmem.hub.rows import SCORED
 from mdmem.hub.text import CopyText
 
 _COUNT = 40

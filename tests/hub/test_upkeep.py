@@ -11,11 +11,9 @@ from pushes import pushed, rows, state
 from mdmem.errors import EnvironmentFaultError, NotFoundError, UsageError
 from mdmem.hub.connection import connected
 from mdmem.hub.permissions import add_token, grant
-from mdmem.hub.push import PushRequest, push
+from mdmem.hub.push import PushRequest, Succession, push
 from mdmem.hub.repositories import forget, rename
-from mdmem.hub.status import status
-from mdmem.hub.succession import Succession
-from mdmem.hub.verify import verify
+from mdmem.hub.verify import status, verify
 
 
 def found(dsn: str, root: Path) -> list[tuple[str, str]]:

@@ -10,10 +10,9 @@ from typing import Any
 from mdmem.ask.question import VIA_NAMED
 from mdmem.ask.search import snippets
 from mdmem.errors import UsageError
-from mdmem.hub.across import AcrossAnswer, AcrossRequest, list_across, search_across
+from mdmem.hub.across import AcrossAnswer, AcrossRequest, answer_each_across, list_across, search_across
 from mdmem.hub.owners import who
 from mdmem.hub.reader import Reader
-from mdmem.hub.union_answers import answer_each_across
 from mdmem.mcp.session import Given
 from mdmem.mcp.texts import hits_text
 from mdmem.mcp.tools.core import question_of, sizes_of

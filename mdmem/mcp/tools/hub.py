@@ -52,14 +52,14 @@ _LIST = Tool(
 
 
 def _who(workspace: Workspace, *, query: Annotated[Text, Field(description="`wing/room/entry-id`, or words.")]) -> Told:
-    from mdmem.hub.own_dependents import who_in
+    from mdmem.hub.owners import who_in
 
     return told_of(who_in(workspace, query))
 
 
 def told_of(report: WhoReport) -> Told:
     """Return owners and dependents in both forms."""
-    from mdmem.render.hub_owners import who_json, who_remarks, who_text
+    from mdmem.render.hub_answers import who_json, who_remarks, who_text
 
     return Told(
         text=lambda: "\n\n".join([who_text(report, ink=Ink(), now=None), *who_remarks(report)]),
