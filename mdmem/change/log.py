@@ -17,7 +17,7 @@ from mdmem.model.standing import Stance
 from mdmem.store.git import Repository, read_blobs
 from mdmem.store.git.errors import UnknownRevisionError
 from mdmem.store.git.file_log import FileRevision, file_changes
-from mdmem.store.git.history import Commit
+from mdmem.store.git.history import Commit, history
 from mdmem.store.git.merge import is_shallow
 from mdmem.store.workspace.addresses import from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of
@@ -82,6 +82,32 @@ def log(workspace: Workspace, name: str) -> LogReport:
     stance = view_of(workspace).checkout.catalog.stance(address) if address in workspace.catalog.entries else None
     steps = tuple(HistoryStep(change=one.change, lines=tuple(_told(workspace, one))) for one in versions)
     return LogReport(address=address, steps=steps, is_cut=_is_cut(repository, versions), stance=stance)
+
+
+def recent_changes(workspace: Workspace, limit: int) -> list[Commit]:
+    """Return the last commits that changed entries, the newest first, each with the addresses that it changed.
+
+    Raises GitError outside git.
+    """
+    under = f"{workspace.location.under}/" if workspace.location.under else ""
+    found: list[Commit] = []
+    repository = workspace.location.get_repository()
+    for commit in history(repository, [workspace.location.under or "."], until=workspace.snapshot.revision):
+        paths = (path.removeprefix(under) for path in commit.paths)
+        entries = sorted(
+            path.removesuffix(".md")
+            for path in paths
+            if path.count("/") == 2
+            and path.endswith(".md")
+            and not path.startswith(".")
+            and not path.endswith("/README.md")
+            and workspace.access.sees(path)
+        )
+        if entries:
+            found.append(replace(commit, paths=tuple(entries)))
+        if len(found) == limit:
+            break
+    return visible_commits(workspace, found)
 
 
 def blame(workspace: Workspace, name: str) -> BlameReport:

@@ -33,20 +33,17 @@ GROUPS = {
         "show": "Show entries in full.",
         "list": "List entries, narrowed by filters.",
         "why": "Show how an entry came to bind or was replaced.",
-        "graph": "Draw what replaced what, as lines, a picture or for Mermaid.",
-        "log": "Show the history of an entry, through its moves.",
-        "blame": "Show who last set each field of an entry, and when.",
+        "log": "Show the last changes, or the history of one entry.",
     },
     "Write": {
         "new": "Write a new entry from the template of its type.",
         "supersede": "Put an entry, new or there already, in the place of another.",
         "approve": "Put a draft in force, and end what it supersedes.",
-        "review": "Put an entry under review, or end the review.",
+        "doubt": "Put an entry under review, or end the review.",
         "verify": "Say of entries that they still hold.",
         "deprecate": "End an entry that nothing replaces.",
         "mv": "Move an entry, a room or a wing, with every link to it.",
         "edit": "Change an entry in the editor.",
-        "fields": "List the fields of a front matter, or show one in full.",
     },
     "Review": {
         "check": "Check every file and every link of the memory.",
@@ -65,7 +62,6 @@ GROUPS = {
         "save": "Save what an agent hands over as JSON, compared first.",
         "token": "Give tokens: for one write to a shared wing, for clients.",
         "pending": "List the writes that failed on the way; retry or drop them.",
-        "audit": "List which context packs were asked for, and by whom.",
     },
     "Exchange": {
         "import": "Take in the records and instructions a project has.",
@@ -73,7 +69,6 @@ GROUPS = {
     },
     "Upkeep": {
         "hygiene": "Show what needs maintenance: duplicates, what is old.",
-        "index": "Bring the full-text index up to date, or build it anew.",
     },
     "Plumbing": {
         "hook-event": "Answer a client's hook; `init --hooks` sets it up.",
@@ -81,6 +76,15 @@ GROUPS = {
     },
 }
 COMMANDS = {name: sentence for group in GROUPS.values() for name, sentence in group.items()}
+# Commands that moved: the old names work for one version.
+_FORMER = {
+    "audit": "status --audit",
+    "fields": "guide fields",
+    "index": "status --rebuild",
+    "blame": "log --fields",
+    "graph": "why --format svg",
+    "review": "doubt",
+}
 # What agents and newcomers need; of the rest the names will do, since this is read before anything else.
 _FIRST = (
     ('mdmem retrieve -p FILE -p FILE "YOUR TASK"', "what binds before an edit"),
@@ -94,12 +98,14 @@ _FIRST = (
 
 # The module of each command; those that are not named here have a module of their own.
 _MODULES = {
-    "start": ("init", "status", "guide", "fields", "index"),
+    "start": ("init", "status", "guide", "audit", "fields", "index"),
     "ask": ("retrieve", "brief", "search", "context", "show", "list"),
-    "history": ("why", "graph", "log", "blame"),
-    "write": ("new", "supersede", "approve", "review", "verify", "deprecate", "mv", "edit"),
-    "team": ("diff", "resolve", "sync", "hygiene", "site", "hooks"),
-    "agents": ("mcp", "lsp", "save", "token", "pending", "audit"),
+    "history": ("why", "log", "graph", "blame"),
+    "write": ("new", "supersede", "approve", "doubt", "verify", "deprecate", "mv", "edit"),
+    "review": ("diff", "resolve", "hygiene"),
+    "team": ("sync", "hooks"),
+    "agents": ("save", "token", "pending"),
+    "server": ("mcp", "lsp"),
     "exchange": ("import", "export"),
     "plumbing": ("hook-event", "merge-driver"),
 }
@@ -122,6 +128,10 @@ class LazyGroup(WithHelp, click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command, or None where the table has none."""
+        if cmd_name in _FORMER:
+            if not ctx.resilient_parsing:
+                say(f"mdmem: `{cmd_name}` is now `mdmem {_FORMER[cmd_name]}`; the old name ends with the next version")
+            return load_command("doubt" if cmd_name == "review" else cmd_name)
         if cmd_name not in COMMANDS:
             return None
         return load_command(cmd_name)
@@ -140,7 +150,7 @@ class LazyGroup(WithHelp, click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Name the nearest command where there is none of the name."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in COMMANDS and args[0] not in _FORMER and not args[0].startswith("-"):
             ctx.fail(f"there is no command `{args[0]}`{_nearest(args[0])}")
         return super().resolve_command(ctx, args)
 
@@ -168,7 +178,7 @@ _ELSEWHERE = {
     "validate": "check",
     "history": "log",
     "serve": "mcp",
-    "schema": "fields",
+    "schema": "guide fields",
 }
 
 

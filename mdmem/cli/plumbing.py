@@ -13,7 +13,6 @@ from mdmem.cli.common import Globals, global_options, print_text, today
 from mdmem.errors import MdmemError
 from mdmem.markdown.merge_keys import Sides
 from mdmem.setup.event_limit import limited
-from mdmem.setup.events import answer_event
 
 # With the start of Python before it, it stays below two.
 _SECONDS = 1.6
@@ -42,6 +41,9 @@ def hook_event_command(given: Globals, client: str, *, unlimited: bool) -> int:
 
 
 def _answer(given: Globals, client: str) -> None:
+    # Late: the merge driver runs once for each file and needs no search.
+    from mdmem.setup.events import answer_event
+
     content = sys.stdin.buffer.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
         # Read to its end, so that whoever writes it is not refused.

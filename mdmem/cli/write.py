@@ -301,13 +301,13 @@ def approve_command(
     return code
 
 
-@click.command("review")
+@click.command("doubt")
 @click.argument("address", shell_complete=complete_in_force)
 @click.option("--reason", "-m", metavar="TEXT", help="What is in doubt; kept in the entry while the review lasts.")
 @click.option("--done", is_flag=True, help="The entry still holds: end its review.")
 @write_options
 @global_options
-def review_command(
+def doubt_command(
     given: Globals, address: str, reason: str | None, form: str, *, done: bool, **options: bool | None
 ) -> int:
     """Put an entry under review: it binds on, shown as uncertain, until somebody confirms, replaces or ends it."""

@@ -105,7 +105,7 @@ FIELDS = (
         Kind.STATUS,
         "where it stands; a draft binds nobody",
         "status: active",
-        set_by="its writer, `mdmem approve`, `review`, `verify`, `deprecate` and `supersede`; "
+        set_by="its writer, `mdmem approve`, `doubt`, `verify`, `deprecate` and `supersede`; "
         "an agent only drafts what binds, as `[governance]` says",
         searched=Searched.WHOLE,
         required=True,

@@ -103,5 +103,5 @@ def get_field(name: str) -> Field:
     if found is not None:
         return found
     close = known_spelling(name) or nearest(name, KNOWN_FIELDS | WING_FIELDS) or meant_field(name)
-    hint = f"did you mean `{close}`?" if close else "`mdmem fields` lists them"
+    hint = f"did you mean `{close}`?" if close else "`mdmem guide fields` lists them"
     raise UsageError(f"there is no field `{visible(name)}`; {hint}")

@@ -33,7 +33,7 @@ HINTS = """\
 # owner: a team or a person
 # tags: [a, b]
 # supersedes: [wing/room/entry-id]
-# reason: why it supersedes; `mdmem fields` explains every key
+# reason: why it supersedes; `mdmem guide fields` explains every key
 """
 
 

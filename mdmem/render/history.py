@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mdmem.model.entry import Entry, day_of, visible
@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from mdmem.change.log import BlameReport, FieldBlame, HistoryStep, LogReport
     from mdmem.change.why import ChainLink, WhyReport
     from mdmem.store.git.file_log import FileRevision
+    from mdmem.store.git.history import Commit
 
 _CUT = "the history is cut off here: `git fetch --unshallow` brings the rest"
 _LONGEST = 60
+_MOST_ADDRESSES = 8
 
 
 def log_text(log: LogReport, ink: Ink) -> str:
@@ -50,6 +52,33 @@ def _step(step: HistoryStep) -> dict[str, Any]:
 def _commit(change: FileRevision) -> dict[str, Any]:
     who = {"author": change.author, "email": change.email}
     return {"commit": change.commit, "when": change.when, **who, "subject": change.subject}
+
+
+def recent_text(changes: Sequence[Commit], ink: Ink) -> str:
+    """Return one line a commit, the newest first, with the addresses that it changed below it."""
+    lines: list[str] = []
+    for one in changes:
+        lines.append(f"{ink.bold(one.when[:10])} {one.digest[:10]} {visible(one.author)}: {visible(one.subject)}")
+        lines += [f"    {visible(address)}" for address in one.paths[:_MOST_ADDRESSES]]
+        if len(one.paths) > _MOST_ADDRESSES:
+            lines.append(f"    and {len(one.paths) - _MOST_ADDRESSES} more")
+    return "\n".join(lines)
+
+
+def recent_json(changes: Sequence[Commit]) -> dict[str, Any]:
+    """Return the commits, the newest first, each with the addresses that it changed."""
+    return {
+        "commits": [
+            {
+                "commit": one.digest,
+                "when": one.when,
+                "author": one.author,
+                "subject": one.subject,
+                "entries": list(one.paths),
+            }
+            for one in changes
+        ]
+    }
 
 
 def blame_text(blame: BlameReport, ink: Ink) -> str:

@@ -94,7 +94,7 @@ def _refuse_day(entry: Entry, at: date) -> None:
         )
 
 
-_UNTIL = "until `mdmem review {0} --done` confirms it, or `mdmem deprecate {0} --reason TEXT` ends it"
+_UNTIL = "until `mdmem doubt {0} --done` confirms it, or `mdmem deprecate {0} --reason TEXT` ends it"
 
 
 def plan_review(catalog: Catalog, address: str, *, reason: str) -> ChangeSet:
@@ -109,7 +109,7 @@ def plan_review(catalog: Catalog, address: str, *, reason: str) -> ChangeSet:
     refuse_not_in_force(catalog, address)
     doubt = fields_of(catalog.document(entry.path)).get(REVIEW_REASON)
     if entry.status is Status.UNDER_REVIEW and doubt not in (None, why):
-        how = f"`mdmem review {address} --done` ends that"
+        how = f"`mdmem doubt {address} --done` ends that"
         raise UsageError(f"{address} is under review already: {doubt}; {how}")
     values: dict[str, Value] = {"status": Status.UNDER_REVIEW.value, REVIEW_REASON: why}
     return ChangeSet(

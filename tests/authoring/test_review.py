@@ -79,7 +79,7 @@ def test_another_doubt_does_not_replace_the_first(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
     (change,) = reviewing(root, "first").changes
     write(root, f"{OLD}.md", change.after or b"")
-    with pytest.raises(UsageError, match=f"{OLD} is under review already: first; `mdmem review {OLD} --done`"):
+    with pytest.raises(UsageError, match=f"{OLD} is under review already: first; `mdmem doubt {OLD} --done`"):
         reviewing(root, "second")
 
 

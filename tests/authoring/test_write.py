@@ -168,5 +168,5 @@ def test_text_that_lost_its_place_is_told_and_not_tried_again(
         raise KeptAsideError("`a.md` changed while it was written; nothing was changed; `a.md.x.kept` keeps a text")
 
     monkeypatch.setattr(writing, "apply", carry_out)
-    said = run_here(capsys, "review", OLD, "--reason", "Doubt.", cwd=root)
+    said = run_here(capsys, "doubt", OLD, "--reason", "Doubt.", cwd=root)
     assert (said.code, len(calls), "`a.md.x.kept` keeps a text" in said.err) == (4, 1, True)

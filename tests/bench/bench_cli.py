@@ -96,8 +96,8 @@ def measure(folder: Path, count: int, repeats: int) -> None:
     python = sys.executable
     mdmem = [python, "-m", "mdmem"]
     bare = in_turns({"bare": [python, "-c", "pass"]}, folder, repeats * 2)["bare"]
-    first = timed([*mdmem, "index", "--rebuild"], folder)
-    show(f"{count} entries: first index", {"mdmem index": first}, bare)
+    first = timed([*mdmem, "status", "--rebuild"], folder)
+    show(f"{count} entries: first index", {"mdmem status --rebuild": first}, bare)
     time.sleep(2.1)  # past the moment in which a file's time says nothing
     timed([*mdmem, "search", "warm", "up"], folder)
     commands = {

@@ -127,13 +127,13 @@ def test_link_in_a_file_is_never_a_number_or_a_beginning(tmp_path: Path, capsys:
 
 ONE_ENTRY = {
     "deprecate": ["deprecate", "{}", "-m", "gone"],
-    "review": ["review", "{}", "-m", "is it so?"],
-    "review-done": ["review", "{}", "--done"],
+    "review": ["doubt", "{}", "-m", "is it so?"],
+    "review-done": ["doubt", "{}", "--done"],
     "supersede": ["supersede", "{}", "-m", "better", "--title", "New", "--body", "New.\n\nRationale: better."],
     "supersede-by": ["supersede", CENTS, "-m", "better", "--by", "{}"],
     "why": ["why", "{}"],
     "log": ["log", "{}"],
-    "blame": ["blame", "{}"],
+    "blame": ["log", "--fields", "{}"],
     "edit": ["edit", "{}"],
 }
 

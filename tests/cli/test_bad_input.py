@@ -268,7 +268,7 @@ COMMANDS = [
     ["search", "a"],
     ["why", "a"],
     ["check"],
-    ["index"],
+    ["log"],
     ["new", "note", "a/b/c", "--body", "x"],
 ]
 

@@ -1,4 +1,4 @@
-"""`mdmem blame ADDRESS`: which commit last set each field, and the body."""
+"""`mdmem log --fields ADDRESS`: which commit last set each field, and the body."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Capture = pytest.CaptureFixture[str]
 
 def blamed(capsys: Capture, address: str, *options: str, cwd: Path) -> dict[str, str | None]:
     """Return, for each field, the subject of the commit that set it."""
-    ran = run_here(capsys, "blame", address, "--format", "json", *options, cwd=cwd)
+    ran = run_here(capsys, "log", "--fields", address, "--format", "json", *options, cwd=cwd)
     assert ran.code == 0, ran.err
     fields = json.loads(ran.out)["fields"]
     return {one["name"]: one["set_by"] and one["set_by"]["subject"] for one in fields}
@@ -36,7 +36,7 @@ def test_each_field_names_the_commit_that_set_it_through_a_move(tmp_path: Path, 
 def test_text_is_a_line_a_field(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     head = f"{git(folder, 'log', '-1', '--format=%cs')} {git(folder, 'rev-parse', 'HEAD')[:10]}  Ada"
-    lines = run_here(capsys, "blame", OLD, cwd=folder).out.splitlines()
+    lines = run_here(capsys, "log", "--fields", OLD, cwd=folder).out.splitlines()
     assert lines[0] == f"{head}  type: decision"
     assert lines[-1] == f"{head}  body"
 
@@ -63,7 +63,7 @@ def test_field_that_was_changed_on_disk_is_uncommitted(tmp_path: Path, capsys: C
     file.write_text(file.read_text().replace("status: active", "status: under_review"))
     said = blamed(capsys, OLD, cwd=folder)
     assert (said["status"], said["type"]) == (None, "the memory")
-    assert "uncommitted" in run_here(capsys, "blame", OLD, cwd=folder).out
+    assert "uncommitted" in run_here(capsys, "log", "--fields", OLD, cwd=folder).out
 
 
 def test_revision_is_blamed_by_its_own_history(tmp_path: Path, capsys: Capture) -> None:
@@ -77,4 +77,4 @@ def test_new_file_is_uncommitted_as_a_whole(tmp_path: Path, capsys: Capture) -> 
 
 
 def test_entry_that_is_not_there_exits_1(tmp_path: Path, capsys: Capture) -> None:
-    assert run_here(capsys, "blame", "zebra", cwd=memory(tmp_path)).code == 1
+    assert run_here(capsys, "log", "--fields", "zebra", cwd=memory(tmp_path)).code == 1

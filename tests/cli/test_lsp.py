@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from builders import run_here, run_mdmem
 
-from mdmem.cli.agents import lsp_command
+from mdmem.cli.server import lsp_command
 from mdmem.errors import UsageError
 from mdmem.lsp.handshake import framed
 
@@ -14,7 +14,7 @@ from mdmem.lsp.handshake import framed
 def test_extra_that_is_missing_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mdmem.cli.agents.find_spec", lambda name: None)
+    monkeypatch.setattr("mdmem.cli.server.find_spec", lambda name: None)
     ran = run_here(capsys, "lsp", cwd=tmp_path)
     assert ran.code == 2
     assert "the server for editors needs the extra `lsp`; type `" in ran.err

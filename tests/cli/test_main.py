@@ -75,6 +75,30 @@ def test_unknown_command_names_the_nearest(tmp_path: Path, capsys: Capture) -> N
     )
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (["audit"], ["status", "--audit"]),
+        (["fields", "tags"], ["guide", "fields", "tags"]),
+        (["index", "--rebuild"], ["status", "--rebuild"]),
+        (["blame", "nav/rules/callbacks"], ["log", "--fields", "nav/rules/callbacks"]),
+        (["graph", "--format", "svg"], ["why", "--format", "svg"]),
+        (
+            ["review", "nav/rules/callbacks", "-m", "x", "--dry-run"],
+            ["doubt", "nav/rules/callbacks", "-m", "x", "--dry-run"],
+        ),
+    ],
+)
+def test_former_name_of_a_command_still_answers_and_says_the_new_one(
+    old: list[str], new: list[str], tmp_path: Path, capsys: Capture
+) -> None:
+    root = memory(tmp_path)
+    former, now = run_here(capsys, *old, cwd=root), run_here(capsys, *new, cwd=root)
+    assert (former.code, former.out) == (now.code, now.out)
+    assert former.err.splitlines()[0].startswith(f"mdmem: `{old[0]}` is now `mdmem {new[0]}")
+    assert old[0] not in COMMANDS
+
+
 def test_word_of_another_tool_leads_to_ours(tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "adr", cwd=tmp_path)
     assert (ran.code, ran.err) == (2, "mdmem: there is no command `adr`; did you mean `mdmem new decision`?\n")

@@ -1,4 +1,4 @@
-"""`mdmem review`: the doubt beside the entry, and its end."""
+"""`mdmem doubt`: the doubt beside the entry, and its end."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Capture = pytest.CaptureFixture[str]
 
 def test_review_keeps_the_doubt_and_says_how_it_ends(tmp_path: Path, capsys: Capture) -> None:
     root = two_entries(tmp_path)
-    ran = run_here(capsys, "review", "threads", "--reason", "does it starve?", cwd=root)
+    ran = run_here(capsys, "doubt", "threads", "--reason", "does it starve?", cwd=root)
     assert (ran.code, ran.out) == (
         0,
         f"changed {OLD}.md\n  status: active → under_review\n  x-review-reason: does it starve?\n",
     )
     assert ran.err == (
-        f"{OLD} binds on, shown as uncertain, until `mdmem review {OLD} --done` confirms it, or "
+        f"{OLD} binds on, shown as uncertain, until `mdmem doubt {OLD} --done` confirms it, or "
         f"`mdmem deprecate {OLD} --reason TEXT` ends it\n"
     )
 
@@ -28,8 +28,8 @@ def test_review_keeps_the_doubt_and_says_how_it_ends(tmp_path: Path, capsys: Cap
 def test_review_that_is_done_leaves_the_file_as_it_was_but_for_the_day(tmp_path: Path, capsys: Capture) -> None:
     root = two_entries(tmp_path)
     write(root, f"{OLD}.md", lived_in())
-    run_here(capsys, "review", OLD, "-m", "is it so?", cwd=root)
-    ran = run_here(capsys, "review", OLD, "--done", cwd=root)
+    run_here(capsys, "doubt", OLD, "-m", "is it so?", cwd=root)
+    ran = run_here(capsys, "doubt", OLD, "--done", cwd=root)
     assert ran.out == (
         f"changed {OLD}.md\n  status: under_review → active\n  verified_at: 2026-11-21\n"
         "  x-review-reason: removed (is it so?)\n"
@@ -40,21 +40,21 @@ def test_review_that_is_done_leaves_the_file_as_it_was_but_for_the_day(tmp_path:
 def test_review_shows_what_it_would_do_and_does_nothing(tmp_path: Path, capsys: Capture) -> None:
     root = two_entries(tmp_path)
     before = snapshot(tmp_path)
-    ran = run_here(capsys, "review", OLD, "-m", "is it so?", "--dry-run", cwd=root)
+    ran = run_here(capsys, "doubt", OLD, "-m", "is it so?", "--dry-run", cwd=root)
     assert "-status: active\n+status: under_review\n" in ran.out
     assert (ran.code, snapshot(tmp_path)) == (0, before)
 
 
 def test_review_commits_its_file_with_the_reason(tmp_path: Path, capsys: Capture) -> None:
     root = two_entries(tmp_path)
-    assert run_here(capsys, "review", OLD, "-m", "is it so?", "--commit", cwd=root).code == 0
+    assert run_here(capsys, "doubt", OLD, "-m", "is it so?", "--commit", cwd=root).code == 0
     wanted = f"Review {OLD}\n\nis it so?\n\nMdmem-Entry: {OLD}"
     assert git(tmp_path, "log", "-1", "--format=%B").rstrip("\n") == wanted
     assert git(tmp_path, "show", "--name-only", "--format=", "HEAD") == f"memory/{OLD}.md"
 
 
 def test_review_json_names_the_fields(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "review", OLD, "-m", "is it so?", "--format", "json", cwd=two_entries(tmp_path))
+    ran = run_here(capsys, "doubt", OLD, "-m", "is it so?", "--format", "json", cwd=two_entries(tmp_path))
     (changed,) = json.loads(ran.out)["changed"]
     assert (changed["address"], changed["action"], changed["from"]) == (OLD, "changed", None)
     assert changed["fields"] == {
@@ -66,8 +66,8 @@ def test_review_json_names_the_fields(tmp_path: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        ([OLD], 2, "mdmem review: give --reason TEXT to begin a review, or --done to end one"),
-        ([OLD, "-m", "x", "--done"], 2, "mdmem review: give --reason TEXT to begin a review, or --done to end one"),
+        ([OLD], 2, "mdmem doubt: give --reason TEXT to begin a review, or --done to end one"),
+        ([OLD, "-m", "x", "--done"], 2, "mdmem doubt: give --reason TEXT to begin a review, or --done to end one"),
         ([OLD, "--done"], 2, f"mdmem: {OLD} is not under review: it is active"),
         ([OLD, "-m", " "], 2, "mdmem: say what is in doubt: --reason TEXT"),
         (["thread", "-m", "x"], 1, f"mdmem: there is no entry `thread`; did you mean {OLD}"),
@@ -79,7 +79,7 @@ def test_review_refuses_in_one_sentence(
 ) -> None:
     root = two_entries(tmp_path, new_status="draft")
     before = snapshot(root)
-    ran = run_here(capsys, "review", *arguments, cwd=root)
+    ran = run_here(capsys, "doubt", *arguments, cwd=root)
     assert (ran.code, ran.out, ran.err.count("\n")) == (code, "", 1)
     assert ran.err.startswith(said)
     assert snapshot(root) == before
@@ -89,8 +89,8 @@ def test_review_refuses_in_one_sentence(
     "commands",
     [
         [["new", "decision", "nav/rules/pool", "-s", "under_review"]],
-        [["new", "decision", "nav/rules/pool", "-s", "active"], ["review", "pool", "-m", "is it so?"]],
-        [["approve", NEW], ["review", NEW, "-m", "is it so?"]],
+        [["new", "decision", "nav/rules/pool", "-s", "active"], ["doubt", "pool", "-m", "is it so?"]],
+        [["approve", NEW], ["doubt", NEW, "-m", "is it so?"]],
     ],
     ids=["new", "new-then-review", "approve-then-review"],
 )

@@ -27,9 +27,7 @@ BRANCH = "odd\u202ename"
 CALLS: dict[str, list[list[str]]] = {
     "init": [["--wing", EVIL], [EVIL]],
     "guide": [["writing"], [EVIL]],
-    "audit": [["--limit", EVIL]],
-    "fields": [[], ["title"], [EVIL]],
-    "status": [[]],
+    "status": [[], ["--audit"], ["--rebuild"]],
     "new": [["note", "nav/rules", "--title", EVIL, "--body", EVIL], ["note", EVIL]],
     "save": [["note", "--json", EVIL]],
     "show": [[ADDRESS], [EVIL]],
@@ -40,22 +38,19 @@ CALLS: dict[str, list[list[str]]] = {
     "brief": [["src/pay.py"]],
     "supersede": [[ADDRESS, "--by", EVIL], [ADDRESS, "--title", EVIL, "--reason", EVIL, "--body", EVIL]],
     "approve": [["nav/rules/draft"], [EVIL]],
-    "review": [[ADDRESS, "--reason", EVIL]],
+    "doubt": [[ADDRESS, "--reason", EVIL]],
     "verify": [["nav/rules/"], [EVIL]],
     "deprecate": [[ADDRESS, "--reason", EVIL]],
     "mv": [[ADDRESS, "nav/rules/moved"], [ADDRESS, EVIL]],
     "edit": [[EVIL], [ADDRESS, "--body", EVIL]],
     "why": [[ADDRESS], [EVIL]],
-    "log": [[ADDRESS]],
-    "blame": [[ADDRESS]],
-    "graph": [[ADDRESS], [EVIL]],
+    "log": [[ADDRESS], ["--fields", ADDRESS], []],
     "site": [["build", "--name", EVIL], ["build", "--wing", EVIL], ["build", "--out", EVIL]],
     "check": [["--verbose"], ["--base", BRANCH, "--verbose"], ["--select", EVIL], ["--explain", EVIL], [EVIL]],
     "diff": [[BRANCH], [EVIL]],
     "hygiene": [[]],
     "export": [["json"], ["madr"], ["json", "--wing", EVIL]],
     "import": [["--dry-run", "."], [EVIL], ["--from", "markdown", "."], ["--approved-by", EVIL, "."], ["--to", EVIL]],
-    "index": [[]],
     "sync": [["--wings"], ["--wings", EVIL]],
     "pending": [[], ["retry", EVIL], ["drop", EVIL]],
     "token": [["--reason", EVIL], ["add", EVIL, "--wing", EVIL], ["list"]],
@@ -66,7 +61,7 @@ CALLS: dict[str, list[list[str]]] = {
     "lsp": [[EVIL]],
 }
 # These hold the titles and bodies, or the authors and fields, in every form for people.
-TELLING = {"show", "list", "search", "retrieve", "context", "why", "log", "blame", "diff", "check"}
+TELLING = {"show", "list", "search", "retrieve", "context", "why", "log", "diff", "check"}
 
 
 def quoted(text: str) -> str:

@@ -105,8 +105,8 @@ def test_a_long_edge_passes_beside_the_boxes() -> None:
 def test_graph_and_why_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root = chained(tmp_path, 2)
     write_entry(root, "nav/a/alone", title="Alone")
-    everything = run_here(capsys, "graph", "--format", "svg", cwd=root)
-    assert everything.out == run_here(capsys, "graph", "--format", "svg", cwd=root).out
+    everything = run_here(capsys, "why", "--format", "svg", cwd=root)
+    assert everything.out == run_here(capsys, "why", "--format", "svg", cwd=root).out
     assert "Choice 0" in everything.out
     assert "Alone" not in everything.out
     write_entry(root, "nav/a/more", title="More", amends=["nav/a/alone"])
@@ -114,8 +114,8 @@ def test_graph_and_why_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     write_entry(root, "web/a/other", title="Other", amends=["web/a/over"])
     write_entry(root, "ui/a/one", title="Tint", see=[])
     write_entry(root, "ui/a/two", title="Shade", amends=["ui/a/one"])
-    assert "Shade amends Tint." in run_here(capsys, "graph", "--format", "svg", cwd=root).out
-    of_wing = run_here(capsys, "graph", "--wing", "nav", "--format", "svg", cwd=root).out
+    assert "Shade amends Tint." in run_here(capsys, "why", "--format", "svg", cwd=root).out
+    of_wing = run_here(capsys, "why", "--wing", "nav", "--format", "svg", cwd=root).out
     assert ("More amends Alone." in of_wing, "Other" in of_wing, "Tint" in of_wing) == (True, True, False)
     # A pipe is told the same lines as a terminal.
     assert run_here(capsys, "graph", "nav/a/more", cwd=root).out.splitlines()[:3] == [
@@ -124,4 +124,4 @@ def test_graph_and_why_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         "    amends nav/a/alone",
     ]
     assert "Choice 1" in run_here(capsys, "why", "nav/a/e000", "--format", "svg", cwd=root).out
-    assert run_here(capsys, "graph", "nav/a/alone", "--format", "mermaid", cwd=root).out.startswith("flowchart TD")
+    assert run_here(capsys, "why", "nav/a/alone", "--format", "mermaid", cwd=root).out.startswith("flowchart TD")
