@@ -17,7 +17,7 @@ ENDED = "entries/ros2/communication/sensor-streams-best-effort.html"
 KINDS = (
     "index.html", "lineage.html", "timeline.html", "board.html", "months/2026-04.html",
     "wings/mdmem.html", "rooms/ros2/architecture.html", "code/mdmem/checks/index.html", ENDED,
-    "entries/mdmem/architecture/entries-are-records.html",
+    "entries/mdmem/architecture/files-are-the-truth.html",
 )  # fmt: skip
 SMALL = ("diff.html", "all.html", "code.html", f"entries/{NEW}.html")
 # Every rule but the experimental ones; the style sheet is not asked for again, which the policy forbids.
