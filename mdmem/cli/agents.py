@@ -22,21 +22,19 @@ from mdmem.cli.common import (
 from mdmem.cli.completion import complete_wing
 from mdmem.cli.filters import split_values
 from mdmem.model.access import Access
-from mdmem.render.saves import (
+from mdmem.render.agents import (
     ID_LENGTH,
+    bearers_json,
+    bearers_text,
+    forbidden_json,
+    new_bearer_json,
+    new_bearer_text,
     pending_json,
     pending_text,
     retried_json,
     retried_text,
     saved_json,
     title_of_write,
-)
-from mdmem.render.tokens import (
-    bearers_json,
-    bearers_text,
-    forbidden_json,
-    new_bearer_json,
-    new_bearer_text,
     token_json,
     token_text,
 )

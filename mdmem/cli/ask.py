@@ -35,8 +35,9 @@ from mdmem.model.standing import marked
 from mdmem.render.answers import answers_json, answers_markdown, answers_text, short_markdown_size, short_text_size
 from mdmem.render.basis import problems_text
 from mdmem.render.characters import one_line
-from mdmem.render.context import context_json, context_text
 from mdmem.render.entries import (
+    context_json,
+    context_text,
     entry_list,
     entry_table,
     not_listed,
@@ -45,10 +46,12 @@ from mdmem.render.entries import (
     search_text,
     shown_markdown,
     shown_text,
+    told_json,
+    told_markdown,
+    told_text,
 )
 from mdmem.render.json import PrintedJson, dump, entries_json, pack_json, search_json
 from mdmem.render.retrieval import markdown_size, text_size
-from mdmem.render.told import told_json, told_markdown, told_text
 from mdmem.store.state.sessions import Sessions, briefed
 from mdmem.store.workspace.addresses import from_root
 from mdmem.store.workspace.remote_wings import aged_wings

@@ -13,10 +13,10 @@ from mdmem.cli.completion import complete_field
 from mdmem.guide import page, summary, topics
 from mdmem.model.fields import FIELDS
 from mdmem.model.spelling import get_field
-from mdmem.render.audit import audit_json, audit_text
+from mdmem.render.agents import audit_json, audit_text
 from mdmem.render.fields import field_text, fields_json, fields_markdown, fields_text
 from mdmem.render.json import dump, status_json
-from mdmem.render.status import status_text
+from mdmem.render.upkeep import status_text
 from mdmem.render.words import count
 from mdmem.setup.init import init
 from mdmem.store.state.audit import read_audit

@@ -19,8 +19,17 @@ from mdmem.cli.common import (
 )
 from mdmem.cli.completion import complete_wing
 from mdmem.errors import EnvironmentFaultError
-from mdmem.render.hooks import driver_text, hooks_json, hooks_text, steps_text
-from mdmem.render.sync import sync_remarks, synced_json, synced_text, wings_json, wings_text
+from mdmem.render.upkeep import (
+    driver_text,
+    hooks_json,
+    hooks_text,
+    steps_text,
+    sync_remarks,
+    synced_json,
+    synced_text,
+    wings_json,
+    wings_text,
+)
 from mdmem.setup.hooks import STAGES, HookPlace, find_hooks, install_hooks, uninstall_hooks
 from mdmem.setup.merge_driver import DriverState, find_driver, install_driver, uninstall_driver
 from mdmem.store.git import find_repository

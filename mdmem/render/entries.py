@@ -1,19 +1,27 @@
-"""Hits and entries as text and Markdown."""
+"""Render entries in full, in lists, as passages, and context packs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
+from mdmem.ask.about import ToldEntry
+from mdmem.ask.context.answer import pack_answer, usage_hint
+from mdmem.ask.context.pack import named_in
+from mdmem.ask.context.request import Layer
 from mdmem.ask.question import VIA_NAMED, replaced_notes
-from mdmem.model.entry import Entry, Status
+from mdmem.markdown.text import quoted
+from mdmem.model.entry import Entry, EntryType, Status
 from mdmem.model.standing import Standing, marked
-from mdmem.render.basis import bearings_text, ended_text, problems_text
+from mdmem.render.basis import bearings_text, contradictions_text, ended_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
+from mdmem.render.json import beneath_json, dump
+from mdmem.render.retrieval import TITLE_ALONE, mention_line
 from mdmem.render.words import UNREPLACED, count, indent
 
 if TYPE_CHECKING:
+    from mdmem.ask.context.pack import ContextPack, Item, Related
     from mdmem.ask.entries import ShownEntry
     from mdmem.ask.question import Hit, SearchResult
 
@@ -163,3 +171,111 @@ def _value(value: object) -> str:
     if isinstance(value, list):
         return one_line(", ".join(str(item) for item in value))
     return "" if value is None else one_line(str(value))
+
+
+_NOTHING, _NOTHING_MORE, _ALL = "holds none of these words", "nothing more of it is about these words", "given before"
+
+
+def told_text(told: Iterable[ToldEntry], ink: Ink) -> str:
+    """Return each entry with its passages, or that it has none."""
+    return "\n\n".join(
+        f"{ink.bold(one.entry.address)}: {one_line(one.entry.title)}{_told_standing(one)}\n{indent(_said(one))}"
+        + "".join(f"\n  {ink.dim(mention_line(other))}" for other in one.beneath)
+        for one in told
+    )
+
+
+def told_markdown(told: Iterable[ToldEntry]) -> str:
+    """Return each entry as a section, its passages as a quote."""
+    return "\n\n".join(
+        f"### {one_line(one.entry.title)}\n\n`{one.entry.address}`{_told_standing(one)}\n\n{quoted(_said(one))}"
+        + "".join(f"\n- {mention_line(other)}" for other in one.beneath)
+        for one in told
+    )
+
+
+def told_json(told: Iterable[ToldEntry]) -> dict[str, Any]:
+    """Return the passages of each entry; `heads` is what is in force in its place."""
+    return {
+        "entries": [
+            {
+                "address": one.entry.address,
+                "title": one.entry.title,
+                "passages": one.said,
+                **({"given_before": "all" if one.was_whole else "in part"} if one.before else {}),
+                "heads": list(one.heads),
+                **({"beneath": beneath_json(one.beneath)} if one.beneath else {}),
+            }
+            for one in told
+        ]
+    }
+
+
+def _said(one: ToldEntry) -> str:
+    if one.is_title_alone:
+        return f"has {TITLE_ALONE}"
+    if one.was_whole:
+        return _ALL
+    return one.said or (_NOTHING_MORE if one.before else _NOTHING)
+
+
+def _told_standing(one: ToldEntry) -> str:
+    if one.is_current:
+        return ""
+    return f" (replaced by {', '.join(one.heads)})" if one.heads else " (not in force)"
+
+
+def context_json(pack: ContextPack) -> str:
+    """Return the pack in the shape of the contract."""
+    return dump(pack_answer(pack))
+
+
+def context_text(pack: ContextPack, *, ink: Ink) -> str:
+    """Return the pack as blocks: what could not be read first, then the facets, then what binds nobody."""
+    write = _line_item if pack.request.layer is Layer.WAKE else _item
+    blocks = [*problems_text(pack.basis), usage_hint(pack)]
+    for section in pack.sections:
+        blocks += [ink.bold(f"{section.title} ({len(section.items)})"), *(write(item, ink) for item in section.items)]
+    if pack.proposed:
+        blocks += [ink.bold("Proposed (not binding):"), *(write(item, ink) for item in pack.proposed)]
+    blocks += [ink.warn(block) for block in contradictions_text(pack.basis)]
+    return "\n\n".join([*blocks, *fallback_text(pack.basis), *(ink.dim(block) for block in _foot(pack))])
+
+
+def _item(item: Item, ink: Ink) -> str:
+    status = str(item.metadata.get("status", ""))
+    marks = [str(item.metadata.get("scope", "")), *([status.replace("_", " ")] if status != "active" else [])]
+    marks += ["shortened"] if item.metadata.get("form") == "summary" else []
+    marks += marked(item.stance)
+    head = f"{ink.bold(f'[{item.type}] {item.id}')} ({', '.join(marks)})"
+    said = [indent(item.content, 4)] if item.content else []
+    lines = [head, f"  {one_line(item.name)}", *said, ink.dim(f"  why: {item.reason}")]
+    near = [_linked(one) for one in item.related if one.id not in named_in(item.bearings)]
+    return "\n".join([*lines, *_bearings(item, ink), *([ink.dim(f"  linked: {'; '.join(near)}")] if near else [])])
+
+
+def _linked(one: Related) -> str:
+    # What a draft says of others changes nothing yet.
+    name = one.id if one.status == "active" else f"{one.id} ({one.status.replace('_', ' ')})"
+    return f"{one.relationship} {name}" if one.direction == "outgoing" else f"{name} {one.relationship} this"
+
+
+def _bearings(item: Item, ink: Ink) -> Iterator[str]:
+    yield from (ink.warn(f"  {one_line(line)}") for line in item.bearings)
+
+
+def _line_item(item: Item, ink: Ink) -> str:
+    """Return an item in a line, a rule in the place of its title, below others what they say: a session begins so."""
+    status = str(item.metadata.get("status", ""))
+    marks = [*([status.replace("_", " ")] if status != "active" else []), *marked(item.stance)]
+    marked_as = f" ({', '.join(marks)})" if marks else ""
+    rules = item.content if item.type == EntryType.INVARIANT else ""
+    head = f"{ink.bold(f'[{item.type}] {item.id}')}: {one_line(rules or item.name)}{marked_as}"
+    said = [indent(item.content)] if item.content and not rules else []
+    return "\n".join([head, *said, *_bearings(item, ink)])
+
+
+def _foot(pack: ContextPack) -> Iterator[str]:
+    if pack.basis.omitted_counts and pack.request.layer is not Layer.WAKE:
+        counted = (f"{count(one.count, one.type)} ({one.why})" for one in pack.basis.omitted_counts)
+        yield f"Left out: {'; '.join(counted)}."

@@ -11,10 +11,9 @@ from msgspec.structs import replace
 from mdmem.hub.repository_copy import shown_label
 from mdmem.render.answers import answers_text
 from mdmem.render.characters import one_line
-from mdmem.render.entries import entry_list, search_text, shown_text
+from mdmem.render.entries import entry_list, search_text, shown_text, told_json, told_text
 from mdmem.render.hub import age_text
 from mdmem.render.json import dump, entries_json, pack_json, search_json
-from mdmem.render.told import told_json, told_text
 from mdmem.render.words import count
 
 if TYPE_CHECKING:

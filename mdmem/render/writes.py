@@ -1,15 +1,19 @@
-"""What a write changed: one line a file and one a field, or JSON."""
+"""Render what a write changed, as fields, as a patch, and the conflicts of a merge."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import difflib
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from msgspec import Struct
+
+from mdmem.change.conflicts import ConflictKind, FieldSides, MergeConflict, MergeConflicts, SuccessorSide
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.model.entry import Entry, visible
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump
-from mdmem.render.patch import FilePatch, diff_text
 from mdmem.write.change_set import Change
 from mdmem.write.write import WriteResult
 
@@ -116,3 +120,208 @@ def _body(content: bytes | None, path: str) -> str | None:
 def _shown(value: Any) -> str:
     listed = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return visible(listed)
+
+
+_ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+_NO_NEWLINE = "\\ No newline at end of file\n"
+
+
+class FilePatch(Struct, frozen=True):
+    """One file before and after; None where it is not there, `was` is its path before where it moves."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    was: str | None = None
+
+
+def diff_text(changes: Sequence[FilePatch], ink: Ink) -> str:
+    """Return the changes as a unified diff, by path, without its last newline; what does not change is left out.
+
+    Bytes that are no UTF-8 stand as lone surrogates, and a file with a NUL is only named.
+    """
+    told = [_file(change, ink) for change in sorted(changes, key=lambda change: change.path) if _changes(change)]
+    return "".join(told).removesuffix("\n")
+
+
+def _changes(change: FilePatch) -> bool:
+    return change.before != change.after or change.was not in (None, change.path)
+
+
+def _file(change: FilePatch, ink: Ink) -> str:
+    old, new = _name("a", change.was or change.path), _name("b", change.path)
+    head = [f"diff --git {old} {new}", *_header(change)]
+    if b"\0" in (change.before or b"") + (change.after or b""):
+        return "\n".join([*map(ink.bold, head), f"Binary files {old} and {new} differ\n"])
+    hunks = list(_hunks(_patch_lines(change.before), _patch_lines(change.after)))
+    if hunks:
+        head.append(f"--- {'/dev/null' if change.before is None else _padded(old)}")
+        head.append(f"+++ {'/dev/null' if change.after is None else _padded(new)}")
+    return "\n".join([*map(ink.bold, head), "".join(_inked(line, ink) for line in hunks)])
+
+
+def _header(change: FilePatch) -> list[str]:
+    if change.before is None:
+        return ["new file mode 100644"]
+    if change.after is None:
+        return ["deleted file mode 100644"]
+    if change.was not in (None, change.path):
+        return [f"rename from {_quoted(change.was or '')}", f"rename to {_quoted(change.path)}"]
+    return []
+
+
+def _name(side: str, path: str) -> str:
+    return _quoted(f"{side}/{path}")
+
+
+def _padded(name: str) -> str:
+    # git and patch end an unquoted name at a tab, so that one with a space is read whole.
+    return f"{name}\t" if " " in name and not name.startswith('"') else name
+
+
+def _quoted(path: str) -> str:
+    """Return a path as git writes it: quoted like a string of C where it holds a control, a quote, or no UTF-8."""
+    if not re.search('[\x00-\x1f\x7f"\\\\\ud800-\udfff]', path):
+        return path
+    return f'"{"".join(map(_escaped, path))}"'
+
+
+def _escaped(one: str) -> str:
+    if one in _ESCAPES:
+        return _ESCAPES[one]
+    if one.isprintable():
+        return one
+    return "".join(f"\\{byte:03o}" for byte in one.encode("utf-8", "surrogateescape"))
+
+
+def _patch_lines(content: bytes | None) -> list[str]:
+    # `splitlines` would end lines at characters that end none in a patch.
+    return re.findall(r"[^\n]*\n|[^\n]+", (content or b"").decode("utf-8", "surrogateescape"))
+
+
+def _hunks(before: list[str], after: list[str]) -> Iterator[str]:
+    for number, line in enumerate(difflib.unified_diff(before, after)):
+        # The first two name the files, which is done here with git's quoting.
+        if number >= 2:
+            yield line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}"
+
+
+def _inked(line: str, ink: Ink) -> str:
+    colour = {"@": ink.dim, "+": ink.added, "-": ink.removed}.get(line[0])
+    if colour is None:
+        return line
+    text, newline, rest = line.partition("\n")
+    return f"{colour(text)}{newline}{rest}"
+
+
+# As much of a text as tells two sides apart.
+_SHOWN = 60
+_OF_TEXT = (ConflictKind.CONTENT, ConflictKind.ADDED)
+
+
+def conflicts_text(conflicts: MergeConflicts, ink: Ink) -> str:
+    """Return one block for each thing to be decided, of several without the choices, and what to type when all are."""
+    is_one = len(conflicts.found) == 1
+    blocks = ["\n".join([*_sides(one, ink), *(_choices if is_one else _next)(one, ink)]) for one in conflicts.found]
+    if conflicts.then:
+        blocks.append("\n".join(["when all is decided:", *(f"  {one}" for one in conflicts.then)]))
+    return "\n\n".join(blocks)
+
+
+def _sides(conflict: MergeConflict, ink: Ink) -> Iterator[str]:
+    yield f"{ink.bold(visible(conflict.address))}: {conflict.kind}"
+    ours, theirs = conflict.labels
+    width = max(len(ours), len(theirs))
+    # Whose a successor is, stands beside it.
+    is_told = conflict.successors and all(one.side for one in conflict.successors)
+    for one in conflict.fields:
+        if not (is_told and one.name == "superseded_by"):
+            yield f"  {one.name}"
+            for label, value in zip((ours, theirs), _pair(one), strict=True):
+                yield f"    {visible(label):<{width}}  {value}"
+    for successor in conflict.successors:
+        yield f"  {_successor(successor)}"
+
+
+def _choices(conflict: MergeConflict, ink: Ink) -> Iterator[str]:
+    if conflict.choices:
+        yield "  choices"
+    for choice in conflict.choices:
+        yield f"    {_shortened(choice.does, conflict)}"
+        yield f"      {ink.added(choice.command)}"
+    if conflict.fields:
+        yield f"    or edit {visible(conflict.path)} by hand, and take the marks out"
+
+
+def _next(conflict: MergeConflict, ink: Ink) -> Iterator[str]:
+    """Yield the one choice there is, or what shows all of them; of a file without a mark, what takes it as it is."""
+    if conflict.kind in _OF_TEXT and conflict.choices and conflict.choices[0].command.startswith("git "):
+        yield f"  no mark is left in it; {ink.added(conflict.choices[0].command)} takes it as it is"
+    elif len(conflict.choices) == 1:
+        yield f"  {ink.added(conflict.choices[0].command)}"
+    elif conflict.choices:
+        shown = ink.added(f"mdmem resolve {conflict.address}")
+        yield f"  {shown} shows the {len(conflict.choices)} choices"
+
+
+def _shortened(does: str, conflict: MergeConflict) -> str:
+    """Return what a choice does, with the ids of successors that have different ones."""
+    ids = {one.address: one.address.rpartition("/")[2] for one in conflict.successors}
+    if len(set(ids.values())) < len(ids):
+        return does
+    for address in sorted(ids, key=len, reverse=True):
+        does = does.replace(address, ids[address])
+    return does
+
+
+def _pair(one: FieldSides) -> tuple[str, str]:
+    if one.name != "body":
+        return _shown_side(one.ours), _shown_side(one.theirs)
+    ours, theirs = str(one.ours).splitlines(), str(one.theirs).splitlines()
+    # The first line in which they differ stands for all.
+    pairs = zip(ours, theirs, strict=False)
+    at = next((place for place, (mine, other) in enumerate(pairs) if mine != other), min(len(ours), len(theirs)))
+    return _shown_side("".join(ours[at : at + 1])), _shown_side("".join(theirs[at : at + 1]))
+
+
+def _shown_side(value: Any) -> str:
+    text = visible(", ".join(map(str, value)) if isinstance(value, list) else str(value) if value else "–")
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+def _successor(one: SuccessorSide) -> str:
+    side = f", says {one.side}" if one.side else ""
+    reason = f": {visible(one.reason)}" if one.reason else ""
+    return f"replaced by {visible(one.address)} ({one.status}{side}), {visible(one.title)}{reason}"
+
+
+def conflicts_json(conflicts: MergeConflicts) -> str:
+    """Return everything to be decided as one JSON document."""
+    return dump(
+        {
+            "operation": conflicts.operation,
+            "conflicts": [_json(one) for one in conflicts.found],
+            "then": list(conflicts.then),
+        }
+    )
+
+
+def _json(conflict: MergeConflict) -> dict[str, Any]:
+    return {
+        "address": conflict.address,
+        "path": conflict.path,
+        "kind": conflict.kind.name.lower(),
+        "labels": list(conflict.labels),
+        "fields": [{"name": one.name, "ours": one.ours, "theirs": one.theirs} for one in conflict.fields],
+        "successors": [
+            {
+                "address": one.address,
+                "title": one.title,
+                "status": one.status,
+                "reason": one.reason,
+                "side": one.side.value if one.side else None,
+            }
+            for one in conflict.successors
+        ],
+        "choices": [{"does": one.does, "command": one.command} for one in conflict.choices],
+    }

@@ -14,7 +14,7 @@ from mdmem.ask.context.compile import compile_context
 from mdmem.ask.context.facets import Facet
 from mdmem.ask.context.request import Intent, Layer, read_request
 from mdmem.model.access import Access, AccessDeniedError
-from mdmem.render.context import context_text
+from mdmem.render.entries import context_text
 from mdmem.render.ink import Ink
 from mdmem.store.state.audit import read_audit
 

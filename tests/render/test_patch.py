@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.render.ink import Ink, sent
-from mdmem.render.patch import FilePatch, diff_text
+from mdmem.render.writes import FilePatch, diff_text
 
 
 def applied(folder: Path, *changes: FilePatch) -> dict[str, bytes]:

@@ -10,8 +10,7 @@ import pytest
 from builders import make_root, open_root, run_here, write_entry
 
 from mdmem.render.lineage_graph import lineage_graph, linked_graph
-from mdmem.render.placement import layered
-from mdmem.render.svg import lineage_svg
+from mdmem.render.svg import layered, lineage_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

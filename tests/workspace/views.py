@@ -16,8 +16,8 @@ from mdmem.change.why import why
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError
 from mdmem.model.access import Access
-from mdmem.render import hygiene
 from mdmem.render import json as json_form
+from mdmem.render import upkeep
 from mdmem.render.findings import json
 from mdmem.render.findings import text as findings_text
 from mdmem.render.findings.report import CheckedRoot, Look
@@ -49,13 +49,13 @@ def _answers(workspace: Workspace, words: tuple[str, ...]) -> Iterator[str]:
         yield _said(lambda word=word: str(list_entries(workspace, Filters(rooms=(word,)))))
         yield _said(lambda word=word: str(show(workspace, [word])))
         yield _said(lambda word=word: str(check(workspace, CheckRequest(paths=(word,)))))
-        yield _said(lambda word=word: hygiene.hygiene_json(run(workspace, HygieneRequest(wing=word))))
+        yield _said(lambda word=word: upkeep.hygiene_json(run(workspace, HygieneRequest(wing=word))))
     yield str(list_entries(workspace, EVERYTHING))
     addresses = tuple(workspace.catalog.entries)
     yield json_form.dump(json_form.entries_json(shown(workspace, addresses)))
     yield from (json_form.dump(json_form.why_json(why(workspace, address))) for address in addresses)
     yield from _checked(workspace)
-    yield hygiene.hygiene_json(run(workspace, HygieneRequest()))
+    yield upkeep.hygiene_json(run(workspace, HygieneRequest()))
     yield _said(lambda: json_form.dump(json_form.status_json(report_status(workspace))))
 
 

@@ -24,9 +24,9 @@ from mdmem.mcp.texts import entries_text, hits_text
 from mdmem.mcp.tools.shape import JSON_FORM, Facts, Told, Tool
 from mdmem.model.entry import EntryType
 from mdmem.render.answers import answers_json, answers_markdown, short_markdown_size
+from mdmem.render.entries import told_json, told_markdown
 from mdmem.render.json import PrintedJson, agents_json, entries_json, search_json
 from mdmem.render.retrieval import markdown_size
-from mdmem.render.told import told_json, told_markdown
 from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace
 

@@ -1,0 +1,403 @@
+"""Render the state of a memory: status, hooks, sync and hygiene."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mdmem.change.fetch_wings import FetchedWing, FetchWingsResult
+from mdmem.change.hygiene import HygieneReport
+from mdmem.change.hygiene_report import Groups, HygieneFindings
+from mdmem.change.near_duplicates import NearPair
+from mdmem.change.status import StatusReport
+from mdmem.change.sync import Course, SyncResult
+from mdmem.model.entry import visible
+from mdmem.model.finding import Finding
+from mdmem.render.agents import ID_LENGTH, RESOLVING, stopped_save, title_of_write
+from mdmem.render.ink import Ink
+from mdmem.render.json import dump
+from mdmem.render.markdown import code, prose
+from mdmem.render.words import count, entries
+from mdmem.store.state.pending_writes import Blocked, PendingWrite
+
+if TYPE_CHECKING:
+    from mdmem.setup.hooks import Hook, HookStep
+    from mdmem.setup.merge_driver import Driver
+
+
+# So many rules that reached nobody are named; JSON names all.
+_NAMED = 3
+
+
+def status_text(report: StatusReport, ink: Ink) -> str:
+    """Return the standing of a memory in a few lines."""
+    lines = [f"root     {ink.bold(str(report.root))} ({report.why})", f"tree     {report.tree}"]
+    width = max((len(wing.name) for wing in report.wings), default=0)
+    for wing in report.wings:
+        types = ", ".join(count(number, kind) for kind, number in sorted(wing.types.items()))
+        statuses = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in sorted(wing.statuses.items()))
+        active = " (active)" if wing.name == report.active_wing else ""
+        broken = f"; {count(wing.broken, 'file')} unreadable" if wing.broken else ""
+        held = f"{types or 'no entries'}; {statuses or 'empty'}{broken}"
+        lines.append(f"wing     {wing.name:<{width}}  {wing.kind}{active}: {held}")
+    lines += [
+        f"from     {one.name:<{width}}  {one.git} at {one.commit[:10]}, last asked for on {one.asked}"
+        for one in report.borrowed
+    ]
+    lines += [
+        f"index    {_index(report)}",
+        f"findings {_findings(report)}",
+        f"hygiene  {_hygiene(report)}",
+        *([f"agents   {_agents(report)}"] if report.told.times else []),
+        *([f"merged   {_merged(report)}"] if report.merged else []),
+        *(f"note     {remark}" for remark in report.remarks),
+    ]
+    return "\n".join(lines)
+
+
+def _index(report: StatusReport) -> str:
+    index = report.index
+    if not index.exists:
+        return f"not built yet; the first question builds it in {index.folder}"
+    if not index.usable:
+        return f"unusable ({index.why}); the next question rebuilds it"
+    total, size = sum(wing.total for wing in report.wings), f"{index.bytes / 1024:.0f} KiB"
+    if not index.stale:
+        return f"complete: {entries(total)}, {size}"
+    # Small numbers of changed files are not worth a write.
+    held, rest = max(total - index.stale, 0), "the other" if index.stale == 1 else f"the other {index.stale}"
+    return f"{held} of {entries(total)}, {size}; a question adds {rest} from the files"
+
+
+def _findings(report: StatusReport) -> str:
+    found = [count(number, level) for level, number in report.findings.items() if number]
+    # A run shows what weighs least only where nothing is left out.
+    how = "mdmem check --verbose" if report.findings.get("info") else "mdmem check"
+    known = f"; {report.known} in the baseline" if report.known else ""
+    return (f"{', '.join(found)}; `{how}` shows them" if found else "none") + known
+
+
+def _agents(report: StatusReport) -> str:
+    """Return how often entries reached agents lately, by which ways, and which rules did not."""
+    told, untold = report.told, report.untold
+    times = count(sum(told.times.values()), "time")
+    ways = ", ".join(f"{way} {number}" for way, number in sorted(told.ways.items()))
+    said = f"told {entries(len(told.times))} {times} in 30 days ({ways}), last on {told.last:%Y-%m-%d}"
+    if not untold:
+        return f"{said}; every rule among them"
+    more = f" and {len(untold) - _NAMED} more" if len(untold) > _NAMED else ""
+    return f"{said}; never {', '.join(untold[:_NAMED])}{more}"
+
+
+def _merged(report: StatusReport) -> str:
+    number = count(len(report.merged), "decision")
+    return f"{number} of agents, not approved; `mdmem approve --merged --dry-run` shows what would put them in force"
+
+
+def _hygiene(report: StatusReport) -> str:
+    last = report.hygiene
+    said = f"last on {last.day}" if last.day is not None else "never"
+    return f"{said} (due); `mdmem hygiene` shows what needs maintenance" if last.is_due else said
+
+
+def steps_text(steps: Sequence[HookStep]) -> str:
+    """Return one line a hook: what was done, or why nothing was."""
+    return "\n".join(_step(step) for step in steps)
+
+
+def _step(step: HookStep) -> str:
+    if step.removed_legacy:
+        return f"removed {step.hook.shown}.legacy\n{step.hook.shown} stays as it is: {_framework(step.hook)}"
+    if step.done != "kept":
+        return f"{step.done} {step.hook.shown}"
+    return f"{step.hook.shown} stays as it is: {standing(step.hook)}"
+
+
+def standing(hook: Hook) -> str:
+    """Return how one hook stands, in a few words."""
+    aside = "" if hook.legacy is None else f", and which moved the hook of mdmem to {hook.legacy.name}"
+    return _framework(hook) + aside if hook.framework else hook.state.value
+
+
+def _framework(hook: Hook) -> str:
+    if hook.framework is None:
+        return ""
+    whether = "names" if hook.framework.names_mdmem else "does not name"
+    return f"run by {hook.framework.name}, whose configuration {whether} mdmem"
+
+
+def driver_text(driver: Driver, done: str) -> str:
+    """Return what was done about the merge driver, or why nothing was."""
+    if done == "left":
+        return "the merge driver stays: `mdmem hooks uninstall --driver-only` removes it"
+    if done == "kept":
+        return f"the merge driver stays as it is: {driver.state.value}"
+    return f"{done} the merge driver for {' and '.join(driver.patterns)}"
+
+
+def hooks_text(hooks: Sequence[Hook], driver: Driver | None = None) -> str:
+    """Return one line a hook: its stage, how it stands, its file; and one for the merge driver of a memory."""
+    rows = [(hook.stage, standing(hook), hook.shown) for hook in hooks]
+    rows += [("merge-driver", driver.state.value, driver.shown)] if driver else []
+    width = max(len(name) for name, _, _ in rows)
+    return "\n".join(f"{name:<{width}}  {state}  ({shown})" for name, state, shown in rows)
+
+
+def hooks_json(hooks: Sequence[Hook], driver: Driver | None = None) -> str:
+    """Return every hook with its stage, path, state, place and framework, and the merge driver of a memory."""
+    merging = {"state": driver.state.value, "path": driver.shown, "patterns": list(driver.patterns)} if driver else None
+    return dump(
+        {
+            "hooks": [
+                {
+                    "stage": hook.stage,
+                    "path": hook.shown,
+                    "state": hook.state.value,
+                    "where": hook.where.value,
+                    "framework": hook.framework.name if hook.framework else None,
+                    "legacy": f"{hook.shown}.legacy" if hook.legacy else None,
+                }
+                for hook in hooks
+            ],
+            "merge_driver": merging,
+        }
+    )
+
+
+_SHOWN = 10
+
+
+def synced_text(synced: SyncResult) -> str:
+    """Return what went to and fro in one line."""
+    at = f"{synced.branch} and {synced.upstream} are at {synced.commit[:10]}"
+    if synced.course is Course.NOTHING and not synced.pulled:
+        return f"nothing to do: {at}"
+    moved = [f"pulled {count(synced.pulled, 'commit')}"] if synced.pulled else []
+    moved += [f"pushed {count(synced.pushed, 'commit')}"] if synced.pushed else []
+    tries = f" (at attempt {synced.attempts})" if synced.attempts > 1 else ""
+    return f"{', '.join(moved) or 'brought together'}{tries}: {at}"
+
+
+def sync_remarks(synced: SyncResult) -> Iterator[str]:
+    """Yield what else is to be said about a sync."""
+    if synced.faults:
+        fails = "finding that fails" if synced.faults == 1 else "findings that fail"
+        yield f"the memory has {synced.faults} {fails} a check; `mdmem check` shows more"
+    if synced.uncommitted:
+        listed = ", ".join(map(visible, synced.uncommitted[:_SHOWN]))
+        more = f" and {len(synced.uncommitted) - _SHOWN} more" if len(synced.uncommitted) > _SHOWN else ""
+        yield f"not committed, and so only here: {listed}{more}"
+
+
+def synced_json(synced: SyncResult) -> str:
+    """Return what went to and fro as one JSON document."""
+    return dump(
+        {
+            "branch": synced.branch,
+            "upstream": synced.upstream,
+            "commit": synced.commit,
+            "pulled": synced.pulled,
+            "pushed": synced.pushed,
+            "attempts": synced.attempts,
+            "faults": synced.faults,
+            "uncommitted": list(synced.uncommitted),
+        }
+    )
+
+
+def wings_text(fetched: FetchWingsResult, ink: Ink) -> str:
+    """Return what became of each wing, and the findings that came with them."""
+    lines = [line for wing in fetched.wings for line in _lines(wing, ink)]
+    lines += [_finding(one) for one in fetched.faults[:_SHOWN]]
+    if len(fetched.faults) > _SHOWN:
+        lines.append(f"... and {len(fetched.faults) - _SHOWN} more; `mdmem check` shows them")
+    if fetched.commit is not None:
+        lines.append(f"committed as {fetched.commit[:10]}")
+    return "\n".join(lines)
+
+
+def _lines(wing: FetchedWing, ink: Ink) -> Iterator[str]:
+    head = f"{ink.bold(wing.name)}  {visible(wing.git)} {visible(wing.ref)}"
+    if wing.fault is not None:
+        yield f"{head}: {visible(wing.fault)}"
+        if wing.asked is not None and wing.commit is not None:
+            yield f"  still {wing.commit[:10]}, last asked for on {wing.asked}"
+    elif wing.commit == wing.before:
+        yield f"{head}: at {(wing.commit or '')[:10]}"
+    else:
+        yield f"{head}: {wing.before[:10] if wing.before else 'not fetched'} → {(wing.commit or '')[:10]}"
+        yield f"  {_counted(wing)}"
+
+
+def _counted(wing: FetchedWing) -> str:
+    counts = wing.counts
+    entries = f"{count(counts.new, 'new entry', 'new entries')}, {counts.changed} changed, {counts.gone} gone"
+    return f"{entries}; in force {counts.in_force_before} → {counts.in_force}"
+
+
+def _finding(finding: Finding) -> str:
+    place = finding.place
+    return f"  {visible(place.path)}:{place.line}: {finding.severity} {finding.code} {visible(finding.message)}"
+
+
+def wings_json(fetched: FetchWingsResult) -> str:
+    """Return what became of the wings as one JSON document."""
+    return dump(
+        {
+            "wings": [_wing_json(wing) for wing in fetched.wings],
+            "faults": [
+                {"path": one.place.path, "line": one.place.line, "code": one.code, "message": one.message}
+                for one in fetched.faults
+            ],
+            "commit": fetched.commit,
+        }
+    )
+
+
+def _wing_json(wing: FetchedWing) -> dict[str, Any]:
+    counts = wing.counts
+    return {
+        "name": wing.name,
+        "git": wing.git,
+        "ref": wing.ref,
+        "before": wing.before,
+        "commit": wing.commit,
+        "new": counts.new,
+        "changed": counts.changed,
+        "gone": counts.gone,
+        "in_force_before": counts.in_force_before,
+        "in_force": counts.in_force,
+        "asked": wing.asked,
+        "fault": wing.fault,
+    }
+
+
+_ENDING = "`mdmem deprecate ADDRESS --reason WHY`"
+_REPLACING = "`mdmem supersede ADDRESS --title TITLE --reason WHY`"
+_HOLDING = f"type `mdmem verify ADDRESS` where it holds, else {_REPLACING}, or {_ENDING}"
+_COPIED = f"type {_ENDING}, or write `overrides: SHARED` where it differs on purpose"
+_LATER = f"type {_ENDING}, or write a later `expires_at`"
+_READING = f"read it against the code, then type `mdmem verify ADDRESS`, or {_REPLACING}"
+_ONE_OF_THEM = "type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep"
+_LINKING = (
+    "type `mdmem supersede ADDRESS --by KEPT --reason WHY`, or write `see: OTHER` where both are to stand, "
+    "`conflicts_with: OTHER` where they contradict each other"
+)
+_RELINKING = "type `mdmem check --select link-to-superseded --fix --unsafe-fixes` to write what holds"
+_MOST_SHOWN = 20
+# A longer address pushes only what is said of itself aside.
+_WIDEST = 60
+
+
+class _Section(Struct, frozen=True):
+    """One kind of maintenance: what it is, each case with what is said of it, and what to type next."""
+
+    heading: str
+    items: tuple[tuple[str, str], ...]
+    advice: str
+
+    def cut(self, limit: int) -> _Section:
+        """Return the section with so many items at most, all where the limit is 0, and a word about the rest."""
+        rest = len(self.items) - limit
+        if not limit or rest <= 0:
+            return self
+        return replace(self, items=(*self.items[:limit], (f"and {rest} more", "--limit 0 shows all")))
+
+
+def hygiene_text(report: HygieneReport, ink: Ink, *, limit: int = _MOST_SHOWN) -> str:
+    """Return what needs maintenance by kind, the most urgent kind first, each with what to type next."""
+    blocks = [_text_of(section, ink, limit=limit) for section in _sections(report.hygiene)]
+    if report.recorded:
+        commit = f", committed as {report.commit[:10]}" if report.commit else ""
+        blocks.append(f"recorded in {', '.join(report.recorded)}{commit}")
+    return "\n\n".join(blocks or [_nothing(report)])
+
+
+def _nothing(report: HygieneReport) -> str:
+    return "every write completed" if report.pending_only else "nothing needs maintenance"
+
+
+def _text_of(section: _Section, ink: Ink, *, limit: int) -> str:
+    shown = section.cut(limit).items
+    width = min(_WIDEST, max(len(name) for name, _ in shown))
+    lines = [ink.bold(f"{section.heading} ({len(section.items)})")]
+    lines += [f"  {name:<{width}}  {said}" for name, said in shown]
+    return "\n".join([*lines, f"  next: {section.advice}"])
+
+
+def hygiene_markdown(report: HygieneReport, *, limit: int = _MOST_SHOWN) -> str:
+    """Return what needs maintenance as a document."""
+    hygiene = report.hygiene
+    about = f" of {code(hygiene.project_id)}" if hygiene.project_id else ""
+    blocks = [f"## Hygiene{about} on {hygiene.checked_at}"]
+    for section in _sections(hygiene):
+        items = "\n".join(f"- {code(name)}: {prose(said)}" for name, said in section.cut(limit).items)
+        heading = f"### {prose(section.heading)} ({len(section.items)})"
+        blocks.append(f"{heading}\n\n{items}\n\nNext: {prose(section.advice)}.")
+    blocks += [f"{_nothing(report).capitalize()}."] if hygiene.is_clean else []
+    return "\n\n".join([*blocks, *(f"Note: {prose(remark)}." for remark in report.remarks)])
+
+
+def hygiene_json(report: HygieneReport) -> str:
+    """Return the contract's keys, the findings beyond it, and remarks about the run."""
+    return dump(report.as_json())
+
+
+def _sections(hygiene: HygieneFindings) -> Iterator[_Section]:
+    """Yield the kinds that have a case: what may be lost or wrong first, what is only old after it."""
+    told: dict[str, list[tuple[str, str]]] = {}
+    for one in hygiene.findings:
+        told.setdefault(one.code, []).append((one.address or one.place.path, visible(one.message)))
+    named = (
+        ("writes that did not complete", map(_waiting, hygiene.unresolved), "type `mdmem pending retry`"),
+        ("saves that a similar entry stopped", map(_stopped, hygiene.blocked), RESOLVING),
+        ("not verified since the code they apply to changed", told.get("unverified-since-change", ()), _READING),
+        ("entries that say nearly the same", _grouped(hygiene, hygiene.duplicates), _ONE_OF_THEM),
+        ("rules that may say the same, or contradict each other", map(_alike, hygiene.near), _LINKING),
+        ("entities of one name", _grouped(hygiene, hygiene.drifted), _ONE_OF_THEM),
+        ("repeating a shared rule", told.get("copy-of-shared", ()), _COPIED),
+        ("citing what is superseded", told.get("link-to-superseded", ()), _RELINKING),
+        ("past the day they were meant to end", told.get("expired", ()), _LATER),
+        ("decisions neither made nor verified for 180 days", _aged(hygiene, hygiene.outdated), _HOLDING),
+        ("patterns not validated for 90 days", _aged(hygiene, hygiene.obsolete), _HOLDING),
+        ("not verified for longer than `review_after_days`", told.get("review-overdue", ()), _HOLDING),
+        ("rooms without an entry", told.get("empty-room", ()), "type `mdmem new TYPE ROOM`, or remove the folder"),
+    )
+    for heading, found, advice in named:
+        if items := tuple(found):
+            yield _Section(heading, items, advice)
+
+
+def _grouped(hygiene: HygieneFindings, groups: Groups) -> tuple[tuple[str, str], ...]:
+    several = len(groups) > 1
+    return tuple(
+        (address, f"{f'{number}: ' if several else ''}{visible(hygiene.titles[address])}")
+        for number, group in enumerate(groups, 1)
+        for address in group
+    )
+
+
+def _aged(hygiene: HygieneFindings, addresses: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return the items of some addresses, the oldest first."""
+    meant = frozenset(addresses)
+    found = (item for item in hygiene.stale_items if item.id in meant)
+    return tuple((one.id, f"{visible(one.title)} ({count(one.age_days, 'day')}, {one.freshness})") for one in found)
+
+
+def _alike(pair: NearPair) -> tuple[str, str]:
+    return pair.a, f"shares {pair.share:.0%} of its words with {pair.b}"
+
+
+def _stopped(blocked: Blocked) -> tuple[str, str]:
+    return blocked.id[:ID_LENGTH], visible(stopped_save(blocked))
+
+
+def _waiting(write: PendingWrite) -> tuple[str, str]:
+    tries = f"{count(write.attempts, 'attempt')} since {write.created.date()}"
+    why = f": {write.error}" if write.error else ""
+    title = title_of_write(write)
+    named = write.verb if title == write.verb else f"{write.verb} `{title}`"
+    return write.id[:ID_LENGTH], visible(f"{named}, {tries}{why}")
