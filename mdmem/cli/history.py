@@ -21,8 +21,7 @@ from mdmem.render.history import (
     why_text,
 )
 from mdmem.render.json import dump, why_json
-from mdmem.render.lineage_graph import lineage_graph, linked_graph
-from mdmem.render.lineage_text import lineage_text
+from mdmem.render.lineage_graph import lineage_graph, lineage_text, linked_graph
 from mdmem.render.mermaid import lineage_flowchart
 from mdmem.store.workspace.addresses import resolve_names
 from mdmem.store.workspace.wings import get_wing

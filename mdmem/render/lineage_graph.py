@@ -10,7 +10,8 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.model.entry import Entry, Status, day_of
+from mdmem.model.entry import Entry, Status, day_of, visible
+from mdmem.render.ink import Ink
 from mdmem.store.catalog import Catalog
 
 # A drawing of more is no help.
@@ -228,3 +229,16 @@ def state_of(catalog: Catalog, address: str, *, today: date) -> BoxState:
     if not catalog.lineage.is_current(address):
         return BoxState.ENDED
     return BoxState.REVIEWED if status is Status.UNDER_REVIEW else BoxState.CURRENT
+
+
+def lineage_text(graph: LineageGraph, ink: Ink) -> str:
+    """Return each entry with how it stands, the oldest of a chain first, and what its arrows lead to below it."""
+    blocks = []
+    for node in graph.nodes:
+        entry = node.entry
+        title = f"{ink.bold(visible(entry.title))} {ink.dim(f'({node.standing})')}"
+        arrows = [f"    {edge.kind} {visible(edge.end)}" for edge in graph.edges if edge.start == entry.address]
+        blocks += [title, f"  {visible(entry.address)}", *arrows]
+    if graph.hidden:
+        blocks.append(ink.dim(f"+{graph.hidden} more are not shown"))
+    return "\n".join(blocks) if blocks else "nothing has been replaced, amended, overridden or contradicted yet"

@@ -25,9 +25,9 @@ FORMATS = {
     "json": ("json", "document"),
     "jsonl": ("json", "lines"),
     "sarif": ("sarif", "log"),
-    "github": ("github", "commands"),
-    "gitlab": ("gitlab", "code_quality"),
-    "junit": ("junit", "suites"),
+    "github": ("ci", "commands"),
+    "gitlab": ("ci", "code_quality"),
+    "junit": ("ci", "suites"),
     "markdown": ("markdown", "summary_markdown"),
     "rdjson": ("rdjson", "diagnostics"),
 }

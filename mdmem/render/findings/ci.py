@@ -1,4 +1,4 @@
-"""JUnit's XML, which most CI servers list as tests."""
+"""Findings for continuous integration: commands of GitHub, code quality of GitLab, and JUnit."""
 
 from __future__ import annotations
 
@@ -7,8 +7,91 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from mdmem.model.entry import visible
-from mdmem.render.characters import for_xml
-from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, in_order, summary_line
+from mdmem.model.finding import Severity
+from mdmem.render.characters import for_xml, json_text, replace_surrogates
+from mdmem.render.findings.report import (
+    CheckedRoot,
+    Look,
+    RootFinding,
+    fingerprints,
+    fix_flag,
+    in_order,
+    summary,
+    summary_line,
+    told,
+)
+from mdmem.render.findings.text import concise_line
+from mdmem.render.words import count
+
+# GitHub shows ten annotations of each level for one step; what is past them would vanish unseen.
+_LIMIT = 10
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
+def commands(roots: Sequence[CheckedRoot], _: Look) -> str:
+    """Return ten commands a level at most, the worst and new ones, then the rest as plain lines, then the sums."""
+    shown: Counter[str] = Counter()
+    annotated: list[str] = []
+    rest: list[str] = []
+    for found in told(roots):
+        shown[found.severity] += 1
+        if shown[found.severity] <= _LIMIT:
+            annotated.append(_command(found))
+        else:
+            rest.append(_plain(concise_line(found, found.checked.from_top)))
+    more = [f"{count(len(rest), 'more finding')} without an annotation:"] if rest else []
+    return replace_surrogates("\n".join([*annotated, *more, *rest, summary(roots)]))
+
+
+def _command(found: RootFinding) -> str:
+    place = found.finding.place
+    end = f",endColumn={place.column + place.width}" if place.width else ""
+    title = _property(f"mdmem {found.finding.code}{' (new)' if found.is_new else ''}")
+    said = [found.finding.message, found.finding.help, _fix(found)]
+    message = _escaped("\n".join(part for part in said if part))
+    at = f"file={_property(found.path)},line={place.line},col={place.column}{end}"
+    return f"::{_LEVELS[found.severity]} {at},title={title}::{message}"
+
+
+def _fix(found: RootFinding) -> str:
+    fix = found.finding.fix
+    return f"fix: {fix.title} ({fix_flag(fix)})" if fix is not None else ""
+
+
+def _plain(line: str) -> str:
+    # The runner takes a line that starts with `::` for a command, and `##[` anywhere in one.
+    return f"- {line.replace('##[', '## [')}"
+
+
+def _escaped(text: str) -> str:
+    # GitHub's runner: https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+# GitLab's words go up to `blocker`; an error here is what its own linters call major.
+_SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
+
+
+def code_quality(roots: Sequence[CheckedRoot], _: Look) -> str:
+    """Return the findings as a list; by a fingerprint that no line number is in GitLab knows what is new."""
+    found = in_order(roots)
+    issues = [_issue(one, fingerprint) for one, fingerprint in zip(found, fingerprints(found), strict=True)]
+    return json_text(issues)
+
+
+def _issue(found: RootFinding, fingerprint: str) -> dict[str, object]:
+    finding = found.finding
+    return {
+        "description": "; ".join(part for part in (found.message, found.advice) if part),
+        "check_name": finding.code,
+        "fingerprint": fingerprint,
+        "severity": _SEVERITIES[found.severity],
+        "location": {"path": replace_surrogates(found.path), "lines": {"begin": finding.place.line}},
+    }
 
 
 def suites(roots: Sequence[CheckedRoot], _: Look) -> str:
