@@ -13,7 +13,7 @@ from review.sides import reviewed, successor, superseded
 from mdmem.change import near_duplicates, similar
 from mdmem.change.near_duplicates import near_pairs, numbered
 from mdmem.change.why import why
-from mdmem.checks.rules import link_not_tracked
+from mdmem.checks.rules import links
 from mdmem.checks.run import CheckRequest, check
 from mdmem.markdown import parse, patch, similarity
 from mdmem.markdown.parse import parse_document
@@ -104,7 +104,7 @@ def test_links_that_are_not_tracked_ask_git_for_its_paths_once(tmp_path: Path, m
     for number in range(5):
         write_entry(root, f"nav/notes/e{number}", title=f"Number {number}")
     write_entry(root, "nav/rules/callbacks", title="Callbacks", see=[f"nav/notes/e{number}" for number in range(5)])
-    calls = counted(monkeypatch, link_not_tracked, "TrackedPaths")
+    calls = counted(monkeypatch, links, "TrackedPaths")
     found = check(open_root(root), CheckRequest(select=("link-not-tracked",))).findings
     assert [one.help for one in found] == [
         f"run `git add memory/nav/notes/e{number}.md` at the repository's top" for number in range(5)

@@ -1,1 +1,1 @@
-"""One file a check; `registry` lists them, `engine` runs them."""
+"""Checks by theme in `rules`; `registry` lists them, `engine` runs them."""

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from mdmem.checks.registry import ASKS_GIT, CODES, EXCUSABLE, INCOMPLETE_CODES
-from mdmem.checks.rules.loaded import LOADED
+from mdmem.checks.rules.run import stale_baseline_entry
 from mdmem.checks.severity import codes_of
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, SettingsError, UsageError
@@ -161,10 +161,10 @@ def _beyond(group: list[Finding], known: int) -> list[Finding]:
 def _stale(
     baseline: Baseline, found: Mapping[tuple[str, str], list[Finding]], settings: Settings, codes: Collection[str]
 ) -> Iterator[Finding]:
-    check = LOADED["stale-baseline-entry"]
-    if check.CODE not in codes:
+    check = stale_baseline_entry
+    if check.code not in codes:
         return
-    severity = settings.severity.get(check.CODE, check.SEVERITY)
+    severity = settings.severity.get(check.code, check.severity)
     for record in baseline.records:
         count = len(found.get((record.code, record.address), ()))
         ran = record.code in codes and record.code not in ASKS_GIT
@@ -173,7 +173,7 @@ def _stale(
                 f"`{record.code}` is recorded {_times(record.count)} for `{record.address}`, found {_times(count)}"
             )
             place, help_ = Place(baseline.path, record.line), "run `mdmem check --update-baseline`"
-            yield Finding(check.CODE, message, place, help_, severity=severity)
+            yield Finding(check.code, message, place, help_, severity=severity)
 
 
 def _is_chosen(settings: Settings, record: Record) -> bool:

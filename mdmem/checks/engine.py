@@ -9,16 +9,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cache, cached_property
 from importlib import import_module
 from types import MappingProxyType
-from typing import Protocol, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.checks.case import Case
+from mdmem.checks.check import CHECKS, Check
 from mdmem.checks.registry import ASKS_GIT, CODES, INCOMPLETE_CODES, KEPT
-from mdmem.checks.rules import unused_suppression
-from mdmem.checks.rules.check_crashed import crash_of
-from mdmem.checks.rules.loaded import LOADED
+from mdmem.checks.rules.run import crash_of, unused, unused_suppression
 from mdmem.checks.severity import SeverityPolicy, codes_of
 from mdmem.checks.suppressions import Suppressions
 from mdmem.errors import MdmemError, SettingsError, UsageError
@@ -27,18 +25,11 @@ from mdmem.store.settings import Settings, WingSettings
 
 # Nobody reads more of one kind in one file, and to show 95,000 took half a minute.
 _MOST_ALIKE = 100
-
-
-class Check(Protocol):
-    """What each module of a check offers, and each row of the table of `rules.loaded`."""
-
-    __doc__: str
-    CODE: str
-    SEVERITY: Severity
-
-    def find(self, case: Case) -> Iterable[Finding]:
-        """Yield the findings; never prints, reads a file, or asks the clock."""
-        ...
+# Loaded in this order until a check is known.
+_THEMES = (
+    *("file", "names", "front_matter", "content", "links", "scope"),
+    *("supersession", "dates", "change", "wings", "run"),
+)
 
 
 class CheckReport(Struct, frozen=True):
@@ -93,7 +84,11 @@ def get_check(code: str) -> Check:
     """Return the check of a code; raises UsageError naming the nearest code."""
     if code not in CODES:
         raise UsageError(f"there is no check `{code}`; {_nearest(code)}")
-    return LOADED.get(code) or cast("Check", import_module(f"mdmem.checks.rules.{code.replace('-', '_')}"))
+    for theme in _THEMES:
+        if code in CHECKS:
+            break
+        import_module(f"mdmem.checks.rules.{theme}")
+    return CHECKS[code]
 
 
 def _nearest(code: str) -> str:
@@ -172,11 +167,11 @@ def run_checks(
     policy = SeverityPolicy(case.settings, case.catalog, by_wing=by_wing, elsewhere=case.fetched_wings)
     run = _Run(case, policy, is_debugging=is_debugging)
     for number, code in enumerate(codes, 1):
-        if code != unused_suppression.CODE:
+        if code != unused_suppression.code:
             run.take(code)
         if step is not None:
             step(number)
-    if unused_suppression.CODE in codes:
+    if unused_suppression.code in codes:
         run.take_unused()
     return sorted(set(run.found), key=lambda finding: finding.sort_key)
 
@@ -207,12 +202,12 @@ class _Run:
             if not self._suppressions.keeps_back(finding) and self._policy.counts(code, finding.place.path):
                 told[finding.place.path] += 1
                 if told[finding.place.path] <= _MOST_ALIKE:
-                    self._add(finding, check.SEVERITY)
+                    self._add(finding, check.severity)
         for path, number in told.items():
             if number > _MOST_ALIKE:
                 message = f"the file has {number} such findings, of which {_MOST_ALIKE} are told"
                 rest = Finding(code, message, Place(path), "mend these first, then run this again")
-                self._add(replace(rest, count=number - _MOST_ALIKE), check.SEVERITY)
+                self._add(replace(rest, count=number - _MOST_ALIKE), check.severity)
 
     def _found(self, code: str) -> list[Finding] | Exception:
         if code not in KEPT:
@@ -242,13 +237,13 @@ class _Run:
 
     def take_unused(self) -> None:
         """Take the suppressions that kept nothing back, where their check ran: what all the other checks tell."""
-        unused = [
+        not_used = [
             one
             for one in self._suppressions.unused()
             if one.code in self._ran - ASKS_GIT and self._policy.counts(one.code, one.place.path)
         ]
-        self._case = replace(self._case, faults=(*self._case.faults, *unused_suppression.unused(unused)))
-        self.take(unused_suppression.CODE)
+        self._case = replace(self._case, faults=(*self._case.faults, *unused(not_used)))
+        self.take(unused_suppression.code)
 
 
 _NUMBER = re.compile(r"`[^`]*`|\d+")
@@ -293,4 +288,4 @@ def _moved(same: tuple[str, str, str], moves: Mapping[str, str]) -> tuple[str, s
 
 def first_sentences() -> dict[str, str]:
     """Return what each check finds, in its own first sentence."""
-    return {code: get_check(code).__doc__.strip().splitlines()[0] for code in CODES}
+    return {code: get_check(code).explanation.splitlines()[0] for code in CODES}

@@ -17,7 +17,8 @@ from mdmem.checks.engine import CheckReport, chosen_codes, mark_new, require_kno
 from mdmem.checks.facts import GitFacts, SeenFacts
 from mdmem.checks.kept_findings import ExtractStore, with_extracts
 from mdmem.checks.registry import CHANGE, CODES, INCOMPLETE_CODES, MERGE
-from mdmem.checks.rules import merge_marker, settings_loosened
+from mdmem.checks.rules.file import merge_marker
+from mdmem.checks.rules.wings import settings_loosened
 from mdmem.errors import UsageError
 from mdmem.model.finding import Finding, Severity
 from mdmem.store.catalog import Catalog
@@ -154,7 +155,7 @@ def _visible(catalog: Catalog, found: list[Finding]) -> list[Finding]:
 
 def _codes(workspace: Workspace, compared: ComparedTrees, request: CheckRequest) -> tuple[str, ...]:
     codes = chosen_codes(workspace.settings, request.select, request.ignore)
-    guard = settings_loosened.CODE
+    guard = settings_loosened.code
     base = compared.base or compared.last_commit
     if base is None or request.select or guard in (*request.ignore, *base.settings.ignore):
         return codes
@@ -177,9 +178,9 @@ def find(
     # What else is wrong with a file that git could not merge is its conflict's doing.
     found = [one for one in found_in(case, codes) if one.code in MERGE or one.place.path not in case.unmerged]
     if compared.last_commit is not None:
-        changing = [code for code in codes if code in (*CHANGE, settings_loosened.CODE)]
+        changing = [code for code in codes if code in (*CHANGE, settings_loosened.code)]
         uncommitted = found_in(replace(case, base=compared.last_commit), changing)
-        in_conflict = {one.place.path for one in case.catalog.findings if one.code == merge_marker.CODE}
+        in_conflict = {one.place.path for one in case.catalog.findings if one.code == merge_marker.code}
         found += [one for one in uncommitted if one.place.path in compared.apart - in_conflict]
         found.sort(key=lambda finding: finding.sort_key)
     for parent in compared.other_parents:

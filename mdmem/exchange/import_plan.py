@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec import Struct, field
 
-from mdmem.checks.rules.approved_by_nobody import APPROVED_TYPES
+from mdmem.checks.rules.change import APPROVED_TYPES
 from mdmem.exchange.body import carried, rewritten
 from mdmem.exchange.composition import composed
 from mdmem.exchange.intake import ImportRequest, ImportRow, Intake, Outcome, content_of

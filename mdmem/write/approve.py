@@ -10,7 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from msgspec.structs import replace
 
 from mdmem.checks.approvals import names_the_same
-from mdmem.checks.rules.approved_by_nobody import APPROVED_TYPES
+from mdmem.checks.rules.change import APPROVED_TYPES
 from mdmem.errors import MdmemError, UsageError
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import Document, parse_document, without_code

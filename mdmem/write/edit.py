@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import mark_new
-from mdmem.checks.rules import frozen_text_changed
+from mdmem.checks.rules.change import frozen_text_changed
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import GitError, NotFoundError, SettingsError, UsageError
 from mdmem.markdown.layout import apply_edits

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from mdmem.checks.case import written_links
 from mdmem.checks.fixes.base import REVIEW_REASON, fields_of
-from mdmem.checks.rules.supersession_across_types import CODE as ACROSS_TYPES
+from mdmem.checks.rules.supersession import supersession_across_types
 from mdmem.errors import LostRaceError, UsageError
 from mdmem.markdown.parse import Document
 from mdmem.model.entry import Entry, EntryType, Status, Wing
@@ -63,8 +63,8 @@ def _refuse_across_wings(catalog: Catalog, old: Entry, new: Entry) -> None:
 
 def _refuse_loss_of_invariant(old: Entry, new: Entry) -> None:
     is_lost = old.type is EntryType.INVARIANT and new.type is not EntryType.INVARIANT
-    if is_lost and ACROSS_TYPES not in dict(new.ignore):
-        meant = f"or `ignore: {{{ACROSS_TYPES}: <why it may weigh less>}}`"
+    if is_lost and supersession_across_types.code not in dict(new.ignore):
+        meant = f"or `ignore: {{{supersession_across_types.code}: <why it may weigh less>}}`"
         raise UsageError(f"a {new.type} would take the place of the invariant {old.address}; make it one, {meant}")
 
 

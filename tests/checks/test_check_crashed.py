@@ -33,7 +33,7 @@ def crashing(monkeypatch: pytest.MonkeyPatch, error: Exception, *, at: str | Non
                 raise error
         raise error
 
-    monkeypatch.setattr("mdmem.checks.rules.body_empty.find", find)
+    monkeypatch.setattr("mdmem.checks.rules.content.body_empty.find", find)
 
 
 def test_crash_names_the_check_the_file_and_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

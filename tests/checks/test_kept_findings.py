@@ -2,6 +2,7 @@
 
 import ast
 import gc
+import inspect
 import random
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -12,14 +13,12 @@ import pytest
 from builders import entry_text
 from trees import HeldTree
 
-import mdmem
 from mdmem.checks import kept_findings
 from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import get_check, run_checks
 from mdmem.checks.extract import KeptExtract
 from mdmem.checks.kept_findings import ExtractStore, with_extracts
 from mdmem.checks.registry import CODES, KEPT
-from mdmem.checks.rules.loaded import LOADED
 from mdmem.markdown import parse
 from mdmem.markdown.parse import Document
 from mdmem.model.finding import Finding, Severity
@@ -30,7 +29,6 @@ from mdmem.store.settings import Ended, Settings, WingSettings
 
 KEPT_IN = "checks.mdmem"
 DAY = date(2026, 11, 21)
-RULES = Path(mdmem.__file__).parent / "checks/rules"
 ROOMS = ("app/rules", "app/notes", "common/rules")
 IDS = ("adr-1", "adr-2", "use-utc", "retry", "Retry", "zero\u200bwidth")
 ADDRESSES = [f"{room}/{one}" for room in ROOMS for one in IDS]
@@ -292,12 +290,26 @@ def is_catalog(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "catalog" and is_case(node.value)
 
 
-@pytest.mark.parametrize("code", [code for code in KEPT if code not in LOADED])
+def code_of(code: str) -> Iterator[ast.AST]:
+    """Yield the nodes of a check and of the functions of its module that it reaches."""
+    find = get_check(code).find
+    source = Path(inspect.getfile(find)).read_text(encoding="utf-8")
+    functions = {one.name: one for one in ast.parse(source).body if isinstance(one, ast.FunctionDef)}
+    todo, reached = [find.__name__], set[str]()
+    while todo:
+        reached.add(name := todo.pop())
+        nodes = list(ast.walk(functions[name]))
+        yield from nodes
+        named = {node.id for node in nodes if isinstance(node, ast.Name)} & functions.keys()
+        todo += named - reached - set(todo)
+
+
+@pytest.mark.parametrize("code", KEPT)
 def test_kept_check_asks_for_one_file_alone(code: str) -> None:
-    tree = ast.parse((RULES / f"{code.replace('-', '_')}.py").read_text(encoding="utf-8"))
-    asked = {node.attr: node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and is_case(node.value)}
+    nodes = list(code_of(code))
+    asked = {node.attr: node for node in nodes if isinstance(node, ast.Attribute) and is_case(node.value)}
     assert asked.keys() <= OF_ONE_FILE
-    catalog = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and is_catalog(node.value)]
+    catalog = [node for node in nodes if isinstance(node, ast.Attribute) and is_catalog(node.value)]
     assert {node.attr for node in catalog} <= OF_ITS_CATALOG
 
 

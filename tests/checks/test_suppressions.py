@@ -135,7 +135,7 @@ def test_suppression_is_not_called_unused_where_its_check_crashed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_entry(tmp_path, A, ignore=f"{{{VAGUE}: it was vague}}")
-    monkeypatch.setattr("mdmem.checks.rules.vague_invariant.find", lambda case: 1 / 0)
+    monkeypatch.setattr("mdmem.checks.rules.content.vague_invariant.find", lambda case: 1 / 0)
     assert [code for code, _ in reported(tmp_path, VAGUE, UNUSED)] == ["check-crashed"]
 
 

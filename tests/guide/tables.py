@@ -25,7 +25,7 @@ def _checks() -> Iterator[str]:
     sentences = first_sentences()
     for family, codes in FAMILIES.items():
         yield f"| **{family}** | | |"
-        yield from (f"| `{code}` | {get_check(code).SEVERITY} | {sentences[code]} |" for code in codes)
+        yield from (f"| `{code}` | {get_check(code).severity} | {sentences[code]} |" for code in codes)
 
 
 def _commands() -> Iterator[str]:

@@ -105,7 +105,7 @@ def test_ci_runs_the_test_command() -> None:
 
 def test_every_check_is_documented() -> None:
     for code in CODES:
-        text = get_check(code).__doc__
+        text = get_check(code).explanation
         assert "Fails:" in text, code
         assert "Fix:" in text, code
 

@@ -152,7 +152,7 @@ def test_text_of_an_entry_becomes_no_link() -> None:
 @pytest.mark.parametrize("code", CODES)
 def test_every_check_makes_a_rule(code: str) -> None:
     made = rule(code)
-    assert made["shortDescription"]["text"] == get_check(code).__doc__.strip().splitlines()[0]
+    assert made["shortDescription"]["text"] == get_check(code).explanation.splitlines()[0]
     assert (made["help"]["markdown"].count("```") % 2, len(made["properties"]["tags"])) == (0, 1)
     RULES.validate(made)
 

@@ -1,1 +1,1 @@
-"""One file a check, its name the code; `loaded` holds those that only hand on what loading found."""
+"""One module for each theme; a check is a decorated generator, its docstring the explanation that people read."""

@@ -27,7 +27,7 @@ def rule(code: str) -> dict[str, Any]:
     if code not in CODES:
         return {"id": code}
     check = get_check(code)
-    explained = inspect.cleandoc(check.__doc__ or "")
+    explained = check.explanation
     first, _, rest = explained.partition("\n\n")
     why = rest.partition("\n\n")[0]
     return {
@@ -35,7 +35,7 @@ def rule(code: str) -> dict[str, Any]:
         "shortDescription": {"text": _joined(first)},
         "fullDescription": {"text": _joined(why or first)},
         "help": {"text": explained, "markdown": as_markdown(explained)},
-        "defaultConfiguration": {"level": LEVELS[check.SEVERITY]},
+        "defaultConfiguration": {"level": LEVELS[check.severity]},
         "properties": {"tags": [name for name, codes in FAMILIES.items() if code in codes]},
     }
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from mdmem.checks.engine import Check
+from mdmem.checks.check import Check
 from mdmem.model.entry import visible
 from mdmem.model.finding import Place, Severity
 from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, ShowPath, fix_flag, summary, told
@@ -156,7 +155,7 @@ def concise_line(found: RootFinding, show_path: ShowPath) -> str:
 
 def explanation(code: str, check: Check) -> str:
     """Return what a check finds, why, an example and the fix."""
-    return f"{code} ({check.SEVERITY})\n\n{inspect.cleandoc(check.__doc__ or '')}"
+    return f"{code} ({check.severity})\n\n{check.explanation}"
 
 
 def check_list(families: Mapping[str, Sequence[str]], first_lines: Mapping[str, str]) -> str:

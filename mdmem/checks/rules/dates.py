@@ -1,0 +1,268 @@
+"""Checks of dates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+
+from mdmem.checks.case import Case
+from mdmem.checks.check import check
+from mdmem.checks.fixes.base import field_at, fields_of, is_imported, loaded_with_fixes, with_choice, with_fix
+from mdmem.markdown.parse import Document
+from mdmem.markdown.patch import set_fields
+from mdmem.model.entry import DATE_FIELDS, Entry, EntryType, Status, day_of, instant_of
+from mdmem.model.finding import Finding, Severity
+
+
+@check("invalid-date", Severity.ERROR)
+def invalid_date(case: Case) -> Iterator[Finding]:
+    """A date has the right form and names no day of the calendar.
+
+    Real records hold `2023-14-05`: month and day changed places. Such a date cannot be ordered or aged, so the field
+    counts as empty, and the entry is never due for review.
+
+    Fails:
+
+        created_at: 2023-14-05
+
+    Fix: write the day that was meant, as YYYY-MM-DD.
+    """
+    yield from case.loaded("invalid-date")
+
+
+# A year in front leaves month and day in their order.
+_YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})", re.ASCII)
+
+
+@check("not-iso", Severity.ERROR)
+def not_iso(case: Case) -> Iterator[Finding]:
+    """A date is not written in the form of ISO 8601.
+
+    `03/05/2026` is the third of May or the fifth of March, depending on the reader. A date that is not read leaves its
+    field empty: the entry cannot be ordered among others, and is never due for review.
+
+    Fails:
+
+        created_at: 05.03.2026
+        verified_at: last week
+
+    Fix: write YYYY-MM-DD, or a time with its offset such as 2026-03-05T14:30:00+01:00.
+    `mdmem check --fix` does it where no doubt is left.
+    """
+    yield from loaded_with_fixes(case, "not-iso", _rewritten)
+
+
+def _rewritten(document: Document, finding: Finding) -> Finding:
+    name, _ = field_at(document, finding.place) or ("", 0)
+    meant = _iso_day(str(fields_of(document).get(name)))
+    return with_fix(finding, f"Write `{name}: {meant}`", set_fields, document, {name: meant}) if meant else finding
+
+
+def _iso_day(value: str) -> str | None:
+    found = _YEAR_FIRST.fullmatch(value.strip())
+    try:
+        return date(int(found[1]), int(found[3]), int(found[4])).isoformat() if found else None
+    except ValueError:
+        return None
+
+
+_PAST_FIELDS = tuple(name for name in DATE_FIELDS if name != "expires_at")
+_ZONES = timedelta(days=1)
+_SLIP = timedelta(days=14)
+
+
+@check("future-date", Severity.WARNING)
+def future_date(case: Case) -> Iterator[Finding]:
+    """A date that tells of the past lies in the future.
+
+    An entry that was verified next year is never due for review, and one created next month is newer than every
+    correction that is made until then. A day ahead is only another time zone; two weeks ahead is a slip of the year or
+    an agent's guess. `expires_at` may lie in the future: that is its purpose.
+
+    Fails:
+
+        verified_at: 2062-04-10
+
+    Fix: write the day on which it happened.
+    """
+    for entry in case.catalog.entries.values():
+        for name in _PAST_FIELDS:
+            moment = getattr(entry, name)
+            if moment is None or day_of(moment) - case.today <= _ZONES:
+                continue
+            ahead = day_of(moment) - case.today
+            message = f"`{name}` is {moment.isoformat()}, {ahead.days} days ahead of today"
+            place = case.catalog.place(entry.address, name)
+            severity = Severity.ERROR if ahead > _SLIP else Severity.WARNING
+            yield Finding(
+                "future-date", message, place, "write the day on which it happened", entry.address, severity=severity
+            )
+
+
+@check("verified-before-created", Severity.ERROR)
+def verified_before_created(case: Case) -> Iterator[Finding]:
+    """An entry was verified before it was created.
+
+    One of the two dates is wrong, and both decide something: `created_at` orders entries, and review is due some time
+    after `verified_at`. Usually the entry was copied from an older one and kept its date.
+
+    Fails:
+
+        created_at: 2026-03-05
+        verified_at: 2025-04-10
+
+    Fix: correct the date that is wrong, or remove `verified_at` if nobody has verified the entry yet.
+    """
+    for entry, _ in case.entries:
+        created, verified = entry.created_at, entry.verified_at
+        if created is None or verified is None or not _is_before(verified, created):
+            continue
+        message = f"`verified_at` is {verified.isoformat()}, before `created_at`, {created.isoformat()}"
+        help_ = "correct the date that is wrong, or remove `verified_at`"
+        place, other = (case.catalog.place(entry.address, name) for name in ("verified_at", "created_at"))
+        yield Finding("verified-before-created", message, place, help_, entry.address, other)
+
+
+def _is_before(verified: date, created: date) -> bool:
+    # A day without a time begins 14 hours before midnight UTC in one zone, and ends 12 hours after the next in another.
+    slack = timedelta(0)
+    if isinstance(verified, datetime) != isinstance(created, datetime):
+        slack = timedelta(hours=14 if isinstance(verified, datetime) else 36)
+    return instant_of(created) - instant_of(verified) > slack
+
+
+_TURNED_DOWN = re.compile(r"\b(?:rejected|declined|withdrawn)\b", re.IGNORECASE)
+
+
+@check("deprecated-at-missing", Severity.WARNING)
+def deprecated_at_missing(case: Case) -> Iterator[Finding]:
+    """A deprecated entry does not say since when.
+
+    A log, a build or a review of last March can be judged only by the rules of last March. Without `deprecated_at`
+    nobody can tell whether the entry still bound then, and git's date is that of the last edit.
+
+    Fails:
+
+        status: deprecated
+        created_at: 2025-06-02
+        superseded_by: [web/rules/use-the-query-cache]
+
+    Fix: add `deprecated_at` with the day it ended; often that is the `created_at` of what superseded it. `mdmem check
+    --fix` takes the day of the commit that changed the status, or the own date of an imported record that was rejected
+    or withdrawn: it never bound. `--unsafe-fixes` takes the day on which its one successor was created. Of what ended
+    otherwise, before git had it, nobody can tell the day.
+    """
+    for entry in case.catalog.entries.values():
+        if entry.status is not Status.DEPRECATED or entry.deprecated_at or "deprecated_at" in entry.unread:
+            continue
+        message = "the entry is deprecated without `deprecated_at`"
+        help_ = "add `deprecated_at: YYYY-MM-DD`, the day it ended"
+        shown = case.on_entry("deprecated-at-missing", entry, message, help_, field="status")
+        told = case.facts.days.ended.get(entry.path) if case.facts else None
+        if told is None and _was_turned_down(case, entry) and entry.created_at is not None:
+            told = day_of(entry.created_at).isoformat()
+        is_known = told is not None and _is_possible(case, entry, date.fromisoformat(told))
+        day, add = (told, with_fix) if is_known else (_day_of_end(case, entry), with_choice)
+        values, document = {"deprecated_at": day}, case.catalog.document(entry.path)
+        yield add(shown, f"Add `deprecated_at: {day}`", set_fields, document, values) if day else shown
+
+
+def _was_turned_down(case: Case, entry: Entry) -> bool:
+    """Say whether an entry was imported from a record that its people rejected: it never was in force."""
+    is_said = entry.deprecated_reason is not None and _TURNED_DOWN.search(entry.deprecated_reason) is not None
+    return is_said and not entry.superseded_by and is_imported(case, entry.address)
+
+
+def _day_of_end(case: Case, entry: Entry) -> str | None:
+    """Return the day on which the one successor was written: from then on readers had the new rule.
+
+    A guess: of 26 Python proposals whose history is known, 14 had ended over a year from that day.
+    """
+    successors = case.catalog.lineage.successors.get(entry.address, ())
+    created = case.catalog.entries[successors[0]].created_at if len(successors) == 1 else None
+    if created is None or not _is_possible(case, entry, day_of(created)):
+        return None
+    return day_of(created).isoformat()
+
+
+def _is_possible(case: Case, entry: Entry, day: date) -> bool:
+    known = [day_of(moment) for moment in (entry.created_at, entry.verified_at) if moment is not None]
+    return day <= case.today and all(day >= one for one in known)
+
+
+@check("review-overdue", Severity.WARNING)
+def review_overdue(case: Case) -> Iterator[Finding]:
+    """A rule in force was not verified for longer than the setting `review_after_days` allows.
+
+    What an entry says of the code was true when somebody last looked. Agents follow a rule that the code has outgrown
+    just as faithfully as any other, so rules are looked at once a year, or as often as the settings say. Notes are not:
+    they tell what was learned, and age with it. A rule is asked for only once somebody has verified it: a memory that
+    nobody reviews would be nothing but reminders.
+
+    Fails:
+
+        type: decision
+        status: active
+        verified_at: 2023-02-01
+
+    Fix: read it against the code. Where it holds, run `mdmem verify`; else `mdmem supersede` with what holds instead,
+    or `mdmem deprecate`.
+    """
+    oldest = case.today - timedelta(days=min(case.settings.review_after_days, case.today.toordinal() - 1))
+    for entry in case.catalog.entries.values():
+        if entry.type is EntryType.NOTE or entry.verified_at is None or not case.is_current(entry.address):
+            continue
+        # What was written anew is as good as verified.
+        seen = max(day_of(moment) for moment in (entry.verified_at, entry.created_at) if moment is not None)
+        if seen >= oldest:
+            continue
+        message = f"not verified for {(case.today - seen).days} days"
+        help_ = f"read it against the code, then run `mdmem verify {entry.address}`"
+        yield case.on_entry("review-overdue", entry, message, help_, field="verified_at")
+
+
+@check("expired", Severity.WARNING)
+def expired(case: Case) -> Iterator[Finding]:
+    """An entry in force is past the day it was meant to end.
+
+    `expires_at` is a promise to look again: a workaround until the next release, a rule for the time of a migration.
+    After that day the entry counts as under review, and every retrieval shows it as uncertain until somebody decides.
+
+    Fails:
+
+        status: active
+        expires_at: 2026-06-30
+
+    Fix: end it with `mdmem deprecate`, or write a later `expires_at`, or none.
+    """
+    for entry in case.catalog.entries.values():
+        if entry.expires_at is None or day_of(entry.expires_at) >= case.today or not case.is_current(entry.address):
+            continue
+        days = (case.today - day_of(entry.expires_at)).days
+        message = f"expired {days} {'day' if days == 1 else 'days'} ago, on {day_of(entry.expires_at)}"
+        help_ = f"end it with `mdmem deprecate {entry.address} --reason TEXT`, or write a later `expires_at`"
+        yield case.on_entry("expired", entry, message, help_, field="expires_at")
+
+
+@check("date-without-offset", Severity.INFO)
+def date_without_offset(case: Case) -> Iterator[Finding]:
+    """A date-time does not say in which zone it was.
+
+    Entries are ordered by their dates. A time without an offset is read as UTC, so two entries that were written hours
+    apart on two continents may change places. A plain day has no such trouble.
+
+    Fails:
+
+        verified_at: 2026-10-19T16:20:00
+
+    Fix: add the offset, as in 2026-10-19T16:20:00+02:00, or write the day alone.
+    """
+    for entry, _ in case.entries:
+        for name in DATE_FIELDS:
+            moment = getattr(entry, name)
+            if isinstance(moment, datetime) and moment.tzinfo is None:
+                message = f"`{name}` is {moment.isoformat()}, a time without an offset"
+                yield case.on_entry(
+                    "date-without-offset", entry, message, "add the offset, or write the day alone", field=name
+                )
