@@ -46,6 +46,7 @@ from mdmem.render.entries import (
     search_text,
     shown_markdown,
     shown_text,
+    titles_by_room,
     told_json,
     told_markdown,
     told_text,
@@ -398,11 +399,16 @@ def _tell(
 @click.command("list", cls=ShortHelp, everyday=("wing", "room", "types", "status", "all_wings"))
 @click.argument("place", metavar="[WING|ROOM|WING/ROOM]", required=False, shell_complete=complete_place)
 @filter_options
+@click.option(
+    "--titles", "only_titles", is_flag=True, help="Print only `entry-id  title`, under a heading for each room."
+)
 @at_option
 @format_option("text", "json", "markdown")
 @global_options
-def list_command(given: Globals, place: str | None, form: str, **options: Any) -> int:
+def list_command(given: Globals, place: str | None, form: str, *, only_titles: bool, **options: Any) -> int:
     """List entries by address: those in force, of a place where one is named, unless a filter asks for others."""
+    if only_titles and form != "text":
+        raise UsageError(f"`--titles` prints text; leave out `--format {form}`, whose answer has the titles")
     workspace = open_workspace(given, revision=options.pop("revision"))
     filters = filters_from(options)
     if place is not None:
@@ -410,6 +416,8 @@ def list_command(given: Globals, place: str | None, form: str, **options: Any) -
     found = list_entries(workspace, filters)
     if form == "json":
         print_text(dump(entries_json(in_full(workspace, found))))
+    elif only_titles and found:
+        print_text(titles_by_room(found, given.ink()))
     elif found:
         marks = {entry.address: " ".join(marked(stance_of(workspace, entry))) for entry in found}
         print_text(

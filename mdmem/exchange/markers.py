@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mdmem.setup.clients import own_lines
+from mdmem.setup.clients import FORMER_LINES, own_lines
 from mdmem.setup.seal import BEGIN, END, without_regions
 
 _LINE = re.compile(rf"^(?:{re.escape(BEGIN)} [^\n]*-->|{re.escape(END)})[ \t]*\r?\n?", re.MULTILINE)
@@ -46,7 +46,7 @@ def with_whole_labels(text: str) -> str:
 
 def without_own(text: str) -> str:
     """Return a text without what stands between marks, and without the lines that `mdmem init` writes."""
-    text = without_regions(text)
+    text = FORMER_LINES.sub("", without_regions(text))
     for lines in own_lines():
         for newline in ("\n", "\r\n"):
             text = text.replace(lines.replace("\n", newline), "")

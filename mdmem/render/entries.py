@@ -96,6 +96,15 @@ def _row(entry: Entry, ink: Ink, mark: str, width: int | None) -> str:
     return f"{head}{gap}{one_line(entry.title)}{ink.dim(mark)}"
 
 
+def titles_by_room(listed: Iterable[Entry], ink: Ink) -> str:
+    """Return the id and the title of each entry, under a heading for each room, by address."""
+    rooms: dict[str, list[str]] = {}
+    for entry in sorted(listed, key=lambda one: one.address):
+        room, _, entry_id = entry.address.rpartition("/")
+        rooms.setdefault(room, []).append(f"{entry_id}  {one_line(entry.title)}")
+    return "\n\n".join("\n".join([ink.bold(f"{room}/"), *lines]) for room, lines in rooms.items())
+
+
 def nothing_listed(hidden: Mapping[str, int], *, is_filtered: bool) -> str:
     """Say that no entry is listed, and which option would show some."""
     return "; ".join(["no entry passes these filters" if is_filtered else "no entry is in force", *_hidden(hidden)])

@@ -38,20 +38,20 @@ _OWN_FILES = {
 
 # What AGENTS.md says where no server is set up.
 COMMAND_LINES = """\
-Before you change code, ask once what is binding, with all files that you will touch, or make, and each part of the \
-work:
-`mdmem retrieve --session TASK --path FILE --path FILE --ask "PART? WORDS" --ask "PART? WORDS"` \
-(TASK: any name for your work; WORDS: what you expect in the answer).
-All that binds on these files is in that one answer, whatever the words; ask again only with other files.
-Questions without code: the same without files, all of them in one call.
-Beneath an entry stands what it replaced and what newer ones change of it; where nothing stands, there is nothing.
-What it leaves open (an id or a title alone, text cut at `…`), one call reads on, and gives no passage twice: \
-`mdmem show --session TASK A B --about "FOR A" --about "FOR B"`.
-Nothing else is to be read: no help, no file of the memory.
-Propose what you learned, a decision, pattern or note, with the files that it is about: \
-`mdmem new decision "TITLE" --applies-to FILE --body "WHAT HOLDS, AND WHY"`.
-People approve it.
+Before you change code, ask once what applies to all files that you will touch: \
+`mdmem retrieve --session TASK --path FILE --path FILE --ask "QUESTION" --ask "QUESTION"` \
+(TASK: any name for your work).
+The answer has everything that applies to these files; ask again only with other files.
+For questions without code, leave out `--path` and put all of them into one call.
+`mdmem list --titles` prints the title of every entry: run it once when you do not know which words to ask for.
+Read more of an entry with `mdmem show --session TASK ID --about "WORDS"`, and open no other file of the memory.
+Propose what you learned with `mdmem new decision "TITLE" --applies-to FILE --body "THE RULE, AND WHY"`; \
+people approve it.
 """
+# The lines that version 0.1 wrote in their place.
+FORMER_LINES = re.compile(
+    r"^Before you change code, ask once what is binding, with all files.*?^People approve it\.\r?\n", re.M | re.S
+)
 # What it says besides where a memory is that of several projects.
 WINGS_LINE = (
     "Several projects share this memory: a `retrieve` that names no file takes `--wing NAME`, or `--all-wings`.\n"

@@ -86,6 +86,17 @@ def listed_as(address: str, title: str) -> Entry:
     return Entry(address=address, title=title, type=EntryType.DECISION, status=Status.ACTIVE)
 
 
+def test_titles_stand_under_a_heading_for_each_room(tmp_path: Path, capsys: Capture) -> None:
+    varied(tmp_path)
+    ran = run_here(capsys, "list", "--titles", "--wing", "nav", cwd=tmp_path)
+    rooms = [part.splitlines() for part in ran.out.split("\n\n")]
+    assert [lines[0] for lines in rooms] == ["nav/architecture/", "nav/notes/", "nav/rules/"]
+    assert rooms[1][1:] == ["doubt  Doubt", "log  Log"]
+    refused = run_here(capsys, "list", "--titles", "--format", "json", cwd=tmp_path)
+    assert refused.code == 2
+    assert "`--titles` prints text" in refused.err
+
+
 def test_rows_are_alike_where_one_is_wider_than_the_terminal() -> None:
     entries = [listed_as("a/b/c", "Short"), listed_as("a/b/longer", "A longer title")]
     rows = [f"decision   active        {one.address}\n  {one.title}" for one in entries]
