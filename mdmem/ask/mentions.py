@@ -26,6 +26,10 @@ _ASKED = 4
 _BRACKETED = re.compile(r"\[[^\[\]]*\]")
 # Bodies that are read for sentences, the likeliest first.
 _READ = 40
+# A record's number at the start of its id, behind its kind if the id has one: `0148-use-postgres`, `pep-0484-hints`.
+_NUMBER = re.compile(r"(?:(adr|bip|eip|kep|pep|rfc)-)?(\d{1,6})-")
+# The kind of a record whose id has a number alone.
+_KIND = "adr"
 
 
 def texts_of(workspace: Workspace, found: Retrieval) -> Texts:
@@ -102,13 +106,15 @@ class Mentions(Struct, dict=True):
 
     def _citing(self, entry: Entry, *, is_asked: bool) -> list[Mention]:
         """Return the newer entries in force that name an entry, each with the sentence that does."""
-        names = _names_of(entry)
-        holding = self._holding(names) if is_asked else []
+        names, number = _names_of(entry), _number_of(entry)
+        holding = self._holding(names, number) if is_asked else []
         sources = [self._catalog.entries[address] for address in self._likely(entry, holding)]
         newer = [one.address for one in sources if _age(one) >= _age(entry) and one.address != entry.address]
         found: list[Mention] = []
         for address, body in self._catalog.plain_bodies(newer):
-            if sentences := citing_sentences(body, names):
+            # A number means a record of its own room.
+            is_near = address.rpartition("/")[0] == entry.address.rpartition("/")[0]
+            if sentences := citing_sentences(body, (*names, *number) if is_near else names):
                 citing, (said, does) = self._catalog.entries[address], sentences[0]
                 # A bare `[see: …]` is no sentence.
                 told = said if _BRACKETED.sub("", said).strip(" .;,-*") else ""
@@ -122,11 +128,12 @@ class Mentions(Struct, dict=True):
         linking = self._links.citing(entry.address)
         return [one for one in dict.fromkeys([*linking, *holding]) if is_current(one)][:_READ]
 
-    def _holding(self, names: tuple[str, ...]) -> list[str]:
+    def _holding(self, names: tuple[str, ...], number: tuple[str, ...]) -> list[str]:
         if self.among is None or self._turn_of(names[1]) >= _ASKED:
             return []
         # Prose writes ADR 7 for what is `adr-0007`.
-        spellings = {names[0], re.sub(r"(?<!\d)0+(?=\d)", "", names[0])}
+        written = {names[0], *(one.replace("-", " ") for one in number)}
+        spellings = written | {re.sub(r"(?<!\d)0+(?=\d)", "", one) for one in written}
         return [one for one in self.workspace.find_holders(sorted(spellings)) if one in self._held]
 
     @cached_property
@@ -139,6 +146,12 @@ def _names_of(entry: Entry) -> tuple[str, ...]:
     name = entry.address.rpartition("/")[2]
     titles = (entry.title,) if len(entry.title.split()) > 2 else ()
     return (name, entry.address, *titles)
+
+
+def _number_of(entry: Entry) -> tuple[str, ...]:
+    """Return the kind and number of a record whose id begins with them, such as `adr-0148`; nothing for others."""
+    found = _NUMBER.match(entry.address.rpartition("/")[2])
+    return (f"{found[1] or _KIND}-{found[2]}",) if found else ()
 
 
 def _age(entry: Entry) -> date:

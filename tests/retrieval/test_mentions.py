@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from builders import open_root
+import pytest
+from builders import make_root, open_root, run_here, write_entry
 
 from mdmem.ask.mentions import Mentions
 from mdmem.ask.pack import Mention
@@ -113,3 +114,19 @@ def test_long_best_match_says_that_no_newer_entry_changes_it(tmp_path: Path) -> 
     for number in range(5):
         put(root, f"app/rules/law-{number}", f"Law {number}", "Orders cost nothing.\n", type="invariant")
     assert beneath(root, "orders sent twice at most") == (Mention(said, ""),)
+
+
+def test_number_in_prose_cites_a_record_of_the_room(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = make_root(tmp_path)
+    write_entry(root, "nav/adr/0148-use-postgres", "Orders live in Postgres.\n", title="Use Postgres")
+    write_entry(root, "nav/adr/0150-amounts", "This changes ADR-0148 for amounts.\n", title="Amounts")
+    write_entry(root, "nav/adr/0152-pools", "Pools follow ADR 148 for now.\n", title="Pools")
+    write_entry(root, "nav/adr/0153-tickets", "We closed #148 in the tracker.\n", title="Tickets")
+    write_entry(root, "arm/adr/0009-grip", "The grip of ADR-0148 is another one.\n", title="Grip")
+    shown = run_here(capsys, "retrieve", "--wing", "nav", "orders in postgres", cwd=root).out
+    assert "0150-amounts: Amounts" in shown
+    assert "0152-pools: Pools" in shown
+    assert "0153-tickets" not in shown
+    assert "0009-grip" not in shown
