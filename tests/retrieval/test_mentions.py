@@ -116,9 +116,7 @@ def test_long_best_match_says_that_no_newer_entry_changes_it(tmp_path: Path) -> 
     assert beneath(root, "orders sent twice at most") == (Mention(said, ""),)
 
 
-def test_number_in_prose_cites_a_record_of_the_room(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_number_in_prose_cites_a_record_of_the_room(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root = make_root(tmp_path)
     write_entry(root, "nav/adr/0148-use-postgres", "Orders live in Postgres.\n", title="Use Postgres")
     write_entry(root, "nav/adr/0150-amounts", "This changes ADR-0148 for amounts.\n", title="Amounts")

@@ -45,7 +45,10 @@ class _LiveBM25F(BM25F):  # type: ignore[misc]  # Whoosh states no types
         }
 
     def idf(self, _searcher: Any, _fieldname: str, text: str | bytes) -> float:
-        """Return how rare a term is in whole texts: by its rarity in titles, a word that few titles have leads."""
+        """Return how rare a term is in whole texts, for titles too.
+
+        Chosen on PEPs and KEPs (MRR of 88 lookups .44 to .48), confirmed on the decision records (25, .67 to .71).
+        """
         return log(max(self._count, 1) / (self._holders(text) + 1)) + 1
 
     def _holders(self, text: str | bytes) -> int:
