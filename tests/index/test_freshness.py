@@ -340,7 +340,7 @@ def test_place_that_cannot_hold_an_index_gives_the_answer_marked_degraded(tmp_pa
     who = Asked(capsys, folder)
     assert who.titles() == ["Lifts"]
     assert as_answered(who.said("search")) == (True, "scan")
-    ran = run_here(capsys, "index", cwd=folder)
+    ran = run_here(capsys, "status", "--rebuild", cwd=folder)
     assert (ran.code, ran.err.startswith("mdmem: the index cannot be written: ")) == (3, True)
 
 
