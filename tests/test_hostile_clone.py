@@ -15,12 +15,12 @@ from builders import commit_all, environment, git, make_repository, make_root, m
 from mdmem.disk import make_folder, read_regular
 from mdmem.store.git import Repository, environment_for, find_repository
 from mdmem.store.git.commit import commit_paths
-from mdmem.store.git.errors import ForeignGitDirectoryError
 from mdmem.store.git.fetch import fetch_tip, make_bare
 from mdmem.store.git.history import history
+from mdmem.store.git.process import ForeignGitDirectoryError
 from mdmem.store.index.fulltext import FOLDER
-from mdmem.store.state import audit, places
-from mdmem.store.state.lock import write_lock
+from mdmem.store.state import journal, places
+from mdmem.store.state.files import write_lock
 from mdmem.store.workspace.location import located
 
 Capture = pytest.CaptureFixture[str]
@@ -378,9 +378,9 @@ def test_pipe_in_the_place_of_a_file_makes_nobody_wait(path: str, line: str, tmp
 
 @pytest.mark.usefixtures("hurried")
 def test_pipe_in_the_place_of_the_audit_log_is_said(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / audit.NAME)
-    asked = audit.Audit(verb="list", asked={}, returned=(), when=datetime.now(UTC))
-    assert (audit.record(tmp_path, asked) or "").startswith("this call is not in the audit log")
+    os.mkfifo(tmp_path / journal.NAME)
+    asked = journal.Audit(verb="list", asked={}, returned=(), when=datetime.now(UTC))
+    assert (journal.record(tmp_path, asked) or "").startswith("this call is not in the audit log")
 
 
 @pytest.mark.usefixtures("hurried")

@@ -10,7 +10,7 @@ import pytest
 from builders import environment
 from processes import Process, is_cold, python, run, run_at_once
 
-from mdmem.store.state.lock import try_lock
+from mdmem.store.state.files import try_lock
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_fork_has_its_own_folder_variables_input_and_arguments(tmp_path: Path) -
 
 def test_lock_of_a_fork_that_is_killed_is_free(tmp_path: Path) -> None:
     reading, writing = os.pipe()
-    code = "import pathlib, time; from mdmem.store.state.lock import try_lock; try_lock(pathlib.Path('lock')); "
+    code = "import pathlib, time; from mdmem.store.state.files import try_lock; try_lock(pathlib.Path('lock')); "
     code += "print('held', flush=True); time.sleep(60)"
     with Path(os.devnull).open("r+b") as nothing:
         streams = [nothing.fileno(), writing, nothing.fileno()]

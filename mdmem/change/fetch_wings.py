@@ -17,7 +17,7 @@ from mdmem.store.git.commit import commit_paths
 from mdmem.store.git.fetch import fetch_commit, fetch_tip, folders_with, make_bare
 from mdmem.store.settings import WingSettings
 from mdmem.store.settings.insertion import with_pin
-from mdmem.store.state.pins import Pin, find_pin, keep_pin, store_of
+from mdmem.store.state.local_records import Pin, find_pin, keep_pin, store_of
 from mdmem.store.tree import SETTINGS_NAME, Unreadable
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, apply

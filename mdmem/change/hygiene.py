@@ -21,7 +21,7 @@ from mdmem.model.finding import Finding
 from mdmem.store.catalog import Catalog
 from mdmem.store.git import Repository
 from mdmem.store.git.history import last_changes
-from mdmem.store.state.hygiene_times import record_hygiene
+from mdmem.store.state.local_records import record_hygiene
 from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrites
 from mdmem.store.workspace.visibility import is_visible, visible_findings
 from mdmem.store.workspace.wings import find_wing, get_wing

@@ -19,7 +19,7 @@ from mdmem.setup.merge_driver import DriverState, find_driver
 from mdmem.store.catalog import Catalog
 from mdmem.store.git import Repository
 from mdmem.store.index.protocol import IndexBusyError, IndexState, IndexWriteError, RefreshResult
-from mdmem.store.state.consultations import Tally
+from mdmem.store.state.journal import Tally
 from mdmem.store.state.pending_writes import PendingWrites
 from mdmem.store.workspace.consultations import tally_of
 from mdmem.store.workspace.freshness import LastHygiene, last_of

@@ -15,10 +15,18 @@ from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import GitError, LostRaceError, MdmemError, UsageError
 from mdmem.model.finding import Finding, Severity
 from mdmem.store.git import Repository
-from mdmem.store.git.rebase import SideTree, move_branch
 from mdmem.store.git.status import state_of
-from mdmem.store.git.upstream import Upstream, count_between, fetch_upstream, find_upstream, list_uncommitted, push
-from mdmem.store.state.lock import write_lock
+from mdmem.store.git.upstream import (
+    SideTree,
+    Upstream,
+    count_between,
+    fetch_upstream,
+    find_upstream,
+    list_uncommitted,
+    move_branch,
+    push,
+)
+from mdmem.store.state.files import write_lock
 from mdmem.store.workspace.snapshot import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 

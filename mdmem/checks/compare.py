@@ -19,9 +19,9 @@ from mdmem.store.git import (
     resolve,
     staged_index,
 )
-from mdmem.store.git.default_branch import find_default_branch, is_ancestor
-from mdmem.store.git.errors import UNSHALLOW
+from mdmem.store.git.discovery import find_default_branch, is_ancestor
 from mdmem.store.git.merge import is_shallow, merge_base, parents_at_hand
+from mdmem.store.git.process import UNSHALLOW
 from mdmem.store.git.status import list_changed_since_commit
 from mdmem.store.settings import Settings
 from mdmem.store.tree import SETTINGS_NAME, OverlaidTree

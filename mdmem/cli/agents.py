@@ -39,7 +39,7 @@ from mdmem.render.agents import (
     token_text,
 )
 from mdmem.reply import replying
-from mdmem.store.state.bearer_tokens import BearerToken, BearerTokens, digest_of_token
+from mdmem.store.state.tokens import BearerToken, BearerTokens, digest_of_token
 from mdmem.store.workspace.visibility import wing_of
 from mdmem.write.governance import GlobalWritesForbiddenError, ask_for_token
 from mdmem.write.pending import blocked_saves

@@ -53,7 +53,7 @@ from mdmem.render.entries import (
 )
 from mdmem.render.json import PrintedJson, dump, entries_json, pack_json, search_json
 from mdmem.render.retrieval import markdown_size, text_size
-from mdmem.store.state.sessions import Sessions, briefed
+from mdmem.store.state.local_records import Sessions, briefed
 from mdmem.store.workspace.addresses import from_root
 from mdmem.store.workspace.remote_wings import aged_wings
 from mdmem.store.workspace.scope import Filters

@@ -24,7 +24,7 @@ from mdmem.mcp.session import Session
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.setup.installation import this_installation
-from mdmem.store.state.bearer_tokens import BearerTokens
+from mdmem.store.state.tokens import BearerTokens
 
 if TYPE_CHECKING:
     from mdmem.mcp.hub import HubAnswers

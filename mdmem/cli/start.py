@@ -19,7 +19,7 @@ from mdmem.render.json import dump, status_json
 from mdmem.render.upkeep import status_text
 from mdmem.render.words import count
 from mdmem.setup.init import init
-from mdmem.store.state.audit import read_audit
+from mdmem.store.state.journal import read_audit
 
 
 @click.command("init")

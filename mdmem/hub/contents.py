@@ -26,8 +26,7 @@ from mdmem.store.catalog.interpret import LoadedFile, interpret, iter_documents,
 from mdmem.store.catalog.links import reference_of
 from mdmem.store.catalog.redaction import known_addresses
 from mdmem.store.catalog.remote_wings import settings_of
-from mdmem.store.git.ancestry import root_commits
-from mdmem.store.git.merge import is_shallow
+from mdmem.store.git.merge import is_shallow, root_commits
 from mdmem.store.git.status import list_revision
 from mdmem.store.settings import WingSettings
 from mdmem.store.tree import SETTINGS_NAME, FileKind, GitTree, JoinedTree, MissingWing, TreeFile, Unreadable, has_file

@@ -6,7 +6,7 @@ import re
 
 from mdmem.errors import UsageError
 from mdmem.store.git.process import Repository, setting
-from mdmem.store.settings.remotes import is_path
+from mdmem.store.settings.parse import is_path
 from mdmem.store.workspace.location import Location
 
 _NAME = re.compile(r"[\w.@+~-]+(?:/[\w.@+~-]+)*(?::[\w.@+~-]+(?:/[\w.@+~-]+)*)?\Z")

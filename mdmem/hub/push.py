@@ -32,10 +32,9 @@ from mdmem.model.entry import Wing
 from mdmem.store.catalog import interpret
 from mdmem.store.catalog.addresses import MANIFEST
 from mdmem.store.git import Repository, resolve
-from mdmem.store.git.ancestry import committed_at, is_ancestor, leading_to, led_to_any
-from mdmem.store.git.errors import UNSHALLOW
 from mdmem.store.git.fetch import has_commit
-from mdmem.store.git.merge import is_shallow
+from mdmem.store.git.merge import committed_at, is_ancestor, is_shallow, leading_to, led_to_any
+from mdmem.store.git.process import UNSHALLOW
 from mdmem.store.workspace.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from mdmem.hub.connection import FORBIDDEN, HubError, one_row, transaction
 from mdmem.hub.names import checked_name, own_names, remote_url
 from mdmem.hub.permissions import require_owner
 from mdmem.store.git import Repository, list_revision
-from mdmem.store.git.ancestry import is_ancestor
+from mdmem.store.git.merge import is_ancestor
 from mdmem.store.workspace.location import Location
 
 if TYPE_CHECKING:

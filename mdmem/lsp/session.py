@@ -20,7 +20,7 @@ from mdmem.lsp.buffer import Buffer, over_file
 from mdmem.lsp.edits import differing
 from mdmem.lsp.options import EditorSkills
 from mdmem.model.finding import Finding
-from mdmem.store.git.stamp import Stamp, stamp_of
+from mdmem.store.git.discovery import Stamp, stamp_of
 from mdmem.store.settings import Settings
 from mdmem.store.tree import SETTINGS_NAME, OverlaidTree, Unreadable, read_one
 from mdmem.store.workspace.workspace import Workspace

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mdmem.errors import EnvironmentFaultError
 from mdmem.mcp.rate_limits import Buckets, network_of
 from mdmem.model.access import EVERYTHING, Access
-from mdmem.store.state.bearer_tokens import BearerToken, BearerTokens
+from mdmem.store.state.tokens import BearerToken, BearerTokens
 
 _NOBODY = Access.to_wings(())
 # Set for each request; where it did not get through, nothing is seen rather than everything.

@@ -21,7 +21,7 @@ from mdmem.mcp.logs import bound_log
 from mdmem.mcp.rate_limits import Buckets, HttpLimits
 from mdmem.mcp.server import MemoryServer
 from mdmem.model.access import EVERYTHING, Access
-from mdmem.store.state.bearer_tokens import BearerTokens
+from mdmem.store.state.tokens import BearerTokens
 
 PATH = "/mcp"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")

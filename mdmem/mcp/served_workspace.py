@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from mdmem.model.access import Access
 from mdmem.store.catalog import Catalog, load_cached
-from mdmem.store.git.stamp import Stamp, stamp_of
+from mdmem.store.git.discovery import Stamp, stamp_of
 from mdmem.store.tree import FileKind, Tree, TreeFile
 from mdmem.store.workspace.deadline import TimedTree
 from mdmem.store.workspace.workspace import Workspace

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from mdmem.model.entry import visible
 from mdmem.render.json import dump
 from mdmem.render.words import count, entries
-from mdmem.store.state.approval_tokens import ApprovalToken
-from mdmem.store.state.bearer_tokens import BearerToken
 from mdmem.store.state.pending_writes import Blocked
+from mdmem.store.state.tokens import ApprovalToken, BearerToken
 from mdmem.write.results import blocked_fields
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from mdmem.render.ink import Ink
 if TYPE_CHECKING:
     from mdmem.change.log import BlameReport, FieldBlame, HistoryStep, LogReport
     from mdmem.change.why import ChainLink, WhyReport
-    from mdmem.store.git.file_log import FileRevision
-    from mdmem.store.git.history import Commit
+    from mdmem.store.git.history import Commit, FileRevision
 
 _CUT = "the history is cut off here: `git fetch --unshallow` brings the rest"
 _LONGEST = 60

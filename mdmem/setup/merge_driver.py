@@ -19,7 +19,7 @@ from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.setup.hooks import Program, this_program
 from mdmem.store.git import Repository, list_tracked_named
-from mdmem.store.git.config import own_setting, set_own, unset_own
+from mdmem.store.git.process import own_setting, set_own, unset_own
 from mdmem.store.state import write_whole
 
 _NAME, _COMMAND = "merge.mdmem.name", "merge.mdmem.driver"

@@ -18,7 +18,7 @@ from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import Entry, Status, Wing
 from mdmem.model.templates import PLACEHOLDERS
 from mdmem.store.catalog import Catalog, interpret
-from mdmem.store.git.config import identity
+from mdmem.store.git.process import identity
 from mdmem.store.settings import Settings
 from mdmem.store.workspace.addresses import refuse_unread_below, resolve_names
 from mdmem.store.workspace.proposals import merged_decisions

@@ -13,10 +13,10 @@ from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError
 from mdmem.markdown.similarity import DedupOutcome
 from mdmem.model.entry import day_of
 from mdmem.store.git.status import state_of
-from mdmem.store.state.approval_tokens import ApprovalTokenError, check_token, use_token
-from mdmem.store.state.hygiene_times import record_made
-from mdmem.store.state.lock import BusyError, write_lock
+from mdmem.store.state.files import BusyError, write_lock
+from mdmem.store.state.local_records import record_made
 from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrites, stated_confidence
+from mdmem.store.state.tokens import ApprovalTokenError, check_token, use_token
 from mdmem.store.workspace.addresses import resolve_full
 from mdmem.store.workspace.freshness import began
 from mdmem.store.workspace.visibility import require_writable

@@ -13,7 +13,7 @@ from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError, MdmemError, taken
 from mdmem.reply import note_written
 from mdmem.store.state import leads_away
-from mdmem.store.state.lock import write_lock
+from mdmem.store.state.files import write_lock
 from mdmem.write.files import FileTransaction
 from mdmem.write.message import WriteAction
 

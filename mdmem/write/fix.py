@@ -13,7 +13,7 @@ from mdmem.checks.run import CheckRequest, check_all, reported
 from mdmem.errors import UsageError
 from mdmem.model.finding import Finding, Fix
 from mdmem.store.tree import Tree, Unreadable, read_one
-from mdmem.store.tree.overlay import OverlaidTree
+from mdmem.store.tree.views import OverlaidTree
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, apply
 from mdmem.write.fix_choice import FixChoice, RefusedFix, choose

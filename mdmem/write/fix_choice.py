@@ -12,7 +12,7 @@ from mdmem.markdown.parse import parse_document
 from mdmem.model.finding import Edit, Finding, Fix
 from mdmem.store.catalog import interpret, is_entry_place
 from mdmem.store.tree import FileKind, Unreadable, read_one
-from mdmem.store.tree.overlay import OverlaidTree
+from mdmem.store.tree.views import OverlaidTree
 
 
 class RefusedFix(Struct, frozen=True):

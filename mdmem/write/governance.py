@@ -10,7 +10,7 @@ from mdmem.checks.approvals import names_the_same
 from mdmem.errors import UsageError
 from mdmem.model.entry import EntryType, Status, Wing
 from mdmem.store.settings import Approvals, Settings
-from mdmem.store.state.approval_tokens import ApprovalToken, request_token
+from mdmem.store.state.tokens import ApprovalToken, request_token
 from mdmem.store.workspace.workspace import Workspace
 
 GLOBAL_SCOPE = "global"

@@ -14,7 +14,7 @@ from mdmem.markdown.parse import parse_document
 from mdmem.markdown.patch import set_fields
 from mdmem.markdown.similarity import Subject
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, Status, moment_on
-from mdmem.store.state.approval_tokens import check_token, use_token
+from mdmem.store.state.tokens import check_token, use_token
 from mdmem.store.workspace.addresses import resolve_full
 from mdmem.store.workspace.scope import Filters, resolve_scope
 from mdmem.store.workspace.unread_wings import is_doubtful

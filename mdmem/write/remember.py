@@ -13,8 +13,7 @@ from mdmem.ask.context.describe import PRIVATE, id_of
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
 from mdmem.model.entry import Status, moment_on
 from mdmem.store.catalog import full_address
-from mdmem.store.state.lock import write_lock
-from mdmem.store.state.places import WING
+from mdmem.store.state.files import WING, write_lock
 from mdmem.store.workspace.own_memory import make_own_memory
 from mdmem.store.workspace.scope import Filters, resolve_scope, scope_state
 from mdmem.store.workspace.unread_wings import is_doubtful

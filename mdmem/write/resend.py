@@ -12,8 +12,7 @@ from msgspec import Struct
 
 from mdmem.errors import EnvironmentFaultError
 from mdmem.reply import current_reply
-from mdmem.store.state.pending_writes import id_of
-from mdmem.store.state.unanswered_saves import UnansweredSave, UnansweredSaves
+from mdmem.store.state.pending_writes import UnansweredSave, UnansweredSaves, id_of
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change
 

@@ -11,7 +11,7 @@ from builders import make_root, snapshot, write
 
 from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError
 from mdmem.store.state import swap
-from mdmem.store.state.lock import BusyError, write_lock
+from mdmem.store.state.files import BusyError, write_lock
 from mdmem.write import change_set as module
 from mdmem.write import files as writing
 from mdmem.write.change_set import Change, ChangeSet, apply

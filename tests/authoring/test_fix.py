@@ -16,7 +16,7 @@ from mdmem.model.finding import Edit, Finding, Fix, Place
 from mdmem.store.catalog import load
 from mdmem.store.settings import Settings
 from mdmem.store.tree import Tree, TreeFile, Unreadable, WorkingTree, digest_of, read_one
-from mdmem.store.tree.overlay import OverlaidTree
+from mdmem.store.tree.views import OverlaidTree
 from mdmem.write.change_set import apply
 from mdmem.write.fix import FixResult, mend_all
 from mdmem.write.fix_choice import choose

@@ -17,7 +17,7 @@ from mdmem.model.finding import Finding, Severity
 from mdmem.store.catalog import load
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.tree import Tree, WorkingTree
-from mdmem.store.tree.overlay import OverlaidTree
+from mdmem.store.tree.views import OverlaidTree
 from mdmem.write.change_set import Change
 from mdmem.write.fix import FixResult, mend_all
 

@@ -21,7 +21,7 @@ from builders import (
     write_entry,
 )
 
-from mdmem.store.state.hygiene_times import Times, read_times
+from mdmem.store.state.local_records import Times, read_times
 from mdmem.store.state.pending_writes import PendingWrite, PendingWrites
 
 Capture = pytest.CaptureFixture[str]

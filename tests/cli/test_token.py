@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from builders import make_repository, make_root, run_here, write
 
-from mdmem.store.state.approval_tokens import ApprovalTokenError, use_token
+from mdmem.store.state.tokens import ApprovalTokenError, use_token
 
 Capture = pytest.CaptureFixture[str]
 

@@ -16,7 +16,7 @@ from mdmem.ask.context.request import Intent, Layer, read_request
 from mdmem.model.access import Access, AccessDeniedError
 from mdmem.render.entries import context_text
 from mdmem.render.ink import Ink
-from mdmem.store.state.audit import read_audit
+from mdmem.store.state.journal import read_audit
 
 from .builders import again, context, facets, ids, make_memory, of, put, workspace
 

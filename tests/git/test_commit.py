@@ -27,9 +27,8 @@ from processes import python, run_text
 
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.store.git import GitLockedError, NotCommittedError, Repository, find_repository
-from mdmem.store.git.commit import commit_paths
-from mdmem.store.git.config import identity
-from mdmem.store.git.locks import LockHeldError, in_turn
+from mdmem.store.git.commit import LockHeldError, commit_paths, in_turn
+from mdmem.store.git.process import identity
 from mdmem.store.git.status import refuse_while_busy, state_of
 
 
@@ -446,7 +445,7 @@ def test_lock_that_stays_is_not_waited_for_as_long_as_one_that_goes_round(
     top: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock()
-    monkeypatch.setattr("mdmem.store.git.locks.time", clock)
+    monkeypatch.setattr("mdmem.store.git.commit.time", clock)
 
     def attempt() -> None:
         raise LockHeldError("index.lock")

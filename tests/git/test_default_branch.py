@@ -8,7 +8,7 @@ import pytest
 from builders import commit_all, git, make_repository, write
 
 from mdmem.store.git import Repository, find_repository
-from mdmem.store.git.default_branch import DefaultBranch, find_default_branch
+from mdmem.store.git.discovery import DefaultBranch, find_default_branch
 
 
 def repository(folder: Path, branch: str = "main") -> Path:

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from builders import commit_all, git, make_repository, write
 
-from mdmem.store.git import find_repository, stamp
-from mdmem.store.git.stamp import stamp_of
+from mdmem.store.git import discovery, find_repository
+from mdmem.store.git.discovery import stamp_of
 
 
 @pytest.fixture
 def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     # What changed a moment ago counts as old here.
-    monkeypatch.setattr(stamp, "RACY_NS", 0)
+    monkeypatch.setattr(discovery, "RACY_NS", 0)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "settings"))
     top = make_repository(tmp_path / "repo")
     write(top, "a.md", "one\n")
@@ -67,8 +67,8 @@ def test_a_moment_after_a_change_contents_tell_of_another(
     def of_one_moment(paths: Iterable[str | Path]) -> list[tuple[str, tuple[int, ...]]]:
         return [(str(path), (1, 1, 1, 1)) for path in paths if Path(path).exists()]
 
-    monkeypatch.setattr(stamp, "RACY_NS", 1 << 62)
-    monkeypatch.setattr(stamp, "stats_of", of_one_moment)
+    monkeypatch.setattr(discovery, "RACY_NS", 1 << 62)
+    monkeypatch.setattr(discovery, "stats_of", of_one_moment)
     before = stamped(top)
     assert before is not None
     assert stamped(top) == before

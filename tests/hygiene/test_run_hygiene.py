@@ -11,7 +11,7 @@ from builders import make_root, open_root, write, write_entry
 
 from mdmem.change.hygiene import run_hygiene
 from mdmem.errors import UsageError
-from mdmem.store.state.hygiene_times import Times, read_times, record_hygiene
+from mdmem.store.state.local_records import Times, read_times, record_hygiene
 from mdmem.store.state.pending_writes import PendingWrite, PendingWrites
 from mdmem.store.workspace.freshness import is_due
 from mdmem.store.workspace.workspace import Workspace

@@ -64,7 +64,7 @@ def test_no_git_process_runs_while_one_types(hand: Hand, monkeypatch: pytest.Mon
 
 def test_files_that_change_on_disk_count(hand: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
     # The repository was copied a moment ago, and no clock can tell that nothing changed since.
-    monkeypatch.setattr("mdmem.store.git.stamp.RACY_NS", 0)
+    monkeypatch.setattr("mdmem.store.git.discovery.RACY_NS", 0)
     session, _ = hand.open(RULE)
     found = SessionFindings(session)
     found.now()
@@ -79,7 +79,7 @@ def test_files_that_change_on_disk_count(hand: Hand, monkeypatch: pytest.MonkeyP
 
 
 def test_a_day_that_passes_counts(hand: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mdmem.store.git.stamp.RACY_NS", 0)
+    monkeypatch.setattr("mdmem.store.git.discovery.RACY_NS", 0)
     write_entry(hand.folder / "memory", "nav/rules/short", type="invariant", expires_at=TODAY)
     session, _ = hand.open(RULE)
     found = SessionFindings(session)

@@ -23,7 +23,7 @@ from mcp.client.streamable_http import streamable_http_client
 from processes import python
 
 from mdmem.model.access import Access
-from mdmem.store.state.bearer_tokens import BearerTokens
+from mdmem.store.state.tokens import BearerTokens
 
 _START = 60
 HEADERS = {"content-type": "application/json", "accept": "application/json, text/event-stream"}

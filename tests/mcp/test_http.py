@@ -15,7 +15,7 @@ from builders import write
 from mcp import Client
 from served import Serving, serving, start, talk, talking, token_for, two_wings
 
-from mdmem.store.state.bearer_tokens import BearerTokens
+from mdmem.store.state.tokens import BearerTokens
 
 ERAS = ("legacy", "auto")
 

@@ -37,7 +37,7 @@ from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
 from mdmem.model.entry import ACTING
 from mdmem.profile import Profile
-from mdmem.store.state.audit import read_audit
+from mdmem.store.state.journal import read_audit
 
 EXAMPLE_WINGS = Path(__file__).parents[2] / "example-wings"
 

@@ -16,7 +16,7 @@ from mdmem.mcp.calls import Calls, Limits
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.store.catalog import snapshot
-from mdmem.store.git import stamp
+from mdmem.store.git import discovery
 from mdmem.store.workspace.deadline import within
 from mdmem.store.workspace.proposals import view_of
 
@@ -87,7 +87,7 @@ _ASKED: dict[str, dict[str, object]] = {
 def test_a_call_starts_no_process_while_nothing_changes(
     root: Path, provider: Provider, branch: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stamp, "RACY_NS", 0)
+    monkeypatch.setattr(discovery, "RACY_NS", 0)
     # A call that is late is made once more, and perhaps goes on meanwhile.
     monkeypatch.setattr(Calls, "limits", lambda _: Limits(PATIENCE))
     commit_all(root)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from mdmem.ask.bundle import RetrievalStatus
 from mdmem.ask.retrieve_context import retrieve_context
 from mdmem.errors import UsageError
-from mdmem.store.state.hygiene_times import record_hygiene
+from mdmem.store.state.local_records import record_hygiene
 from mdmem.store.tree import FileKind, Tree, TreeFile, Unreadable, WorkingTree
 from mdmem.store.workspace.scope import ScopeState
 from mdmem.store.workspace.workspace import Workspace

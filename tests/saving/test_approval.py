@@ -242,6 +242,6 @@ def test_write_that_waits_without_a_token_takes_the_one_of_the_next_call(tmp_pat
 
 
 def _busy(folder: Path):  # type: ignore[no-untyped-def]
-    from mdmem.store.state.lock import write_lock
+    from mdmem.store.state.files import write_lock
 
     return write_lock(folder / ".git/mdmem/state/memory/saving")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from builders import run_here, run_mdmem, snapshot, write
 
-from mdmem.store.state.lock import write_lock
+from mdmem.store.state.files import write_lock
 from mdmem.store.state.pending_writes import PendingWrites
 from mdmem.write import attempt
 from saving.agents import agent, context, decision, entries, of_words, pattern, project, session

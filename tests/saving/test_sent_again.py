@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from mdmem.model.access import Access
 from mdmem.reply import replying
-from mdmem.store.state.unanswered_saves import UnansweredSave, UnansweredSaves
+from mdmem.store.state.pending_writes import UnansweredSave, UnansweredSaves
 from mdmem.write.remember import remember
 from saving.agents import NOON, Agent, agent, context, entries, project, session
 

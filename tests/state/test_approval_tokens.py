@@ -12,7 +12,7 @@ from builders import write
 from processes import run_at_once
 
 from mdmem.errors import EnvironmentFaultError
-from mdmem.store.state.approval_tokens import ApprovalTokenError, request_token, use_token
+from mdmem.store.state.tokens import ApprovalTokenError, request_token, use_token
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 UNKNOWN = r"^the token is unknown; `mdmem token` gives one$"

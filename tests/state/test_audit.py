@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from processes import run_at_once
 
-from mdmem.store.state.audit import NAME, Audit, read_audit, record
-from mdmem.store.state.lock import write_lock
+from mdmem.store.state.files import write_lock
+from mdmem.store.state.journal import NAME, Audit, read_audit, record
 
 WHEN = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 
@@ -85,7 +85,7 @@ def test_log_is_no_link_to_somewhere_else(tmp_path: Path) -> None:
 
 
 def test_busy_log_is_not_waited_for_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mdmem.store.state.audit._WAIT", 0.05)
+    monkeypatch.setattr("mdmem.store.state.journal._AUDIT_WAIT", 0.05)
     with write_lock(tmp_path / "audit"):
         assert "another process has been writing" in (record(tmp_path, audit()) or "")
 

@@ -12,7 +12,7 @@ from builders import make_repository, make_root, run_here, write, write_entry
 
 from mdmem.errors import EnvironmentFaultError, NotFoundError, UsageError
 from mdmem.model.access import Access
-from mdmem.store.state.bearer_tokens import BearerTokens
+from mdmem.store.state.tokens import BearerTokens
 
 Capture = pytest.CaptureFixture[str]
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from mdmem.store.state.consultations import Consultation, Tally, note, told_lately
+from mdmem.store.state.journal import Consultation, Tally, note, told_lately
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 

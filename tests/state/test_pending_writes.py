@@ -20,9 +20,8 @@ from hypothesis import strategies as st
 from processes import run_at_once
 
 from mdmem.errors import EnvironmentFaultError
-from mdmem.store.state import lock
-from mdmem.store.state.files import write_record
-from mdmem.store.state.lock import write_lock
+from mdmem.store.state import files as state_files
+from mdmem.store.state.files import write_lock, write_record
 from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrites, name_of, stated_confidence
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -212,7 +211,7 @@ def test_claim_of_a_killed_process_is_taken_over(tmp_path: Path) -> None:
 def test_lock_of_a_file_that_was_removed_meanwhile_counts_for_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, acquire = tmp_path / "claim", lock.acquire
+    path, acquire = tmp_path / "claim", state_files.acquire
 
     def acquire_late(handle: int) -> None:
         path.unlink()
@@ -220,9 +219,9 @@ def test_lock_of_a_file_that_was_removed_meanwhile_counts_for_nothing(
         acquire(handle)
 
     with monkeypatch.context() as patched:
-        patched.setattr(lock, "acquire", acquire_late)
-        assert lock.try_lock(path) is None
-    handle = lock.try_lock(path)
+        patched.setattr(state_files, "acquire", acquire_late)
+        assert state_files.try_lock(path) is None
+    handle = state_files.try_lock(path)
     assert handle is not None
     os.close(handle)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mdmem.store.state.sessions import Sessions
+from mdmem.store.state.local_records import Sessions
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 from builders import commit_all, git, make_repository, run_here, write
 
-from mdmem.store.state.approval_tokens import use_token
-from mdmem.store.state.audit import read_audit
-from mdmem.store.state.bearer_tokens import BearerTokens
-from mdmem.store.state.hygiene_times import read_times
+from mdmem.store.state.journal import read_audit
+from mdmem.store.state.local_records import read_times
 from mdmem.store.state.pending_writes import PendingWrites
+from mdmem.store.state.tokens import BearerTokens, use_token
 
 BEFORE = Path(__file__).parents[1] / "data" / "state_of_0_1"
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

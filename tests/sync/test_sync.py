@@ -31,7 +31,7 @@ from mdmem.change.sync import sync as sync_in
 from mdmem.errors import GitError, LostRaceError, UsageError
 from mdmem.store.git import find_repository
 from mdmem.store.git.process import Repository
-from mdmem.store.git.rebase import SideTree, move_branch
+from mdmem.store.git.upstream import SideTree, move_branch
 from mdmem.write.create import create_entry
 from mdmem.write.write import WriteOptions
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from builders import write
 
 from mdmem.store.tree import Unreadable, WorkingTree, digest_of
-from mdmem.store.tree.overlay import OverlaidTree
+from mdmem.store.tree.views import OverlaidTree
 
 
 def overlay(root: Path) -> OverlaidTree:

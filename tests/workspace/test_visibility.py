@@ -241,7 +241,7 @@ def test_writes_that_wait_for_others_are_not_tried_nor_counted(tmp_path: Path) -
     root = two_wings(tmp_path)
     now = datetime(2026, 11, 21, tzinfo=UTC)
     whole = Agent(open_root(root), now=lambda: now, wait=0.0)
-    from mdmem.store.state.lock import write_lock
+    from mdmem.store.state.files import write_lock
 
     with write_lock(open_root(root).state_folder / "saving"):
         assert whole.save_decision(_decision("Use onyx"), "vault").status == "pending_retry"

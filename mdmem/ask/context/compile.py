@@ -31,8 +31,8 @@ from mdmem.model.entry import EntryType, visible
 from mdmem.model.finding import Finding
 from mdmem.store.catalog import Catalog
 from mdmem.store.index.analysis import ask
-from mdmem.store.state.audit import Audit, record
-from mdmem.store.state.places import WING
+from mdmem.store.state.files import WING
+from mdmem.store.state.journal import Audit, record
 from mdmem.store.workspace.own_memory import find_own_memory
 from mdmem.store.workspace.scope import Filters, ScopeState, resolve_scope, starting_shared
 from mdmem.store.workspace.visibility import project_scope

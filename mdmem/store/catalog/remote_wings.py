@@ -11,8 +11,8 @@ from msgspec import Struct
 from mdmem.errors import GitError, SettingsError
 from mdmem.store.git.fetch import borrowed
 from mdmem.store.settings import Settings, WingSettings, parse_settings
-from mdmem.store.settings.remotes import is_path
-from mdmem.store.state.pins import find_pin, store_of
+from mdmem.store.settings.parse import is_path
+from mdmem.store.state.local_records import find_pin, store_of
 from mdmem.store.tree import SETTINGS_NAME, GitTree, JoinedTree, MissingWing, Tree, Unreadable, has_file, read_one
 
 FETCH_PINNED = "`mdmem sync --wings --pinned` fetches it"

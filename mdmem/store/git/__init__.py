@@ -4,23 +4,22 @@ History, committing, merging and who commits are imported from their modules: a 
 check, needs none of them.
 """
 
-from mdmem.store.git.blobs import BlobReader, read_blobs
 from mdmem.store.git.discovery import find_repository, is_brought_along
-from mdmem.store.git.errors import (
+from mdmem.store.git.process import (
+    BlobReader,
     DubiousOwnershipError,
     GitLockedError,
     GitTooOldError,
     NoCommonAncestorError,
     NotCommittedError,
+    Repository,
     ShallowHistoryError,
     UnknownRevisionError,
     UnwritableStoreError,
-)
-from mdmem.store.git.process import (
-    Repository,
     editor,
     environment_for,
     hooks_folder,
+    read_blobs,
     resolve,
     run,
     setting,

@@ -1,23 +1,123 @@
-"""One commit of just the files that were written, whatever else is staged or changed."""
+"""Commit given paths under the locks of git."""
 
 from __future__ import annotations
 
 import os
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from random import uniform
 from tempfile import TemporaryDirectory, TemporaryFile
+from typing import TypeVar
 
 from msgspec import Struct
 
-from mdmem.disk import read_regular
+from mdmem.disk import acquire, read_regular
 from mdmem.errors import GitError
-from mdmem.store.git.errors import NotCommittedError
-from mdmem.store.git.locks import LockHeldError, in_turn
-from mdmem.store.git.process import EXPLICIT, Repository, environment_for, hooks_folder, pathspec, records, resolve, run
+from mdmem.store.git.process import (
+    EXPLICIT,
+    GitLockedError,
+    NotCommittedError,
+    Repository,
+    environment_for,
+    hooks_folder,
+    pathspec,
+    records,
+    resolve,
+    run,
+)
 from mdmem.store.git.status import PORTION, FileStatus, has_sparse_checkout, list_file_status
+
+
+class LockHeldError(Exception):
+    """Another process is in the way; `lock` is the file that git names."""
+
+    def __init__(self, lock: str | None) -> None:
+        """Keep the name of the lock."""
+        super().__init__(lock)
+        self.lock = lock
+
+
+_Result = TypeVar("_Result")
+
+
+def in_turn(repository: Repository, attempt: Callable[[], _Result], *, wait: float) -> _Result:
+    """Return what the attempt gives once no other process is in its way; raises GitLockedError after `wait` seconds.
+
+    Who waits sees others come and go: the wait counts from when a lock last changed hands, and is twelve times as
+    long at most.
+    """
+    end = time.monotonic() + 12 * wait
+    until, seen, pause = end, object(), 0.01
+    while True:
+        try:
+            with _turn(repository):
+                return attempt()
+        except LockHeldError as error:
+            lock, now, holder = error.lock, time.monotonic(), _holder(repository)
+        if holder != seen:
+            seen, until = holder, now + wait
+        if now > min(until, end):
+            doing = f"holds `{lock}`; if none runs any more, remove that file" if lock else "keeps committing"
+            raise GitLockedError(f"another git process {doing}")
+        time.sleep(uniform(pause / 2, pause))
+        pause = min(pause * 1.5, 0.2)
+
+
+@contextmanager
+def _turn(repository: Repository) -> Iterator[None]:
+    """Hold the lock of our commits in a work tree; raises LockHeldError.
+
+    `git commit --only` reads the index before it locks it, and so writes an old one back where two run at once: the
+    commit of the one would then stand in the index as undone.
+    """
+    try:
+        _file(repository).parent.mkdir(exist_ok=True)
+        handle = os.open(_file(repository), os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError:
+        # Where we cannot write, git cannot either, and says why.
+        yield
+        return
+    try:
+        _take(handle)
+        yield
+        _mark_turn(handle)
+    finally:
+        os.close(handle)
+
+
+def _take(handle: int) -> None:
+    try:
+        acquire(handle)
+    except OSError as error:
+        raise LockHeldError(None) from error
+
+
+def _mark_turn(handle: int) -> None:
+    """Leave a trace of a turn for those that wait; one that came to nothing leaves none, or we would wait for it."""
+    # On a full disk it was a turn all the same.
+    with suppress(OSError):
+        os.ftruncate(handle, 0)
+        os.write(handle, str(os.getpid()).encode())
+
+
+def _file(repository: Repository) -> Path:
+    return repository.git_dir / "mdmem" / "commit.lock"
+
+
+def _holder(repository: Repository) -> object:
+    """Return what changes with every process that takes git's lock, and with every turn of ours."""
+    found = []
+    for path in (repository.git_dir / "index.lock", _file(repository)):
+        try:
+            stated = path.stat()
+        except OSError:
+            continue
+        found.append((stated.st_ino, stated.st_mtime_ns))
+    return found
 
 
 def commit_paths(
@@ -53,7 +153,7 @@ def stage_paths(repository: Repository, paths: Sequence[str], *, wait: float = 5
         sparse = ("--sparse",) if has_sparse_checkout(repository) else ()
         specs = _specs(tuple(dict.fromkeys(paths)))
         add = ("add", "--all", *sparse, *_FROM_STDIN)
-        in_turn(repository, lambda: _say(_start(repository, *add, text_in=specs)), wait=wait)
+        in_turn(repository, lambda: _raise_failure(_start(repository, *add, text_in=specs)), wait=wait)
 
 
 class _Asked(Struct, frozen=True):
@@ -72,7 +172,7 @@ def _attempt(asked: _Asked, intended: set[str]) -> str | None:
     if new:
         intended.update(new)
         sparse = ("--sparse",) if has_sparse_checkout(asked.repository) else ()
-        _say(_start(asked.repository, "add", "--intent-to-add", *sparse, *_FROM_STDIN, text_in=_specs(new)))
+        _raise_failure(_start(asked.repository, "add", "--intent-to-add", *sparse, *_FROM_STDIN, text_in=_specs(new)))
     done = _commit(asked, [one.path for one in standings])
     if done.returncode == 1 and done.stdout:
         # git prints the status where nothing is to be committed: somebody else committed these very files just now.
@@ -205,7 +305,7 @@ def _refuse_failed(repository: Repository, done: subprocess.CompletedProcess[byt
         raise LockHeldError(None)
     if done.returncode == 1:
         raise NotCommittedError(f"{_hooks_there(repository)} refused the commit", output=output)
-    _say(done)
+    _raise_failure(done)
 
 
 _NOBODY = re.compile(r"^\*\*\* Please tell me who you are|^fatal: .*(?:empty ident name|auto-detect)", re.MULTILINE)
@@ -218,7 +318,7 @@ def _hooks_there(repository: Repository) -> str:
     return f"the hook {' or '.join(there)}" if there else "a hook"
 
 
-def _say(done: subprocess.CompletedProcess[bytes]) -> None:
+def _raise_failure(done: subprocess.CompletedProcess[bytes]) -> None:
     """Raise what git said, if it failed."""
     if done.returncode:
         output = _plain(done.stderr) or _plain(done.stdout)

@@ -1,20 +1,97 @@
-"""One git process: how it is started, the repository it works in, and the store that takes its new objects."""
+"""Run git: its processes, errors, settings and objects."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
+from typing import IO
 from weakref import finalize
 
 from msgspec import Struct
 
-from mdmem.errors import GitError
-from mdmem.store.git.errors import UnknownRevisionError, UnwritableStoreError
+from mdmem.errors import GitError, UsageError
+
+UNSHALLOW = "fetch the whole history: `git fetch --unshallow`, in GitHub's checkout `fetch-depth: 0`"
+
+
+class UnknownRevisionError(UsageError):
+    """A revision names no commit of this repository."""
+
+    def __init__(self, revision: str, near: str | None = None) -> None:
+        """Name the revision as it was given, and the branch or tag whose name is nearest."""
+        hint = f"did you mean `{near}`?" if near else "write a branch, a tag or a commit"
+        super().__init__(f"`{revision}` names no commit here; {hint}")
+
+
+class GitTooOldError(GitError):
+    """The git at hand cannot do what is asked."""
+
+    def __init__(self, found: str, needed: str, what: str) -> None:
+        """Name the version found, the one needed, and what it is needed for."""
+        super().__init__(f"{what} needs git {needed} or later; this is {found}")
+
+
+class NoCommonAncestorError(GitError):
+    """Two commits have no history in common."""
+
+    def __init__(self, one: str, other: str) -> None:
+        """Name both as they were given."""
+        super().__init__(f"`{one}` and `{other}` have no history in common; compare with a branch that has")
+
+
+class ShallowHistoryError(GitError):
+    """The history is cut off before the commit that two others have in common."""
+
+    def __init__(self, one: str, other: str) -> None:
+        """Name both as they were given."""
+        super().__init__(
+            f"the history is cut off before the commit that `{one}` and `{other}` have in common; {UNSHALLOW}"
+        )
+
+
+class DubiousOwnershipError(GitError):
+    """git does not speak about a repository of another owner."""
+
+    def __init__(self, words: str, folder: str) -> None:
+        """Keep git's words and name the folder to trust."""
+        hint = f"if you trust it, type `git config --global --add safe.directory {folder}`"
+        super().__init__(f"{words}; {hint}")
+
+
+class ForeignGitDirectoryError(GitError):
+    """A `.git` leads to a folder that a commit may have brought along, settings that name programs included."""
+
+    def __init__(self, entry: Path, git_dir: Path) -> None:
+        """Name what leads there, and where it leads."""
+        super().__init__(f"{entry} names {git_dir}, which lies among the files of a work tree; git is not asked there")
+
+
+class UnwritableStoreError(GitError):
+    """No place can be written for the objects of a merge."""
+
+    def __init__(self, reason: str) -> None:
+        """Keep what the system said."""
+        super().__init__(f"no temporary folder can be written: {reason.lower()}; set TMPDIR to one that can")
+
+
+class NotCommittedError(GitError):
+    """git did not commit what was written; `output` is what git and the hooks said."""
+
+    def __init__(self, why: str, *, output: str = "") -> None:
+        """Say why, that the files stay, and what git said."""
+        said = f"\n{output}" if output else ""
+        super().__init__(f"{why}; nothing was committed, the files are written{said}")
+        self.output = output
+
+
+class GitLockedError(NotCommittedError):
+    """Another process holds a lock of git's for longer than we wait; a later try may pass."""
 
 
 class ObjectStore:
@@ -254,3 +331,130 @@ def pathspec(under: str) -> str:
 def records(printed: bytes) -> list[str]:
     """Return what git printed with `-z`, one text a record."""
     return [record for record in printed.decode("utf-8", "surrogateescape").split("\0") if record]
+
+
+def identity(repository: Repository) -> str | None:
+    """Return `Name <email>` as git would write it for a committer here, or None where it knows nobody."""
+    try:
+        printed = run(repository.top, "var", "GIT_COMMITTER_IDENT")
+    except GitError:
+        return None
+    # The time follows the address, which holds no angle bracket.
+    return printed.decode("utf-8", "replace").rpartition(">")[0] + ">"
+
+
+# git's exit code for taking away what is not there.
+_ABSENT = 5
+
+
+def own_setting(repository: Repository, name: str) -> str | None:
+    """Return a value that the repository's own configuration states, or None."""
+    printed = run(repository.top, "config", "--local", "--get", name, ok=(0, 1))
+    return printed.decode("utf-8", "surrogateescape").removesuffix("\n") or None
+
+
+def set_own(repository: Repository, name: str, value: str) -> None:
+    """Write a value into the repository's own configuration; raises GitError."""
+    run(repository.top, "config", "--local", name, value)
+
+
+def unset_own(repository: Repository, name: str) -> None:
+    """Take a value out of the repository's own configuration; a section that is left empty goes, too."""
+    run(repository.top, "config", "--local", "--unset", name, ok=(0, _ABSENT))
+
+
+class BlobReader:
+    """One `git cat-file --batch` that answers until it is closed or forgotten; it starts with the first question."""
+
+    def __init__(self, repository: Repository) -> None:
+        """Take the repository; no process runs yet."""
+
+        self._repository = repository
+        self._git: subprocess.Popen[bytes] | None = None
+        self._ended = 0
+        self._closing: finalize[..., BlobReader] | None = None
+
+    def read(self, digests: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+        """Yield each blob's digest and bytes, in the order asked; None for one that is missing."""
+        # Asking in portions keeps both pipes short of their limits, so that neither side waits for ever.
+        for start in range(0, len(digests), _PORTION):
+            portion = digests[start : start + _PORTION]
+            # A portion is read to its end before any of it is handed out: the caller may stop half-way.
+            yield from list(zip(portion, self._ask(portion), strict=True))
+
+    def _ask(self, digests: Sequence[str]) -> list[bytes | None]:
+        found: list[bytes | None] = []
+        while len(found) < len(digests) and self._ended < _PATIENCE:
+            found += self._answers(digests[len(found) :])
+            if len(found) < len(digests):
+                # git ends at a blob that is damaged, or that a partial clone cannot fetch: others may still be there.
+                found.append(None)
+                self.close()
+                self._git, self._ended = None, self._ended + 1
+        return found + [None] * (len(digests) - len(found))
+
+    def _answers(self, digests: Sequence[str]) -> list[bytes | None]:
+        """Return what git says of each until it ends."""
+        git = self._started()
+        assert git.stdin is not None
+        assert git.stdout is not None
+        with suppress(BrokenPipeError):
+            git.stdin.write("".join(f"{digest}\n" for digest in digests).encode())
+            git.stdin.flush()
+        found = []
+        for _ in digests:
+            try:
+                found.append(_read_blob(git.stdout))
+            except EOFError:
+                break
+        return found
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._git is None:
+            self._git = subprocess.Popen(
+                ["git", *SAFE, "cat-file", "--batch"],
+                cwd=self._repository.top,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=variables_for(None, self._repository.variables),
+            )
+            self._closing = finalize(self, _end, self._git)
+        return self._git
+
+    def close(self) -> None:
+        """End the process, if one runs."""
+        if self._closing is not None:
+            self._closing()
+
+
+_PORTION = 256
+# Each end may be a fetch that timed out: where so many blobs cannot be had, the rest is not waited for.
+_PATIENCE = 20
+
+
+def _end(git: subprocess.Popen[bytes]) -> None:
+    # Leaving the context closes both pipes and waits, which is what ends the process.
+    with suppress(BrokenPipeError), git:
+        pass
+
+
+def read_blobs(repository: Repository, digests: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+    """Yield each blob's digest and bytes, in the order asked, from one git process; None for one that is missing."""
+    reader = BlobReader(repository)
+    try:
+        yield from reader.read(digests)
+    finally:
+        reader.close()
+
+
+def _read_blob(stream: IO[bytes]) -> bytes | None:
+    """Return the next blob, or None where git says that it is missing; raises EOFError where git ended."""
+    header = stream.readline()
+    if header.endswith(b" missing\n"):
+        return None
+    size = int(header.split(b" ")[2]) if header.endswith(b"\n") else 0
+    content = stream.read(size + 1)
+    if not header or len(content) <= size:
+        raise EOFError
+    return content[:-1]

@@ -1,12 +1,14 @@
-"""The folders of what is derived or local, and the safe reading and writing of files.
+"""The folders of derived and local files, and the safe reading and writing of files.
 
-`lock`, `pending_writes`, `hygiene_times`, `approval_tokens` and `bearer_tokens` are imported from their modules: only a
-few commands need them.
+`journal`, `local_records`, `pending_writes`, `swap` and `tokens` are imported from their modules: only a few commands
+need them.
 """
 
 from mdmem.store.state.files import (
+    Places,
     default_mode,
     leads_away,
+    places,
     read_json,
     read_packed,
     write_json,
@@ -14,7 +16,6 @@ from mdmem.store.state.files import (
     write_packed,
     write_whole,
 )
-from mdmem.store.state.places import Places, places
 
 __all__ = [
     "Places",

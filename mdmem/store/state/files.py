@@ -1,10 +1,12 @@
-"""The safe reading and writing of files, of the cache and of records of the state."""
+"""Find, lock, read and write the files of the local state."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -12,12 +14,73 @@ from pathlib import Path
 from stat import S_IMODE, S_ISREG
 from typing import Annotated, Any, TypeVar
 
-from msgspec import Meta, ValidationError, convert
+from msgspec import Meta, Struct, ValidationError, convert
 
-from mdmem.disk import make_folder, read_regular
+from mdmem.disk import acquire, make_folder, read_regular
 from mdmem.errors import EnvironmentFaultError
 from mdmem.record import UNPACKABLE, is_packable, packed_parts, unpack
 from mdmem.reply import note_written
+from mdmem.store.git import Repository, is_brought_along
+
+
+class Places(Struct, frozen=True):
+    """Where one root keeps its index (a worktree's own), its parsed entries (shared by worktrees) and its state.
+
+    The first two may be deleted at any time; the state is what nothing else holds, and nothing deletes it.
+    """
+
+    index: Path
+    shared: Path
+    state: Path
+
+
+def places(root: Path, repository: Repository | None, environment: Mapping[str, str]) -> Places:
+    """Return a root's folders: below git's own directory, which no commit can write, else in the user's cache."""
+    if repository is None:
+        name = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+        cache = _own(user_folder(environment, "XDG_CACHE_HOME", ".cache") / "mdmem" / name)
+        state = _own(user_folder(environment, "XDG_DATA_HOME", ".local/share") / "mdmem" / name)
+        return Places(cache / "index", cache, state)
+    name = root.relative_to(repository.top).as_posix().replace("%", "%25").replace("/", "%2F")
+    # No other folder's name has a `%` before a letter `t`.
+    name = "%top" if name == "." else name
+    own, common = repository.git_dir / "mdmem", repository.common_dir / "mdmem"
+    return Places(own / "cache" / name, common / "cache", common / "state" / name)
+
+
+def _own(folder: Path) -> Path:
+    """Return a folder of the user's, or one that cannot be there in place of what a repository brought along.
+
+    In a CI the user's cache may lie in the clone.
+    """
+    return Path(os.devnull) / folder.name if is_brought_along(folder) else folder
+
+
+def user_folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
+    """Return a folder that only the user can write; one that nobody can where the user has no home."""
+    stated = Path(environment.get(variable, ""))
+    if stated.is_absolute():
+        return stated
+    home = Path(environment.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111  # a Path raises without a home
+    return home / below_home if home.is_absolute() else Path(os.devnull)
+
+
+WING = "private"
+
+
+def private_root(environment: Mapping[str, str], root: Path, caller: str | None) -> Path:
+    """Return the root of a caller's own memory.
+
+    That of the user is one for all their memories; that of a token is one for each memory that the token opens, since
+    the same name may mean somebody else elsewhere.
+    """
+    folder = user_folder(environment, "XDG_DATA_HOME", ".local/share") / "mdmem" / "private"
+    if caller is None:
+        return folder / "own"
+    # A hash: names that differ in their case alone are one file on some systems.
+    named = os.fsencode(root) + b"\0" + caller.encode("utf-8", "surrogatepass")
+    return folder / f"token-{hashlib.sha256(named).hexdigest()[:24]}"
+
 
 _Kind = TypeVar("_Kind")
 # A point in time of a record: one without offset makes the record unreadable.
@@ -194,3 +257,55 @@ def read_time(value: object) -> datetime | None:
     except ValueError:
         return None
     return moment if moment is not None and moment.tzinfo else None
+
+
+class BusyError(EnvironmentFaultError):
+    """Another process holds the lock for longer than anybody should wait."""
+
+
+@contextmanager
+def write_lock(state: Path, *, wait: float = 10.0) -> Iterator[None]:
+    """Hold the lock of everybody who writes entries or state; raises BusyError after `wait` seconds, and OSError.
+
+    The kernel keeps it, so that a file which a dead process left behind locks nobody out.
+    """
+    make_folder(state)
+    # The file stays: whoever removed it would let two processes lock two files of one name.
+    handle = os.open(state / "write.lock", os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        _wait_for(handle, wait)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _wait_for(handle: int, wait: float) -> None:
+    deadline, pause = time.monotonic() + wait, 0.001
+    while True:
+        try:
+            return acquire(handle)
+        except OSError as error:
+            if time.monotonic() >= deadline:
+                message = f"another process has been writing for {wait:.0f} s; try again when it is done"
+                raise BusyError(message) from error
+        time.sleep(pause)
+        # Who lets go and comes back at once must not find all others asleep: a write takes no less than this.
+        pause = min(pause * 2, 0.008)
+
+
+def try_lock(path: Path) -> int | None:
+    """Return the handle of a file that is now this process's alone, or None where another has it; raises OSError.
+
+    To let go is to remove the file and then to close the handle; the kernel lets go for a process that dies.
+    """
+    make_folder(path.parent)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        acquire(handle)
+        # Whoever held it before may have removed this file, and somebody else made another of the name.
+        if os.path.samestat(os.fstat(handle), path.stat()):
+            return handle
+    except OSError:
+        pass
+    os.close(handle)
+    return None

@@ -1,7 +1,6 @@
 """Where files come from: the working tree, the git index, a revision, wings that live elsewhere."""
 
 from mdmem import SETTINGS_NAME
-from mdmem.store.tree.filtered import NarrowedTree, access_to, narrowed
 from mdmem.store.tree.git import GitTree
 from mdmem.store.tree.model import (
     Digests,
@@ -19,10 +18,17 @@ from mdmem.store.tree.model import (
     path_of,
     read_one,
 )
-from mdmem.store.tree.orphans import orphaned_entries
-from mdmem.store.tree.overlay import OverlaidTree
-from mdmem.store.tree.union import JoinedTree, MissingWing, fetched_wings, missing_wings
-from mdmem.store.tree.working import WorkingTree
+from mdmem.store.tree.views import (
+    JoinedTree,
+    MissingWing,
+    NarrowedTree,
+    OverlaidTree,
+    access_to,
+    fetched_wings,
+    missing_wings,
+    narrowed,
+)
+from mdmem.store.tree.working import WorkingTree, orphaned_entries
 
 __all__ = [
     "SETTINGS_NAME",

@@ -1,8 +1,9 @@
-"""The files on disk."""
+"""Read files from the work tree."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from stat import S_ISREG
@@ -18,6 +19,7 @@ from mdmem.store.tree.model import (
     FileKind,
     Forgetful,
     Stat,
+    Tree,
     TreeFile,
     Unreadable,
     digest_of,
@@ -25,6 +27,7 @@ from mdmem.store.tree.model import (
     path_of,
     stat_of,
 )
+from mdmem.store.tree.views import NarrowedTree
 
 
 class WorkingTree(Struct):
@@ -197,3 +200,28 @@ def _target(path: str) -> str:
         return os.readlink(path).replace(os.sep, "/")  # noqa: PTH115  # a Path drops what it holds normalised
     except OSError:
         return ""
+
+
+_FRONT = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n((?:(?!---).*\n)*)")
+_TELLING = tuple(re.compile(rb"^%s:" % key, re.MULTILINE) for key in (b"type", b"status"))
+
+
+def orphaned_entries(tree: Tree) -> tuple[str, ...]:
+    """Return the paths of files at `x/y/z.md` that are meant as entries and belong to no wing, sorted.
+
+    Only where the root is the repository's top, and only to who may see everything.
+    """
+    inner: Tree | None = tree
+    while inner is not None and not isinstance(inner, (WorkingTree, GitTree)):
+        if isinstance(inner, NarrowedTree):
+            return ()
+        inner = getattr(inner, "below", None)
+    if inner is None:
+        return ()
+    return tuple(sorted(path for path, content in inner.orphans() if is_entry_text(content)))
+
+
+def is_entry_text(content: bytes) -> bool:
+    """Say whether a file's front matter has `type` and `status`."""
+    front = _FRONT.match(content)
+    return front is not None and all(key.search(front[1]) for key in _TELLING)

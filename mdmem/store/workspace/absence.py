@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError
 from mdmem.store.git import Repository, find_repository, list_revision
-from mdmem.store.git.default_branch import find_default_branch
+from mdmem.store.git.discovery import find_default_branch
 
 
 def memory_elsewhere(repository: Repository) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from mdmem.errors import SettingsError
-from mdmem.store.state.consultations import Consultation, Tally, note, told_lately
+from mdmem.store.state.journal import Consultation, Tally, note, told_lately
 from mdmem.store.workspace.workspace import Workspace
 
 

@@ -8,10 +8,10 @@ from datetime import MINYEAR, UTC, date, datetime, time, timedelta
 
 from mdmem.errors import GitError, UsageError
 from mdmem.store.git import Repository, UnknownRevisionError, resolve
-from mdmem.store.git.default_branch import SETTING, DefaultBranch, find_default_branch
-from mdmem.store.git.errors import UNSHALLOW
+from mdmem.store.git.discovery import SETTING, DefaultBranch, find_default_branch
 from mdmem.store.git.merge import is_shallow
-from mdmem.store.git.revisions import DatedCommit, commit_at, first_of
+from mdmem.store.git.process import UNSHALLOW
+from mdmem.store.git.status import DatedCommit, commit_at, first_of
 from mdmem.store.workspace.location import Location
 from mdmem.store.workspace.snapshot import Snapshot
 

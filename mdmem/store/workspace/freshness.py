@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from mdmem.model.entry import Entry, Wing, day_of
-from mdmem.store.state.hygiene_times import read_times
+from mdmem.store.state.local_records import read_times
 from mdmem.store.workspace.wings import find_wing
 from mdmem.store.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from mdmem.store.catalog import Catalog
-    from mdmem.store.state.hygiene_times import Times
+    from mdmem.store.state.local_records import Times
 
 
 class LastHygiene(Struct, frozen=True):

@@ -10,7 +10,7 @@ from mdmem.errors import EnvironmentFaultError
 from mdmem.model.access import Access
 from mdmem.store.catalog import EntryCache
 from mdmem.store.state import write_new
-from mdmem.store.state.places import WING, private_root
+from mdmem.store.state.files import WING, private_root
 from mdmem.store.tree import SETTINGS_NAME
 from mdmem.store.workspace.location import Location
 from mdmem.store.workspace.snapshot import Snapshot

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from mdmem.errors import SettingsError, UsageError
 from mdmem.store.catalog.remote_wings import place_of
-from mdmem.store.state.pins import find_pin
+from mdmem.store.state.local_records import find_pin
 from mdmem.store.workspace.workspace import Workspace
 
 

@@ -13,14 +13,14 @@ from mdmem.errors import MdmemError
 from mdmem.model.standing import Standing
 from mdmem.store.catalog import is_entry_place
 from mdmem.store.git import Blob, Repository, UnknownRevisionError, resolve
-from mdmem.store.git.default_branch import DefaultBranch, find_default_branch
+from mdmem.store.git.discovery import DefaultBranch, find_default_branch
 from mdmem.store.git.merge import merge_base
-from mdmem.store.git.revisions import last_touches, list_changed_on_disk, list_differing
+from mdmem.store.git.status import last_touches, list_changed_on_disk, list_differing
 from mdmem.store.tree import SETTINGS_NAME, FileKind, GitTree, path_of
 from mdmem.store.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from mdmem.store.git.revisions import Touch
+    from mdmem.store.git.status import Touch
 
 _MANIFEST = re.compile(r"[^/]+/README\.md")
 
