@@ -53,7 +53,7 @@ def state(folder: Path) -> Path:
         (("pending",), "cff68465a827  save_decision  Clocks show UTC  (1 attempt, since 2026-11-21T12:00:00+00:00)\n"),
         (("token", "list"), "reader: reads nav, writes nothing, since 2026-11-21\n"),
         (("check",), "3 entries checked in the working tree: no findings\n"),
-        (("index",), "3 entries in the index"),
+        (("status", "--rebuild"), "3 entries in the index"),
     ],
 )
 def test_command_answers_over_what_was_left(
