@@ -23,7 +23,7 @@ from mdmem.checks.engine import run_checks
 from mdmem.checks.registry import CODES
 from mdmem.model.finding import Finding, Place
 from mdmem.store.catalog import load
-from mdmem.store.catalog.remote_wings import NotHere, with_remote_wings
+from mdmem.store.catalog.load import NotHere, with_remote_wings
 from mdmem.store.git.history import FileDays
 from mdmem.store.git.merge import PathConflict
 from mdmem.store.settings import Settings, WingSettings, parse_settings

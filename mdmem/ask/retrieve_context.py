@@ -23,7 +23,7 @@ from mdmem.errors import EnvironmentFaultError, GoneError
 from mdmem.model.entry import EntryType
 from mdmem.store.catalog import Catalog
 from mdmem.store.workspace.deadline import Clock, OverdueError, within
-from mdmem.store.workspace.freshness import is_due
+from mdmem.store.workspace.remarks import is_due
 from mdmem.store.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope
 from mdmem.store.workspace.visibility import scope_seen
 from mdmem.store.workspace.workspace import Workspace

@@ -19,7 +19,7 @@ from mdmem.model.entry import Entry, Status
 from mdmem.model.labels import NodeLabel, label_of
 from mdmem.store.catalog import Catalog
 from mdmem.store.index.snippet import snippet
-from mdmem.store.workspace.freshness import Freshness, age_of, freshness_of
+from mdmem.store.workspace.remarks import Freshness, age_of, freshness_of
 from mdmem.store.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState
 from mdmem.store.workspace.visibility import may_write_to, scope_seen
 from mdmem.store.workspace.workspace import Workspace

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from mdmem.change.comparison import Comparison
 from mdmem.change.review_model import EdgeChange, Graph, GraphEdge, GraphNode, Ref
 from mdmem.store.catalog import Catalog
-from mdmem.store.catalog.edges import EdgeKind, classify
+from mdmem.store.catalog.links import EdgeKind, classify
 
 # More cannot be taken in at one look, and Mermaid refuses texts that are too long.
 MOST_NODES = 60

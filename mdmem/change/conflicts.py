@@ -13,7 +13,7 @@ from mdmem.change.successors import successors_of
 from mdmem.markdown.conflict_markers import ConflictSide, has_hunks, labels_of, take_side
 from mdmem.markdown.parse import parse_document
 from mdmem.store.catalog import Catalog, interpret
-from mdmem.store.catalog.edges import EdgeKind, classify
+from mdmem.store.catalog.links import EdgeKind, classify
 from mdmem.store.git import list_staged
 from mdmem.store.git.status import list_file_status, state_of
 from mdmem.store.workspace.workspace import Workspace

@@ -17,7 +17,7 @@ from mdmem.model.finding import Finding, Place
 from mdmem.model.labels import label_of
 from mdmem.store.catalog import Catalog
 from mdmem.store.state.pending_writes import Blocked, PendingWrite
-from mdmem.store.workspace.freshness import age_of, freshness_of
+from mdmem.store.workspace.remarks import age_of, freshness_of
 from mdmem.write.plan import subject_of
 
 EMPTY_ROOM = "empty-room"

@@ -11,7 +11,7 @@ from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import GitError, UsageError
 from mdmem.model.finding import Finding
 from mdmem.store.catalog import Catalog, settings_bytes
-from mdmem.store.catalog.remote_wings import NotHere, find_remote_wing, place_of
+from mdmem.store.catalog.load import NotHere, find_remote_wing, place_of
 from mdmem.store.git import Repository
 from mdmem.store.git.commit import commit_paths
 from mdmem.store.git.fetch import fetch_commit, fetch_tip, folders_with, make_bare

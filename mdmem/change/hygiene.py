@@ -23,8 +23,8 @@ from mdmem.store.git import Repository
 from mdmem.store.git.history import last_changes
 from mdmem.store.state.local_records import record_hygiene
 from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrites
+from mdmem.store.workspace.scope import find_wing, get_wing
 from mdmem.store.workspace.visibility import is_visible, visible_findings
-from mdmem.store.workspace.wings import find_wing, get_wing
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet
 from mdmem.write.message import Verb, WriteAction

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from mdmem.change.near_duplicates import NearPair
 from mdmem.model.finding import Finding
 from mdmem.store.state.pending_writes import Blocked, PendingWrite
-from mdmem.store.workspace.freshness import Freshness
+from mdmem.store.workspace.remarks import Freshness
 from mdmem.write.results import blocked_fields
 
 Groups = tuple[tuple[str, ...], ...]

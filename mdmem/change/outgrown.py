@@ -10,7 +10,7 @@ from mdmem.model.entry import Entry
 from mdmem.model.finding import Finding
 from mdmem.model.globs import fixed_part, matches
 from mdmem.store.catalog import Catalog
-from mdmem.store.workspace.freshness import looked_at
+from mdmem.store.workspace.remarks import looked_at
 
 CODE = "unverified-since-change"
 

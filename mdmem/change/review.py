@@ -27,9 +27,9 @@ from mdmem.store.git import (
 )
 from mdmem.store.git.merge import merge_base
 from mdmem.store.tree import SETTINGS_NAME
-from mdmem.store.workspace.local_entries import remark_on_uncommitted
+from mdmem.store.workspace.location import Snapshot
+from mdmem.store.workspace.remarks import remark_on_uncommitted
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, reading_scope, resolve_scope
-from mdmem.store.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from mdmem.store.workspace.workspace import Workspace

@@ -27,7 +27,7 @@ from mdmem.store.git.upstream import (
     push,
 )
 from mdmem.store.state.files import write_lock
-from mdmem.store.workspace.snapshot import Snapshot
+from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 
 # Each attempt that loses is one in which somebody else got through.

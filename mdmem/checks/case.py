@@ -16,11 +16,9 @@ from mdmem.markdown.parse import Document
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Place
 from mdmem.store.catalog import Catalog, full_address, is_entry_place
-from mdmem.store.catalog.addresses import is_manifest, is_misnamed
+from mdmem.store.catalog.addresses import is_manifest, is_misnamed, is_usual
 from mdmem.store.catalog.changes import Changes, changes_between
-from mdmem.store.catalog.edges import Edge, classify
-from mdmem.store.catalog.links import Reference, reference_of
-from mdmem.store.catalog.names import is_usual
+from mdmem.store.catalog.links import Edge, Reference, classify, reference_of
 from mdmem.store.git.history import FileDays
 from mdmem.store.git.merge import PathConflict
 from mdmem.store.settings import Settings

@@ -25,8 +25,7 @@ from mdmem.store.git.process import UNSHALLOW
 from mdmem.store.git.status import list_changed_since_commit
 from mdmem.store.settings import Settings
 from mdmem.store.tree import SETTINGS_NAME, OverlaidTree
-from mdmem.store.workspace.roots import PushTarget
-from mdmem.store.workspace.snapshot import Snapshot
+from mdmem.store.workspace.location import PushTarget, Snapshot
 from mdmem.store.workspace.workspace import Workspace
 
 

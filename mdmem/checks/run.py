@@ -25,8 +25,7 @@ from mdmem.store.catalog import Catalog
 from mdmem.store.git import staged_index
 from mdmem.store.settings import Old, Settings
 from mdmem.store.tree import NarrowedTree
-from mdmem.store.workspace.roots import PushTarget
-from mdmem.store.workspace.snapshot import Snapshot
+from mdmem.store.workspace.location import PushTarget, Snapshot
 from mdmem.store.workspace.visibility import visible_findings
 from mdmem.store.workspace.workspace import Workspace
 

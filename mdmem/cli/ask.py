@@ -56,8 +56,7 @@ from mdmem.render.retrieval import markdown_size, text_size
 from mdmem.store.state.local_records import Sessions, briefed
 from mdmem.store.workspace.addresses import from_root
 from mdmem.store.workspace.remote_wings import aged_wings
-from mdmem.store.workspace.scope import Filters
-from mdmem.store.workspace.wings import find_wing, not_there
+from mdmem.store.workspace.scope import Filters, find_wing, not_there
 
 if TYPE_CHECKING:
     from mdmem.ask.context.pack import ContextPack

@@ -18,7 +18,7 @@ from mdmem.cli.filters import split_values
 from mdmem.render.findings.formats import FORMATS, get_format
 from mdmem.render.ink import sent
 from mdmem.render.words import count
-from mdmem.store.workspace.roots import concerns_staged, push_target, roots_to_check, snapshot_to_check
+from mdmem.store.workspace.location import concerns_staged, push_target, roots_to_check, snapshot_to_check
 
 if TYPE_CHECKING:
     from mdmem.checks.run import CheckRequest
@@ -171,7 +171,7 @@ def _run(
     else:
         report = check(workspace, request)
     if workspace.snapshot.merge_into is not None:
-        from mdmem.store.workspace.local_entries import remark_on_uncommitted
+        from mdmem.store.workspace.remarks import remark_on_uncommitted
 
         for remark in remark_on_uncommitted(workspace, workspace.snapshot.revision or "HEAD"):
             given.remark(remark)

@@ -19,8 +19,7 @@ from mdmem.cli.completion import complete_code_path, complete_folder, complete_r
 if TYPE_CHECKING:
     from mdmem.model.entry import WingKind
     from mdmem.render.ink import Ink
-    from mdmem.store.workspace.location import Location
-    from mdmem.store.workspace.snapshot import Snapshot
+    from mdmem.store.workspace.location import Location, Snapshot
     from mdmem.store.workspace.workspace import Workspace
     from mdmem.write.write import WriteOptions, WriteResult
 
@@ -154,8 +153,7 @@ def write_options_from(options: dict[str, Any]) -> WriteOptions:
 
 def open_workspace(given: Globals, *, revision: str | None = None, files: Sequence[str] = ()) -> Workspace:
     """Return the workspace of the root that the options, the working folder or files mean, at a revision or a date."""
-    from mdmem.store.workspace.location import locate
-    from mdmem.store.workspace.snapshot import Snapshot
+    from mdmem.store.workspace.location import Snapshot, locate
 
     workspace = workspace_at(locate(given.root, os.environ, Path.cwd(), files), given, Snapshot()).as_of(revision)
     _opened[:] = [workspace]

@@ -24,7 +24,7 @@ from mdmem.render.json import dump, why_json
 from mdmem.render.lineage_graph import lineage_graph, lineage_text, linked_graph
 from mdmem.render.mermaid import lineage_flowchart
 from mdmem.store.workspace.addresses import resolve_names
-from mdmem.store.workspace.wings import get_wing
+from mdmem.store.workspace.scope import get_wing
 
 if TYPE_CHECKING:
     from mdmem.render.ink import Ink

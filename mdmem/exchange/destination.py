@@ -10,7 +10,7 @@ from mdmem.errors import UsageError
 from mdmem.exchange.record import ForeignRecord
 from mdmem.exchange.source import UnfitError
 from mdmem.model.entry import EntryType
-from mdmem.store.catalog.names import well_formed
+from mdmem.store.catalog.addresses import well_formed
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.create import require_names
 from mdmem.write.place import place_of, require_wing

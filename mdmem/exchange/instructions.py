@@ -12,7 +12,7 @@ from mdmem.exchange.markers import without_comments, without_own
 from mdmem.exchange.record import ForeignRecord, SourceFile
 from mdmem.markdown.headings import Section, sections_of
 from mdmem.model.entry import EntryType, Status
-from mdmem.store.catalog.names import well_formed
+from mdmem.store.catalog.addresses import well_formed
 
 NAME = "instructions"
 _FILE = re.compile(

@@ -19,7 +19,7 @@ from mdmem.markdown.handler import handler
 from mdmem.markdown.parse import SIZE_LIMIT
 from mdmem.markdown.split import FenceError, has_front_matter
 from mdmem.setup.records import instruction_files, is_record_folder, record_folders, records_in
-from mdmem.store.catalog.names import well_formed
+from mdmem.store.catalog.addresses import well_formed
 from mdmem.store.git import Repository, list_ignored, list_tracked_named
 from mdmem.store.state import leads_away
 from mdmem.store.tree import SETTINGS_NAME

@@ -22,16 +22,16 @@ from mdmem.model.entry import LINK_FIELDS, Entry
 from mdmem.model.globs import any_match
 from mdmem.store.catalog import Catalog, is_entry_place, part_of, settings_bytes
 from mdmem.store.catalog.addresses import MANIFEST, full_address, is_manifest, is_plain_address, with_full_links
-from mdmem.store.catalog.interpret import LoadedFile, interpret, iter_documents, read_manifest, unreadable
 from mdmem.store.catalog.links import reference_of
+from mdmem.store.catalog.load import settings_of
 from mdmem.store.catalog.redaction import known_addresses
-from mdmem.store.catalog.remote_wings import settings_of
+from mdmem.store.catalog.snapshot import LoadedFile, interpret, iter_documents, read_manifest, unreadable
 from mdmem.store.git.merge import is_shallow, root_commits
 from mdmem.store.git.status import list_revision
 from mdmem.store.settings import WingSettings
 from mdmem.store.tree import SETTINGS_NAME, FileKind, GitTree, JoinedTree, MissingWing, TreeFile, Unreadable, has_file
 from mdmem.store.tree import missing_wings as missing_in
-from mdmem.store.workspace.snapshot import Snapshot
+from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 
 # So many files are read and analysed at once.

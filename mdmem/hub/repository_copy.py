@@ -27,12 +27,11 @@ from mdmem.hub.text import CopyText
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.model.entry import Wing
 from mdmem.store.catalog import Catalog, LoadedFile, load_cached
-from mdmem.store.catalog.remote_wings import NotHere, with_remote_wings
+from mdmem.store.catalog.load import NotHere, with_remote_wings
 from mdmem.store.catalog.snapshot import EntryCache, FileRow
 from mdmem.store.settings.model import WingSettings
 from mdmem.store.tree import SETTINGS_NAME, FileKind, Tree, TreeFile, Unreadable, digest_of, path_of
-from mdmem.store.workspace.location import Location
-from mdmem.store.workspace.snapshot import Snapshot
+from mdmem.store.workspace.location import Location, Snapshot
 from mdmem.store.workspace.workspace import IndexSlot, Parts, Workspace
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from msgspec import Struct
 from mdmem.model.entry import DATE_FIELDS, Wing
 from mdmem.model.fields import Searched, searched_as
 from mdmem.record import UNPACKABLE, pack, unpack
-from mdmem.store.catalog.interpret import LoadedFile
-from mdmem.store.catalog.snapshot import RECORD_VERSION, read_dates
+from mdmem.store.catalog.snapshot import RECORD_VERSION, LoadedFile, read_dates
 from mdmem.store.index.analysis import VERSION, ask, positions_of
 from mdmem.store.index.protocol import IndexDocument, Match
 from mdmem.store.index.scores import stored_length

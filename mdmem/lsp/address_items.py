@@ -12,7 +12,7 @@ from mdmem.lsp.spots import Spot
 from mdmem.lsp.texts import plain_line
 from mdmem.model.entry import Entry, Status
 from mdmem.render.lineage_graph import BoxState, state_of
-from mdmem.store.workspace.wings import shared_of
+from mdmem.store.workspace.scope import shared_of
 
 _MOST = 100
 

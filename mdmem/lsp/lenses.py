@@ -13,7 +13,7 @@ from mdmem.lsp.globs import files_met
 from mdmem.lsp.place import START, EditorPage
 from mdmem.lsp.session import EditorSession
 from mdmem.model.entry import Entry, Status
-from mdmem.store.workspace.freshness import age_of
+from mdmem.store.workspace.remarks import age_of
 
 # What is said, and the titles and uris of the files that a click leads to.
 _Line = tuple[str, Sequence[tuple[str, str]]]

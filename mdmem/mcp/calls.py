@@ -38,8 +38,8 @@ from mdmem.mcp.tools.shape import AT, JSON_FORM, REPOSITORY, Facts, Told, Tool
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
 from mdmem.reply import replying
-from mdmem.store.workspace.consultations import note_told
 from mdmem.store.workspace.deadline import OverdueError, within
+from mdmem.store.workspace.remarks import note_told
 from mdmem.store.workspace.workspace import Workspace
 
 log = logging.getLogger("mdmem.mcp")

@@ -12,7 +12,7 @@ from mdmem.mcp.arguments import hint, shown
 from mdmem.mcp.listings import rooms_of
 from mdmem.mcp.prompts import find_prompt
 from mdmem.mcp.resources import TEMPLATES
-from mdmem.store.workspace.wings import find_wing
+from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.workspace import Workspace
 
 # The protocol takes no more values.

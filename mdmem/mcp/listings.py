@@ -24,8 +24,7 @@ from mdmem.render.words import count
 from mdmem.store.catalog import Catalog
 from mdmem.store.workspace.addresses import resolve_name
 from mdmem.store.workspace.proposals import view_of
-from mdmem.store.workspace.scope import Filters, Scope
-from mdmem.store.workspace.wings import find_wing
+from mdmem.store.workspace.scope import Filters, Scope, find_wing
 from mdmem.store.workspace.workspace import Workspace
 
 SCHEME = "mdmem://"

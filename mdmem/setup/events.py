@@ -13,8 +13,8 @@ from mdmem.setup.event_forms import FORMS
 from mdmem.setup.wake import wake
 from mdmem.store.git import find_repository
 from mdmem.store.state.local_records import Sessions, briefed
-from mdmem.store.workspace.consultations import note_told
 from mdmem.store.workspace.location import locate
+from mdmem.store.workspace.remarks import note_told
 from mdmem.store.workspace.workspace import Workspace
 
 Send = Callable[[str], None]

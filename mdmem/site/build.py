@@ -21,7 +21,7 @@ from mdmem.site.kept import fill
 from mdmem.site.pages import SitePage, SitePages
 from mdmem.store.git.discovery import is_brought_along
 from mdmem.store.workspace.location import place_to_write
-from mdmem.store.workspace.wings import get_wing
+from mdmem.store.workspace.scope import get_wing
 from mdmem.store.workspace.workspace import Workspace
 
 # Says that a folder is ours, and holds the key of each page and the digest of what was written.

@@ -21,7 +21,7 @@ from mdmem.store.catalog import Catalog
 from mdmem.store.git.history import Commit, history
 from mdmem.store.git.process import resolve
 from mdmem.store.tree import NarrowedTree
-from mdmem.store.workspace.freshness import age_of
+from mdmem.store.workspace.remarks import age_of
 from mdmem.store.workspace.visibility import visible_commits
 from mdmem.store.workspace.workspace import Workspace
 

@@ -18,7 +18,7 @@ from mdmem.store.state.local_records import record_made
 from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrites, stated_confidence
 from mdmem.store.state.tokens import ApprovalTokenError, check_token, use_token
 from mdmem.store.workspace.addresses import resolve_full
-from mdmem.store.workspace.freshness import began
+from mdmem.store.workspace.remarks import began
 from mdmem.store.workspace.visibility import require_writable
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.calls import GRANTED, SaveRequest

@@ -25,9 +25,9 @@ from mdmem.model.entry import Entry, EntryType, Status, WingKind, title_of, visi
 from mdmem.model.selection import of_kind
 from mdmem.model.templates import BODIES
 from mdmem.store.catalog import interpret
-from mdmem.store.catalog.names import is_well_formed, why_not_on_windows
+from mdmem.store.catalog.addresses import is_well_formed, why_not_on_windows
 from mdmem.store.index.analysis import fold, text_terms
-from mdmem.store.workspace.wings import shared_of
+from mdmem.store.workspace.scope import shared_of
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet
 from mdmem.write.message import Verb, WriteAction

@@ -21,8 +21,8 @@ from mdmem.model.finding import Finding, Severity
 from mdmem.store.git import UnknownRevisionError
 from mdmem.store.tree import OverlaidTree, Tree
 from mdmem.store.workspace.addresses import from_root, resolve_name
+from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.remote_wings import refuse_remote
-from mdmem.store.workspace.snapshot import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet
 from mdmem.write.message import Verb, WriteAction

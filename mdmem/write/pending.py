@@ -12,8 +12,8 @@ from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, UsageError
 from mdmem.model.entry import Wing
 from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrites
+from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.visibility import may_retry
-from mdmem.store.workspace.wings import find_wing
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.attempt import SaveExecutor
 from mdmem.write.calls import PRODUCED, PRODUCED_BY, VERBS, SaveRequest, request_again

@@ -17,7 +17,7 @@ from mdmem.markdown.similarity import CANDIDATES, DedupOutcome, DedupVerdict, Kn
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, Status, instant_of, moment_on
 from mdmem.store.catalog import Catalog
 from mdmem.store.state import read_json, write_json
-from mdmem.store.workspace.wings import shared_of
+from mdmem.store.workspace.scope import shared_of
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.calls import PRODUCED, PRODUCED_BY, SaveRequest
 from mdmem.write.change_set import Change, ChangeSet

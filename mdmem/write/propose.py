@@ -16,9 +16,7 @@ from mdmem.markdown.similarity import Subject
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, Status, moment_on
 from mdmem.store.state.tokens import check_token, use_token
 from mdmem.store.workspace.addresses import resolve_full
-from mdmem.store.workspace.scope import Filters, resolve_scope
-from mdmem.store.workspace.unread_wings import is_doubtful
-from mdmem.store.workspace.wings import get_wing
+from mdmem.store.workspace.scope import Filters, get_wing, is_doubtful, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change
 from mdmem.write.create import (

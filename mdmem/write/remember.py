@@ -15,10 +15,8 @@ from mdmem.model.entry import Status, moment_on
 from mdmem.store.catalog import full_address
 from mdmem.store.state.files import WING, write_lock
 from mdmem.store.workspace.own_memory import make_own_memory
-from mdmem.store.workspace.scope import Filters, resolve_scope, scope_state
-from mdmem.store.workspace.unread_wings import is_doubtful
+from mdmem.store.workspace.scope import Filters, find_wing, is_doubtful, resolve_scope, scope_state
 from mdmem.store.workspace.visibility import may_write_to, require_writable
-from mdmem.store.workspace.wings import find_wing
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.create import SimilarEntry, create, find_near
 from mdmem.write.governance import needs_token, status_for_agent

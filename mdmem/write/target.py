@@ -13,11 +13,9 @@ from mdmem.errors import UsageError
 from mdmem.markdown.scalars import scalar
 from mdmem.model.entry import WingKind, visible
 from mdmem.store.catalog import is_prose
-from mdmem.store.catalog.addresses import MANIFEST
-from mdmem.store.catalog.names import is_well_formed, well_formed, why_not_on_windows
+from mdmem.store.catalog.addresses import MANIFEST, is_well_formed, well_formed, why_not_on_windows
 from mdmem.store.settings import Settings
-from mdmem.store.workspace.scope import ScopeState, may_write, scope_state, wing_name_for
-from mdmem.store.workspace.unread_wings import is_doubtful
+from mdmem.store.workspace.scope import ScopeState, is_doubtful, may_write, scope_state, wing_name_for
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.calls import SaveRequest
 from mdmem.write.change_set import Change

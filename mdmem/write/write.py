@@ -17,7 +17,7 @@ from mdmem.errors import GitError, KeptAsideError, LostRaceError, UsageError
 from mdmem.model.entry import LINK_FIELDS
 from mdmem.model.finding import Severity
 from mdmem.store.catalog import Catalog, load, load_cached
-from mdmem.store.catalog.edges import EdgeKind, classify
+from mdmem.store.catalog.links import EdgeKind, classify
 from mdmem.store.git import Repository
 from mdmem.store.git.commit import commit_paths
 from mdmem.store.git.status import refuse_while_busy

@@ -27,8 +27,8 @@ from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
 from mdmem.change.status import refresh_index
 from mdmem.store.workspace.location import located
+from mdmem.store.workspace.proposals import find_standings
 from mdmem.store.workspace.scope import Filters
-from mdmem.store.workspace.standing import find_standings
 from mdmem.store.workspace.workspace import Workspace
 
 Verb = Callable[[Workspace], object]

@@ -503,7 +503,7 @@ def test_cached_entry_is_not_parsed_again(root: Path, tmp_path: Path, monkeypatc
     write_entry(root, "w/r/e")
     write(root, "v/README.md", "# Prose\n")
     expected = meant(cached(root, tmp_path / "cache"))
-    monkeypatch.setattr(sys.modules["mdmem.store.catalog.interpret"], "parse_document", None)
+    monkeypatch.setattr(sys.modules["mdmem.store.catalog.snapshot"], "parse_document", None)
     assert meant(cached(root, tmp_path / "cache")) == expected
 
 

@@ -1,4 +1,4 @@
-"""Each row of the table in `mdmem/store/catalog/edges.py`, and that an edge never falls into two classes or none."""
+"""Each row of the table in `mdmem/store/catalog/links.py`, and that an edge never falls into two classes or none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
 from mdmem.store.catalog import Catalog, load
-from mdmem.store.catalog.edges import Edge, EdgeKind, classify
+from mdmem.store.catalog.links import Edge, EdgeKind, classify
 from mdmem.store.settings import Settings
 from mdmem.store.tree import TreeFile, Unreadable, digest_of
 

@@ -222,7 +222,7 @@ def most_held(monkeypatch: pytest.MonkeyPatch, look: Callable[[], object]) -> in
         most.append(documents_held() - before)
         return document
 
-    monkeypatch.setattr(sys.modules["mdmem.store.catalog.interpret"], "parse_document", counted)
+    monkeypatch.setattr(sys.modules["mdmem.store.catalog.snapshot"], "parse_document", counted)
     # As in a command, which collects no garbage.
     gc.disable()
     try:

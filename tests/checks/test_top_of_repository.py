@@ -8,7 +8,7 @@ import pytest
 from builders import commit_all, git, make_repository, make_root, open_root, write, write_entry
 
 from mdmem.checks.run import CheckRequest, check
-from mdmem.store.workspace.snapshot import Snapshot
+from mdmem.store.workspace.location import Snapshot
 
 if TYPE_CHECKING:
     from pathlib import Path

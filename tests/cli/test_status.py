@@ -9,7 +9,7 @@ import pytest
 from builders import memory, open_root, run_here, snapshot, write, write_entry
 
 from mdmem.store.index.fulltext import FOLDER
-from mdmem.store.workspace.consultations import note_told
+from mdmem.store.workspace.remarks import note_told
 
 Capture = pytest.CaptureFixture[str]
 UNGUARDED = "no hook checks commits and git merges entries line by line: `mdmem hooks install` sets it up in this clone"

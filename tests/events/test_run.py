@@ -15,7 +15,7 @@ from builders import commit_all, make_repository, make_root, open_root, write, w
 from mdmem.errors import RootNotFoundError
 from mdmem.setup.event_forms import FORMS
 from mdmem.setup.events import answer_event
-from mdmem.store.workspace.consultations import tally_of
+from mdmem.store.workspace.remarks import tally_of
 
 RULE, ALWAYS = "shop/contracts/amounts", "shop/contracts/always"
 

@@ -40,7 +40,7 @@ from mdmem.store.git import (
 from mdmem.store.git.merge import merge, merge_base, parents_at_hand
 from mdmem.store.settings import Settings
 from mdmem.store.tree import GitTree, Unreadable, WorkingTree, read_one
-from mdmem.store.workspace.snapshot import Snapshot
+from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 
 LINES = "".join(f"line {number}\n" for number in range(8))

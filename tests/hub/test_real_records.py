@@ -16,7 +16,7 @@ from mdmem.hub.push import PushRequest, push
 from mdmem.hub.reader import Reader
 from mdmem.hub.repository_copy import open_copy
 from mdmem.store.index.fulltext import FullTextIndex
-from mdmem.store.workspace.snapshot import Snapshot
+from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"

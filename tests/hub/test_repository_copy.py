@@ -26,8 +26,8 @@ from mdmem.model.access import EVERYTHING, Access
 from mdmem.model.entry import EntryType, Status
 from mdmem.render.json import entries_json, pack_json, search_json, why_json
 from mdmem.store.index.fulltext import FullTextIndex
+from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.scope import Filters
-from mdmem.store.workspace.snapshot import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 
 

@@ -14,7 +14,7 @@ from mdmem.change.hygiene_report import HygieneFindings, StaleItem, hygiene_fiel
 from mdmem.change.near_duplicates import NearPair
 from mdmem.markdown.text import content_of
 from mdmem.model.finding import Finding, Place
-from mdmem.store.workspace.freshness import Freshness
+from mdmem.store.workspace.remarks import Freshness
 
 TODAY = date(2026, 11, 21)
 LONG = "Each request carries a deadline, and whoever calls on passes the rest of it along to the next one.\n"

@@ -13,7 +13,7 @@ from mdmem.change.hygiene import run_hygiene
 from mdmem.errors import UsageError
 from mdmem.store.state.local_records import Times, read_times, record_hygiene
 from mdmem.store.state.pending_writes import PendingWrite, PendingWrites
-from mdmem.store.workspace.freshness import is_due
+from mdmem.store.workspace.remarks import is_due
 from mdmem.store.workspace.workspace import Workspace
 
 TODAY = date(2026, 11, 21)

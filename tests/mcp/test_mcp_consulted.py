@@ -7,7 +7,7 @@ from pathlib import Path
 from builders import make_repository, make_root, open_root, write, write_entry
 from clients import call, server_over
 
-from mdmem.store.workspace.consultations import tally_of
+from mdmem.store.workspace.remarks import tally_of
 
 
 def test_entries_that_were_handed_over_are_counted_and_no_question_is_kept(tmp_path: Path) -> None:

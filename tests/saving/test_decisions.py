@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from mdmem.change.hygiene import run_hygiene
 from mdmem.markdown.similarity import Subject
-from mdmem.store.workspace.freshness import is_due
+from mdmem.store.workspace.remarks import is_due
 from mdmem.store.workspace.workspace import Parts
 from saving.agents import WORDS, Agent, agent, decision, entries, of_words, outcome, project
 

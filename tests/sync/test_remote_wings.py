@@ -14,8 +14,8 @@ from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import UsageError
 from mdmem.model.access import Access
 from mdmem.store.tree import JoinedTree, WorkingTree
+from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.scope import Filters, resolve_scope
-from mdmem.store.workspace.snapshot import Snapshot
 from mdmem.write.create import create_entry
 from mdmem.write.lifecycle import deprecate
 from mdmem.write.write import WriteOptions

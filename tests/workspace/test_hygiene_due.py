@@ -13,7 +13,7 @@ from builders import make_root, open_root, write, write_entry
 from mdmem.model.entry import Wing
 from mdmem.store.state import places
 from mdmem.store.state.local_records import Times, read_times, record_hygiene
-from mdmem.store.workspace.freshness import Freshness, freshness_of, hygiene_due, last_hygiene
+from mdmem.store.workspace.remarks import Freshness, freshness_of, hygiene_due, last_hygiene
 
 TODAY = date(2026, 11, 21)
 LATELY, LONG_AGO = date(2026, 10, 23), date(2026, 10, 22)

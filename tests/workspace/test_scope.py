@@ -10,8 +10,15 @@ from mdmem.model.entry import Wing, WingKind
 from mdmem.store.catalog import Catalog, load
 from mdmem.store.settings import Settings
 from mdmem.store.tree import FileKind, TreeFile, WorkingTree
-from mdmem.store.workspace.scope import AmbiguousWingError, Filters, Scope, ScopeState, reading_scope, resolve_scope
-from mdmem.store.workspace.wings import find_wing
+from mdmem.store.workspace.scope import (
+    AmbiguousWingError,
+    Filters,
+    Scope,
+    ScopeState,
+    find_wing,
+    reading_scope,
+    resolve_scope,
+)
 
 Capture = pytest.CaptureFixture[str]
 

@@ -13,9 +13,15 @@ from hypothesis import strategies as st
 from mdmem.errors import UsageError
 from mdmem.store.catalog import load
 from mdmem.store.tree import WorkingTree
-from mdmem.store.workspace.scope import ScopeAnswer, ScopeState, may_write, scope_state, wing_name_for
-from mdmem.store.workspace.unread_wings import is_doubtful
-from mdmem.store.workspace.wings import find_wing
+from mdmem.store.workspace.scope import (
+    ScopeAnswer,
+    ScopeState,
+    find_wing,
+    is_doubtful,
+    may_write,
+    scope_state,
+    wing_name_for,
+)
 from workspace.test_scope import refusing, wings
 
 RESOLVED, UNCERTAIN, UNRESOLVED = ScopeState

@@ -23,7 +23,7 @@ from mdmem.errors import NotFoundError, SettingsError, UsageError
 from mdmem.model.access import EVERYTHING, Access, AccessDeniedError
 from mdmem.render.json import status_json
 from mdmem.store.index.fulltext import FullTextIndex
-from mdmem.store.workspace.freshness import is_due
+from mdmem.store.workspace.remarks import is_due
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.create import create_entry
 from mdmem.write.lifecycle import review

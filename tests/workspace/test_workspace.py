@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.tree import OverlaidTree
-from mdmem.store.workspace.snapshot import Snapshot
+from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Parts, Workspace
 
 NEW = "nav/rules/new"

@@ -12,7 +12,7 @@ from mdmem.checks.paths import at_path, files_and_folders, has_odd_extension, is
 from mdmem.model.entry import visible
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.catalog import is_entry_place, is_misplaced
-from mdmem.store.catalog.names import is_well_formed, well_formed, why_not_on_windows
+from mdmem.store.catalog.addresses import is_well_formed, well_formed, why_not_on_windows
 from mdmem.store.tree import FileKind
 
 _KIND_BY_DEPTH = {0: "wing", 1: "room", 2: "entry"}

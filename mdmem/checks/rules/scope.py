@@ -17,7 +17,7 @@ from mdmem.markdown.patch import add_items, replace_item
 from mdmem.markdown.similarity import undeclared_overlaps
 from mdmem.model.entry import Entry, Status, Wing
 from mdmem.model.finding import Finding, Place, Severity
-from mdmem.store.catalog.amendments import is_lower, may_speak_for
+from mdmem.store.catalog.derived import is_lower, may_speak_for
 
 if TYPE_CHECKING:
     from mdmem.markdown.similarity import Overlap

@@ -14,7 +14,7 @@ from mdmem.checks.fixes.links import with_link
 from mdmem.markdown.patch import add_items, replace_item, set_fields
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
 from mdmem.model.finding import Edit, Finding, Severity
-from mdmem.store.catalog.edges import Edge, EdgeKind
+from mdmem.store.catalog.links import Edge, EdgeKind
 
 _ADD = "Add `{}` to `{}.md`"
 

@@ -1,10 +1,9 @@
 """Every entry of a tree, and what was wrong while loading."""
 
 from mdmem.store.catalog.addresses import full_address, is_entry_place, is_misplaced, is_prose
-from mdmem.store.catalog.interpret import LoadedFile, interpret
 from mdmem.store.catalog.load import load, load_cached, part_of, settings_bytes
 from mdmem.store.catalog.model import Catalog
-from mdmem.store.catalog.snapshot import EntryCache
+from mdmem.store.catalog.snapshot import EntryCache, LoadedFile, interpret
 
 __all__ = [
     "Catalog",

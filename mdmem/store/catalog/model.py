@@ -17,11 +17,9 @@ from mdmem.model.finding import Finding, Place
 from mdmem.model.lineage import Lineage
 from mdmem.model.standing import BINDING, Stance, Standing
 from mdmem.store.catalog.addresses import is_manifest, may_hide_entries
-from mdmem.store.catalog.adjacency import Adjacency
-from mdmem.store.catalog.amendments import Amendments
-from mdmem.store.catalog.interpret import LoadedFile, interpret, iter_documents, not_fetched, unreadable
+from mdmem.store.catalog.derived import Adjacency, Amendments, Traits
 from mdmem.store.catalog.redaction import Redaction, is_hidden_path, known_addresses
-from mdmem.store.catalog.traits import Traits
+from mdmem.store.catalog.snapshot import LoadedFile, interpret, iter_documents, not_fetched, unreadable
 from mdmem.store.tree import Tree, TreeFile, Unreadable, access_to, fetched_wings, missing_wings, read_one
 
 if TYPE_CHECKING:

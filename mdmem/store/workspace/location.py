@@ -1,9 +1,9 @@
-"""Where the memory is: which folder is the root, why that one, and which repository holds it."""
+"""Find the root of the memory."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from stat import S_ISREG
 
@@ -12,8 +12,62 @@ from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError, RootNotFoundError, UsageError
-from mdmem.store.git import Repository, find_repository, list_tracked_named
-from mdmem.store.workspace.absence import memory_elsewhere
+from mdmem.store.git import (
+    Repository,
+    find_repository,
+    list_changed_in_index,
+    list_revision,
+    list_tracked_named,
+    staged_index,
+)
+from mdmem.store.git.discovery import find_default_branch
+
+
+class Snapshot(Struct, frozen=True):
+    """Which state of the files is read: the working tree, git's index, a revision, or a merge that has not happened.
+
+    With `merge_into` it is the result of merging the revision, HEAD where there is none, into that one. `said` is what
+    somebody called the revision, `is_dated` that this was a day or a moment, `remarks` what is to be told about it.
+    `is_resolved` says that the revision is the whole name of a commit that is here.
+    """
+
+    revision: str | None = None
+    staged: bool = False
+    merge_into: str | None = None
+    said: str | None = None
+    is_dated: bool = False
+    remarks: tuple[str, ...] = ()
+    is_resolved: bool = False
+
+    @property
+    def is_working_tree(self) -> bool:
+        """Say whether the files on disk are read."""
+        return not self.staged and self.revision is None and self.merge_into is None
+
+
+def memory_elsewhere(repository: Repository) -> str:
+    """Return where a memory lies of which git lists no file here, and what to do; empty where there is none."""
+    try:
+        return next(_places(repository), "")
+    except (GitError, OSError):
+        return ""
+
+
+def _places(repository: Repository) -> Iterator[str]:
+    # Two levels: what is ignored may hold a hundred thousand files.
+    found = (path for depth in ("*", "*/*") for path in repository.top.glob(f"{depth}/{SETTINGS_NAME}"))
+    for folder in (path.parent for path in found):
+        shown, within = folder.relative_to(repository.top).as_posix(), find_repository(folder)
+        if within is not None and within.top.resolve() != repository.top.resolve():
+            yield f"the repository within this one, in {shown}, holds one: name it with --root {shown}"
+        yield f"git ignores the one in {shown}: take it out of .gitignore, or name it with --root"
+    branch = find_default_branch(repository)
+    if branch is not None and not branch.is_here:
+        for blob in list_revision(repository, branch.commit, ""):
+            folder_, _, name = blob.path.rpartition("/")
+            if name == SETTINGS_NAME:
+                yield f"`{branch.name}` holds one in {folder_ or 'its top'}, and this branch does not"
+
 
 _LISTED = 5
 
@@ -182,3 +236,64 @@ def place_to_write(folder: Path, base: Path, repository: Repository | None) -> P
     if Path(os.path.normpath(folder.absolute())).is_relative_to(base) and not real.is_relative_to(project):
         raise UsageError(f"{folder} lies behind a link that leads out of the project, to {real}; name another folder")
     return real
+
+
+class PushTarget(Struct, frozen=True):
+    """Where a push goes: the remote, and the commit that it has there; one that names none is new to it."""
+
+    remote: str
+    commit: str | None
+
+
+def roots_to_check(
+    given: str | None, environment: Mapping[str, str], cwd: Path, *, paths: Sequence[str], is_hook: bool
+) -> tuple[Location, ...]:
+    """Return the root that is meant, or every root of the repository, or those of them that hold a path.
+
+    A hook runs on every branch, also on those without a memory: there it has no root, where anybody else is told.
+    """
+    try:
+        found = locate_each(given, environment, cwd)
+    except RootNotFoundError:
+        if is_hook and given is None:
+            return ()
+        raise
+    if len(found) == 1:
+        return found
+    named = [(cwd / path).resolve() for path in paths]
+    chosen = tuple(one for one in found if any(path.is_relative_to(one.root) for path in named))
+    return chosen or found
+
+
+def snapshot_to_check(
+    environment: Mapping[str, str], *, revision: str | None, staged: bool, merge_into: str | None
+) -> Snapshot:
+    """Return the tree that the options and pre-commit's variables mean; raises UsageError where they mean two."""
+    if staged and (revision is not None or merge_into is not None):
+        raise UsageError("--staged names git's index, --rev and --merge name commits; choose one")
+    pushed = _pushed_commit(environment) if staged else None
+    return Snapshot(pushed or revision, staged and pushed is None, merge_into)
+
+
+def _pushed_commit(environment: Mapping[str, str]) -> str | None:
+    """Return the commit that pre-commit's pre-push hook is about; None where a commit is being made."""
+    # pre-commit names no commit for a branch whose whole history is new; the remote it names at a push only.
+    remote = environment.get("PRE_COMMIT_REMOTE_NAME")
+    return environment.get("PRE_COMMIT_TO_REF") or ("HEAD" if remote else None)
+
+
+def push_target(environment: Mapping[str, str]) -> PushTarget | None:
+    """Return where the push at hand goes, as pre-commit or our own hook says; None where nothing is pushed."""
+    if _pushed_commit(environment) is None:
+        return None
+    return PushTarget(environment.get("PRE_COMMIT_REMOTE_NAME") or "origin", environment.get("PRE_COMMIT_FROM_REF"))
+
+
+def concerns_staged(location: Location, environment: Mapping[str, str], cwd: Path) -> bool:
+    """Say whether the commit at hand touches a root; nothing staged counts as a question about everything."""
+    repository = location.repository
+    if repository is None:
+        return True
+    changed = list_changed_in_index(repository, index=staged_index(repository, environment, cwd))
+    under = f"{location.under}/" if location.under else ""
+    return not changed or any(path.startswith(under) for path in changed)

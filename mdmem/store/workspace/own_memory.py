@@ -12,8 +12,7 @@ from mdmem.store.catalog import EntryCache
 from mdmem.store.state import write_new
 from mdmem.store.state.files import WING, private_root
 from mdmem.store.tree import SETTINGS_NAME
-from mdmem.store.workspace.location import Location
-from mdmem.store.workspace.snapshot import Snapshot
+from mdmem.store.workspace.location import Location, Snapshot
 from mdmem.store.workspace.workspace import Workspace
 
 _SETTINGS = """\

@@ -7,7 +7,7 @@ from datetime import date
 from msgspec import Struct
 
 from mdmem.errors import SettingsError, UsageError
-from mdmem.store.catalog.remote_wings import place_of
+from mdmem.store.catalog.load import place_of
 from mdmem.store.state.local_records import find_pin
 from mdmem.store.workspace.workspace import Workspace
 

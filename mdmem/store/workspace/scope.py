@@ -1,7 +1,8 @@
-"""Which wings, rooms and focus a question means, and which entries that lets in."""
+"""Choose the wings and entries that a question reads."""
 
 from __future__ import annotations
 
+import difflib
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -15,10 +16,78 @@ from mdmem.errors import SettingsError, UsageError
 from mdmem.model.entry import Entry, EntryType, Status, Wing
 from mdmem.model.globs import any_match
 from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.addresses import MANIFEST
 from mdmem.store.settings import Settings
 from mdmem.store.tree import FileKind
-from mdmem.store.workspace.unread_wings import doubtful_wings, hidden_wings
-from mdmem.store.workspace.wings import find_wing, get_wing, not_there, shared_of
+
+
+def is_doubtful(catalog: Catalog, wing: str) -> bool:
+    """Say whether a wing's manifest cannot be read in full, so that the wing may be a shared one."""
+    return wing in doubtful_wings(catalog) or not {wing, f"{wing}/{MANIFEST}"}.isdisjoint(_unread_paths(catalog))
+
+
+def _unread_paths(catalog: Catalog) -> frozenset[str]:
+    """Return the paths of what stands in the place of a wing, a room or a file of theirs and was not read."""
+    faults = (*catalog.closed, *(finding for finding in catalog.findings if finding.code == "unreadable"))
+    return frozenset(finding.place.path for finding in faults)
+
+
+def hidden_wings(catalog: Catalog) -> tuple[str, ...]:
+    """Return what may be a wing of any `project_id`: folders and manifests that cannot be read, sorted."""
+    unread = {finding.place.path for finding in catalog.findings if finding.code == "unreadable"}
+    unclear = {f"{name}/{MANIFEST}" for name in doubtful_wings(catalog) if _may_have_any_id(catalog, name)}
+    return tuple(sorted(unclear | {path for path in unread if path.partition("/")[2] in ("", MANIFEST)}))
+
+
+def _may_have_any_id(catalog: Catalog, name: str) -> bool:
+    wing = catalog.wings.get(name)
+    return wing is None or (wing.project_id is None and not wing.is_shared)
+
+
+def doubtful_wings(catalog: Catalog) -> frozenset[str]:
+    """Return the wings whose manifests hold a fault."""
+    faults = (finding for finding in catalog.findings if finding.code == "manifest-invalid")
+    return frozenset(finding.place.path.split("/")[0] for finding in faults)
+
+
+def find_wing(name: str, wings: Mapping[str, Wing]) -> str | None:
+    """Return the wing that a name or a `project_id` means, or None.
+
+    A manifest's `project_id` comes first, then the wing's name, then the name with other characters as `_`;
+    a wing whose manifest claims another id is no match for the last.
+    """
+    by_id = [wing.name for wing in wings.values() if wing.project_id == name]
+    if by_id or name in wings:
+        return by_id[0] if by_id else name
+    folded = "".join(character if character.isalnum() else "_" for character in name.casefold())
+    wing = wings.get(folded)
+    return folded if wing is not None and wing.project_id in (None, name) else None
+
+
+def get_wing(name: str, wings: Mapping[str, Wing]) -> str:
+    """Return the wing that a name means; raises UsageError with the nearest names."""
+    found = find_wing(name, wings)
+    if found is None:
+        raise UsageError(not_there("wing", name, wings))
+    return found
+
+
+def not_there(kind: str, name: str, known: Collection[str], where: str = "") -> str:
+    """Return the sentence about a name that means nothing, with the nearest of those that do."""
+    close = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.5)
+    listed = " or ".join(f"`{one}`" for one in close) if close else ", ".join(f"`{one}`" for one in sorted(known)[:12])
+    hint = f"did you mean {listed}?" if close else f"there is {listed}" if known else f"there is no {kind} yet"
+    return f"there is no {kind} `{name}`{where}; {hint}"
+
+
+def shared_of(wings: Mapping[str, Wing], name: str) -> tuple[str, ...]:
+    """Return the shared wings a wing reads, in its order: all where its manifest names none, none for a shared one."""
+    wing = wings.get(name, Wing(name=name))
+    if wing.is_shared and wing.shared_wings is None:
+        return ()
+    if wing.shared_wings is None:
+        return tuple(name for name, other in wings.items() if other.is_shared)
+    return tuple(name for name in wing.shared_wings if name in wings and name != wing.name)
 
 
 class ScopeState(StrEnum):

@@ -26,11 +26,11 @@ from mdmem.store.workspace.scope import (
     Scope,
     ScopeAnswer,
     ScopeState,
+    find_wing,
     resolve_scope,
     scope_state,
     wing_name_for,
 )
-from mdmem.store.workspace.wings import find_wing
 from mdmem.store.workspace.workspace import Workspace
 
 _ADDRESS = re.compile(r"[\w-]+(?:/[\w-]+){2}")

@@ -1,21 +1,61 @@
-"""How long ago somebody looked at an entry or at a wing, and whether hygiene is due again."""
+"""Remarks beside an answer: uncommitted entries, consultations and due hygiene."""
 
 from __future__ import annotations
 
-from datetime import date
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from mdmem.errors import MdmemError, SettingsError
 from mdmem.model.entry import Entry, Wing, day_of
+from mdmem.store.catalog import is_entry_place
+from mdmem.store.git import resolve
+from mdmem.store.git.upstream import list_uncommitted
+from mdmem.store.state.journal import Consultation, Tally, note, told_lately
 from mdmem.store.state.local_records import read_times
-from mdmem.store.workspace.wings import find_wing
+from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from mdmem.store.catalog import Catalog
     from mdmem.store.state.local_records import Times
+
+
+def remark_on_uncommitted(workspace: Workspace, tip: str) -> tuple[str, ...]:
+    """Return the remark that entries here are no part of a revision which is checked out; none where all are."""
+    repository, under = workspace.location.repository, workspace.location.under
+    try:
+        if repository is None or resolve(repository, tip) != resolve(repository, "HEAD"):
+            return ()
+        listed = list_uncommitted(repository, under)
+    except MdmemError:
+        return ()
+    paths = (path.removeprefix(f"{under}/") if under else path for path in listed)
+    number = sum(is_entry_place(path) and workspace.access.sees(path) for path in paths)
+    if not number:
+        return ()
+    return (f"{number} uncommitted {'entry is' if number == 1 else 'entries are'} no part of it",)
+
+
+def note_told(workspace: Workspace, way: str, addresses: Sequence[str]) -> None:
+    """Note that entries reached an agent by a way; that this fails is no matter."""
+    if addresses and _is_counted(workspace):
+        note(workspace.state_folder, Consultation(when=datetime.now(UTC), way=way, addresses=addresses))
+
+
+def tally_of(workspace: Workspace) -> Tally:
+    """Return what agents were told lately; nothing where that is not counted."""
+    return told_lately(workspace.state_folder, datetime.now(UTC)) if _is_counted(workspace) else Tally()
+
+
+def _is_counted(workspace: Workspace) -> bool:
+    try:
+        return workspace.settings.consultations
+    except SettingsError:
+        return False
 
 
 class LastHygiene(Struct, frozen=True):
