@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.markdown.rationale import rationale_of, with_rationale
+from mdmem.markdown.parse import rationale_of, with_rationale
 from mdmem.markdown.similarity import DedupOutcome, DedupVerdict, Known, Subject, judge
 
 ONE = Subject("Use UTC", "Clocks differ.")

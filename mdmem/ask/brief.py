@@ -21,7 +21,7 @@ from mdmem.markdown.sections import shortened
 from mdmem.model.entry import Entry, EntryType, Status, instant_of
 from mdmem.model.finding import Finding
 from mdmem.model.globs import any_match
-from mdmem.model.standing import marked
+from mdmem.model.lineage import marked
 from mdmem.store.catalog import Catalog
 from mdmem.store.settings import Settings
 from mdmem.store.workspace.proposals import View, view_of

@@ -14,12 +14,10 @@ from mdmem.ask.bearings import doubts_of
 from mdmem.ask.question import VIA_NAMED, AnswerBasis, Contradiction, OmittedCount, Tier
 from mdmem.ask.ranks import Retrieved
 from mdmem.errors import UsageError
-from mdmem.markdown.parse import without_code
-from mdmem.markdown.rationale import rationale_span
+from mdmem.markdown.parse import rationale_span, without_code
 from mdmem.markdown.text import content_of
-from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, Status
-from mdmem.model.labels import NodeLabel, label_of
-from mdmem.model.standing import Stance, standing_json
+from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, NodeLabel, Status, label_of
+from mdmem.model.lineage import Stance, standing_json
 from mdmem.store.catalog import Catalog
 from mdmem.store.workspace.scope import ScopeState
 

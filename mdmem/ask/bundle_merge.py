@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from mdmem.ask.bundle import SCOPE_WORDS, BundleRequest, BundleScope
 from mdmem.ask.question import AnswerBasis, Contradiction, Omission, OmittedCount, Tier, count_omitted
 from mdmem.ask.ranks import Retrieval, Retrieved
-from mdmem.model.entry import EntryType
-from mdmem.model.labels import label_of
-from mdmem.model.standing import Standing
+from mdmem.model.entry import EntryType, label_of
+from mdmem.model.lineage import Standing
 from mdmem.store.catalog import Catalog
 from mdmem.store.workspace.scope import Scope
 

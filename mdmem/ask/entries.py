@@ -12,7 +12,7 @@ from mdmem.ask.problems import problems_in
 from mdmem.ask.search import is_shown, passes
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding
-from mdmem.model.standing import Stance
+from mdmem.model.lineage import Stance
 from mdmem.store.catalog import Catalog
 from mdmem.store.workspace.addresses import resolve_name, resolve_names
 from mdmem.store.workspace.proposals import view_of

@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 from mdmem.model.entry import Entry, EntryType, Status
 from mdmem.model.finding import Finding
 from mdmem.model.globs import any_match
-from mdmem.model.standing import Stance
+from mdmem.model.lineage import Stance
 from mdmem.store.workspace.scope import Filters
 
 _Made = TypeVar("_Made")

@@ -9,7 +9,7 @@ from datetime import date
 from mdmem.ask.kinds import Force
 from mdmem.ask.question import Tier
 from mdmem.model.entry import Entry, EntryType, Status, Wing
-from mdmem.model.standing import Standing
+from mdmem.model.lineage import Standing
 from mdmem.store.catalog import Catalog
 from mdmem.store.workspace.scope import Scope
 

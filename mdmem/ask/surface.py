@@ -15,8 +15,7 @@ from mdmem.ask.question import VIA_NAMED, AnswerBasis, Hit, Question, SearchResu
 from mdmem.ask.search import search_in
 from mdmem.errors import GoneError
 from mdmem.markdown.text import content_of
-from mdmem.model.entry import Entry, Status
-from mdmem.model.labels import NodeLabel, label_of
+from mdmem.model.entry import Entry, NodeLabel, Status, label_of
 from mdmem.store.catalog import Catalog
 from mdmem.store.index.snippet import snippet
 from mdmem.store.workspace.remarks import Freshness, age_of, freshness_of

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from mdmem.change.comparison import Comparison
 from mdmem.change.review_model import Bearing, BearingChange, Belief, Ref, RuleText, Transition, Wording
 from mdmem.change.texts import Faults
-from mdmem.markdown.parse import without_code
-from mdmem.markdown.rationale import rationale_span
+from mdmem.markdown.parse import rationale_span, without_code
 from mdmem.model.entry import Status
 from mdmem.store.catalog import Catalog
 

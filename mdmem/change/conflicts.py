@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from mdmem.change.successors import successors_of
-from mdmem.markdown.conflict_markers import ConflictSide, has_hunks, labels_of, take_side
+from mdmem.markdown.merge import ConflictSide, has_hunks, labels_of, take_side
 from mdmem.markdown.parse import parse_document
 from mdmem.store.catalog import Catalog, interpret
 from mdmem.store.catalog.links import EdgeKind, classify

@@ -8,9 +8,7 @@ from msgspec import Struct
 
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError
-from mdmem.markdown.conflict_markers import Marks
-from mdmem.markdown.merge import EntryMerge, merge_entries
-from mdmem.markdown.merge_keys import Sides
+from mdmem.markdown.merge import EntryMerge, Marks, Sides, merge_entries
 from mdmem.store.git.merge import merge_file, shows_base
 from mdmem.store.state.files import write_whole
 

@@ -12,9 +12,8 @@ from mdmem.change.hygiene_report import Groups, HygieneFindings, StaleItem
 from mdmem.change.near_duplicates import NearPair, alike, near_ones, near_pairs, numbered, without_template
 from mdmem.change.outgrown import outgrown
 from mdmem.markdown.similarity import REVIEW_FROM, jaccard, words_once
-from mdmem.model.entry import LINK_FIELDS, Entry, EntryType, Status, Wing
+from mdmem.model.entry import LINK_FIELDS, Entry, EntryType, Status, Wing, label_of
 from mdmem.model.finding import Finding, Place
-from mdmem.model.labels import label_of
 from mdmem.store.catalog import Catalog
 from mdmem.store.state.pending_writes import Blocked, PendingWrite
 from mdmem.store.workspace.remarks import age_of, freshness_of

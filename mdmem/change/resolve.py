@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from mdmem.change.conflicts import ConflictKind, MergeConflict, ending, find_conflicts
 from mdmem.change.successors import chain, keep_one, split
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.markdown.conflict_markers import ConflictSide, has_hunks, take_side
+from mdmem.markdown.merge import ConflictSide, has_hunks, take_side
 from mdmem.store.catalog import Catalog
 from mdmem.store.git.status import state_of
 from mdmem.store.tree import OverlaidTree

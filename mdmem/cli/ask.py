@@ -31,7 +31,7 @@ from mdmem.cli.completion import complete_address, complete_code_path, complete_
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.short_help import ShortHelp
 from mdmem.errors import MdmemError, RootNotFoundError, UsageError
-from mdmem.model.standing import marked
+from mdmem.model.lineage import marked
 from mdmem.render.answers import answers_json, answers_markdown, answers_text, short_markdown_size, short_text_size
 from mdmem.render.basis import problems_text
 from mdmem.render.characters import one_line

@@ -11,7 +11,7 @@ import click
 from mdmem.change.driver import MergeDriverRequest, drive
 from mdmem.cli.common import Globals, global_options, print_text, today
 from mdmem.errors import MdmemError
-from mdmem.markdown.merge_keys import Sides
+from mdmem.markdown.merge import Sides
 from mdmem.setup.event_limit import limited
 
 # With the start of Python before it, it stays below two.

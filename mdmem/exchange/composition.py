@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from mdmem.markdown.scalars import scalar
+from mdmem.markdown.fields import scalar
 from mdmem.model.fields import FIELDS, Kind
 
 _ORDER = {field.name: number for number, field in enumerate(FIELDS)}

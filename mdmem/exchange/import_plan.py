@@ -15,8 +15,7 @@ from mdmem.exchange.record import ForeignRecord, Guess, Sureness
 from mdmem.exchange.references import References, known_by
 from mdmem.exchange.settlement import Settled, ended_at, settle
 from mdmem.exchange.source import in_project
-from mdmem.model.entry import Status, title_of
-from mdmem.model.origin import KEY, Origin, content_digest
+from mdmem.model.entry import KEY, Origin, Status, content_digest, title_of
 from mdmem.store.git.history import first_days
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet

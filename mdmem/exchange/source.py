@@ -14,10 +14,8 @@ from msgspec.structs import replace
 from mdmem.disk import read_regular
 from mdmem.errors import UsageError
 from mdmem.exchange.record import SourceFile
-from mdmem.markdown.fields import FrontMatterError, Trouble
-from mdmem.markdown.handler import handler
-from mdmem.markdown.parse import SIZE_LIMIT
-from mdmem.markdown.split import FenceError, has_front_matter
+from mdmem.markdown.fields import FenceError, FrontMatterError, Trouble, has_front_matter
+from mdmem.markdown.parse import SIZE_LIMIT, handler
 from mdmem.setup.records import instruction_files, is_record_folder, record_folders, records_in
 from mdmem.store.catalog.addresses import well_formed
 from mdmem.store.git import Repository, list_ignored, list_tracked_named

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from lsprotocol import types
 
 from mdmem.lsp.place import EditorPage
-from mdmem.markdown.scalars import scalar
-from mdmem.model.entry import EntryType, title_of
-from mdmem.model.templates import BODIES
+from mdmem.markdown.fields import scalar
+from mdmem.model.entry import BODIES, EntryType, title_of
 
 _ACTING = re.compile(r"[\\$}]")
 _PLACEHOLDER = re.compile(r"<([^<>]+)>")

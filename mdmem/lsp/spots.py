@@ -10,9 +10,9 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from mdmem.markdown.fields import FENCE, has_front_matter
 from mdmem.markdown.links import BodyLink, body_links
 from mdmem.markdown.parse import SIZE_LIMIT, without_code
-from mdmem.markdown.split import FENCE, has_front_matter
 from mdmem.model.fields import FIELDS, Kind
 from mdmem.store.catalog.addresses import full_address
 from mdmem.store.catalog.links import reference_of

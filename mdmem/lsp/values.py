@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from mdmem.checks.engine import first_sentences
 from mdmem.lsp.place import EditorPage
-from mdmem.markdown.scalars import scalar
+from mdmem.markdown.fields import scalar
 from mdmem.model.entry import EntryType, Status, WingKind
 from mdmem.model.fields import FIELDS, Kind
 

@@ -10,7 +10,7 @@ from itertools import product
 from msgspec import Struct
 
 from mdmem.markdown.sentences import without_comments
-from mdmem.model.phrases import begins_with, holds_any, lowered, words_in
+from mdmem.model.relations import begins_with, holds_any, lowered, words_in
 
 # Behind the end of a line, which these begin with: to look for the start of a line at each letter takes ten times as
 # long.

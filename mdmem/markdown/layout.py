@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from mdmem.errors import MdmemError
 from mdmem.markdown.fields import Fields, FrontMatterError, is_collection, is_scalar
-from mdmem.markdown.handler import handler
-from mdmem.markdown.parse import Document
+from mdmem.markdown.parse import Document, handler
 from mdmem.model.fields import FIELDS, Kind, names_of
 from mdmem.model.finding import Edit
 

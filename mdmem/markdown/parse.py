@@ -1,18 +1,28 @@
-"""The bytes of one file as front matter and body, with everything wrong about them."""
+"""Parse a file into front matter, body and findings."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from mdmem.markdown.fields import Fields, FrontMatterError, Trouble
-from mdmem.markdown.handler import handler
-from mdmem.markdown.split import FenceError
+from mdmem.markdown.fields import FenceError, Fields, FrontMatterError, Trouble
 from mdmem.model.finding import Finding, Place
+
+if TYPE_CHECKING:
+    from mdmem.markdown.yaml_loader import StrictHandler
+
+
+@cache
+def handler() -> StrictHandler:
+    """Return the handler; most questions read no front matter, and need no PyYAML."""
+    from mdmem.markdown.yaml_loader import StrictHandler
+
+    return StrictHandler()
 
 
 def line_at(text: str, offset: int) -> int:
@@ -263,3 +273,34 @@ def unreadable_document(path: str, reason: str) -> Document:
     """Return the document that stands for a file which is there and cannot be read."""
     help_ = "make it readable, then run this again"
     return _unread(path, b"", "unreadable", f"cannot be read: {reason.lower()}", help_)
+
+
+# No blanks after the colon: they may be code that was blanked out.
+_LINE = re.compile(r"^Rationale:", re.MULTILINE)
+_RATIONALE_HEADING = re.compile(r"^#{1,6}[ \t]+Rationale[ \t]*#*[ \t]*$", re.MULTILINE)
+_NEXT = re.compile(r"^#{1,6}[ \t]", re.MULTILINE)
+
+
+def rationale_of(prose: str) -> str:
+    """Return what stands after a line `Rationale:` or a heading of that name, up to the next heading; else everything.
+
+    `prose` is a body with its code blanked out, so that an example of an entry is no rationale.
+    """
+    start, end = rationale_span(prose)
+    return prose[start:end].strip()
+
+
+def rationale_span(prose: str) -> tuple[int, int]:
+    """Return where the reasons begin and end, for who wants them with the code that was blanked out."""
+    starts = [found.end() for mark in (_LINE, _RATIONALE_HEADING) if (found := mark.search(prose))]
+    if not starts:
+        return 0, len(prose)
+    start = min(starts)
+    end = _NEXT.search(prose, start)
+    return start, end.start() if end else len(prose)
+
+
+def with_rationale(text: str, rationale: str) -> str:
+    """Return a body that states a text, then its rationale; `rationale_of` reads it back."""
+    parts = (text.strip(), f"Rationale: {rationale.strip()}" if rationale.strip() else "")
+    return "\n\n".join(part for part in parts if part) + "\n"

@@ -23,8 +23,7 @@ from mdmem.markdown.sentences import (
 )
 from mdmem.markdown.statements import stated_fields
 from mdmem.model.entry import Entry
-from mdmem.model.phrases import holds_any, lowered, words_in
-from mdmem.model.relations import may_relate, relation_of
+from mdmem.model.relations import holds_any, lowered, may_relate, relation_of, words_in
 
 NO_WEIGHTS: Mapping[str, float] = {}
 SHORTENED = 600

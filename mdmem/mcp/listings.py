@@ -16,7 +16,7 @@ from mdmem.mcp.arguments import hint, shown
 from mdmem.mcp.markdown import LARGEST, MARGIN, Block, code, codes, fitted, problem_lines
 from mdmem.model.entry import Entry, EntryType, Wing, visible
 from mdmem.model.finding import Finding
-from mdmem.model.standing import marked
+from mdmem.model.lineage import marked
 from mdmem.render.entries import standing
 from mdmem.render.lineage_graph import lineage_graph
 from mdmem.render.mermaid import MOST, lineage_flowchart

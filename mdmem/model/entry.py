@@ -1,11 +1,12 @@
-"""The domain types: entry, wing, their closed sets, and their form in the cache."""
+"""The types of entries and wings, and small questions about one entry."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from enum import StrEnum
+from hashlib import sha1
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -322,3 +323,139 @@ class Flaw(Struct, frozen=True):
     help: str = ""
     item: int | None = None
     on_key: bool = False
+
+
+def having(entries: Mapping[str, Entry], name: str) -> Sequence[Entry]:
+    """Return the entries with something in a field, in their order."""
+    return [entry for entry in entries.values() if getattr(entry, name) not in (None, ())]
+
+
+def of_kind(entries: Mapping[str, Entry], kind: EntryType | Status) -> Iterator[str]:
+    """Yield the addresses of the entries of a type or a status, in their order."""
+    name = "type" if isinstance(kind, EntryType) else "status"
+    return (address for address, entry in entries.items() if getattr(entry, name) is kind)
+
+
+class NodeLabel(StrEnum):
+    """What the contracts call the kinds of entries: our four types, and three notes that they tell apart."""
+
+    DECISION = "Decision"
+    PATTERN = "Pattern"
+    CONTEXT = "Context"
+    SESSION = "Session"
+    ENTITY_FACT = "EntityFact"
+    INVARIANT = "Invariant"
+    NOTE = "Note"
+
+    @property
+    def type(self) -> EntryType:
+        """Return the type of every entry that bears this label."""
+        return _TYPES.get(self, EntryType.NOTE)
+
+
+_TYPES = {
+    NodeLabel.DECISION: EntryType.DECISION,
+    NodeLabel.PATTERN: EntryType.PATTERN,
+    NodeLabel.INVARIANT: EntryType.INVARIANT,
+}
+_BY_TYPE = {kind: label for label, kind in _TYPES.items()}
+_NOTES = {"context": NodeLabel.CONTEXT, "session": NodeLabel.SESSION, "entity": NodeLabel.ENTITY_FACT}
+
+
+def label_of(entry: Entry) -> NodeLabel:
+    """Return the contracts' label of an entry; a note that they do not tell apart is a `Note`."""
+    return _BY_TYPE.get(entry.type) or _NOTES.get(entry.label or "", NodeLabel.NOTE)
+
+
+KEY = "x-imported-from"
+_WRITTEN = re.compile(r"(?P<path>[^#]+?)(?:#(?P<part>[^@]*))?@(?P<digest>[0-9a-f]{12})\Z")
+LINE = re.compile(rf"^{KEY}:[ \t]+(?P<value>.+?)[ \t]*\r?$", re.MULTILINE)
+
+
+class Origin(Struct, frozen=True):
+    """A file, from the project's top, or a part of one; `digest` begins the name that git gives its content."""
+
+    path: str
+    part: str
+    digest: str
+
+    def __str__(self) -> str:
+        """Return it as a front matter holds it; `read_origin` reads it back."""
+        path = self.path.replace("%", "%25").replace("#", "%23")
+        return f"{path}{f'#{self.part}' if self.part else ''}@{self.digest}"
+
+    def is_of(self, content: bytes) -> bool:
+        """Say whether that is what was imported, however its lines end."""
+        return self.digest == content_digest(content)
+
+
+def content_digest(content: bytes) -> str:
+    """Return the start of the name that git gives a content, its lines ending as git stores them."""
+    plain = content.replace(b"\r\n", b"\n")
+    # No secret: the name by which git finds the same content.
+    return sha1(b"blob %d\0" % len(plain) + plain, usedforsecurity=False).hexdigest()[:12]
+
+
+def read_origin(written: object) -> Origin | None:
+    """Return what a front matter says of its origin, None for what is none."""
+    found = _WRITTEN.match(written) if isinstance(written, str) else None
+    if found is None:
+        return None
+    path = found["path"].replace("%23", "#").replace("%25", "%")
+    return Origin(path, found["part"] or "", found["digest"])
+
+
+def origin_in(text: str) -> Origin | None:
+    """Return the origin that the text of an entry's file states, without reading all of its front matter."""
+    found = LINE.search(text.partition("\n---")[0])
+    return read_origin(found["value"].strip("\"'")) if found else None
+
+
+BODIES: Mapping[EntryType, str] = {
+    EntryType.INVARIANT: """\
+<State the rule in one sentence with must or must not.>
+
+Rationale: <say what breaks when it is violated.>
+""",
+    EntryType.DECISION: """\
+<State what was decided in one sentence.>
+
+Rationale: <say why, and what was turned down.>
+""",
+    EntryType.PATTERN: """\
+<Say which problem this solves, then how.>
+
+1. <First step.>
+2. <Second step.>
+""",
+    EntryType.NOTE: """\
+<State the fact, and where it was learned.>
+""",
+}
+# Shown in the editor, and taken out again where nobody touched them.
+HINTS = """\
+# applies_to: ["src/**"]
+# owner: a team or a person
+# tags: [a, b]
+# supersedes: [wing/room/entry-id]
+# reason: why it supersedes; `mdmem guide fields` explains every key
+"""
+
+
+def with_hints(text: str) -> str:
+    """Return the text of a new entry with the keys that it may have besides, as comments."""
+    front, fence, body = text.partition("\n---\n")
+    return f"{front}\n{HINTS.rstrip()}{fence}{body}"
+
+
+def without_hints(text: str) -> str:
+    """Return a text without those of the comments that are as they were shown."""
+    hints = HINTS.splitlines()
+    return "".join(line for line in text.splitlines(keepends=True) if line.rstrip("\r\n") not in hints)
+
+
+# What stands for a reason that somebody has yet to give.
+REASON = "<say why>"
+PLACEHOLDERS: frozenset[str] = frozenset(
+    part.split(">")[0] for text in (*BODIES.values(), REASON) for part in text.split("<")[1:]
+)

@@ -12,7 +12,7 @@ from mdmem.ask.context.request import Layer
 from mdmem.ask.question import VIA_NAMED, replaced_notes
 from mdmem.markdown.text import quoted
 from mdmem.model.entry import Entry, EntryType, Status
-from mdmem.model.standing import Standing, marked
+from mdmem.model.lineage import Standing, marked
 from mdmem.render.basis import bearings_text, contradictions_text, ended_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mdmem.model.entry import Entry, day_of, visible
-from mdmem.model.standing import standing_json
+from mdmem.model.lineage import standing_json
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 

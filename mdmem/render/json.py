@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import asdict
 
 from mdmem.ask.question import VIA_NAMED
-from mdmem.model.standing import standing_json
+from mdmem.model.lineage import standing_json
 from mdmem.render.characters import json_text
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from mdmem.ask.question import ELSEWHERE, NOTHING_SHARED, AnswerBasis, Coverage,
 from mdmem.ask.ranks import uncovered
 from mdmem.markdown.text import is_title_alone, quoted
 from mdmem.model.entry import Entry, EntryType, Status
-from mdmem.model.standing import marked
+from mdmem.model.lineage import marked
 from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink

@@ -15,8 +15,7 @@ from mdmem.errors import MdmemError, UsageError
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import Document, parse_document, without_code
 from mdmem.markdown.patch import set_fields
-from mdmem.model.entry import Entry, Status, Wing
-from mdmem.model.templates import PLACEHOLDERS
+from mdmem.model.entry import PLACEHOLDERS, Entry, Status, Wing
 from mdmem.store.catalog import Catalog, interpret
 from mdmem.store.git.process import identity
 from mdmem.store.settings import Settings

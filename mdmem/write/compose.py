@@ -10,11 +10,10 @@ from typing import Any
 from msgspec import Struct
 
 from mdmem.errors import UsageError
+from mdmem.markdown.fields import restyled, scalar
 from mdmem.markdown.layout import is_typed, rank_of
-from mdmem.markdown.parse import parse_document
+from mdmem.markdown.parse import parse_document, rationale_of, with_rationale
 from mdmem.markdown.patch import relation_item
-from mdmem.markdown.rationale import rationale_of, with_rationale
-from mdmem.markdown.scalars import restyled, scalar
 from mdmem.model.entry import Entry, day_of, instant_of, parse_moment
 from mdmem.store.catalog import interpret
 from mdmem.write.records import ContextRecord, DecisionRecord, EntityRecord, PatternRecord, Record, SessionRecord

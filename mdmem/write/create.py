@@ -14,16 +14,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.errors import LostRaceError, UsageError, taken
+from mdmem.markdown.fields import compose_entry
 from mdmem.markdown.layout import apply_edits
-from mdmem.markdown.parse import parse_document, without_code
+from mdmem.markdown.parse import parse_document, rationale_of, without_code
 from mdmem.markdown.patch import set_fields
-from mdmem.markdown.rationale import rationale_of
-from mdmem.markdown.scalars import compose_entry
 from mdmem.markdown.sentences import without_comments
 from mdmem.markdown.similarity import CANDIDATES, MAY_OVERLAP, REVIEW_FROM, Subject, jaccard, words_once
-from mdmem.model.entry import Entry, EntryType, Status, WingKind, title_of, visible
-from mdmem.model.selection import of_kind
-from mdmem.model.templates import BODIES
+from mdmem.model.entry import BODIES, Entry, EntryType, Status, WingKind, of_kind, title_of, visible
 from mdmem.store.catalog import interpret
 from mdmem.store.catalog.addresses import is_well_formed, why_not_on_windows
 from mdmem.store.index.analysis import fold, text_terms

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from mdmem.errors import LostRaceError
 from mdmem.markdown.layout import UnpatchableError
-from mdmem.markdown.parse import without_code
-from mdmem.markdown.rationale import rationale_span
+from mdmem.markdown.parse import rationale_span, without_code
 from mdmem.markdown.similarity import CANDIDATES, DedupOutcome, DedupVerdict, Known, Subject, judge
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, Status, instant_of, moment_on
 from mdmem.store.catalog import Catalog

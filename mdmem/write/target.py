@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from mdmem.errors import UsageError
-from mdmem.markdown.scalars import scalar
+from mdmem.markdown.fields import scalar
 from mdmem.model.entry import WingKind, visible
 from mdmem.store.catalog import is_prose
 from mdmem.store.catalog.addresses import MANIFEST, is_well_formed, well_formed, why_not_on_windows

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from mdmem.markdown.conflict_markers import ConflictSide, Marks, has_hunks, labels_of, take_side
-from mdmem.markdown.merge import EntryMerge, merge_entries, merged_order
-from mdmem.markdown.merge_keys import Sides
+from mdmem.markdown.merge import (
+    ConflictSide,
+    EntryMerge,
+    Marks,
+    Sides,
+    has_hunks,
+    labels_of,
+    merge_entries,
+    merged_order,
+    take_side,
+)
 
 HEAD = "type: decision\nstatus: active\ncreated_at: 2026-03-05\n"
 

@@ -9,10 +9,18 @@ from hypothesis import strategies as st
 
 from document.test_patch_properties import KEYS, PLAIN, documents
 from mdmem.markdown import layout, patch
-from mdmem.markdown.conflict_markers import ConflictSide, Marks, has_hunks, take_side
 from mdmem.markdown.layout import UnpatchableError
-from mdmem.markdown.merge import BODY, EntryMerge, merge_entries, merged_order
-from mdmem.markdown.merge_keys import Sides
+from mdmem.markdown.merge import (
+    BODY,
+    ConflictSide,
+    EntryMerge,
+    Marks,
+    Sides,
+    has_hunks,
+    merge_entries,
+    merged_order,
+    take_side,
+)
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.model.fields import LISTS
 

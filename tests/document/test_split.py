@@ -7,8 +7,8 @@ from golden import GoldenCase, each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.markdown.handler import handler
-from mdmem.markdown.split import FenceError, body_of, has_front_matter
+from mdmem.markdown.fields import FenceError, body_of, has_front_matter
+from mdmem.markdown.parse import handler
 
 
 def said_of(text: str) -> str:

@@ -8,7 +8,7 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.model.phrases import begins_with, holds_any, lowered
+from mdmem.model.relations import begins_with, holds_any, lowered
 
 PHRASES = ("if", "no longer", "would have", "n't", "kin")
 TEXTS = st.lists(st.sampled_from([*PHRASES, " ", "-", "_", "É", "é", "İ", "ı", "ſ", "\u212a", "s", "K", "2", "²"]))

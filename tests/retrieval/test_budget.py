@@ -29,7 +29,7 @@ from mdmem.ask.ranks import Retrieval, Retrieved, sort_key_of
 from mdmem.ask.relevance import Relevance
 from mdmem.markdown.text import content_of, summary_of, tokens_of
 from mdmem.model.entry import EntryType, Status
-from mdmem.model.standing import Stance, Standing
+from mdmem.model.lineage import Stance, Standing
 from mdmem.render.ink import Ink
 from mdmem.render.json import PrintedJson, agents_json, dump, pack_json
 from mdmem.render.retrieval import PrintedText, markdown_size, pack_markdown, pack_text, text_size

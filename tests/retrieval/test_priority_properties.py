@@ -12,8 +12,7 @@ from mdmem.ask.bundle_merge import CAPS, MergedBundle, merge, narrowed
 from mdmem.ask.question import Question, Tier
 from mdmem.ask.ranks import Retrieval
 from mdmem.ask.retrieve import retrieval_of
-from mdmem.model.entry import Entry, EntryType, Status, Wing, WingKind
-from mdmem.model.labels import NodeLabel, label_of
+from mdmem.model.entry import Entry, EntryType, NodeLabel, Status, Wing, WingKind, label_of
 from mdmem.store.catalog import Catalog
 from mdmem.store.settings import Settings
 from mdmem.store.workspace.scope import Filters, Scope, resolve_scope

@@ -15,7 +15,7 @@ from mdmem.ask.question import Elsewhere, OmittedCount, Question
 from mdmem.ask.ranks import uncovered
 from mdmem.ask.retrieve import retrieve
 from mdmem.model.entry import EntryType, Status
-from mdmem.model.standing import Stance, Standing
+from mdmem.model.lineage import Stance, Standing
 from mdmem.render.json import PrintedJson, pack_json
 
 from .builders import found, hits, left_out, make_wings, names, only, put

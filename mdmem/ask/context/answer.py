@@ -12,7 +12,7 @@ from mdmem.ask.pack import Form
 from mdmem.ask.question import Coverage
 from mdmem.markdown.text import quoted
 from mdmem.model.entry import EntryType, visible
-from mdmem.model.standing import Stance, Standing, marked
+from mdmem.model.lineage import Stance, Standing, marked
 from mdmem.store.workspace.scope import Scope, ScopeState
 
 Facts = Mapping[str, Any]

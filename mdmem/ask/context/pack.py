@@ -12,7 +12,7 @@ from mdmem.ask.context.facets import Facet
 from mdmem.ask.context.request import ContextRequest
 from mdmem.ask.question import AnswerBasis
 from mdmem.model.entry import IN_FORCE
-from mdmem.model.standing import Stance, standing_json
+from mdmem.model.lineage import Stance, standing_json
 from mdmem.store.workspace.scope import Scope
 
 

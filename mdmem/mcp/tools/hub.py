@@ -15,7 +15,7 @@ from mdmem.mcp.tools.context import CONTEXT
 from mdmem.mcp.tools.core import CORE, Widened, question_of
 from mdmem.mcp.tools.lifecycle import LIFECYCLE
 from mdmem.mcp.tools.shape import Told, Tool
-from mdmem.model.standing import marked
+from mdmem.model.lineage import marked
 from mdmem.render.entries import entry_list
 from mdmem.render.ink import Ink
 from mdmem.render.json import entries_json

@@ -10,9 +10,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from mdmem.model.entry import Entry, EntryType, Status, Wing
+from mdmem.model.entry import Entry, EntryType, Status, Wing, having, of_kind
 from mdmem.model.lineage import Lineage
-from mdmem.model.selection import having, of_kind
 
 SUPERSEDES = "supersedes"
 _FIELDS = ("conflicts_with", "overrides", "amends", SUPERSEDES, "produced", "see")

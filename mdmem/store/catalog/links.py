@@ -40,8 +40,7 @@ from msgspec import Struct
 
 from mdmem.markdown.links import body_links, may_have_links
 from mdmem.markdown.parse import without_code
-from mdmem.model.entry import Entry, Status, day_of
-from mdmem.model.selection import having
+from mdmem.model.entry import Entry, Status, day_of, having
 from mdmem.store.catalog import Catalog, full_address
 from mdmem.store.catalog.derived import SUPERSEDES, FieldLink
 

@@ -10,12 +10,11 @@ from msgspec import Struct, field
 from msgspec.structs import force_setattr, replace
 
 from mdmem.errors import GoneError
-from mdmem.markdown.split import body_of
+from mdmem.markdown.fields import body_of
 from mdmem.model.access import Access
 from mdmem.model.entry import Entry, Wing
 from mdmem.model.finding import Finding, Place
-from mdmem.model.lineage import Lineage
-from mdmem.model.standing import BINDING, Stance, Standing
+from mdmem.model.lineage import BINDING, Lineage, Stance, Standing
 from mdmem.store.catalog.addresses import is_manifest, may_hide_entries
 from mdmem.store.catalog.derived import Adjacency, Amendments, Traits
 from mdmem.store.catalog.redaction import Redaction, is_hidden_path, known_addresses

@@ -19,9 +19,8 @@ from msgspec.structs import replace
 
 from mdmem.errors import MdmemError, SettingsError
 from mdmem.markdown.parse import parse_document
-from mdmem.model.entry import Entry, EntryType, Status
-from mdmem.model.selection import of_kind
-from mdmem.model.standing import BINDING, Stance, Standing
+from mdmem.model.entry import Entry, EntryType, Status, of_kind
+from mdmem.model.lineage import BINDING, Stance, Standing
 from mdmem.store.catalog import Catalog, interpret, is_entry_place, settings_bytes
 from mdmem.store.git import Blob, Repository, UnknownRevisionError, read_blobs, resolve
 from mdmem.store.git.discovery import DefaultBranch, find_default_branch
