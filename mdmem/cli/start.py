@@ -12,7 +12,7 @@ from mdmem.cli.common import Globals, at_option, format_option, global_options, 
 from mdmem.cli.completion import complete_field
 from mdmem.guide import page, summary, topics
 from mdmem.model.fields import FIELDS
-from mdmem.model.schema import get_field
+from mdmem.model.spelling import get_field
 from mdmem.render.agents import audit_json, audit_text
 from mdmem.render.fields import field_text, fields_json, fields_markdown, fields_text
 from mdmem.render.json import dump, status_json

@@ -13,7 +13,7 @@ from mdmem.exchange.moments import read_date
 from mdmem.exchange.record import Claim, ClaimKind
 from mdmem.exchange.relations import claims_of, kind_of_key
 from mdmem.model.fields import FIELDS, Holder, Kind
-from mdmem.model.schema import synonym
+from mdmem.model.spelling import synonym
 
 Value = str | tuple[str, ...]
 

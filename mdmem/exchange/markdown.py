@@ -10,7 +10,7 @@ from mdmem.exchange.decision import decision_record, names_successor
 from mdmem.exchange.record import Claim, ForeignRecord, Guess, SourceFile, Sureness
 from mdmem.markdown.headings import sections_of
 from mdmem.model.entry import EntryType, Status
-from mdmem.model.schema import meant_value
+from mdmem.model.spelling import meant_value
 
 NAME = "markdown"
 # A session and the facts about a thing have fields of their own, which another tool's note lacks.

@@ -1,117 +1,18 @@
-"""Validate front matter, with a suggestion for each misspelt name."""
+"""The schema of the front matter: from text to an entry or a wing, and every flaw on the way."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from mdmem.errors import UsageError
-from mdmem.model.entry import Entry, EntryType, Flaw, Status, Wing, WingKind, kind_of, title_of, visible
-from mdmem.model.fields import FIELDS, KNOWN_FIELDS, REQUIRED, WING_FIELDS, Field, Holder, Kind
+from mdmem.model.entry import Entry, EntryType, Flaw, Status, Wing, kind_of, title_of, visible
+from mdmem.model.fields import FIELDS, KNOWN_FIELDS, REQUIRED, WING_FIELDS, Holder
 from mdmem.model.front_matter import judge
+from mdmem.model.spelling import known_spelling, meant_field, meant_value, nearest
 from mdmem.model.values import FIELDS_OF, UnreadableValueError
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
-
-
-_SPELLINGS = {name.replace("_", ""): name for name in KNOWN_FIELDS} | {
-    "supercedes": "supersedes",
-    "supercededby": "superseded_by",
-    "replaces": "supersedes",
-    "replacedby": "superseded_by",
-    "created": "created_at",
-    "date": "created_at",
-    "verified": "verified_at",
-    "seealso": "see",
-    "tag": "tags",
-}
-
-# The spelling of `inactive` is closest to its opposite, so what other formats say is looked up first.
-_MEANINGS = {
-    **dict.fromkeys(("accepted", "approved", "final", "implemented", "in_force"), "active"),
-    **dict.fromkeys(("proposed", "proposal", "pending", "wip", "provisional"), "draft"),
-    **dict.fromkeys(
-        ("superseded", "replaced", "rejected", "obsolete", "inactive", "retired", "withdrawn"), "deprecated"
-    ),
-    **dict.fromkeys(("rule", "constraint"), "invariant"),
-    **dict.fromkeys(("adr", "choice"), "decision"),
-    **dict.fromkeys(("convention", "guideline", "howto", "recipe"), "pattern"),
-    **dict.fromkeys(("session", "entity", "context", "fact", "incident"), "note"),
-}
-
-
-# Of these no format means anything else. What ended needs a reason, and a session or a fact its label.
-_CERTAIN = frozenset({"accepted", "approved", "in_force", "proposed", "proposal", "adr"})
-
-# What MADR, adr-tools, Obsidian, Jekyll and Cursor's rules call it; None is for what no field holds.
-_SYNONYMS: dict[str, str | None] = {
-    **dict.fromkeys(("author", "authors", "decisionmakers", "deciders", "maintainer", "maintainers"), "owner"),
-    **dict.fromkeys(("owners", "contact", "assignee", "team", "responsible"), "owner"),
-    **dict.fromkeys(("path", "paths", "file", "files", "globs", "glob"), "applies_to"),
-    **dict.fromkeys(("category", "categories", "keyword", "keywords", "labels", "topics"), "tags"),
-    **dict.fromkeys(("related", "relatedto", "links", "references", "refs"), "see"),
-    **dict.fromkeys(("updated", "updatedat", "lastupdated", "lastmodified", "modified", "reviewed"), "verified_at"),
-    **dict.fromkeys(("lastreviewed", "reviewedat", "lastverified"), "verified_at"),
-    **dict.fromkeys(("expires", "expiry", "validuntil", "until"), "expires_at"),
-    **dict.fromkeys(("approver", "approvers", "approved"), "approved_by"),
-    "state": "status",
-    "kind": "type",
-    **dict.fromkeys(("rationale", "why", "justification"), "reason"),
-    **dict.fromkeys(("name", "heading", "subject"), "title"),
-    **dict.fromkeys(("project", "scope", "area"), "focus"),
-    **dict.fromkeys(("informed", "consulted", "reviewers", "participants", "id", "number", "uuid", "slug"), None),
-    **dict.fromkeys(("description", "summary", "alwaysapply", "aliases", "permalink", "layout"), None),
-}
-# Who is advised to write it would silence checks.
-_NEVER_MEANT = frozenset({"ignore"})
-
-
-def meant_field(key: str) -> str | None:
-    """Return the field that a key of another format stands for, else the nearest one, or None."""
-    plain = "".join(character for character in key.lower() if character.isalnum())
-    return _SYNONYMS[plain] if plain in _SYNONYMS else nearest(key, KNOWN_FIELDS - _NEVER_MEANT)
-
-
-def synonym(key: str) -> str | None:
-    """Return the field that a key of another format surely is or stands for, else None."""
-    plain = "".join(character for character in key.lower() if character.isalnum())
-    named = key.lower().replace("-", "_")
-    return named if named in KNOWN_FIELDS else _SPELLINGS.get(plain) or _SYNONYMS.get(plain)
-
-
-def known_spelling(key: str) -> str | None:
-    """Return the field that a misspelt key surely means, else None."""
-    return _SPELLINGS.get("".join(character for character in key.lower() if character.isalnum()))
-
-
-def meant_value(value: str, allowed: tuple[str, ...]) -> str | None:
-    """Return the allowed value that another format's word stands for, or the nearest one, or None."""
-    return _MEANINGS.get(value.lower()) or nearest(value, allowed)
-
-
-def certain_value(value: str, allowed: Iterable[str]) -> str | None:
-    """Return the allowed value that another format's word surely stands for, else None."""
-    plain = value.strip().lower().replace("-", "_").replace(" ", "_")
-    meant = _MEANINGS[plain] if plain in _CERTAIN else None
-    return meant if meant in tuple(allowed) else None
-
-
-def nearest(word: str, known: frozenset[str] | tuple[str, ...]) -> str | None:
-    """Return the known word closest to one that is not known, or None when nothing is close."""
-    close = difflib.get_close_matches(word.lower(), sorted(known), n=1, cutoff=0.6)
-    return close[0] if close else None
-
-
-def get_field(name: str) -> Field:
-    """Return the field of a name; raises UsageError with the field that was meant, where one can be told."""
-    found = next((field for field in FIELDS if field.name == name), None)
-    if found is not None:
-        return found
-    close = known_spelling(name) or nearest(name, KNOWN_FIELDS | WING_FIELDS) or meant_field(name)
-    hint = f"did you mean `{close}`?" if close else "`mdmem guide fields` lists them"
-    raise UsageError(f"there is no field `{visible(name)}`; {hint}")
 
 
 def read_entry(
@@ -312,65 +213,3 @@ def _misplaced(kind: EntryType, stated: Mapping[str, Any]) -> list[Flaw]:
     labelled = (field for field in FIELDS if field.holder in (Holder.SESSION, Holder.ENTITY))
     wrong = [field.name for field in labelled if field.name in stated and label != field.holder]
     return [_not_for(f"note labelled `{label}`" if label else "note without a label", key) for key in wrong]
-
-
-_DAY = r"^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?([Zz]|[+-]\d{2}:?\d{2})?)?$"
-_LIST: Mapping[str, Any] = {"type": ["array", "string"], "items": {"type": "string"}}
-_RELATION = {
-    "type": "object",
-    "properties": {"type": {"type": "string"}, "to": {"type": "string"}},
-    "required": ["type", "to"],
-    "additionalProperties": False,
-}
-_FORMS: Mapping[Kind, Mapping[str, Any]] = {
-    Kind.TYPE: {"enum": [one.value for one in EntryType]},
-    Kind.STATUS: {"enum": [one.value for one in Status]},
-    Kind.WING_KIND: {"enum": [one.value for one in WingKind]},
-    Kind.TEXT: {"type": "string"},
-    Kind.TEXTS: _LIST,
-    Kind.NAMES: _LIST,
-    Kind.LINKS: _LIST,
-    Kind.GLOBS: {"type": ["array", "string"], "items": {"type": "string", "pattern": "^[^:]"}},
-    Kind.MOMENT: {"type": "string", "pattern": _DAY},
-    Kind.VERSION: {"type": "integer", "minimum": 1},
-    Kind.SHARE: {"type": "number", "minimum": 0, "maximum": 1},
-    Kind.PAIRS: {"type": "object", "additionalProperties": {"type": "string"}},
-    Kind.RELATIONS: {"type": "array", "items": _RELATION},
-}
-
-
-def front_matter_schema() -> dict[str, Any]:
-    """Return the schema of an entry's front matter; that of a wing's manifest is `wing` in its `$defs`."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "front matter of an entry",
-        "description": "an address is `wing/room/entry-id`; a list of one value may be written as the value",
-        **_object((field for field in FIELDS if field.holder is not Holder.WING), REQUIRED),
-        "allOf": [_only_for(kind, own) for kind in EntryType if (own := _own_fields(kind))],
-        "$defs": {"wing": wing_schema()},
-    }
-
-
-def wing_schema() -> dict[str, Any]:
-    """Return the schema of the front matter of a wing's README.md."""
-    return _object((field for field in FIELDS if field.is_of_wings), ())
-
-
-def _object(fields: Iterable[Field], required: tuple[str, ...]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {field.name: {**_FORMS[field.kind], "description": field.meaning} for field in fields},
-        "required": list(required),
-        "patternProperties": {"^x-": {"description": "anything: kept, never interpreted"}},
-        "additionalProperties": False,
-    }
-
-
-def _own_fields(kind: EntryType) -> list[str]:
-    return sorted(field.name for field in FIELDS if field.holder.type == kind.value)
-
-
-def _only_for(kind: EntryType, own: list[str]) -> dict[str, Any]:
-    """Return that the fields of one type stand in no entry of another."""
-    other = {"properties": {"type": {"not": {"const": kind.value}}}}
-    return {"if": other, "then": {"properties": dict.fromkeys(own, False)}}

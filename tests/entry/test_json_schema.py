@@ -11,7 +11,7 @@ from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import EntryType
 from mdmem.model.fields import KNOWN_FIELDS, REQUIRED, WING_FIELDS
 from mdmem.model.front_matter import MODELS
-from mdmem.model.schema import front_matter_schema, wing_schema
+from mdmem.model.json_schema import front_matter_schema, wing_schema
 
 
 def test_every_field_is_there_with_what_it_is() -> None:

@@ -23,7 +23,7 @@ from mdmem.markdown.patch import remove_item, rename_key, replace_item, set_fiel
 from mdmem.model.entry import Entry, EntryType, Status, kind_of
 from mdmem.model.fields import KNOWN_FIELDS, REQUIRED
 from mdmem.model.finding import Finding, Severity
-from mdmem.model.schema import certain_value, known_spelling
+from mdmem.model.spelling import certain_value, known_spelling
 
 
 @check("front-matter-missing", Severity.ERROR)

@@ -15,7 +15,7 @@ from mdmem.checks.registry import CODES
 from mdmem.checks.severity import codes_of
 from mdmem.model.entry import Status
 from mdmem.model.finding import Finding, Place, Severity
-from mdmem.model.schema import nearest
+from mdmem.model.spelling import nearest
 from mdmem.store.settings import Ended, Old, OneSided, Settings, WingSettings
 from mdmem.store.tree import SETTINGS_NAME
 

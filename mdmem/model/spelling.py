@@ -1,0 +1,107 @@
+"""What a word that is not known surely or probably means."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from mdmem.errors import UsageError
+from mdmem.model.entry import visible
+from mdmem.model.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS, Field
+
+_SPELLINGS = {name.replace("_", ""): name for name in KNOWN_FIELDS} | {
+    "supercedes": "supersedes",
+    "supercededby": "superseded_by",
+    "replaces": "supersedes",
+    "replacedby": "superseded_by",
+    "created": "created_at",
+    "date": "created_at",
+    "verified": "verified_at",
+    "seealso": "see",
+    "tag": "tags",
+}
+
+# The spelling of `inactive` is closest to its opposite, so what other formats say is looked up first.
+_MEANINGS = {
+    **dict.fromkeys(("accepted", "approved", "final", "implemented", "in_force"), "active"),
+    **dict.fromkeys(("proposed", "proposal", "pending", "wip", "provisional"), "draft"),
+    **dict.fromkeys(
+        ("superseded", "replaced", "rejected", "obsolete", "inactive", "retired", "withdrawn"), "deprecated"
+    ),
+    **dict.fromkeys(("rule", "constraint"), "invariant"),
+    **dict.fromkeys(("adr", "choice"), "decision"),
+    **dict.fromkeys(("convention", "guideline", "howto", "recipe"), "pattern"),
+    **dict.fromkeys(("session", "entity", "context", "fact", "incident"), "note"),
+}
+
+
+# Of these no format means anything else. What ended needs a reason, and a session or a fact its label.
+_CERTAIN = frozenset({"accepted", "approved", "in_force", "proposed", "proposal", "adr"})
+
+# What MADR, adr-tools, Obsidian, Jekyll and Cursor's rules call it; None is for what no field holds.
+_SYNONYMS: dict[str, str | None] = {
+    **dict.fromkeys(("author", "authors", "decisionmakers", "deciders", "maintainer", "maintainers"), "owner"),
+    **dict.fromkeys(("owners", "contact", "assignee", "team", "responsible"), "owner"),
+    **dict.fromkeys(("path", "paths", "file", "files", "globs", "glob"), "applies_to"),
+    **dict.fromkeys(("category", "categories", "keyword", "keywords", "labels", "topics"), "tags"),
+    **dict.fromkeys(("related", "relatedto", "links", "references", "refs"), "see"),
+    **dict.fromkeys(("updated", "updatedat", "lastupdated", "lastmodified", "modified", "reviewed"), "verified_at"),
+    **dict.fromkeys(("lastreviewed", "reviewedat", "lastverified"), "verified_at"),
+    **dict.fromkeys(("expires", "expiry", "validuntil", "until"), "expires_at"),
+    **dict.fromkeys(("approver", "approvers", "approved"), "approved_by"),
+    "state": "status",
+    "kind": "type",
+    **dict.fromkeys(("rationale", "why", "justification"), "reason"),
+    **dict.fromkeys(("name", "heading", "subject"), "title"),
+    **dict.fromkeys(("project", "scope", "area"), "focus"),
+    **dict.fromkeys(("informed", "consulted", "reviewers", "participants", "id", "number", "uuid", "slug"), None),
+    **dict.fromkeys(("description", "summary", "alwaysapply", "aliases", "permalink", "layout"), None),
+}
+# Who is advised to write it would silence checks.
+_NEVER_MEANT = frozenset({"ignore"})
+
+
+def meant_field(key: str) -> str | None:
+    """Return the field that a key of another format stands for, else the nearest one, or None."""
+    plain = "".join(character for character in key.lower() if character.isalnum())
+    return _SYNONYMS[plain] if plain in _SYNONYMS else nearest(key, KNOWN_FIELDS - _NEVER_MEANT)
+
+
+def synonym(key: str) -> str | None:
+    """Return the field that a key of another format surely is or stands for, else None."""
+    plain = "".join(character for character in key.lower() if character.isalnum())
+    named = key.lower().replace("-", "_")
+    return named if named in KNOWN_FIELDS else _SPELLINGS.get(plain) or _SYNONYMS.get(plain)
+
+
+def known_spelling(key: str) -> str | None:
+    """Return the field that a misspelt key surely means, else None."""
+    return _SPELLINGS.get("".join(character for character in key.lower() if character.isalnum()))
+
+
+def meant_value(value: str, allowed: tuple[str, ...]) -> str | None:
+    """Return the allowed value that another format's word stands for, or the nearest one, or None."""
+    return _MEANINGS.get(value.lower()) or nearest(value, allowed)
+
+
+def certain_value(value: str, allowed: Iterable[str]) -> str | None:
+    """Return the allowed value that another format's word surely stands for, else None."""
+    plain = value.strip().lower().replace("-", "_").replace(" ", "_")
+    meant = _MEANINGS[plain] if plain in _CERTAIN else None
+    return meant if meant in tuple(allowed) else None
+
+
+def nearest(word: str, known: frozenset[str] | tuple[str, ...]) -> str | None:
+    """Return the known word closest to one that is not known, or None when nothing is close."""
+    close = difflib.get_close_matches(word.lower(), sorted(known), n=1, cutoff=0.6)
+    return close[0] if close else None
+
+
+def get_field(name: str) -> Field:
+    """Return the field of a name; raises UsageError with the field that was meant, where one can be told."""
+    found = next((field for field in FIELDS if field.name == name), None)
+    if found is not None:
+        return found
+    close = known_spelling(name) or nearest(name, KNOWN_FIELDS | WING_FIELDS) or meant_field(name)
+    hint = f"did you mean `{close}`?" if close else "`mdmem guide fields` lists them"
+    raise UsageError(f"there is no field `{visible(name)}`; {hint}")
