@@ -61,6 +61,28 @@ def test_help_and_version_import_nothing_heavy(argument: str, tmp_path: Path) ->
     assert imported & {"pydantic", "whoosh", "git", "mcp", "yaml"} == set()
 
 
+def test_question_without_changed_files_imports_neither_pydantic_nor_yaml(tmp_path: Path) -> None:
+    place = tmp_path / "memory" / "nav" / "timing"
+    place.mkdir(parents=True)
+    (tmp_path / "memory" / "mdmem.toml").touch()
+    text = "---\ntype: decision\nstatus: active\ncreated_at: 2026-03-05\n---\n\nClocks show UTC.\n"
+    (place / "clocks.md").write_text(text, encoding="utf-8")
+    # A file that is as young as the cache is read again.
+    os.utime(place / "clocks.md", (1, 1))
+    for _ in range(2):
+        ran = subprocess.run(
+            [sys.executable, "-X", "importtime", "-m", "mdmem", "--root", "memory", "search", "clocks"],
+            cwd=tmp_path,
+            env=environment() | {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    imported = {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines()}
+    assert "whoosh" in imported
+    assert imported & {"pydantic", "yaml", "git", "mcp"} == set()
+
+
 def test_path_too_many_leads_to_the_option_that_takes_one(tmp_path: Path, capsys: Capture) -> None:
     said = run_here(capsys, "site", "build", "../site", cwd=tmp_path).err
     assert "(../site); type `mdmem site build --out DIR`, and" in said
