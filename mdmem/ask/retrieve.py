@@ -1,9 +1,15 @@
-"""The main job: what is binding in a scope, in order, with what contradicts it and what could not be read."""
+"""The main job: what is binding in a scope, in order, with what contradicts it and what could not be read.
+
+What a wing that a question was not put to holds of it: nobody named a wing, and the active one has less to say.
+
+The decisions in force that share no word and no path with a question: they may bind all the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from datetime import date
+from heapq import nsmallest
 from operator import attrgetter
 from typing import TypeVar
 
@@ -16,17 +22,27 @@ from mdmem.ask.code_paths import absent_paths, code_path
 from mdmem.ask.contradictions import contradictions_among
 from mdmem.ask.fallback import answer_elsewhere, outside
 from mdmem.ask.full_text import find_text
+from mdmem.ask.grounds import MATCHING_SHARE
 from mdmem.ask.mentions import texts_of
 from mdmem.ask.neighbours import rules_elsewhere
-from mdmem.ask.outsiders import counted, named, unshared
 from mdmem.ask.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
 from mdmem.ask.path_names import NAMED_NOWHERE, Naming, paths_named
 from mdmem.ask.problems import problems_in
-from mdmem.ask.question import AnswerBasis, Described, Passage, Question
+from mdmem.ask.question import (
+    ELSEWHERE,
+    NOTHING_SHARED,
+    AnswerBasis,
+    Coverage,
+    Described,
+    OmittedCount,
+    Passage,
+    Question,
+    UnreadMatch,
+)
 from mdmem.ask.ranks import Ranked, Retrieval, Retrieved
 from mdmem.ask.select import Selection
-from mdmem.ask.unread import best_unread
 from mdmem.errors import GoneError, SettingsError
+from mdmem.model.entry import EntryType
 from mdmem.model.finding import Finding, Place
 from mdmem.store.catalog import Catalog
 from mdmem.store.index.protocol import TextAnswer
@@ -35,6 +51,74 @@ from mdmem.store.tree import SETTINGS_NAME
 from mdmem.store.workspace.proposals import View, view_of
 from mdmem.store.workspace.scope import Scope, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
+
+_NAMED = 8
+
+
+def unshared(selection: Selection) -> Collection[str]:
+    """Return those that the filters of a question let in, by address."""
+    traits, lineage, entries = selection.catalog.traits, selection.catalog.lineage, selection.catalog.entries
+    others = traits.of_type[EntryType.DECISION].difference(selection.chosen, selection.omitted)
+    shown = (others & lineage.current) | set(filter(lineage.is_unresolved, others & lineage.contradictory))
+    if not selection.is_whole:
+        shown &= selection.members
+    lets_in = selection.question.filters.lets_in
+    return [one for one in shown if lets_in(entries[one])] if selection.narrows else shown
+
+
+def counted(selection: Selection, found: Collection[str]) -> tuple[OmittedCount, ...]:
+    """Return their number as an answer tells it: those of other files apart from those that apply to any."""
+    # What applies to a file at hand is chosen.
+    others = len(selection.catalog.traits.bound.intersection(found)) if selection.question.paths else 0
+    counts = {ELSEWHERE: others, NOTHING_SHARED: len(found) - others}
+    return tuple(OmittedCount(EntryType.DECISION.value, why, count) for why, count in counts.items() if count)
+
+
+def named(selection: Selection, found: Collection[str]) -> tuple[str, ...]:
+    """Return a few of those that apply to any file, where files are at hand: those in the rooms of what covers these.
+
+    Those of the project come first.
+    """
+    if not selection.question.paths:
+        return ()
+    bound, wing = selection.catalog.traits.bound, f"{selection.scope.wing}/"
+    covering = filter(selection.covers_path, map(selection.catalog.entries.__getitem__, bound & selection.chosen))
+    rooms = {_room_of(one.address) for one in covering}
+    # Of thousands none is read for this: an address says its room.
+    near = [one for one in found if one not in bound]
+    return tuple(nsmallest(_NAMED, near, key=lambda one: (not one.startswith(wing), _room_of(one) not in rooms, one)))
+
+
+def _room_of(address: str) -> str:
+    return address.rpartition("/")[0]
+
+
+def best_unread(workspace: Workspace, question: Question, found: Retrieval) -> tuple[UnreadMatch, ...]:
+    """Return what is in force in a wing that is not read and matches better than all that is read, if anything does.
+
+    Whoever names a wing or a file, or narrows the question, has said where to look.
+    """
+    if not question.is_plain or found.basis.coverage is Coverage.FULL:
+        return ()
+    catalog = workspace.catalog
+    lineage, entries = catalog.lineage, catalog.entries
+    rooms = catalog.rooms.items()
+    others = [address for room, held in rooms if room.split("/", 1)[0] not in found.scope.wings for address in held]
+    # Where nothing is read, this is the first to see that words are no query.
+    answer = find_text(workspace, question, others) if others else None
+    if answer is None:
+        return ()
+    best = max((group.scores[0] for group in found.ranks.groups), default=0.0)
+    for match in answer.matches:
+        if match.score <= best:
+            break
+        if len(match.terms) < MATCHING_SHARE * len(answer.terms):
+            continue
+        for head in (match.key,) if lineage.is_current(match.key) else lineage.heads(match.key):
+            if entries[head].wing not in found.scope.wings:
+                return (UnreadMatch(entries[head].wing, head, entries[head].title),)
+    return ()
+
 
 _Answer = TypeVar("_Answer")
 

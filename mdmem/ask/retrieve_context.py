@@ -1,32 +1,201 @@
-"""The contract's bundle over a workspace: attempted within a time, with every failure as a status."""
+"""The contract's bundle over a workspace: attempted within a time, with every failure as a status.
+
+The priority merge of the contract: each scope has its room, the scopes decide who gets in, authority the order.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from time import monotonic
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.ask.bundle import BundleRequest, BundleScope, ContextBundle, RetrievalStatus, bundle_item, read_request
-from mdmem.ask.bundle_merge import MergedBundle, merge, narrowed, overriders
-from mdmem.ask.problems import problems_in
-from mdmem.ask.question import AnswerBasis, Question
-from mdmem.ask.ranks import Retrieval
-from mdmem.ask.retrieve import (
-    Reading,
-    read_steadily,
-    with_code_paths,
-    with_fallback,
-    with_outside,
+from mdmem.ask.bundle import (
+    SCOPE_WORDS,
+    BundleRequest,
+    BundleScope,
+    ContextBundle,
+    RetrievalStatus,
+    bundle_item,
+    read_request,
 )
+from mdmem.ask.problems import problems_in
+from mdmem.ask.question import AnswerBasis, Contradiction, Omission, OmittedCount, Question, Tier, count_omitted
+from mdmem.ask.ranks import Retrieval, Retrieved
+from mdmem.ask.retrieve import Reading, read_steadily, with_code_paths, with_fallback, with_outside
 from mdmem.errors import EnvironmentFaultError, GoneError
-from mdmem.model.entry import EntryType
+from mdmem.model.entry import EntryType, label_of
+from mdmem.model.lineage import Standing
 from mdmem.store.catalog import Catalog
 from mdmem.store.workspace.deadline import Clock, OverdueError, within
 from mdmem.store.workspace.remarks import is_due
 from mdmem.store.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope
 from mdmem.store.workspace.visibility import scope_seen
 from mdmem.store.workspace.workspace import Workspace
+
+# The contract: so many of each scope.
+CAPS = {Tier.FOCUS: 10, Tier.PROJECT: 10, Tier.SHARED: 5}
+PROPOSED = 5
+NAMED = 50
+
+
+class MergedBundle(Struct, frozen=True, kw_only=True):
+    """What gets into a bundle, in the order of authority, and what does not."""
+
+    items: tuple[Retrieved, ...]
+    proposed: tuple[Retrieved, ...]
+    suspected: tuple[Contradiction, ...]
+    invariants_left_out: tuple[OmittedCount, ...]
+    basis: AnswerBasis
+
+
+def narrowed(catalog: Catalog, scope: Scope, request: BundleRequest) -> Scope:
+    """Return the scope that is read: without a focus, the global one is the shared wings as they are by themselves."""
+    if request.scope is not BundleScope.GLOBAL or scope.focus is not None:
+        return scope
+    shared = tuple(name for name in scope.wings if name in catalog.wings and catalog.wings[name].is_shared)
+    binding = tuple(name for name in scope.binding_wings if name in shared)
+    return replace(scope, wing=None, wings=shared, shared_wings=shared, binding_wings=binding)
+
+
+def merge(catalog: Catalog, found: Retrieval, request: BundleRequest, *, wing: str, is_uncertain: bool) -> MergedBundle:
+    """Return what of a retrieval gets into the bundle of a wing.
+
+    A scope that is uncertain, since nothing has the focus yet, gives the project's own entries and the invariants that
+    bind it.
+    """
+    return _Merge(catalog, found, request, wing, is_uncertain).merged()
+
+
+class _Merge(Struct, frozen=True, dict=True):
+    catalog: Catalog
+    found: Retrieval
+    request: BundleRequest
+    wing: str
+    is_uncertain: bool
+
+    def merged(self) -> MergedBundle:
+        wanted = [item for item in self.found.items if self._has_label(item)]
+        read = [item for item in wanted if self._is_read(item)]
+        items, over = _within_caps(read)
+        found = [item for item in self.found.proposed if self._has_label(item) and item.tier in self._tiers]
+        drafts, more = self._shown(found, is_alone=all(one.entry.type is EntryType.INVARIANT for one in items))
+        given = {item.entry.address for item in items}
+        touching = self.found.basis.contradictions_of(given)
+        omitted = [
+            *(_omission(item, f"over the {CAPS[item.tier]} of the scope `{SCOPE_WORDS[item.tier]}`") for item in over),
+            *(_omission(item, f"over the {PROPOSED} drafts that are shown") for item in more),
+            *(_omission(item, "of a shared wing, while the focus is uncertain") for item in self._put_off(wanted)),
+            # In the contract's words.
+            *(
+                replace(one, why="not among `categories`") if one.why == "type filter" else one
+                for one in self.found.basis.omitted
+            ),
+        ]
+        invariants = [one for one in omitted if one.type == EntryType.INVARIANT]
+        return MergedBundle(
+            items=tuple(items),
+            proposed=tuple(drafts),
+            suspected=tuple(one for one in touching if not one.is_declared),
+            invariants_left_out=count_omitted([*invariants, *self._beyond_scope(given)]),
+            basis=replace(
+                self.found.basis,
+                conflicts=tuple(one for one in touching if one.is_declared),
+                omitted=tuple(omitted[:NAMED]),
+                omitted_counts=(*self.found.basis.omitted_counts, *count_omitted(omitted[NAMED:])),
+            ),
+        )
+
+    def _shown(self, drafts: Sequence[Retrieved], *, is_alone: bool) -> tuple[list[Retrieved], list[Retrieved]]:
+        """Return the drafts that are shown, and the rest: where there is nothing else, all of the caller's own are."""
+        own, others = list[Retrieved](), list[Retrieved]()
+        for one in drafts:
+            (own if is_alone and self.request.is_own(one.entry) else others).append(one)
+        room = max(0, PROPOSED - len(own))
+        return [*own, *others[:room]], others[room:]
+
+    @cached_property
+    def _tiers(self) -> frozenset[Tier]:
+        """The tiers that are read; a wing that is shared itself has no other."""
+        if self.request.scope is BundleScope.GLOBAL:
+            return frozenset({Tier.SHARED, Tier.FOCUS})
+        wing = self.catalog.wings.get(self.wing)
+        own = Tier.SHARED if wing is not None and wing.is_shared else Tier.PROJECT
+        return frozenset({own}) if self.is_uncertain else frozenset(Tier)
+
+    def _is_read(self, item: Retrieved) -> bool:
+        """Say whether an item is of a scope that is read, binds always, or stands here for one that is."""
+        if item.tier in self._tiers or self._replaces(item):
+            return True
+        if self.request.scope is BundleScope.GLOBAL:
+            # A chain that leads out of the shared wings was followed because its old end matched.
+            return bool(item.via) and self.found.scope.wing is None
+        return self.found.scope.binds(item.entry)
+
+    def _has_label(self, item: Retrieved) -> bool:
+        """Say whether an item, or one that it stands for, is of a category that was asked for."""
+        labels = self.request.labels
+        if not labels or label_of(item.entry) in labels or self._replaces(item):
+            return True
+        return any(label_of(self.catalog.entries[old]) in labels for old in item.via)
+
+    def _replaces(self, item: Retrieved) -> bool:
+        return not self._overridden.isdisjoint(item.overrides)
+
+    @cached_property
+    def _overridden(self) -> frozenset[str]:
+        """The shared entries that are left out because the project overrides them."""
+        return frozenset(one.address for one in self.found.basis.omitted if one.why.startswith("overridden by "))
+
+    def _put_off(self, wanted: Iterable[Retrieved]) -> Iterator[Retrieved]:
+        if self.is_uncertain and self.request.scope is not BundleScope.GLOBAL:
+            yield from (item for item in wanted if not self._is_read(item))
+
+    def _beyond_scope(self, given: set[str]) -> Iterator[Omission]:
+        """Yield the invariants of the wing that a global scope does not read."""
+        if self.request.scope is not BundleScope.GLOBAL or self.wing in self.found.scope.shared_wings:
+            return
+        named = given | {one.address for one in self.found.basis.omitted}
+        for address, entry in self.catalog.entries.items():
+            is_own = entry.wing == self.wing and entry.type is EntryType.INVARIANT
+            if is_own and address not in named and self.catalog.lineage.is_current(address):
+                yield Omission(address, entry.type.value, "of the project, which the scope `global` leaves out")
+
+
+def overriders(catalog: Catalog, wing: str) -> dict[str, tuple[str, ...]]:
+    """Return, for each entry that a wing overrides somewhere, the entries in force that do, sorted."""
+    found: dict[str, list[str]] = {}
+    for address, entry in catalog.entries.items():
+        if entry.overrides and entry.wing == wing and catalog.lineage.is_current(address):
+            for other in entry.overrides:
+                if other in catalog.entries and entry.type.rank <= catalog.entries[other].type.rank:
+                    found.setdefault(other, []).append(address)
+    return {other: tuple(sorted(by)) for other, by in found.items()}
+
+
+def _within_caps(items: Iterable[Retrieved]) -> tuple[list[Retrieved], list[Retrieved]]:
+    """Return what finds room in its scope, and what does not; invariants need none."""
+    room, everything = dict(CAPS), list(items)
+    chosen = set()
+    for item in sorted(everything, key=_turn):
+        is_invariant = item.entry.type is EntryType.INVARIANT
+        if is_invariant or room[item.tier] > 0:
+            chosen.add(item.entry.address)
+            room[item.tier] -= not is_invariant
+    given = [item for item in everything if item.entry.address in chosen]
+    return given, [item for item in everything if item.entry.address not in chosen]
+
+
+def _turn(item: Retrieved) -> tuple[bool, bool, bool]:
+    """Return when an item gets room: proposals last, merged decisions after rules and patterns and before notes."""
+    standing = item.stance.standing if item.stance is not None else Standing.BINDING
+    return standing.is_proposal, item.entry.type is EntryType.NOTE, standing is Standing.MERGED
+
+
+def _omission(item: Retrieved, why: str) -> Omission:
+    return Omission(item.entry.address, item.entry.type.value, why)
 
 
 def retrieve_context(

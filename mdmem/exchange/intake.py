@@ -1,30 +1,167 @@
-"""What an import takes in: every file that is there, as records with addresses, or as a row that says why not."""
+"""What an import takes in: every file that is there, as records with addresses, or as a row that says why not.
+
+The dialects that are read, the most telling first, and which of them a file is written in.
+
+Which of the files that were read are records of a folder of decisions.
+
+Where an imported record goes: the wing and the room that are meant, and an entry-id that keeps its number.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
+from pathlib import Path
+from typing import Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mdmem.exchange import instructions
-from mdmem.exchange.destination import Destination
-from mdmem.exchange.dialects import DIALECTS, dialect_of
-from mdmem.exchange.folders import marked
+from mdmem.errors import UsageError
+from mdmem.exchange import adr_tools, basic_memory, instructions, log4brains, madr, markdown
+from mdmem.exchange.decision import status_section
 from mdmem.exchange.markers import exported_from, without_marks
 from mdmem.exchange.memory_document import NAME as WHOLE
 from mdmem.exchange.memory_document import DocumentFile, is_document, read_document
 from mdmem.exchange.record import ForeignRecord, Guess, SourceFile
-from mdmem.exchange.references import known_from
+from mdmem.exchange.references import known_from, number_of
 from mdmem.exchange.source import UnfitError, foreign, found_here, found_in, original_of, read_bytes, read_source
+from mdmem.markdown.headings import sections_of
 from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import EntryType, Status
 from mdmem.store.catalog import interpret
+from mdmem.store.catalog.addresses import well_formed
 from mdmem.store.workspace.addresses import iter_origins
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.approve import stands_behind
+from mdmem.write.create import require_names
+from mdmem.write.place import place_of, require_wing
+
+
+class Destination:
+    """Gives each record its address, each address once."""
+
+    def __init__(self, workspace: Workspace, place: str | None) -> None:
+        """Take the place that was typed: a wing, a room, or both; raises UsageError for one that is none."""
+        self._workspace, self._place = workspace, place.strip("/") if place is not None else None
+        self._rooms = {type_: self._room(type_) for type_ in EntryType}
+        self._taken = {file.path.lower(): file.path.removesuffix(".md") for file in workspace.tree.files()}
+        self._given: dict[str, str] = {}
+
+    def _room(self, type_: EntryType) -> str:
+        place = place_of(self._workspace, type_, self._place)
+        parts = place.split("/")
+        if len(parts) != 2:
+            raise UsageError(f"`{place}` is no place for records; write WING, or WING/ROOM")
+        require_names(parts)
+        require_wing(self._workspace, place)
+        return place
+
+    def address(self, record: ForeignRecord) -> str:
+        """Return the address of a record; raises UnfitError where there is none for it."""
+        place = self._rooms[record.type]
+        # Where a client looks for a file is no subject of the note.
+        if (
+            record.source.room
+            and not record.part
+            and (self._place is None or self._place in self._workspace.catalog.wings)
+        ):
+            place = f"{place.split('/')[0]}/{record.source.room}"
+        name = well_formed("entry", record.name)
+        if name is None:
+            raise UnfitError("has a name of which no entry-id can be made; rename it")
+        address = f"{place}/{name}"
+        if (other := self._given.get(address.lower())) is not None and "/" not in (self._place or ""):
+            # Each part of a project counts its records from one.
+            room = well_formed("room", record.source.folder.replace("/", "-"))
+            is_apart = room is not None and posixpath.dirname(other) != record.source.folder and not record.part
+            address = f"{place.split('/')[0]}/{room}/{name}" if is_apart else address
+        self._refuse(address)
+        self._given[address.lower()] = record.source.path
+        return address
+
+    def _refuse(self, address: str) -> None:
+        try:
+            require_names(address.split("/"))
+        except UsageError as error:
+            raise UnfitError(f"would be `{address}`: {error}") from error
+        if (other := self._given.get(address.lower())) is not None:
+            raise UnfitError(f"would be `{address}`, as `{other}` is; rename one of them")
+        if (there := self._taken.get(f"{address}.md".lower())) is not None:
+            raise UnfitError(f"would be `{address}`, and `{there}` is there already; nothing is overwritten")
+        if (folder := _unwritable(self._workspace.location.root, address)) is not None:
+            raise UnfitError(f"would be `{address}`, and nobody may write into `{folder}`")
+
+
+def _unwritable(root: Path, address: str) -> str | None:
+    """Return the folder that keeps an address from being written, None where none does."""
+    folder = (root / address).parent
+    while not folder.exists() and folder != root:
+        folder = folder.parent
+    is_open = folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
+    return None if is_open else folder.relative_to(root).as_posix()
+
+
+# As few digits begin the name of a chapter, too.
+_DIGITS = 3
+
+
+def marked(sources: Sequence[SourceFile], *, is_named: bool) -> list[SourceFile]:
+    """Return the sources, each with whether it is a record of a folder of decisions.
+
+    A folder that was named is one where half of its files are written or numbered so. Where most are numbered, a page
+    without a number is a record only if it is written as one.
+    """
+    folders: dict[str, list[SourceFile]] = {}
+    for one in sources:
+        if not instructions.fits(one):
+            folders.setdefault(posixpath.dirname(one.path), []).append(one)
+    inside = {one.path for ones in folders.values() for one in _records_of(ones, is_named=is_named)}
+    return [replace(one, is_in_records=one.path in inside) for one in sources]
+
+
+def _records_of(ones: Sequence[SourceFile], *, is_named: bool) -> Iterator[SourceFile]:
+    likely = sum(1 for one in ones if _is_numbered(one) or _is_written_so(one))
+    if not (ones[0].is_in_records or (is_named and 2 * likely >= len(ones))):
+        return
+    has_numbers = 2 * sum(map(_is_numbered, ones)) > len(ones)
+    yield from (one for one in ones if not has_numbers or _is_numbered(one) or _is_written_so(one))
+
+
+def _is_numbered(source: SourceFile) -> bool:
+    has_digits = sum(map(str.isdigit, source.stem[:12])) >= _DIGITS
+    return number_of(source.stem) is not None if source.stem[:1].isalpha() else has_digits
+
+
+def _is_written_so(source: SourceFile) -> bool:
+    sections = sections_of(source.body)
+    return (
+        madr.fits(source) or adr_tools.fits(source) or status_section(sections) is not None or "status" in source.fields
+    )
+
+
+class Dialect(Protocol):
+    """What a module of a dialect has."""
+
+    NAME: str
+
+    def fits(self, source: SourceFile) -> bool:
+        """Say whether a file is written so."""
+
+    def read(self, source: SourceFile) -> Iterable[ForeignRecord]:
+        """Return the records that a file holds."""
+
+
+_ALL: tuple[Dialect, ...] = (instructions, basic_memory, log4brains, madr, adr_tools, markdown)
+DIALECTS: Mapping[str, Dialect] = {one.NAME: one for one in _ALL}
+
+
+def dialect_of(source: SourceFile) -> Dialect:
+    """Return the first dialect that fits a file; plain Markdown fits every one."""
+    return next(one for one in _ALL if one.fits(source))
 
 
 class ImportRequest(Struct, frozen=True, kw_only=True):

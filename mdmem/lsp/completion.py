@@ -1,26 +1,283 @@
-"""What may be written at a place: whole entries, keys, values, addresses, and paths of the code."""
+"""What may be written at a place: whole entries, keys, values, addresses, and paths of the code.
+
+The paths of the code that a glob may name, one folder further than is typed, each with the number of its files.
+
+The addresses that may be written at a place: in the wings that are read there; what ended comes last.
+
+Whole entries for a new file: what its room holds first, each with the places to be filled in.
+
+The values that a field may have, the likeliest first: closed sets, days, and what others of the wing state.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import timedelta
+from functools import lru_cache
+from heapq import nsmallest
 
 from lsprotocol import types
 from msgspec import Struct
 
-from mdmem.lsp.address_items import address_items
+from mdmem.checks.engine import first_sentences
 from mdmem.lsp.buffer import Buffer
-from mdmem.lsp.code_path_items import code_path_items
-from mdmem.lsp.entry_snippets import entry_snippets, without_places
+from mdmem.lsp.globs import files_met
 from mdmem.lsp.place import EditorPage
 from mdmem.lsp.roots import Roots
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.spots import Spot, SpotKind
-from mdmem.lsp.texts import entry_lines, shown
-from mdmem.lsp.values import values_of
-from mdmem.model.entry import EntryType
+from mdmem.lsp.texts import entry_lines, plain_line, shown
+from mdmem.markdown.fields import scalar
+from mdmem.model.entry import BODIES, Entry, EntryType, Status, WingKind, title_of
 from mdmem.model.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS, Field, Holder, Kind
+from mdmem.render.lineage_graph import BoxState, state_of
 from mdmem.store.catalog.addresses import is_entry_place
+from mdmem.store.workspace.scope import shared_of
+
+_MEANINGS = {
+    EntryType.INVARIANT: "holds always, whatever is asked",
+    EntryType.DECISION: "was decided, and binds until it is superseded",
+    EntryType.PATTERN: "how something is done here",
+    EntryType.NOTE: "a fact, and where it was learned",
+    Status.DRAFT: "binds nobody yet",
+    Status.ACTIVE: "in force",
+    Status.UNDER_REVIEW: "in force, and in doubt",
+    Status.DEPRECATED: "has ended",
+}
+# What lies ahead in the one field that names a day to come.
+_AHEAD = (90, 180, 365)
+_MOST_VALUES = 100
+_SETS = {Kind.TYPE: EntryType, Kind.STATUS: Status, Kind.WING_KIND: WingKind}
+# The fields whose values others share; prose is each entry's own.
+_SHARED = frozenset({"label", "owner", "topic", "focus", "agent", "approved_by", "tags"})
+
+
+def values_of(page: EditorPage, name: str) -> Iterator[tuple[str, str]]:
+    """Yield the values that a field may have, as they are written, each with what it means."""
+    kind = next((field.kind for field in FIELDS if field.name == name), None)
+    if kind in _SETS:
+        yield from ((member.value, _MEANINGS.get(member, "")) for member in _SETS[kind])
+    elif kind is Kind.MOMENT:
+        yield from _days(page, name)
+    elif kind is Kind.NAMES:
+        wings = page.session.catalog.wings.values()
+        yield from ((wing.name, "shared wing") for wing in wings if wing.is_shared and wing.name != page.wing)
+    elif kind is Kind.PAIRS:
+        yield from ((f"{code}: ", told) for code, told in first_sentences().items())
+    elif name == "owners":
+        yield from _stated(page, "owner")
+    elif name in _SHARED:
+        yield from _stated(page, name)
+
+
+def _days(page: EditorPage, name: str) -> Iterator[tuple[str, str]]:
+    today = page.session.today()
+    if name == "expires_at":
+        yield from (((today + timedelta(days)).isoformat(), f"in {days} days") for days in _AHEAD)
+    else:
+        yield today.isoformat(), "today"
+
+
+def _stated(page: EditorPage, name: str) -> Iterator[tuple[str, str]]:
+    """Yield what the entries of the wing state, the most frequent first, then what those of other wings do."""
+    catalog, wing_path, itself = page.session.catalog, f"{page.wing}/", page.address
+    others = {address: getattr(entry, name) for address, entry in catalog.entries.items() if address != itself}
+    here = Counter(_texts(value for address, value in others.items() if address.startswith(wing_path)))
+    everywhere = Counter(_texts(others.values()))
+    wing = catalog.wings.get(page.wing or "")
+    owners = wing.owners if wing is not None and name == "owner" else ()
+    known = dict.fromkeys((*owners, *_by_number(here), *_by_number(everywhere)))
+    for text in list(known)[:_MOST_VALUES]:
+        if text.isprintable():
+            yield scalar(text), "owner of the wing" if text in owners else ""
+
+
+def _by_number(counted: Counter[str]) -> list[str]:
+    return sorted(counted, key=lambda text: (-counted[text], text))
+
+
+def _texts(values: Iterable[str | tuple[str, ...] | None]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif value:
+            yield from value
+
+
+_ACTING = re.compile(r"[\\$}]")
+_PLACEHOLDER = re.compile(r"<([^<>]+)>")
+
+
+def entry_snippets(page: EditorPage, offset: int) -> Iterator[types.CompletionItem]:
+    """Yield an entry of each type in place of a line of an empty file; what the room holds most of is offered first."""
+    number = page.buffer.position_at(offset).line
+    line = types.Range(types.Position(number, 0), types.Position(number, len(page.buffer.line(number))))
+    # The last line of many editors' texts ends already.
+    has_end = number + 1 < page.buffer.line_count
+    for rank, kind in enumerate(_by_room(page)):
+        yield types.CompletionItem(
+            label=kind.value,
+            kind=types.CompletionItemKind.Snippet,
+            detail=f"a new {kind.value}",
+            preselect=rank == 0,
+            sort_text=f"{rank}",
+            filter_text=kind.value,
+            insert_text_format=types.InsertTextFormat.Snippet,
+            text_edit=types.TextEdit(line, snippet(kind, page).removesuffix("\n" if has_end else "")),
+        )
+
+
+def _by_room(page: EditorPage) -> list[EntryType]:
+    """Return the types, what other entries of the room are before what the settings' rooms are for."""
+    wing, room, _ = page.near.split("/", 2)
+    entries = page.session.catalog.entries.values()
+    held = Counter(entry.type for entry in entries if entry.wing == wing and entry.room == room)
+    rooms = {name: kind for kind, name in page.session.settings.rooms.items()}
+    return sorted(EntryType, key=lambda kind: (-held[kind], rooms.get(room) != kind.value, kind.rank))
+
+
+def snippet(kind: EntryType, page: EditorPage) -> str:
+    """Return an entry with its places to be filled in; the template's own words stand in them until then."""
+    places = iter(range(1, 10))
+    fields = (
+        f"type: {kind.value}",
+        f"status: ${{{next(places)}|draft,active|}}",
+        f"created_at: {page.session.today().isoformat()}",
+        f"title: ${{{next(places)}:{_plain(scalar(title_of(page.near)))}}}",
+    )
+    body = _PLACEHOLDER.sub(lambda found: f"${{{next(places)}:{_plain(found.group())}}}", BODIES[kind])
+    return "\n".join(["---", *fields, "---", "", body])
+
+
+def _plain(text: str) -> str:
+    return _ACTING.sub(lambda found: f"\\{found.group()}", text)
+
+
+_PLACE = re.compile(r"\$\{\d+\|(?P<choice>[^,|]*)[^}]*\}|\$\{\d+:(?P<text>(?:\\.|[^}\\])*)\}|\$\d+|\\(?P<sign>.)")
+
+
+def without_places(item: types.CompletionItem) -> types.CompletionItem:
+    """Return what is offered to an editor that knows no places to be filled in: their words stand there as they are."""
+    if item.insert_text_format is types.InsertTextFormat.Snippet and isinstance(item.text_edit, types.TextEdit):
+        item.insert_text_format = None
+        item.text_edit.new_text = _PLACE.sub(_words, item.text_edit.new_text)
+    return item
+
+
+def _words(found: re.Match[str]) -> str:
+    said = found["choice"] or found["text"] or found["sign"] or ""
+    return re.sub(r"\\(.)", r"\1", said) if found["text"] else said
+
+
+_MOST_ADDRESS_ITEMS = 100
+
+
+def address_items(page: EditorPage, slot: Spot) -> list[types.CompletionItem]:
+    """Return the addresses that hold what is typed, or whose titles do; with the next letter others may."""
+    typed, entries = slot.text.casefold(), page.session.catalog.entries
+    held = [
+        address for address in _readable(page, slot) if typed in address or typed in entries[address].title.casefold()
+    ]
+    ranked = nsmallest(_MOST_ADDRESS_ITEMS, held, key=_order(page, typed))
+    return [_item_address_items(page, slot, entries[address], number) for number, address in enumerate(ranked)]
+
+
+def _readable(page: EditorPage, slot: Spot) -> Iterator[str]:
+    """Yield the entries of the wings that the file's reads, but itself and what its field names already."""
+    catalog = page.session.catalog
+    wings = tuple(f"{name}/" for name in (page.wing, *shared_of(catalog.wings, page.wing or "")))
+    field = page.parts.field_at(slot.start) if slot.key else None
+    items = field.items if field is not None else ()
+    named = {page.address, *(one.text for one in items if not one.start <= slot.start <= one.end)}
+    return (address for address in catalog.entries if address.startswith(wings) and address not in named)
+
+
+def _order(page: EditorPage, typed: str) -> Callable[[str], tuple[int, bool, bool, bool, str]]:
+    """Return what orders addresses: what is in force, drafts, what ended; what begins as is typed; what is near."""
+    entries, is_current = page.session.catalog.entries, page.session.catalog.lineage.is_current
+    room, wing = f"{page.near.rpartition('/')[0]}/", f"{page.wing}/"
+
+    def rank(address: str) -> tuple[int, bool, bool, bool, str]:
+        begins = address.startswith(typed) or address.rpartition("/")[2].startswith(typed)
+        state = 1 if entries[address].status is Status.DRAFT else 0 if is_current(address) else 2
+        return state, not begins, not address.startswith(wing), not address.startswith(room), address
+
+    return rank
+
+
+def _item_address_items(page: EditorPage, slot: Spot, entry: Entry, number: int) -> types.CompletionItem:
+    catalog = page.session.catalog
+    state = state_of(catalog, entry.address, today=page.session.today())
+    is_ended = state is BoxState.ENDED
+    heads = ", ".join(catalog.lineage.heads(entry.address))
+    told = f"ended → {heads}" if is_ended and heads else "" if state is BoxState.CURRENT else state.value
+    return types.CompletionItem(
+        label=entry.address,
+        kind=types.CompletionItemKind.Reference,
+        detail=" · ".join(filter(None, (entry.type.value, plain_line(entry.title), told))),
+        tags=[types.CompletionItemTag.Deprecated] if is_ended else None,
+        sort_text=f"{number:04}",
+        filter_text=_from(slot.text.casefold(), entry),
+        text_edit=types.TextEdit(page.range_of(slot), entry.address),
+        data={"uri": page.buffer.uri, "address": entry.address},
+    )
+
+
+def _from(typed: str, entry: Entry) -> str:
+    """Return an address or a title from where it says what is typed: editors filter by how a text begins."""
+    said = entry.address if typed in entry.address else entry.title.casefold()
+    return said[said.find(typed) :]
+
+
+_MOST = 200
+
+
+def code_path_items(page: EditorPage, slot: Spot) -> tuple[list[types.CompletionItem], bool]:
+    """Return the folders, as globs, and the files that begin with what is typed; more come with the next slash."""
+    typed = slot.text
+    above = typed.rpartition("/")[0]
+    found = [
+        (f"{path}/**" if count else path, count or 1)
+        for path, count in _below(page.session.tracked_files, f"{above}/" if above else "")
+        if path.startswith(typed) or path.rpartition("/")[2].startswith(typed.rpartition("/")[2])
+    ]
+    if any(sign in typed for sign in "*?["):
+        found.insert(0, (typed, len(files_met(page.session, typed))))
+    return [_item(page, slot, glob, count, number) for number, (glob, count) in enumerate(found[:_MOST])], True
+
+
+# The set keeps its hash, and another look at the disk makes another set.
+@lru_cache(maxsize=64)
+def _below(tracked: frozenset[str], prefix: str) -> tuple[tuple[str, int], ...]:
+    """Return what lies directly below a folder: folders with the number of their files, then files with none."""
+    folders: Counter[str] = Counter()
+    files = []
+    for path in tracked:
+        if path.startswith(prefix):
+            first, slash, _ = path[len(prefix) :].partition("/")
+            if slash:
+                folders[prefix + first] += 1
+            else:
+                files.append(path)
+    return (*sorted(folders.items()), *((path, 0) for path in sorted(files)))
+
+
+def _item(page: EditorPage, slot: Spot, glob: str, count: int, number: int) -> types.CompletionItem:
+    # A glob that begins with a star is an alias to YAML unless it stands in quotes.
+    text = page.buffer.text
+    is_quoted = text[slot.start - 1 : slot.start] in ('"', "'")
+    is_folder = glob.endswith("/**")
+    return types.CompletionItem(
+        label=glob,
+        kind=types.CompletionItemKind.Folder if is_folder else types.CompletionItemKind.File,
+        detail="1 file" if count == 1 else f"{count} files",
+        sort_text=f"{number:04}",
+        filter_text=glob,
+        text_edit=types.TextEdit(page.range_of(slot), glob if is_quoted else f'"{glob}"'),
+    )
+
 
 _WORD = re.compile(r"(?:(?<!\S)-\Z)?(?P<begun>[^\s,\[\]{}\"':]*)\Z")
 # An address that is begun, in brackets that nobody closed yet.

@@ -1,8 +1,15 @@
-"""One memory that files of the editor belong to: its files with the open texts laid over them."""
+"""One memory that files of the editor belong to: its files with the open texts laid over them.
+
+Which files changed since somebody looked: those of some paths, or nobody can say which.
+
+Who names an entry, in fields and in texts: of closed files what each content links, of open ones what they say.
+
+So nothing but the open texts is looked at again while somebody types.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -15,19 +22,128 @@ from pygls.uris import from_fs_path
 from mdmem.checks.kept_findings import ExtractStore
 from mdmem.checks.run import facts_of
 from mdmem.errors import MdmemError, SettingsError
-from mdmem.lsp.back_links import BackLinks, EditedMemory, fields_naming
 from mdmem.lsp.buffer import Buffer, over_file
-from mdmem.lsp.edits import differing
 from mdmem.lsp.options import EditorSkills
+from mdmem.lsp.spots import meant, parts_of
+from mdmem.markdown.links import BodyLink, body_links, may_have_links
+from mdmem.markdown.parse import without_code
+from mdmem.model.entry import LINK_FIELDS
 from mdmem.model.finding import Finding
+from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.links import reference_of
 from mdmem.store.git.discovery import Stamp, stamp_of
 from mdmem.store.settings import Settings
-from mdmem.store.tree import SETTINGS_NAME, OverlaidTree, Unreadable, read_one
+from mdmem.store.tree import SETTINGS_NAME, FileKind, OverlaidTree, Tree, Unreadable, read_one
 from mdmem.store.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from mdmem.store.catalog import Catalog
     from mdmem.store.workspace.location import Location
+
+
+class EditedMemory(Struct, frozen=True):
+    """A memory as it would be if the open texts were saved, as it lies on disk, and those texts by path."""
+
+    catalog: Catalog
+    disk: Catalog
+    open: Mapping[str, Buffer]
+
+
+class BackLinks(Struct, eq=False):
+    """The links in the bodies of the files on disk, kept by content."""
+
+    _of: dict[str, tuple[str, tuple[BodyLink, ...]]] = field(default_factory=dict)
+    _by_id: dict[str, set[str]] = field(default_factory=dict)
+    _digests: Mapping[str, str] = field(default_factory=dict)
+
+    def naming(self, memory: EditedMemory, address: str) -> tuple[str, ...]:
+        """Return the entries that name another in a field or in their text, sorted."""
+        found = {other for other, _ in fields_naming(memory, address)}
+        for one in self._candidates(memory.disk, address):
+            links = (reference_of(link, one, memory.catalog.entries) for link in self._of[one][1])
+            if f"{one}.md" not in memory.open and one not in found and any(link.target == address for link in links):
+                found.add(one)
+        found.update(_open_ones(memory, address))
+        return tuple(sorted(found - {address}))
+
+    def _candidates(self, catalog: Catalog, address: str) -> frozenset[str]:
+        self._refresh(catalog)
+        return frozenset(self._by_id.get(_id_of(address), ()))
+
+    def _refresh(self, catalog: Catalog) -> None:
+        """Take in what the bodies of a catalog link that were not read yet; nothing where it holds the same."""
+        digests = catalog.digests
+        if digests is self._digests:
+            return
+        for gone in [one for one, (digest, _) in self._of.items() if digests.get(one) != digest]:
+            self._forget(gone)
+        new = [one for one, digest in digests.items() if self._digests.get(one) != digest]
+        for one, body in catalog.plain_bodies(new):
+            if may_have_links(body):
+                self._keep(one, digests[one], tuple(body_links(without_code(body))))
+        self._digests = digests
+
+    def _forget(self, address: str) -> None:
+        for link in self._of.pop(address)[1]:
+            self._by_id.get(_id_of(link.target), set()).discard(address)
+
+    def _keep(self, address: str, digest: str, links: tuple[BodyLink, ...]) -> None:
+        if links:
+            self._of[address] = (digest, links)
+        for link in links:
+            self._by_id.setdefault(_id_of(link.target), set()).add(address)
+
+
+def fields_naming(memory: EditedMemory, address: str) -> Iterator[tuple[str, str]]:
+    """Yield the entries that hold an address in a field, with the field; of a relation with its type."""
+    near = memory.disk.adjacency
+    # Of a supersession either end may be silent, and both are neighbours.
+    around = {other for other, _ in (*near.incoming.get(address, ()), *near.outgoing.get(address, ()))}
+    for other in sorted(around.union(path.removesuffix(".md") for path in memory.open)):
+        entry = memory.catalog.entries.get(other)
+        if entry is not None:
+            yield from ((other, name) for name in LINK_FIELDS if address in entry.links(name))
+            yield from ((other, one.type) for one in entry.relations if one.to == address)
+
+
+def _open_ones(memory: EditedMemory, address: str) -> Iterator[str]:
+    """Yield the entries whose open texts name another, be they readable or not."""
+    for path, buffer in memory.open.items():
+        near = path.removesuffix(".md")
+        # What does not hold the id names nothing that it ends.
+        if near in memory.catalog.addresses and _id_of(address) in buffer.text:
+            spots = parts_of(buffer.text).addresses
+            if any(meant(spot, near, memory.catalog) == address for spot in spots):
+                yield near
+
+
+def _id_of(written: str) -> str:
+    """Return the entry-id of an address, however it is written."""
+    return written.rstrip("/").rsplit("/", 1)[-1].removesuffix(".md")
+
+
+class Edits(Struct, frozen=True):
+    """The paths of files that hold other bytes; None where more may have changed: what is there, git, everything."""
+
+    paths: frozenset[str] | None = None
+
+    @classmethod
+    def none(cls) -> Edits:
+        """Return that nothing changed."""
+        return cls(frozenset())
+
+    def with_more(self, paths: frozenset[str] | None) -> Edits:
+        """Return these edits with those of more paths."""
+        return Edits(None if paths is None or self.paths is None else self.paths | paths)
+
+
+def differing(before: Tree, after: Tree) -> frozenset[str] | None:
+    """Return the paths at which two trees hold other bytes; None where they do not hold the same files."""
+    files = after.files()
+    if before.files() != files:
+        return None
+    plain = [file for file in files if file.kind is FileKind.FILE]
+    return frozenset(path for path, _ in before.digests(plain).items() ^ after.digests(plain).items())
+
 
 _Made = TypeVar("_Made")
 

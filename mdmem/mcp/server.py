@@ -1,9 +1,16 @@
-"""The server: one factory for every transport; each request is answered on the memory as it is at that moment."""
+"""The server: one factory for every transport; each request is answered on the memory as it is at that moment.
+
+Completion of the arguments of prompts and resource templates.
+
+The index of a server is brought up to date beside its calls, after its first reply.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import anyio
@@ -31,21 +38,122 @@ from mcp_types import Prompt as ListedPrompt
 from mcp_types import Tool as ListedTool
 
 from mdmem import __version__
+from mdmem.change.status import refresh_index
 from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, RootNotFoundError, SettingsError, UsageError
+from mdmem.guide import topics
 from mdmem.mcp.arguments import hint, shown
 from mdmem.mcp.calls import Calls, OtherMemories, system_refusal
-from mdmem.mcp.completion import complete, completed_argument
+from mdmem.mcp.listings import rooms_of
 from mdmem.mcp.logs import log_to_stderr
 from mdmem.mcp.prompts import PROMPTS, find_prompt, present_of, text_of
 from mdmem.mcp.resources import TEMPLATES, find_kind, fixed, of_memory, read_kind
 from mdmem.mcp.session import Session
 from mdmem.mcp.tools.shape import Tool
 from mdmem.mcp.tools.table import PROFILES, TOOLS, listed_in, tools_of
-from mdmem.mcp.warmup import Warmup
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.profile import Profile
+from mdmem.store.workspace.scope import find_wing
 from mdmem.store.workspace.workspace import Workspace
+
+log = logging.getLogger("mdmem.mcp")
+
+# Seconds after the first reply: the client's next request, for the list of tools, goes first.
+_DELAY = 0.1
+# Fewer entries are indexed before anybody asks how far it is.
+_WORTH_SAYING = 500
+# Seconds between two words on how far the index is.
+_BEAT = 0.25
+# Seconds that a question waits for the index, and between two looks at it. A first index of many entries takes longer:
+# till then titles answer.
+_PATIENCE, _LOOK = 3.0, 0.02
+
+
+class Warmup:
+    """One run in a thread; what goes wrong in it, the first question finds out by itself."""
+
+    def __init__(self, provider: Provider) -> None:
+        """Take what opens the workspace."""
+        self._provider = provider
+        self._started, self._is_awaited = threading.Lock(), threading.Event()
+        self.done, self.total, self.is_running = 0, 0, False
+
+    def start(self) -> None:
+        """Start the run, at the first call of this alone."""
+        if self._started.acquire(blocking=False):
+            self.is_running = True
+            threading.Thread(target=self._run, daemon=True).start()
+
+    async def wait(self, seconds: float) -> None:
+        """Let the run begin, if it has not, and wait a moment for its end: a question would meet its lock."""
+        self._is_awaited.set()
+        with anyio.move_on_after(min(_PATIENCE, seconds)):
+            while self.is_running:
+                await anyio.sleep(_LOOK)
+
+    async def report(self, context: Context[Any, Any]) -> None:
+        """Tell a client that asked for it how far the index is, as long as the run goes on."""
+        while self.is_running:
+            if self.total:
+                said = f"the index is being built: {self.done} of {self.total} entries"
+                await context.report_progress(self.done, self.total, said)
+            await anyio.sleep(_BEAT)
+
+    def _run(self) -> None:
+        self._is_awaited.wait(_DELAY)
+        try:
+            refresh_index(self._provider.builder(self._progressed))
+        except (MdmemError, OSError) as error:
+            log.info("the index is not brought up to date: %s", error)
+        finally:
+            self.is_running = False
+
+    def _progressed(self, done: int, total: int) -> None:
+        if done == 1 and total >= _WORTH_SAYING:
+            log.warning("indexing %d entries, once", total)
+        self.done, self.total = done, total
+
+
+# The protocol takes no more values.
+_MOST = 100
+
+
+def completed_argument(ref: PromptReference | ResourceTemplateReference, name: str) -> str | None:
+    """Return the argument that can be completed, None for free text; raises NotFoundError with the nearest name."""
+    if isinstance(ref, PromptReference):
+        known = find_prompt(ref.name).arguments.schema["properties"]
+        return name if name in ("wing", "address") and name in known else None
+    if ref.uri not in TEMPLATES:
+        raise NotFoundError(f"there is no template {shown(ref.uri)}; {hint(ref.uri, TEMPLATES)}")
+    return name if name in TEMPLATES[ref.uri].parts else None
+
+
+def complete(workspace: Workspace, name: str, typed: str, known: Mapping[str, str]) -> Completion:
+    """Return values for an argument, those that begin as typed first; `known` are the arguments that stand already."""
+    folded = typed.casefold()
+    fitting = [one for one in _candidates(workspace, name, known) if folded in one.casefold()]
+    fitting.sort(key=lambda one: (not one.casefold().startswith(folded), one))
+    return Completion(values=fitting[:_MOST], total=len(fitting), has_more=len(fitting) > _MOST)
+
+
+def _candidates(workspace: Workspace, name: str, known: Mapping[str, str]) -> Iterable[str]:
+    catalog = workspace.catalog
+    named = known.get("wing")
+    wings = [wing] if named and (wing := find_wing(named, catalog.wings)) is not None else list(catalog.wings)
+    if name == "wing":
+        return catalog.wings
+    if name == "room":
+        return {room for wing in wings for room in rooms_of(catalog, wing)}
+    if name == "address":
+        return (one for one in catalog.entries if catalog.lineage.is_current(one))
+    if name == "topic":
+        return topics()
+    if name == "entry_id":
+        room = known.get("room")
+        entries = (one for one in catalog.entries.values() if one.wing in wings and room in (None, "", one.room))
+        return {one.address.rsplit("/", 1)[1] for one in entries}
+    return ()
+
 
 INSTRUCTIONS = (
     "Call `retrieve` (not listed: `retrieve_context` or `context`) before you change code or decide anything: "

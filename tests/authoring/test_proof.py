@@ -21,8 +21,7 @@ from mdmem.store.catalog import load
 from mdmem.store.settings import Settings
 from mdmem.store.tree import Tree, WorkingTree
 from mdmem.write.change_set import apply
-from mdmem.write.fix import FixResult, mend_all
-from mdmem.write.proof import brought
+from mdmem.write.fix import FixResult, brought, mend_all
 
 
 def checker(codes: Iterable[str] = CODES) -> Callable[[Tree], CheckReport]:

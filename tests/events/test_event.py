@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mdmem.setup.event import Moment, read_event
+from mdmem.setup.events import Moment, read_event
 
 PATCH = "*** Begin Patch\n*** Update File: src/a b.py\n*** Move to: src/c.py\n+*** Add File: no\n*** Add File: d.py\n"
 

@@ -13,8 +13,7 @@ import pytest
 from builders import commit_all, make_repository, make_root, open_root, write, write_entry
 
 from mdmem.errors import RootNotFoundError
-from mdmem.setup.event_forms import FORMS
-from mdmem.setup.events import answer_event
+from mdmem.setup.events import FORMS, answer_event
 from mdmem.store.workspace.remarks import tally_of
 
 RULE, ALWAYS = "shop/contracts/amounts", "shop/contracts/always"

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from mdmem.exchange.body import rewritten
 from mdmem.exchange.decision import decision_record, plain_title
-from mdmem.exchange.globs import globs_of
+from mdmem.exchange.import_plan import rewritten
+from mdmem.exchange.instructions import globs_of
 from mdmem.exchange.keys import read_keys
 from mdmem.exchange.markers import without_comments, without_own
 from mdmem.exchange.record import Cut, ForeignRecord, SourceFile

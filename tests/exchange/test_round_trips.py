@@ -13,7 +13,7 @@ from builders import make_root, open_root, run_here, write, write_entry
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mdmem.exchange.adr_folder import adr_folder
+from mdmem.exchange.export import adr_folder
 from mdmem.exchange.importer import import_records
 from mdmem.exchange.intake import ImportRequest
 from mdmem.exchange.memory_json import memory_json

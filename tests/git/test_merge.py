@@ -23,7 +23,7 @@ from builders import (
 )
 from processes import run_text
 
-from mdmem.checks.facts import GitFacts
+from mdmem.checks.run import GitFacts
 from mdmem.errors import GitError, UsageError
 from mdmem.store.catalog import EntryCache, load_cached
 from mdmem.store.git import (

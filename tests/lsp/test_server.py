@@ -16,8 +16,7 @@ from pygls.exceptions import JsonRpcException
 
 from mdmem.lsp.handshake import framed
 from mdmem.lsp.roots import Roots
-from mdmem.lsp.server import Server, log_handler
-from mdmem.lsp.stream import EditorStream
+from mdmem.lsp.server import EditorStream, Server, log_handler
 
 RULE = "memory/nav/rules/callbacks.md"
 

@@ -29,7 +29,7 @@ from mcp import Client
 from msgspec.structs import replace
 
 from mdmem.errors import EnvironmentFaultError
-from mdmem.mcp import warmup
+from mdmem.mcp import server as warmup
 from mdmem.mcp.calls import Calls, Limits
 from mdmem.mcp.server import build_server
 from mdmem.mcp.tools.table import PROFILES, TOOLS

@@ -11,7 +11,7 @@ from mcp import Client
 from msgspec.structs import replace
 
 from mdmem.errors import RootNotFoundError
-from mdmem.mcp import served_workspace
+from mdmem.mcp import workspaces as served_workspace
 from mdmem.mcp.calls import Calls, Limits
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access

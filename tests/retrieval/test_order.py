@@ -5,7 +5,7 @@ from operator import itemgetter
 
 import pytest
 
-from mdmem.ask.order import Stepped
+from mdmem.ask.search import Stepped
 
 Item = tuple[int, int]
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.ask.bundle import BundleRequest, BundleScope
-from mdmem.ask.bundle_merge import CAPS, MergedBundle, merge, narrowed
 from mdmem.ask.question import Question, Tier
 from mdmem.ask.ranks import Retrieval
 from mdmem.ask.retrieve import retrieval_of
+from mdmem.ask.retrieve_context import CAPS, MergedBundle, merge, narrowed
 from mdmem.model.entry import Entry, EntryType, NodeLabel, Status, Wing, WingKind, label_of
 from mdmem.store.catalog import Catalog
 from mdmem.store.settings import Settings

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.setup.client_config import MisfitError, grow_json, grow_toml
-from mdmem.setup.jsonc import NotJsoncError, parse
+from mdmem.setup.client_config import MisfitError, NotJsoncError, grow_json, grow_toml, parse
 
 SERVER: dict[str, Any] = {"command": "mdmem", "args": ["mcp"]}
 INLINE = '"mdmem": {"command": "mdmem", "args": ["mcp"]}'

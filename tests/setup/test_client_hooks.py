@@ -12,11 +12,9 @@ from builders import make_repository, make_root, run_here, snapshot, write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.setup.client_config import MisfitError, grow_lists
+from mdmem.setup.client_config import MisfitError, grow_lists, parse
 from mdmem.setup.client_hooks import HOOKS
-from mdmem.setup.event import read_event
-from mdmem.setup.event_forms import FORMS
-from mdmem.setup.jsonc import parse
+from mdmem.setup.events import FORMS, read_event
 
 Capture = pytest.CaptureFixture[str]
 ITEM = {"command": "mdmem"}

@@ -10,8 +10,8 @@ import pytest
 from builders import commit_all, make_repository, run_here, write, write_entry
 from test_site import built, decided
 
+from mdmem.site.pages import term_counts
 from mdmem.site.shards import shards
-from mdmem.site.texts import term_counts
 from site_browser.conftest import Visit, Visiting
 
 pytestmark = pytest.mark.long
