@@ -10,7 +10,8 @@ import pytest
 from builders import entry, entry_text, make_root, memory, open_root, run_here, write, write_entry
 from review.sides import reviewed, successor, superseded
 
-from mdmem.change import near_duplicates, similar
+from mdmem.change import near_duplicates
+from mdmem.change import review_report as similar
 from mdmem.change.near_duplicates import near_pairs, numbered
 from mdmem.change.why import why
 from mdmem.checks.rules import links
