@@ -20,8 +20,8 @@ from mdmem.store.settings.insertion import with_pin
 from mdmem.store.state.local_records import Pin, find_pin, keep_pin, store_of
 from mdmem.store.tree import SETTINGS_NAME, Unreadable
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.change_set import Change, ChangeSet, apply
-from mdmem.write.message import commit_message
+from mdmem.write.apply import apply
+from mdmem.write.change_set import Change, ChangeSet, commit_message
 from mdmem.write.write import repository_to_commit_to
 
 

@@ -26,10 +26,8 @@ from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrite
 from mdmem.store.workspace.scope import find_wing, get_wing
 from mdmem.store.workspace.visibility import is_visible, visible_findings
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.change_set import ChangeSet
-from mdmem.write.message import Verb, WriteAction
-from mdmem.write.patch import patched
-from mdmem.write.pending import blocked_saves, concerns
+from mdmem.write.change_set import ChangeSet, Verb, WriteAction, patched
+from mdmem.write.save import blocked_saves, concerns
 from mdmem.write.write import WriteOptions, WriteResult, write_once
 
 # What the checks find anyway, and what a round of hygiene is for.

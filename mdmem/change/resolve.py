@@ -16,8 +16,7 @@ from mdmem.store.git.status import state_of
 from mdmem.store.tree import OverlaidTree
 from mdmem.store.workspace.addresses import find_by_handle, from_root, resolve_name
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.change_set import Change, ChangeSet
-from mdmem.write.message import Verb, WriteAction
+from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
 from mdmem.write.write import WriteOptions, WriteResult, write_once
 
 # What two successors of one entry make different in its own front matter.

@@ -27,7 +27,7 @@ from mdmem.store.workspace.remote_wings import Borrowed, borrowed_wings
 from mdmem.store.workspace.scope import Filters, resolve_scope
 from mdmem.store.workspace.visibility import is_visible
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.pending import blocked_saves
+from mdmem.write.save import blocked_saves
 
 
 class WingCount(Struct, frozen=True, kw_only=True):

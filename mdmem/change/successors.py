@@ -9,11 +9,8 @@ from mdmem.checks.case import written_links
 from mdmem.errors import UsageError
 from mdmem.model.entry import Entry, Status
 from mdmem.store.catalog import Catalog, full_address
-from mdmem.write.change_set import Change, ChangeSet
-from mdmem.write.citations import listed
-from mdmem.write.message import Verb, WriteAction
-from mdmem.write.patch import Value, patched
-from mdmem.write.supersede import refuse_unfit
+from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, patched
+from mdmem.write.supersede import listed, refuse_unfit
 
 
 def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:

@@ -42,9 +42,8 @@ from mdmem.reply import replying
 from mdmem.store.state.tokens import BearerToken, BearerTokens, digest_of_token
 from mdmem.store.workspace.visibility import wing_of
 from mdmem.write.governance import GlobalWritesForbiddenError, ask_for_token
-from mdmem.write.pending import blocked_saves
 from mdmem.write.results import BatchSaveResult, SaveStatus
-from mdmem.write.save import open_queue, save, save_with_learnings
+from mdmem.write.save import blocked_saves, open_queue, save, save_with_learnings
 
 if TYPE_CHECKING:
     from mdmem.store.workspace.workspace import Workspace

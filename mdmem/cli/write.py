@@ -35,30 +35,18 @@ from mdmem.render.writes import near_json, written_json
 from mdmem.store.workspace.addresses import from_here, from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of
 from mdmem.write.approve import approve, in_own_name
-from mdmem.write.code_paths import set_applies_to
-from mdmem.write.create import (
-    Draft,
-    address_of,
-    compose,
-    create_entry,
-    find_near,
-    find_on_subject,
-    near_remarks,
-    refuse_taken,
-    subject_remarks,
-)
-from mdmem.write.edit import faults_of, notes_on, open_entry, save_edit
+from mdmem.write.create import Draft, address_of, compose, create_entry, is_place, place_of, refuse_taken, require_wing
+from mdmem.write.edit import faults_of, notes_on, open_entry, save_edit, set_applies_to
 from mdmem.write.lifecycle import deprecate, end_review, review, verify
 from mdmem.write.move import move
-from mdmem.write.place import is_place, place_of, require_wing
-from mdmem.write.successor import compose_successor, supersede_with
-from mdmem.write.supersede import supersede
+from mdmem.write.similar import find_near, find_on_subject, near_remarks, subject_remarks
+from mdmem.write.supersede import compose_successor, supersede, supersede_with
 
 if TYPE_CHECKING:
     from mdmem.model.entry import Entry, WingKind
     from mdmem.store.workspace.workspace import Workspace
-    from mdmem.write.create import SimilarEntry
     from mdmem.write.edit import EditSession
+    from mdmem.write.similar import SimilarEntry
     from mdmem.write.write import WriteOptions, WriteResult
 
 

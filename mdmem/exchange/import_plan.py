@@ -33,9 +33,8 @@ from mdmem.model.entry import KEY, Entry, Origin, Status, content_digest, title_
 from mdmem.model.fields import FIELDS, Kind
 from mdmem.store.git.history import first_days
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.change_set import Change, ChangeSet
-from mdmem.write.code_paths import CodePaths
-from mdmem.write.message import Verb, WriteAction
+from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
+from mdmem.write.edit import CodePaths
 
 
 class Settled(Struct, frozen=True):

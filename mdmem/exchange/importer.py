@@ -27,7 +27,7 @@ from mdmem.store.git.commit import stage_paths
 from mdmem.store.git.history import list_staged_deletions
 from mdmem.store.state import leads_away, write_whole
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.citations import listed
+from mdmem.write.supersede import listed
 from mdmem.write.write import WriteOptions, WriteResult, catalog_after, commit_files, write
 
 # So many patterns fit on a command line.

@@ -37,8 +37,7 @@ from mdmem.store.catalog.addresses import well_formed
 from mdmem.store.workspace.addresses import iter_origins
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.approve import stands_behind
-from mdmem.write.create import require_names
-from mdmem.write.place import place_of, require_wing
+from mdmem.write.create import place_of, require_names, require_wing
 
 
 class Destination:

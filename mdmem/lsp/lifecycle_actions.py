@@ -16,8 +16,7 @@ from mdmem.write.approve import approver, plan_approval
 from mdmem.write.change_set import ChangeSet
 from mdmem.write.create import Draft
 from mdmem.write.lifecycle import plan_deprecation, plan_review, plan_verification
-from mdmem.write.successor import plan_succession, successor_text
-from mdmem.write.supersede import plan_supersession
+from mdmem.write.supersede import plan_succession, plan_supersession, successor_text
 
 
 class Deed(NamedTuple):

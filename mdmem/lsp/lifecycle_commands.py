@@ -19,8 +19,7 @@ from mdmem.lsp.session import EditorSession
 from mdmem.lsp.workspace_edit import proved_edit
 from mdmem.model.entry import EntryType
 from mdmem.write.change_set import ChangeSet
-from mdmem.write.create import Draft, address_of, compose, create, refuse_taken
-from mdmem.write.place import place_of, require_wing
+from mdmem.write.create import Draft, address_of, compose, create, place_of, refuse_taken, require_wing
 
 _Do = Callable[[EditorPage], ChangeSet]
 

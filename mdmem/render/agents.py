@@ -14,8 +14,8 @@ from mdmem.write.results import blocked_fields
 
 if TYPE_CHECKING:
     from mdmem.store.state.pending_writes import PendingWrite
-    from mdmem.write.pending import RetryResult
     from mdmem.write.results import BatchSaveResult, SaveResult
+    from mdmem.write.save import RetryResult
 
 
 ID_LENGTH = 12

@@ -13,20 +13,18 @@ from mdmem.checks.approvals import names_the_same
 from mdmem.checks.rules.change import APPROVED_TYPES
 from mdmem.errors import MdmemError, UsageError
 from mdmem.markdown.layout import apply_edits
-from mdmem.markdown.parse import Document, parse_document, without_code
+from mdmem.markdown.parse import parse_document
 from mdmem.markdown.patch import set_fields
-from mdmem.model.entry import PLACEHOLDERS, Entry, Status, Wing
+from mdmem.model.entry import Entry, Status, Wing
 from mdmem.store.catalog import Catalog, interpret
 from mdmem.store.git.process import identity
 from mdmem.store.settings import Settings
 from mdmem.store.workspace.addresses import refuse_unread_below, resolve_names
 from mdmem.store.workspace.proposals import merged_decisions
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.change_set import ChangeSet
+from mdmem.write.change_set import ChangeSet, Verb, WriteAction, patched
 from mdmem.write.governance import approval, owners_say
-from mdmem.write.message import Verb, WriteAction
-from mdmem.write.patch import patched
-from mdmem.write.supersede import ended, refuse_unfit, remarks_on_end
+from mdmem.write.supersede import ended, refuse_unfilled, refuse_unfit, remarks_on_end
 from mdmem.write.write import WriteOptions, WriteResult, catalog_after, write
 
 _PERSON = re.compile(r"[^<>\n]*[^<>\s][^<>\n]*<[^<>\s]+>\Z")
@@ -130,15 +128,6 @@ def _superseded(catalog: Catalog, entry: Entry) -> list[Entry]:
             fact = "cannot be read" if link in catalog.addresses else "does not exist"
             raise UsageError(f"{entry.address} supersedes {link}, which {fact}; mend that first")
     return [catalog.entries[link] for link in dict.fromkeys(entry.supersedes)]
-
-
-def refuse_unfilled(document: Document) -> None:
-    """Raise UsageError for an entry in which text of its type's template still waits to be replaced."""
-    body = without_code(document.body)
-    left = next((one for one in sorted(PLACEHOLDERS) if f"<{one}>" in body), None)
-    if left is not None:
-        address = document.path.removesuffix(".md")
-        raise UsageError(f"{address} cannot be in force yet: the template's `<{left}>` was left in")
 
 
 def approve(

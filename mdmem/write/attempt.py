@@ -1,152 +1,66 @@
-"""Carries out one request of an agent: compared, proved and written as one step to everybody else.
-
-Entities: named things, one entry each within a scope, with typed relations to what is there.
-"""
+"""Carry out one request of an agent: compared, proved and written as one step to everybody else."""
 
 from __future__ import annotations
 
-import difflib
+import contextlib
 import hashlib
-import unicodedata
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from datetime import datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, NotFoundError
-from mdmem.markdown.layout import apply_edits, replace_in_body
-from mdmem.markdown.parse import Document, parse_document
-from mdmem.markdown.patch import add_relations, set_fields
-from mdmem.markdown.similarity import DedupOutcome, DedupVerdict
-from mdmem.model.entry import Entry, EntryType, Relation, Status, day_of
-from mdmem.store.catalog import Catalog, full_address
+from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
+from mdmem.markdown.fields import scalar
+from mdmem.markdown.similarity import DedupOutcome
+from mdmem.model.entry import WingKind, day_of
+from mdmem.reply import current_reply
+from mdmem.store.catalog.addresses import MANIFEST, why_not_on_windows
 from mdmem.store.git.status import state_of
 from mdmem.store.state.files import BusyError, write_lock
 from mdmem.store.state.local_records import record_made
-from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrites, stated_confidence
+from mdmem.store.state.pending_writes import (
+    Blocked,
+    PendingWrite,
+    PendingWrites,
+    UnansweredSave,
+    UnansweredSaves,
+    id_of,
+    stated_confidence,
+)
 from mdmem.store.state.tokens import ApprovalTokenError, check_token, use_token
 from mdmem.store.workspace.addresses import resolve_full
 from mdmem.store.workspace.remarks import began
+from mdmem.store.workspace.scope import ScopeState, is_doubtful, may_write, scope_state, wing_name_for
 from mdmem.store.workspace.visibility import require_writable
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.calls import GRANTED, SaveRequest
 from mdmem.write.change_set import Change, ChangeSet
-from mdmem.write.compose import PROPERTIES, relation_properties
-from mdmem.write.governance import why_no_global_writes
-from mdmem.write.message import Verb, WriteAction
-from mdmem.write.plan import Neighbours, PlannedSave, SaveContext, composed_for, plan_record, planned_new
-from mdmem.write.records import EntityRecord, MemoryScope, RelatedEntity
-from mdmem.write.resend import WAS_LOST, ResentSave
+from mdmem.write.governance import needs_token, why_no_global_writes
+from mdmem.write.plan import (
+    Neighbours,
+    PlannedSave,
+    SaveContext,
+    Target,
+    plan_entity,
+    plan_record,
+)
+from mdmem.write.records import (
+    GRANTED,
+    EntityRecord,
+    MemoryScope,
+    SaveRequest,
+)
 from mdmem.write.results import NOT_YET, SaveResult, SaveStatus, failed
-from mdmem.write.target import Target, find_target
 from mdmem.write.write import WriteOptions, is_written, new_fault, write_once
-
-LABEL = "entity"
-
-
-def plan_entity(saving: SaveContext, record: EntityRecord) -> PlannedSave:
-    """Return what makes an entity, or brings the one of its name within the scope up to date.
-
-    Raises NotFoundError for a relation to what is not there, naming the nearest.
-    """
-    known = _of_name(saving, record)
-    related = [(one, _target(saving, one)) for one in record.related]
-    properties = {f"{one.type} {to}": one.properties for one, to in related}
-    relations = tuple(dict.fromkeys(Relation(one.type.value, to) for one, to in related))
-    if known is None:
-        more = {"relations": relations, PROPERTIES: relation_properties(None, properties)}
-        return planned_new(saving, composed_for(saving, record, **more), DedupVerdict(DedupOutcome.NEW))
-    return _update(saving, record, known, relations, properties)
-
-
-def _of_name(saving: SaveContext, record: EntityRecord) -> Entry | None:
-    """Return the entity of a name in a wing and focus; of several the one in force, then the first by address."""
-    focus = saving.request.text("focus") if record.scope is not MemoryScope.GLOBAL else None
-    found = [
-        entry
-        for entry in _entities(saving.catalog)
-        if entry.wing == saving.target.wing and entry.focus == focus and _same_name(_name(entry), record.entity_name)
-    ]
-    return min(found, key=lambda entry: (not entry.is_in_force, entry.address), default=None)
-
-
-def _entities(catalog: Catalog) -> Iterator[Entry]:
-    for entry in catalog.entries.values():
-        if entry.type is EntryType.NOTE and entry.label == LABEL and entry.status is not Status.DEPRECATED:
-            yield entry
-
-
-def _name(entry: Entry) -> str:
-    return entry.entity or entry.title
-
-
-def _same_name(one: str, other: str) -> bool:
-    folded = (" ".join(unicodedata.normalize("NFKC", name).casefold().split()) for name in (one, other))
-    return next(folded) == next(folded)
-
-
-def _target(saving: SaveContext, related: RelatedEntity) -> str:
-    """Return the address that a relation leads to: an entry's address, full or short, or the name of an entity."""
-    catalog, wing = saving.catalog, saving.target.wing
-    near = f"{wing}/{saving.room}/-"
-    address = full_address(related.entity_id, near, catalog.addresses)
-    if address is not None and address in catalog.entries:
-        return address
-    # A name means what is near: those of other projects have to be written as addresses.
-    wings = {wing, *(one.name for one in catalog.wings.values() if one.is_shared)}
-    near_ones = [one for one in _entities(catalog) if one.wing in wings]
-    named = [entry.address for entry in near_ones if _same_name(_name(entry), related.entity_id)]
-    if named:
-        return min(named, key=lambda one: (not one.startswith(f"{wing}/"), one))
-    known = {_name(entry): entry.address for entry in near_ones} | {one: one for one in catalog.entries}
-    close = difflib.get_close_matches(related.entity_id, known, n=1, cutoff=0.4)
-    hint = f"did you mean `{known[close[0]]}`?" if close else "save that one first"
-    raise NotFoundError(f"there is no entity `{related.entity_id}` to relate to; {hint}")
-
-
-def _update(
-    saving: SaveContext,
-    record: EntityRecord,
-    known: Entry,
-    relations: tuple[Relation, ...],
-    properties: Mapping[str, Mapping[str, Any]],
-) -> PlannedSave:
-    document = saving.catalog.document(known.path)
-    after = _with_fact(document, record.fact)
-    new = [one for one in relations if one not in known.relations]
-    if new:
-        patched = parse_document(known.path, after)
-        after = apply_edits(patched.data, add_relations(patched, new))
-    fields: Mapping[str, Any] = document.fields or {}
-    held = relation_properties(fields.get(PROPERTIES), properties)
-    if held is not None:
-        last = parse_document(known.path, after)
-        after = apply_edits(last.data, set_fields(last, {PROPERTIES: held}))
-    result = SaveResult(
-        status=SaveStatus.SAVED, artifact_id=known.address, message=f"{known.address} is brought up to date"
-    )
-    if after == document.data:
-        return PlannedSave(replace(result, message=f"{known.address} says so already; nothing was written"))
-    change, action = Change(known.path, known.path, document.data, after), WriteAction(Verb.UPDATE, known.address)
-    return PlannedSave(result, ChangeSet((change,), actions=(action,), agent=saving.request.text("agent")))
-
-
-def _with_fact(document: Document, fact: str) -> bytes:
-    """Return the file with another body; where it says that already, not a byte is changed."""
-    if document.body.strip() == fact.strip():
-        return document.data
-    body = document.body
-    start, end, text = len(body) - len(body.lstrip()), len(body.rstrip()), fact.strip()
-    if not body.strip():
-        closed = "" if document.data.endswith(b"\n") else "\n"
-        start, end, text = 0, len(body), f"{closed}\n{text}\n"
-    return apply_edits(document.data, replace_in_body(document, start, end - start, text))
-
 
 # So often a request is planned anew where somebody else wrote in between.
 _ATTEMPTS = 3
+
+
 _SAVING = "saving"
 
 
@@ -369,3 +283,127 @@ def _refuse_busy_repository(workspace: Workspace) -> None:
     operation = state_of(repository) if workspace.settings.commit and repository is not None else None
     if operation is not None:
         raise BusyError(f"a {operation} is going on in the repository; what is written now could not be committed")
+
+
+# What is said of an entry that an unanswered call had written.
+WAS_LOST = "an earlier call had saved it, whose answer was lost"
+
+
+class ResentSave(Struct, frozen=True):
+    """One call to a verb that compares nothing, by its verb, wing, arguments and caller."""
+
+    workspace: Workspace
+    id: str
+    now: datetime
+
+    @classmethod
+    def of(cls, workspace: Workspace, verb: str, arguments: Mapping[str, Any], *, wing: str, now: datetime) -> Self:
+        """Return the call; `arguments` are those that make it another one, the project by its wing alone."""
+        access = workspace.access
+        wings = [None if some is None else sorted(some) for some in (access.readable, access.writable)]
+        return cls(workspace, id_of(verb, {"asked": dict(arguments), "wing": wing, "by": [access.name, *wings]}), now)
+
+    @property
+    def _intents(self) -> UnansweredSaves:
+        return UnansweredSaves(self.workspace.state_folder)
+
+    def found(self) -> str | None:
+        """Return the address of the entry that the same call wrote, if nobody was told of it."""
+        intent = self._intents.unanswered(self.id, self.now)
+        if intent is None or not self._is_there(intent):
+            return None
+        self._tell()
+        return intent.address
+
+    @contextlib.contextmanager
+    def writing(self, change: Change) -> Iterator[None]:
+        """Note what is written in here, before and after; where the state refuses, it is written all the same."""
+        intent = UnansweredSave(address=change.to.removesuffix(".md"), digest=_digest(change.after or b""), at=self.now)
+        with contextlib.suppress(EnvironmentFaultError):
+            self._intents.keep(self.id, intent)
+        yield
+        with contextlib.suppress(EnvironmentFaultError):
+            self._intents.wrote(self.id, intent)
+        self._tell()
+
+    def _tell(self) -> None:
+        reply, intents, id_ = current_reply(), self._intents, self.id
+        if reply is not None:
+            reply.then(lambda: intents.answered(id_))
+            return
+        with contextlib.suppress(EnvironmentFaultError):
+            intents.answered(id_)
+
+    def _is_there(self, intent: UnansweredSave) -> bool:
+        try:
+            content = (self.workspace.location.root / f"{intent.address}.md").read_bytes()
+        except OSError:
+            return False
+        return intent.is_written or _digest(content) == intent.digest
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def find_target(workspace: Workspace, request: SaveRequest) -> Target | SaveResult:
+    """Return where a record goes, or why it may not be written; raises UsageError where no wing can be made."""
+    catalog, record = workspace.catalog, request.record
+    project_id, focus = request.text("project_id"), request.text("focus")
+    answer = scope_state(catalog, project_id, focus)
+    if not may_write(answer, record.kind):
+        return _blocked(answer.state, answer.message)
+    if record.scope is MemoryScope.FOCUS and not focus:
+        raise UsageError(f"the scope of this {record.kind} is `focus` and no `focus` is given; name one")
+    shared, wing, manifests = workspace.settings.default_shared_wing, answer.wing, list[Change]()
+    if wing is None:
+        wing = wing_name_for(project_id or "", catalog)
+        if wing == shared:
+            raise UsageError(f"`{wing}` is the name of the shared wing; the project `{project_id}` needs another id")
+        manifests.append(_manifest(workspace, wing, WingKind.PROJECT, project_id=project_id))
+    if record.scope is MemoryScope.GLOBAL:
+        wing = shared
+        manifests += _shared_manifest(workspace, wing)
+    return Target(
+        wing=wing,
+        manifests=tuple(manifests),
+        needs_token=needs_token(catalog.wings.get(wing), record.scope, is_doubtful=is_doubtful(catalog, wing)),
+    )
+
+
+def _shared_manifest(workspace: Workspace, wing: str) -> list[Change]:
+    """Return what makes the shared wing, nothing where it is there; raises UsageError where a project has its name."""
+    catalog = workspace.catalog
+    if wing not in catalog.wings:
+        return [_manifest(workspace, wing, WingKind.SHARED)]
+    if not catalog.wings[wing].is_shared and not is_doubtful(catalog, wing):
+        hint = f"write `kind: shared` into {wing}/{MANIFEST}, or set `default_shared_wing` in mdmem.toml"
+        raise UsageError(f"`{wing}` is no shared wing, so nothing of scope `global` goes there; {hint}")
+    return []
+
+
+def _blocked(state: ScopeState, why: str | None) -> SaveResult:
+    unresolved = "give a `project_id`"
+    uncertain = "call `save_session` with this `project_id`: it creates the project; then repeat this call"
+    return SaveResult(
+        status=SaveStatus.BLOCKED_SCOPE,
+        message=why,
+        next_step=unresolved if state is ScopeState.UNRESOLVED else uncertain,
+    )
+
+
+def _manifest(workspace: Workspace, wing: str, kind: WingKind, *, project_id: str | None = None) -> Change:
+    path = f"{wing}/{MANIFEST}"
+    if why := why_not_on_windows(wing):
+        raise UsageError(f"`{wing}` {why}, which Windows does not allow for a wing; name it otherwise")
+    if _is_taken(workspace.location.root / wing):
+        hint = f"write `kind: {kind}` between two lines of `---` at the top of {path}"
+        raise UsageError(f"the folder `{wing}` is there and is no wing; {hint}, or choose another name")
+    stated = [f"kind: {kind.value}", *([f"project_id: {scalar(project_id)}"] if project_id else [])]
+    return Change(path, path, None, "\n".join(["---", *stated, "---", "", f"# {wing}", ""]).encode())
+
+
+def _is_taken(whole: Path) -> bool:
+    """Say whether anything stands at a path; a folder without a file is what git left, or a process that died."""
+    is_folder = whole.is_dir() and not whole.is_symlink()
+    return any(files for _, _, files in os.walk(whole)) if is_folder else os.path.lexists(whole)

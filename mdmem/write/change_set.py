@@ -2,66 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
-from pathlib import Path
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from textwrap import wrap
 
 from msgspec import Struct
 
-from mdmem.disk import read_regular
-from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError, MdmemError, taken
-from mdmem.reply import note_written
-from mdmem.store.state import leads_away
-from mdmem.store.state.files import write_lock
-from mdmem.write.files import FileTransaction
-from mdmem.write.message import WriteAction
-
-
-class FolderRename(Struct, frozen=True):
-    """A file, or a whole folder, with its new path, and the renames of files that this one stands for."""
-
-    old: str
-    new: str
-    files: tuple[tuple[str, str], ...]
-
-
-def in_fewest(root: Path, renames: Mapping[str, str]) -> Iterator[FolderRename]:
-    """Yield renames in their order, those of all that a folder holds as one, the outermost folder first.
-
-    A folder gets its new name at once or not at all, where a process that is killed between two of its files would
-    leave it in two places.
-    """
-
-    @cache
-    def whole(old: str, new: str) -> FolderRename | None:
-        files = tuple((path, to) for path, to in renames.items() if path.startswith(f"{old}/"))
-        moves_as_it_is = all(to == f"{new}{path.removeprefix(old)}" for path, to in files)
-        is_all = moves_as_it_is and {path for path, _ in files} == set(_paths_below(root, old))
-        return FolderRename(old, new, files) if is_all and not os.path.lexists(root / new) else None
-
-    done: set[str] = set()
-    for path, to in renames.items():
-        if path not in done:
-            found = next(filter(None, (whole(*folders) for folders in _folders(path, to))), None)
-            one = found or FolderRename(path, to, ((path, to),))
-            done.update(old for old, _ in one.files)
-            yield one
-
-
-def _folders(path: str, to: str) -> Iterator[tuple[str, str]]:
-    """Yield each folder above a file that may move with all that is below it, and its new path, the outermost first."""
-    old, new = path.split("/"), to.split("/")
-    for depth in range(1, len(old)):
-        below = old[depth:]
-        if len(below) < len(new) and new[-len(below) :] == below:
-            yield "/".join(old[:depth]), "/".join(new[: -len(below)])
-
-
-def _paths_below(root: Path, folder: str) -> Iterator[str]:
-    for where, folders, names in os.walk(root / folder):
-        links = [name for name in folders if Path(where, name).is_symlink()]
-        yield from (Path(where, name).relative_to(root).as_posix() for name in (*names, *links))
+from mdmem.errors import LostRaceError
+from mdmem.markdown.layout import apply_edits
+from mdmem.markdown.patch import set_fields
+from mdmem.store.catalog import Catalog
 
 
 class Change(Struct, frozen=True):
@@ -91,97 +42,127 @@ class ChangeSet(Struct, frozen=True):
     tells_faults: bool = False
 
 
-def apply(root: Path, change_set: ChangeSet, *, state: Path, newest: Callable[[], ChangeSet] | None = None) -> None:
-    """Write a change set, all of it or nothing, alone among all writers; `state` is the folder of the root's state.
+_WIDTH = 72
 
-    `newest` gives the one to write instead, asked for when no other writer can change any more what it rests on.
-    Raises LostRaceError where a file is not what was planned on, EnvironmentFaultError where one cannot be written, and
-    BusyError where others write for too long. A process that is killed leaves whole files, the first ones new.
+
+class Verb(StrEnum):
+    """What was done to an entry, as a subject line begins."""
+
+    ADD = "Add"
+    APPROVE = "Approve"
+    DEPRECATE = "Deprecate"
+    EDIT = "Edit"
+    IMPORT = "Import"
+    MOVE = "Move"
+    REVIEW = "Review"
+    SUPERSEDE = "Supersede"
+    TEND = "Tend"
+    UPDATE = "Update"
+    VERIFY = "Verify"
+
+
+_JOINING = {Verb.MOVE: "to", Verb.SUPERSEDE: "by"}
+
+
+class WriteAction(Struct, frozen=True):
+    """One thing done to an entry; `other` is its successor, or the address that it moved to."""
+
+    verb: Verb
+    address: str
+    other: str | None = None
+
+
+def subject_of(actions: Sequence[WriteAction]) -> str:
+    """Return the subject of a commit, 72 characters at most: one action with its addresses, several counted."""
+    if len(actions) == 1:
+        return _subject_of_one(actions[0])
+    verbs = {action.verb for action in actions}
+    verb = verbs.pop() if len(verbs) == 1 else Verb.UPDATE
+    return f"{verb} {len(actions)} entries"
+
+
+def _subject_of_one(action: WriteAction) -> str:
+    joining = _JOINING.get(action.verb, "with")
+    addresses = [action.address, *([action.other] if action.other else [])]
+    whole = f"{action.verb} {f' {joining} '.join(addresses)}"
+    if len(whole) <= _WIDTH:
+        return whole
+    # The trailers hold the addresses; here it is for a person to recognise the entry.
+    short = [address.rsplit("/", 1)[-1] for address in addresses]
+    return _cut(f"{action.verb} {f' {joining} '.join(short)}")
+
+
+def commit_message(
+    subject: str,
+    *,
+    reason: str | None = None,
+    entries: Iterable[str] = (),
+    supersedes: Iterable[str] = (),
+    agent: str | None = None,
+) -> str:
+    """Return the whole message: a subject of 72 characters at most, the reason wrapped at 72, the trailers sorted.
+
+    `entries` are the addresses that were written, `supersedes` those that another one replaces. No line of the reason
+    is read as a trailer, as a comment or as the start of a patch.
     """
-    if not change_set.changes:
-        return
-    try:
-        with write_lock(state):
-            change_set = newest() if newest is not None else change_set
-            for change in change_set.changes:
-                _compare(root, change)
-            _write(root, change_set.changes)
-            for change in change_set.changes:
-                note_written(str(root / change.to))
-    except OSError as error:
-        raise EnvironmentFaultError(f"cannot lock the memory for writing: {error.strerror or error}") from error
+    trailers = [
+        *_trailers("Mdmem-Entry", entries),
+        *_trailers("Mdmem-Supersedes", supersedes),
+        *_trailers("Mdmem-Agent", [agent or ""]),
+    ]
+    parts = (_cut(_one_line(subject)), "\n".join(_body(reason or "")).rstrip("\n"), "\n".join(trailers))
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _compare(root: Path, change: Change) -> None:
-    for path in dict.fromkeys((change.path, change.to)):
-        if leads_away(root, path):
-            raise LostRaceError(f"`{path}` goes through a symbolic link; nothing was written")
-    if change.before is None:
-        if os.path.lexists(root / change.path):
-            raise LostRaceError(taken(change.path.removesuffix(".md")))
-        return
-    try:
-        content = read_regular(root / change.path)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise LostRaceError(f"`{change.path}` cannot be read any more: {reason}; nothing was written") from error
-    if content != change.before:
-        raise LostRaceError(f"`{change.path}` changed while it was looked at; nothing was written, try again")
-    if change.to != change.path and _is_taken(root, change):
-        raise LostRaceError(f"`{change.to}` exists by now; nothing was written, try again")
+def _trailers(name: str, values: Iterable[str]) -> list[str]:
+    return [f"{name}: {value}" for value in sorted({_one_line(value) for value in values}) if value]
 
 
-def _is_taken(root: Path, change: Change) -> bool:
-    old, new = root / change.path, root / change.to
-    # Where capital letters do not count, a file stands under its new name already.
-    return os.path.lexists(new) and not new.samefile(old)
+def _one_line(text: str) -> str:
+    return " ".join(_printable(text).split())
 
 
-def _write(root: Path, changes: Sequence[Change]) -> None:
-    writing = FileTransaction(root)
-    path = ""
-    try:
-        for change in changes:
-            path = change.path
-            if change.after is not None and change.after != change.before:
-                writing.prepare(path, change.after)
-        for change in changes:
-            path = change.path
-            writing.put(path, change.before, change.after)
-        writing.settle()
-        renames = {change.path: change.to for change in changes if change.to != change.path}
-        contents = {change.to: change.after for change in changes if change.after is not None}
-        writing.clear(renames)
-        for one in in_fewest(root, renames):
-            path = one.new
-            _rename(writing, one, contents)
-    except (LostRaceError, OSError) as error:
-        raise _taken_back(writing, path, error) from error
-    finally:
-        writing.close()
+def _printable(text: str) -> str:
+    """Replace what does not show by spaces: git refuses a NUL, and a terminal obeys the others."""
+    return "".join(one if one.isprintable() else " " for one in text)
 
 
-def _taken_back(writing: FileTransaction, path: str, error: LostRaceError | OSError) -> MdmemError:
-    """Take back what is in place and return what to say of it."""
-    left = "" if writing.undo() else " and what was written before could not be taken back"
-    kept = "".join(f"; `{one}` keeps a text that was saved meanwhile" for one in writing.kept)
-    then = "`mdmem check` says what is left to do" if left else "nothing was changed"
-    if isinstance(error, OSError):
-        return EnvironmentFaultError(f"cannot write `{path}`: {error.strerror or error}{left}; {then}{kept}")
-    if kept or left:
-        return KeptAsideError(f"{error}{left}; {then}{kept}")
-    return LostRaceError(f"{error}; nothing was written")
+def _cut(text: str) -> str:
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 1].rstrip() + "…"
 
 
-def _rename(writing: FileTransaction, one: FolderRename, contents: Mapping[str, bytes]) -> None:
-    def rename(old: str, new: str, files: tuple[tuple[str, str], ...]) -> None:
-        writing.rename(old, new, {to: contents[to] for _, to in files})
+def _body(reason: str) -> Iterator[str]:
+    """Yield the lines of a reason, those of the writer kept and long ones wrapped; blank lines come singly."""
+    was_blank = True
+    for line in reason.splitlines():
+        # Two columns are kept for the mark of a line that would be read as something else.
+        wrapped = wrap(_printable(line).strip(), _WIDTH - 2, break_long_words=False, break_on_hyphens=False)
+        if wrapped or not was_blank:
+            yield from (f"  {part}" if _READ_AS_MORE.match(part) else part for part in wrapped or [""])
+        was_blank = not wrapped
 
-    try:
-        rename(one.old, one.new, one.files)
-    except OSError:
-        # A container's layered file system gives no new name to a folder that came with the image.
-        if one.files == ((one.old, one.new),):
-            raise
-        for old, new in one.files:
-            rename(old, new, ((old, new),))
+
+# A comment's mark may be any character that is no letter; `From `, `diff ` and `---` start mails and patches.
+_READ_AS_MORE = re.compile(r"[^\w\"'“„«(\[`]|[\w-]+\s*[:=#]|From |diff |\(cherry picked from")
+
+
+Value = str | Sequence[str] | None
+
+
+def patched(catalog: Catalog, path: str, values: Mapping[str, Value]) -> Change:
+    """Return the change of a file that sets some of its fields; None removes one.
+
+    Raises UnpatchableError, which says what to do by hand, where the change cannot be made byte by byte, and
+    LostRaceError where the file is another one than the catalog's entry was read from.
+    """
+    document = catalog.document(path)
+    # An entry may come from the cache, and its file is read only now: what was decided by the one is not for the other.
+    if catalog.digests.get(path.removesuffix(".md")) not in (None, catalog.tree.identity(path, document.data)):
+        raise LostRaceError(f"`{path}` changed while it was looked at; nothing was written, try again")
+    return Change(path, path, document.data, apply_edits(document.data, set_fields(document, values)))
+
+
+def added(catalog: Catalog, address: str, field: str, link: str) -> tuple[str, ...]:
+    """Return the links of a field with one more, as `patched` takes them."""
+    links = catalog.entries[address].links(field)
+    return links if link in links else (*links, link)

@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Iterator, Sequence
 from datetime import date
 from difflib import get_close_matches
-from itertools import zip_longest
-from math import log
+from itertools import count, zip_longest
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mdmem.disk import read_regular
 from mdmem.errors import LostRaceError, UsageError, taken
 from mdmem.markdown.fields import compose_entry
 from mdmem.markdown.layout import apply_edits
-from mdmem.markdown.parse import parse_document, rationale_of, without_code
+from mdmem.markdown.parse import parse_document
 from mdmem.markdown.patch import set_fields
-from mdmem.markdown.sentences import without_comments
-from mdmem.markdown.similarity import CANDIDATES, MAY_OVERLAP, REVIEW_FROM, Subject, jaccard, words_once
-from mdmem.model.entry import BODIES, Entry, EntryType, Status, WingKind, of_kind, title_of, visible
-from mdmem.store.catalog import interpret
-from mdmem.store.catalog.addresses import is_well_formed, why_not_on_windows
-from mdmem.store.index.analysis import fold, text_terms
-from mdmem.store.workspace.scope import shared_of
+from mdmem.model.entry import BODIES, EntryType, Status, WingKind, title_of, visible
+from mdmem.setup.manifest import manifest_text
+from mdmem.store.catalog import interpret, is_prose
+from mdmem.store.catalog.addresses import MANIFEST, is_well_formed, well_formed, why_not_on_windows
+from mdmem.store.index.analysis import fold
+from mdmem.store.settings import Settings
+from mdmem.store.workspace.scope import (
+    AmbiguousWingError,
+    Filters,
+    resolve_scope,
+)
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.change_set import Change, ChangeSet
-from mdmem.write.message import Verb, WriteAction
-from mdmem.write.place import refuse_unmade_wing, require_wing
+from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
 from mdmem.write.write import WriteOptions, WriteResult, write_once
 
 _ID_LENGTH = 60
-_PARAGRAPH = "\n\n"
 
 
 class Draft(Struct, frozen=True, kw_only=True):
@@ -127,21 +129,6 @@ def _as_bytes(text: str) -> bytes:
         raise UsageError("the title or the text is not UTF-8; save it as UTF-8 and try again") from error
 
 
-# So many entries are compared one by one; with more, the index that is there is asked.
-_FEW = 200
-# Words of a new text that the index is asked for: more of them find the same entries, later.
-_ASKED = 40
-# Of what speaks of the same subject, so many are named.
-_NAMED = 3
-
-
-class SimilarEntry(Struct, frozen=True):
-    """An entry that says nearly the same as a new one; `similarity` is the share of words they have in common."""
-
-    entry: Entry
-    similarity: float
-
-
 def create_entry(
     workspace: Workspace, address: str, text: str, options: WriteOptions, *, wing: WingKind | None = None
 ) -> WriteResult:
@@ -188,96 +175,126 @@ def refuse_taken(workspace: Workspace, address: str) -> None:
         raise LostRaceError(taken(address))
 
 
-def find_near(workspace: Workspace, address: str, text: str) -> tuple[SimilarEntry, ...]:
-    """Return the entries that say nearly the same as a text for an address, the nearest first, at most five.
+# What has no room of its own in the settings goes where its like does.
+ROOM_KINDS = {
+    EntryType.INVARIANT: "decision",
+    EntryType.DECISION: "decision",
+    EntryType.PATTERN: "pattern",
+    EntryType.NOTE: "context",
+}
 
-    An index that is not there, or far behind, is not built for it: then there are none.
+
+def place_of(workspace: Workspace, type_: EntryType, typed: str | None) -> str:
+    """Return `wing/room` or an address for what was typed: nothing, a wing, a room of the active wing, or more.
+
+    Raises UsageError where no wing is the active one, and for one word that is neither wing nor room.
     """
-    document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
-    new = interpret(document).entry
-    if new is None:
-        return ()
-    found = []
-    known = {one.address: one for one in _candidates(workspace, f"{new.title} {document.body}") if _is_alive(one)}
-    for other, body in workspace.catalog.plain_bodies(tuple(known)):
-        share = _similarity(new, document.body, known[other], body)
-        if share >= REVIEW_FROM:
-            found.append(SimilarEntry(known[other], share))
-    return tuple(sorted(found, key=lambda one: (-one.similarity, one.entry.address))[:CANDIDATES])
+    if typed is not None and "/" in typed:
+        return typed
+    room = workspace.settings.rooms[ROOM_KINDS[type_]]
+    if typed is None:
+        return f"{_active(workspace)}/{room}"
+    if typed in workspace.catalog.wings:
+        return f"{typed}/{room}"
+    wing = _active(workspace)
+    if typed in _rooms(workspace, wing):
+        return f"{wing}/{typed}"
+    raise UsageError(f"`{typed}` is neither a wing nor a room of `{wing}`; write {wing}/{room}, or WING/ROOM")
 
 
-def find_on_subject(workspace: Workspace, address: str, text: str, near: Iterable[SimilarEntry]) -> tuple[Entry, ...]:
-    """Return up to three more entries that speak of what a new one is about, those of its wing and its shared wings.
+def is_place(workspace: Workspace, typed: str) -> bool:
+    """Say whether one word of a command means a place and not a title."""
+    first, slash, _ = typed.partition("/")
+    if first in workspace.catalog.wings or not typed.strip():
+        return True
+    return not typed.split()[1:] if slash else any(typed in _rooms(workspace, wing) for wing in workspace.catalog.wings)
 
-    They hold most of what its title says, or its title and first paragraph, each word weighed by its rarity among the
-    entries that are looked at.
+
+def require_wing(workspace: Workspace, place: str, new: WingKind | None = None) -> tuple[Change, ...]:
+    """Return what makes the wing of a place: nothing where it is there, else the manifest of a `new` one of that kind.
+
+    Where only the catalog lacks the wing, its manifest is returned as it is.
+    Raises UsageError, with the nearest, where none is meant to be made; a folder without an entry is a wing, but at a
+    repository's top.
     """
-    document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
-    new = interpret(document).entry
-    if new is None or not text_terms(new.title):
+    wing, room, *_ = place.split("/")
+    wings, root = workspace.catalog.wings, workspace.location.root
+    at_top = workspace.location.repository is not None and workspace.location.under == ""
+    manifest = f"{wing}/{MANIFEST}"
+    if wing in wings:
         return ()
-    lead = f"{new.title} {without_comments(document.body).strip().partition(_PARAGRAPH)[0]}"
-    beside = {address, *new.supersedes, *(one.entry.address for one in near)}
-    wings = (new.wing, *shared_of(workspace.catalog.wings, new.wing))
-    found = {one.address: one for one in _candidates(workspace, lead) if _is_alive(one) and one.wing in wings}
-    held = {
-        other: text_terms(f"{found[other].title}\n{body}")
-        for other, body in workspace.catalog.plain_bodies(tuple(found))
-    }
-    by_title, by_lead = _shares(text_terms(new.title), held), _shares(text_terms(lead), held)
-    shares = {other: max(by_title[other], by_lead[other]) for other in held}
-    best = sorted((-share, other) for other, share in shares.items() if share >= MAY_OVERLAP and other not in beside)
-    return tuple(found[other] for _, other in best[:_NAMED])
-
-
-def _shares(asked: frozenset[str], held: Mapping[str, frozenset[str]]) -> dict[str, float]:
-    """Return the share of some terms that each of some texts holds, by weight."""
-    counts = Counter(term for terms in held.values() for term in terms & asked)
-    weights = {term: log(1 + (len(held) + 1) / (counts[term] + 1)) for term in asked}
-    whole = sum(weights.values())
-    return {other: sum(weights[term] for term in terms & asked) / whole for other, terms in held.items()}
-
-
-def _is_alive(entry: Entry) -> bool:
-    return entry.status is not Status.DEPRECATED
-
-
-def _candidates(workspace: Workspace, text: str) -> Iterable[Entry]:
-    entries = workspace.catalog.entries
-    if len(entries) <= _FEW:
-        return entries.values()
-    state = workspace.index.state(live=workspace.catalog.digests)
-    if not state.usable or state.stale > _FEW:
+    if (root / manifest).is_file():
+        refuse_unmade_wing(workspace, wing)
+        # Another process made it since the files were read: the plan is to know it, and not to write it.
+        there = read_regular(root / manifest)
+        return (Change(manifest, manifest, there, there),)
+    if new is not None:
+        text = manifest_text(wing, workspace.location.repository, kind=new)
+        return (Change(manifest, manifest, None, text.encode()),)
+    if not at_top and (root / wing).is_dir():
         return ()
-    alive = frozenset(entries.keys() - of_kind(entries, Status.DEPRECATED))
-    question = " ".join(list(dict.fromkeys(text.split()))[:_ASKED])
-    answer = workspace.find_text(question, alive)
-    return (entries[match.key] for match in answer.matches[:CANDIDATES])
+    close = [f"{name}/{room}" for name in get_close_matches(wing, wings, n=3, cutoff=0.5)]
+    close = close or [f"{name}/{wing}" for name in wings if wing in _rooms(workspace, name)]
+    hint = f"did you mean {' or '.join(close[:3])}? " if close else ""
+    raise UsageError(f"there is no wing `{wing}`; {hint}`--new-wing` makes one")
 
 
-def _similarity(new: Entry, new_body: str, old: Entry, old_body: str) -> float:
-    """Compare titles and all that they say, and as saving does where both are of one kind and wing."""
-    titles = jaccard(words_once(new.title), words_once(old.title))
-    if (new.type, new.wing) == (old.type, old.wing):
-        pairs = ((new, new_body), (old, old_body))
-        one, other = (Subject(entry.title, rationale_of(without_code(body))).words for entry, body in pairs)
-        return max(titles, jaccard(one, other), _of_all(new, new_body, old, old_body))
-    return max(titles, _of_all(new, new_body, old, old_body))
+def refuse_unmade_wing(workspace: Workspace, wing: str) -> None:
+    """Raise UsageError for a wing that would not be read: at a repository's top a wing has a manifest."""
+    at_top = workspace.location.repository is not None and workspace.location.under == ""
+    if at_top and wing not in workspace.catalog.wings and wing not in workspace.reread().catalog.wings:
+        hint = f"write {wing}/README.md with `kind: project` between two lines of `---` first"
+        raise UsageError(f"`{wing}` is no wing: at the repository's top a wing has a manifest; {hint}")
 
 
-def _of_all(new: Entry, new_body: str, old: Entry, old_body: str) -> float:
-    return jaccard(words_once(f"{new.title}\n{new_body}"), words_once(f"{old.title}\n{old_body}"))
+def _rooms(workspace: Workspace, wing: str) -> frozenset[str]:
+    own = (address.split("/")[1] for address in workspace.catalog.addresses if address.startswith(f"{wing}/"))
+    return frozenset((*own, *workspace.settings.rooms.values()))
 
 
-def near_remarks(near: Iterable[SimilarEntry]) -> Iterator[str]:
-    """Yield the sentence that names what says nearly the same; none where nothing does."""
-    told = [f"{one.entry.address} ({one.entry.type.value}, {one.similarity:.0%})".replace("%)", " %)") for one in near]
-    if told:
-        yield f"much the same is said by {', '.join(told)}; `mdmem show {told[0].split(' ')[0]}` shows it"
+def _active(workspace: Workspace) -> str:
+    try:
+        wing = resolve_scope(workspace.catalog, workspace.settings, Filters()).wing
+    except AmbiguousWingError as error:
+        listed = ", ".join(f"`{name}`" for name in workspace.catalog.wings)
+        hint = "write WING/ROOM, or set `default_wing` in mdmem.toml"
+        raise UsageError(f"which wing is meant? {hint}: {listed}") from error
+    if wing is None:
+        raise UsageError("there is no wing yet; `mdmem init --wing NAME` makes one")
+    return wing
 
 
-def subject_remarks(entries: Sequence[Entry]) -> Iterator[str]:
-    """Yield the sentence that names what speaks of the same subject; none where nothing does."""
-    if entries:
-        named = ", ".join(f"{one.address} ({one.type.value})" for one in entries)
-        yield f"on this subject: {named}; `mdmem show {entries[0].address}` shows it"
+_ID_BYTES = 120
+
+
+def room_for(settings: Settings, kind: str, room: str | None) -> str:
+    """Return the room that a record goes to; raises UsageError for a name that no room has."""
+    if room is None:
+        return settings.rooms[kind]
+    if not is_well_formed("room", room) or why_not_on_windows(room):
+        close = well_formed("room", room)
+        hint = f"; did you mean `{close}`?" if close and not why_not_on_windows(close) else "; write `anti-patterns`"
+        raise UsageError(f"`room`: `{visible(room)}` is no name for a room{hint}")
+    return room
+
+
+def free_address(workspace: Workspace, wing: str, room: str, *, kind: str, title: str) -> str:
+    """Return an address that nobody has, the entry-id from the title, with a number where that one is taken."""
+    plain = f"{wing}/{room}/{entry_id_of(title, kind)}"
+    # Where capital letters do not count, two addresses that differ in them alone are one file.
+    known = {address.casefold() for address in workspace.catalog.addresses}
+    numbered = (plain if number == 1 else f"{plain}-{number}" for number in count(1))
+    files = workspace.location.root
+    return next(one for one in numbered if one.casefold() not in known and not os.path.lexists(files / f"{one}.md"))
+
+
+def entry_id_of(title: str, kind: str) -> str:
+    """Return an entry-id that people recognise from a title, of whatever script; the kind where nothing is left."""
+    try:
+        name = slug_of(title)
+    except UsageError:
+        # A title in another script: its own letters are allowed in names, too.
+        folded = well_formed("entry", unicodedata.normalize("NFC", title).casefold()) or ""
+        name = folded.encode()[:_ID_BYTES].decode(errors="ignore").strip("-")
+    is_fit = bool(name) and is_well_formed("entry", name) and not why_not_on_windows(name) and not is_prose(name)
+    return name if is_fit else f"{kind}-{name}" if name and is_well_formed("entry", f"{kind}-{name}") else kind

@@ -13,11 +13,8 @@ from mdmem.model.entry import Entry, Status, day_of
 from mdmem.store.catalog import Catalog
 from mdmem.store.workspace.addresses import resolve_name, resolve_names
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.change_set import ChangeSet
-from mdmem.write.citations import cited_by, listed
-from mdmem.write.message import Verb, WriteAction
-from mdmem.write.patch import Value, patched
-from mdmem.write.supersede import drafts_for
+from mdmem.write.change_set import ChangeSet, Value, Verb, WriteAction, patched
+from mdmem.write.supersede import cited_by, drafts_for, listed
 from mdmem.write.write import WriteOptions, WriteResult, write
 
 

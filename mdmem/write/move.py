@@ -20,11 +20,9 @@ from mdmem.model.finding import Edit
 from mdmem.store.tree import SETTINGS_NAME, FileKind, Unreadable, read_one
 from mdmem.store.workspace.addresses import from_root, resolve_name
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.change_set import Change, ChangeSet
-from mdmem.write.create import require_names
-from mdmem.write.files import TEMPORARY
-from mdmem.write.message import Verb, WriteAction
-from mdmem.write.place import require_wing
+from mdmem.write.apply import TEMPORARY
+from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
+from mdmem.write.create import require_names, require_wing
 from mdmem.write.write import WriteOptions, WriteResult, write
 
 

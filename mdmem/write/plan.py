@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+import difflib
+import unicodedata
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.errors import LostRaceError
-from mdmem.markdown.layout import UnpatchableError
-from mdmem.markdown.parse import rationale_span, without_code
+from mdmem.errors import LostRaceError, NotFoundError
+from mdmem.markdown.layout import UnpatchableError, apply_edits, replace_in_body
+from mdmem.markdown.parse import Document, parse_document, rationale_span, without_code
+from mdmem.markdown.patch import add_relations, set_fields
 from mdmem.markdown.similarity import CANDIDATES, DedupOutcome, DedupVerdict, Known, Subject, judge
-from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, Status, instant_of, moment_on
-from mdmem.store.catalog import Catalog
+from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, Relation, Status, instant_of, moment_on
+from mdmem.store.catalog import Catalog, full_address
 from mdmem.store.state import read_json, write_json
 from mdmem.store.workspace.scope import shared_of
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.calls import PRODUCED, PRODUCED_BY, SaveRequest
-from mdmem.write.change_set import Change, ChangeSet
-from mdmem.write.compose import ComposedEntry, compose_record
+from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction, added, patched
+from mdmem.write.create import free_address, room_for
 from mdmem.write.governance import status_for_agent
-from mdmem.write.message import Verb, WriteAction
-from mdmem.write.patch import added, patched
-from mdmem.write.records import DecisionRecord, MemoryScope, PatternRecord, Record
+from mdmem.write.records import (
+    PRODUCED,
+    PRODUCED_BY,
+    PROPERTIES,
+    ComposedEntry,
+    DecisionRecord,
+    EntityRecord,
+    MemoryScope,
+    PatternRecord,
+    Record,
+    RelatedEntity,
+    SaveRequest,
+    compose_record,
+    relation_properties,
+)
 from mdmem.write.results import SaveResult, SaveStatus, failed
 from mdmem.write.supersede import ended, inherited, refuse_unfit
-from mdmem.write.target import Target, free_address, room_for
 
 # Raised whenever `subject_of` or the fingerprint changes.
 _VERSION, _FILE = "3", "subjects.json"
@@ -357,3 +371,113 @@ def _for_a_person(saving: SaveContext, verdict: DedupVerdict) -> SaveResult:
 
 def _is_draft(catalog: Catalog, address: str) -> bool:
     return address in catalog.entries and catalog.entries[address].status is Status.DRAFT
+
+
+class Target(Struct, frozen=True, kw_only=True):
+    """The wing that a record goes to, the manifests of wings that are made for it, and whether it needs a token."""
+
+    wing: str
+    manifests: tuple[Change, ...] = ()
+    needs_token: bool = False
+
+
+LABEL = "entity"
+
+
+def plan_entity(saving: SaveContext, record: EntityRecord) -> PlannedSave:
+    """Return what makes an entity, or brings the one of its name within the scope up to date.
+
+    Raises NotFoundError for a relation to what is not there, naming the nearest.
+    """
+    known = _of_name(saving, record)
+    related = [(one, _target(saving, one)) for one in record.related]
+    properties = {f"{one.type} {to}": one.properties for one, to in related}
+    relations = tuple(dict.fromkeys(Relation(one.type.value, to) for one, to in related))
+    if known is None:
+        more = {"relations": relations, PROPERTIES: relation_properties(None, properties)}
+        return planned_new(saving, composed_for(saving, record, **more), DedupVerdict(DedupOutcome.NEW))
+    return _update(saving, record, known, relations, properties)
+
+
+def _of_name(saving: SaveContext, record: EntityRecord) -> Entry | None:
+    """Return the entity of a name in a wing and focus; of several the one in force, then the first by address."""
+    focus = saving.request.text("focus") if record.scope is not MemoryScope.GLOBAL else None
+    found = [
+        entry
+        for entry in _entities(saving.catalog)
+        if entry.wing == saving.target.wing and entry.focus == focus and _same_name(_name(entry), record.entity_name)
+    ]
+    return min(found, key=lambda entry: (not entry.is_in_force, entry.address), default=None)
+
+
+def _entities(catalog: Catalog) -> Iterator[Entry]:
+    for entry in catalog.entries.values():
+        if entry.type is EntryType.NOTE and entry.label == LABEL and entry.status is not Status.DEPRECATED:
+            yield entry
+
+
+def _name(entry: Entry) -> str:
+    return entry.entity or entry.title
+
+
+def _same_name(one: str, other: str) -> bool:
+    folded = (" ".join(unicodedata.normalize("NFKC", name).casefold().split()) for name in (one, other))
+    return next(folded) == next(folded)
+
+
+def _target(saving: SaveContext, related: RelatedEntity) -> str:
+    """Return the address that a relation leads to: an entry's address, full or short, or the name of an entity."""
+    catalog, wing = saving.catalog, saving.target.wing
+    near = f"{wing}/{saving.room}/-"
+    address = full_address(related.entity_id, near, catalog.addresses)
+    if address is not None and address in catalog.entries:
+        return address
+    # A name means what is near: those of other projects have to be written as addresses.
+    wings = {wing, *(one.name for one in catalog.wings.values() if one.is_shared)}
+    near_ones = [one for one in _entities(catalog) if one.wing in wings]
+    named = [entry.address for entry in near_ones if _same_name(_name(entry), related.entity_id)]
+    if named:
+        return min(named, key=lambda one: (not one.startswith(f"{wing}/"), one))
+    known = {_name(entry): entry.address for entry in near_ones} | {one: one for one in catalog.entries}
+    close = difflib.get_close_matches(related.entity_id, known, n=1, cutoff=0.4)
+    hint = f"did you mean `{known[close[0]]}`?" if close else "save that one first"
+    raise NotFoundError(f"there is no entity `{related.entity_id}` to relate to; {hint}")
+
+
+def _update(
+    saving: SaveContext,
+    record: EntityRecord,
+    known: Entry,
+    relations: tuple[Relation, ...],
+    properties: Mapping[str, Mapping[str, Any]],
+) -> PlannedSave:
+    document = saving.catalog.document(known.path)
+    after = _with_fact(document, record.fact)
+    new = [one for one in relations if one not in known.relations]
+    if new:
+        patched = parse_document(known.path, after)
+        after = apply_edits(patched.data, add_relations(patched, new))
+    fields: Mapping[str, Any] = document.fields or {}
+    held = relation_properties(fields.get(PROPERTIES), properties)
+    if held is not None:
+        last = parse_document(known.path, after)
+        after = apply_edits(last.data, set_fields(last, {PROPERTIES: held}))
+    result = SaveResult(
+        status=SaveStatus.SAVED, artifact_id=known.address, message=f"{known.address} is brought up to date"
+    )
+    if after == document.data:
+        return PlannedSave(replace(result, message=f"{known.address} says so already; nothing was written"))
+    change, action = Change(known.path, known.path, document.data, after), WriteAction(Verb.UPDATE, known.address)
+    return PlannedSave(result, ChangeSet((change,), actions=(action,), agent=saving.request.text("agent")))
+
+
+def _with_fact(document: Document, fact: str) -> bytes:
+    """Return the file with another body; where it says that already, not a byte is changed."""
+    if document.body.strip() == fact.strip():
+        return document.data
+    body = document.body
+    start, end, text = len(body) - len(body.lstrip()), len(body.rstrip()), fact.strip()
+    if not body.strip():
+        closed = "" if document.data.endswith(b"\n") else "\n"
+        start, end, text = 0, len(body), f"{closed}\n{text}\n"
+    return apply_edits(document.data, replace_in_body(document, start, end - start, text))

@@ -18,21 +18,11 @@ from mdmem.store.state.tokens import check_token, use_token
 from mdmem.store.workspace.addresses import resolve_full
 from mdmem.store.workspace.scope import Filters, get_wing, is_doubtful, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.change_set import Change
-from mdmem.write.create import (
-    Draft,
-    SimilarEntry,
-    address_of,
-    compose,
-    create_entry,
-    find_near,
-    find_on_subject,
-    refuse_taken,
-)
+from mdmem.write.change_set import Change, Value
+from mdmem.write.create import ROOM_KINDS, Draft, address_of, compose, create_entry, refuse_taken
 from mdmem.write.governance import needs_token, why_no_global_writes
-from mdmem.write.patch import Value
-from mdmem.write.place import ROOM_KINDS
-from mdmem.write.successor import compose_successor, supersede_with
+from mdmem.write.similar import SimilarEntry, find_near, find_on_subject
+from mdmem.write.supersede import compose_successor, supersede_with
 from mdmem.write.write import WriteOptions, WriteResult, new_fault
 
 

@@ -24,12 +24,11 @@ from mdmem.store.workspace.own_memory import make_own_memory
 from mdmem.store.workspace.scope import Filters, find_wing, is_doubtful, resolve_scope, scope_state
 from mdmem.store.workspace.visibility import may_write_to, require_writable
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.compose import ComposedEntry, entry_text, read_back
-from mdmem.write.create import SimilarEntry, create, find_near
+from mdmem.write.attempt import WAS_LOST, ResentSave
+from mdmem.write.create import create, free_address, room_for
 from mdmem.write.governance import needs_token, status_for_agent
-from mdmem.write.json_reader import JsonObject, plain_text, shown
-from mdmem.write.resend import WAS_LOST, ResentSave
-from mdmem.write.target import free_address, room_for
+from mdmem.write.records import ComposedEntry, JsonObject, entry_text, plain_text, read_back, shown
+from mdmem.write.similar import SimilarEntry, find_near
 from mdmem.write.write import WriteOptions, is_written, new_fault, write_once
 
 METADATA, RELATED = "x-metadata", "x-related-to"

@@ -25,8 +25,8 @@ from mdmem.store.settings import Settings
 from mdmem.store.tree import OverlaidTree, TreeFile, Unreadable
 from mdmem.store.workspace.remote_wings import refuse_remote
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.change_set import Change, ChangeSet, apply
-from mdmem.write.message import Verb, commit_message, subject_of
+from mdmem.write.apply import apply
+from mdmem.write.change_set import Change, ChangeSet, Verb, commit_message, subject_of
 
 _HARMLESS = (EdgeKind.SOUND, EdgeKind.PENDING)
 

@@ -10,8 +10,7 @@ from lives import NEW, OLD, RULE, changed_lines, lived_in, two_entries
 from mdmem.errors import LostRaceError, UsageError
 from mdmem.store.settings import Approvals, Settings
 from mdmem.write.approve import plan_approval
-from mdmem.write.change_set import ChangeSet
-from mdmem.write.message import Verb, WriteAction
+from mdmem.write.change_set import ChangeSet, Verb, WriteAction
 
 TODAY = date(2026, 11, 21)
 ADA, BOB = "Ada <ada@example.org>", "Bob <bob@example.org>"

@@ -12,10 +12,9 @@ from builders import make_root, snapshot, write
 from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError
 from mdmem.store.state import swap
 from mdmem.store.state.files import BusyError, write_lock
-from mdmem.write import change_set as module
-from mdmem.write import files as writing
-from mdmem.write.change_set import Change, ChangeSet, apply
-from mdmem.write.files import FileTransaction
+from mdmem.write import apply as writing
+from mdmem.write.apply import FileTransaction, apply
+from mdmem.write.change_set import Change, ChangeSet
 
 A, B = "app/rules/a.md", "app/rules/b.md"
 
@@ -180,7 +179,7 @@ def test_plan_waits_for_another_writer(tmp_path: Path) -> None:
 
 def test_busy_lock_is_said_and_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan, state = two_files(tmp_path), tmp_path / "state"
-    monkeypatch.setattr(module, "write_lock", lambda folder: write_lock(folder, wait=0.05))
+    monkeypatch.setattr(writing, "write_lock", lambda folder: write_lock(folder, wait=0.05))
     with write_lock(state), pytest.raises(BusyError):
         apply(tmp_path, plan, state=state)
     assert contents(tmp_path) == (b"old a\n", b"old b\n")

@@ -17,9 +17,8 @@ from mdmem.store.catalog import load
 from mdmem.store.settings import Settings
 from mdmem.store.tree import Tree, TreeFile, Unreadable, WorkingTree, digest_of, read_one
 from mdmem.store.tree.views import OverlaidTree
-from mdmem.write.change_set import apply
-from mdmem.write.fix import FixResult, mend_all
-from mdmem.write.fix_choice import choose
+from mdmem.write.apply import apply
+from mdmem.write.fix import FixResult, choose, mend_all
 
 PATH = "app/rules/a.md"
 TEXT = b"---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\ntitle: A\n---\n\nText.\n"

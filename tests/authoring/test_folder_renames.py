@@ -7,8 +7,9 @@ import pytest
 from builders import snapshot, write
 
 from mdmem.errors import EnvironmentFaultError
-from mdmem.write import files
-from mdmem.write.change_set import Change, ChangeSet, apply, in_fewest
+from mdmem.write import apply as files
+from mdmem.write.apply import apply, in_fewest
+from mdmem.write.change_set import Change, ChangeSet
 
 
 def folders(root: Path, renames: dict[str, str]) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from builders import git, make_repository
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.write.message import Verb, WriteAction, commit_message, subject_of
+from mdmem.write.change_set import Verb, WriteAction, commit_message, subject_of
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from mdmem.model.finding import Finding, Place
 from mdmem.store.catalog import load
 from mdmem.store.settings import Settings
 from mdmem.store.tree import Tree, WorkingTree
-from mdmem.write.change_set import apply
+from mdmem.write.apply import apply
 from mdmem.write.fix import FixResult, brought, mend_all
 
 

@@ -8,9 +8,8 @@ from builders import open_root, write, write_entry
 from lives import NEW, OLD, changed_lines, lived_in, two_entries
 
 from mdmem.errors import UsageError
-from mdmem.write.change_set import ChangeSet
+from mdmem.write.change_set import ChangeSet, Verb, WriteAction
 from mdmem.write.lifecycle import plan_deprecation, plan_end_of_review, plan_review
-from mdmem.write.message import Verb, WriteAction
 from mdmem.write.supersede import plan_supersession
 
 TODAY = date(2026, 11, 21)

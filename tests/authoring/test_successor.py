@@ -10,10 +10,9 @@ from lives import NEW, OLD, RULE, two_entries
 
 from mdmem.errors import LostRaceError, UsageError
 from mdmem.model.entry import EntryType, Status
-from mdmem.write.change_set import ChangeSet
+from mdmem.write.change_set import ChangeSet, Verb, WriteAction
 from mdmem.write.create import Draft
-from mdmem.write.message import Verb, WriteAction
-from mdmem.write.successor import plan_succession, successor_text
+from mdmem.write.supersede import plan_succession, successor_text
 
 TODAY = date(2026, 11, 21)
 THREE = "nav/architecture/use-three-threads"

@@ -9,8 +9,7 @@ from lives import NEW, OLD, RULE, changed_lines, lived_in, two_entries
 
 from mdmem.errors import LostRaceError, UsageError
 from mdmem.model.entry import Status
-from mdmem.write.change_set import ChangeSet
-from mdmem.write.message import Verb, WriteAction
+from mdmem.write.change_set import ChangeSet, Verb, WriteAction
 from mdmem.write.supersede import plan_supersession
 
 TODAY = date(2026, 11, 21)

@@ -8,9 +8,8 @@ from builders import open_root, write, write_entry
 from lives import NEW, OLD, RULE, changed_lines, lived_in, two_entries
 
 from mdmem.errors import UsageError
-from mdmem.write.change_set import ChangeSet
+from mdmem.write.change_set import ChangeSet, Verb, WriteAction
 from mdmem.write.lifecycle import plan_verification
-from mdmem.write.message import Verb, WriteAction
 
 TODAY = date(2026, 11, 21)
 

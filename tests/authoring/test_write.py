@@ -16,7 +16,7 @@ from mdmem.write.approve import approve
 from mdmem.write.create import Draft, create_entry
 from mdmem.write.lifecycle import deprecate, end_review, review, verify
 from mdmem.write.move import move as move_in
-from mdmem.write.successor import compose_successor, supersede_with
+from mdmem.write.supersede import compose_successor, supersede_with
 from mdmem.write.write import WriteOptions, WriteResult
 
 OLD, MOVED, DRAFT = "nav/architecture/threads", "nav/other/threads", "nav/notes/next"
@@ -127,9 +127,10 @@ def test_what_others_write_that_no_plan_names_stops_nobody(root: Path, monkeypat
 
 
 def test_fixes_are_those_of_the_files_as_they_are(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mdmem.write import change_set, fix
+    from mdmem.write import apply as applying
+    from mdmem.write import fix
 
-    whole, others = change_set.apply, ["nav/notes/one", "nav/notes/two"]
+    whole, others = applying.apply, ["nav/notes/one", "nav/notes/two"]
 
     def carry_out(*given: Any, **named: Any) -> None:
         write_entry(root, others[1], TEXT, title="Two", see="architecture/threads")

@@ -13,9 +13,8 @@ from typing import Any
 from builders import make_repository, make_root, open_root, write
 
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.pending import PendingQueue
 from mdmem.write.results import BatchSaveResult, SaveResult, SaveStanding
-from mdmem.write.save import get_save_status, open_queue, request_approval, save_with_learnings
+from mdmem.write.save import PendingQueue, get_save_status, open_queue, request_approval, save_with_learnings
 from mdmem.write.save import save as save_kind
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

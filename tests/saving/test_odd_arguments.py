@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mdmem.render.json import dump
 from mdmem.store.catalog import load
 from mdmem.store.tree import WorkingTree
-from mdmem.write.json_reader import shown
+from mdmem.write.records import shown
 from mdmem.write.results import BatchSaveResult, SaveResult, SaveStatus
 from mdmem.write.save import save
 from saving.agents import NOON, agent, context, decision, entity, pattern, project, session

@@ -13,9 +13,8 @@ from mdmem.change.hygiene import run_hygiene
 from mdmem.checks.run import CheckRequest, check
 from mdmem.markdown.similarity import Subject
 from mdmem.model.entry import EntryType, Status
-from mdmem.write.compose import ComposedEntry, compose_record
 from mdmem.write.plan import subject_of
-from mdmem.write.records import DecisionRecord, read_decision
+from mdmem.write.records import ComposedEntry, DecisionRecord, compose_record, read_decision
 from saving.agents import WORDS, agent, context, decision, entries, outcome, pattern, project, save, session
 
 TEXT = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], include_characters="\n"), min_size=1)
