@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from mdmem.errors import UsageError
-from mdmem.model.entry import visible
+from mdmem.model.text import visible
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 

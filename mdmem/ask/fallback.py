@@ -13,7 +13,7 @@ from mdmem.ask.question import AnswerBasis, Passage, Question
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.markdown.text import tokens_of
-from mdmem.model.entry import KEY, origin_in
+from mdmem.model.origin import KEY, origin_in
 from mdmem.store.git import Repository, find_repository, matching_lines, search_lines
 from mdmem.store.index.analysis import ask
 from mdmem.store.settings import Settings

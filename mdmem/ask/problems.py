@@ -7,8 +7,9 @@ from unicodedata import category
 
 from msgspec.structs import replace
 
-from mdmem.model.entry import Entry, visible
+from mdmem.model.entry import Entry
 from mdmem.model.finding import Finding, Place
+from mdmem.model.text import visible
 from mdmem.store.catalog import Catalog, is_misplaced
 from mdmem.store.catalog.addresses import acting_in, is_misnamed
 from mdmem.store.tree import FileKind

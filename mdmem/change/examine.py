@@ -15,7 +15,8 @@ from msgspec import Struct
 from mdmem.change.hygiene_report import Groups, HygieneFindings, StaleItem
 from mdmem.change.near_duplicates import NearPair, alike, near_ones, near_pairs, numbered, without_template
 from mdmem.markdown.similarity import REVIEW_FROM, jaccard, words_once
-from mdmem.model.entry import LINK_FIELDS, Entry, EntryType, Status, Wing, label_of
+from mdmem.model.entry import Entry, EntryType, Status, Wing, label_of
+from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding, Place
 from mdmem.model.globs import fixed_part, matches
 from mdmem.store.catalog import Catalog

@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from mdmem.errors import NotFoundError
 from mdmem.markdown.parse import Document, first_heading, parse_document
-from mdmem.model.entry import KEY, origin_in, read_origin, title_of
+from mdmem.model.entry import title_of
 from mdmem.model.lineage import Stance
+from mdmem.model.origin import KEY, origin_in, read_origin
 from mdmem.store.git import Repository, read_blobs
 from mdmem.store.git.history import Commit, FileRevision, file_changes, history
 from mdmem.store.git.merge import is_shallow

@@ -46,7 +46,8 @@ from mdmem.checks.engine import get_check
 from mdmem.checks.registry import CHANGE
 from mdmem.markdown.parse import without_code
 from mdmem.markdown.similarity import SUPERSEDES_FROM, words_once
-from mdmem.model.entry import LINK_FIELDS, Entry, Status
+from mdmem.model.entry import Entry, Status
+from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.model.globs import any_match
 from mdmem.store.catalog import Catalog

@@ -9,7 +9,8 @@ from difflib import SequenceMatcher
 
 from mdmem.change.comparison import Comparison
 from mdmem.change.review_model import FieldChange, FieldEdit, Rewording, Span
-from mdmem.model.entry import LINK_FIELDS, Entry, EntryType, Relation
+from mdmem.model.entry import Entry, EntryType, Relation
+from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.store.catalog.changes import BINDING_FIELDS, Changed
 

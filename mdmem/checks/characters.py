@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from mdmem.checks.case import Case
 from mdmem.checks.paths import at_path, files_and_folders
 from mdmem.markdown.parse import Document
-from mdmem.model.entry import visible
 from mdmem.model.finding import Finding, Severity
+from mdmem.model.text import visible
 from mdmem.store.catalog.addresses import acting_in, is_misnamed
 
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")

@@ -13,7 +13,8 @@ from mdmem.checks.prose import text_gives_reason
 from mdmem.checks.suppressions import Suppression, suppressions_in
 from mdmem.markdown.links import BodyLink, body_links, may_hold_links
 from mdmem.markdown.parse import Document, without_code
-from mdmem.model.entry import LINK_FIELDS, Status
+from mdmem.model.entry import Status
+from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.record import StoredRecord
 

@@ -29,8 +29,9 @@ from mdmem.cli.completion import complete_address, complete_draft, complete_in_f
 from mdmem.cli.editor import Typed, edited, give_up_empty, piped_text, typing
 from mdmem.cli.short_help import ShortHelp
 from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
-from mdmem.model.entry import EntryType, Status, with_hints, without_hints
+from mdmem.model.entry import EntryType, Status
 from mdmem.model.spelling import meant_value
+from mdmem.model.templates import with_hints, without_hints
 from mdmem.render.writes import near_json, written_json
 from mdmem.store.workspace.addresses import from_here, from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of

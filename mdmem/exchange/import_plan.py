@@ -29,8 +29,10 @@ from mdmem.exchange.source import in_project
 from mdmem.markdown.fields import scalar
 from mdmem.markdown.links import BodyLink, body_links, image_links
 from mdmem.markdown.parse import without_code
-from mdmem.model.entry import KEY, Entry, Origin, Status, content_digest, title_of
-from mdmem.model.fields import FIELDS, Kind
+from mdmem.model.entry import Entry, Status, title_of
+from mdmem.model.fields import FIELDS
+from mdmem.model.kinds import Kind
+from mdmem.model.origin import KEY, Origin, content_digest
 from mdmem.store.git.history import first_days
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction

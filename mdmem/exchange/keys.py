@@ -12,7 +12,8 @@ from msgspec import Struct, field
 from mdmem.exchange.moments import read_date
 from mdmem.exchange.record import Claim, ClaimKind
 from mdmem.exchange.relations import claims_of, kind_of_key
-from mdmem.model.fields import FIELDS, Holder, Kind
+from mdmem.model.fields import FIELDS
+from mdmem.model.kinds import Holder, Kind
 from mdmem.model.spelling import synonym
 
 Value = str | tuple[str, ...]

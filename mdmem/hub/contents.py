@@ -18,7 +18,8 @@ from mdmem.markdown.fields import body_of
 from mdmem.markdown.links import body_links, may_have_links
 from mdmem.markdown.parse import parse_document, without_code
 from mdmem.model.access import EVERYTHING
-from mdmem.model.entry import LINK_FIELDS, Entry
+from mdmem.model.entry import Entry
+from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.globs import any_match
 from mdmem.store.catalog import Catalog, is_entry_place, part_of, settings_bytes
 from mdmem.store.catalog.addresses import MANIFEST, full_address, is_manifest, is_plain_address, with_full_links

@@ -15,7 +15,8 @@ from mdmem.hub.contents import links_in_body
 from mdmem.hub.names import own_names, remote_url
 from mdmem.hub.reader import HubDependent, HubStated, Reader, SeenRow, SeenWing
 from mdmem.hub.repository_copy import Origins, WingOrigin
-from mdmem.model.entry import LINK_FIELDS, Entry
+from mdmem.model.entry import Entry
+from mdmem.model.fields import LINK_FIELDS
 from mdmem.store.workspace.addresses import resolve_name
 from mdmem.store.workspace.workspace import Workspace
 

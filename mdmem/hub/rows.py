@@ -14,8 +14,9 @@ from zlib import crc32
 
 from msgspec import Struct
 
-from mdmem.model.entry import DATE_FIELDS, Wing
-from mdmem.model.fields import Searched, searched_as
+from mdmem.model.entry import Wing
+from mdmem.model.fields import DATE_FIELDS, searched_as
+from mdmem.model.kinds import Searched
 from mdmem.record import UNPACKABLE, pack, unpack
 from mdmem.store.catalog.snapshot import RECORD_VERSION, LoadedFile, read_dates
 from mdmem.store.index.analysis import VERSION, ask, positions_of

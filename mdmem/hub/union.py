@@ -17,7 +17,8 @@ from mdmem.hub.rows import SAMPLES, lexeme, unpacked_file
 from mdmem.hub.text import EVERY_ROW, all_of, candidates, within
 from mdmem.markdown.parse import parse_document
 from mdmem.model.access import EVERYTHING, Access
-from mdmem.model.entry import LINK_FIELDS, Entry, Wing, WingKind
+from mdmem.model.entry import Entry, Wing, WingKind
+from mdmem.model.fields import LINK_FIELDS
 from mdmem.store.catalog import LoadedFile, interpret
 from mdmem.store.index.protocol import FullText
 from mdmem.store.settings import Settings, parse_settings

@@ -30,8 +30,10 @@ from mdmem.lsp.session import EditorSession
 from mdmem.lsp.spots import Spot, SpotKind
 from mdmem.lsp.texts import entry_lines, plain_line, shown
 from mdmem.markdown.fields import scalar
-from mdmem.model.entry import BODIES, Entry, EntryType, Status, WingKind, title_of
-from mdmem.model.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS, Field, Holder, Kind
+from mdmem.model.entry import Entry, EntryType, Status, WingKind, title_of
+from mdmem.model.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS
+from mdmem.model.kinds import Field, Holder, Kind
+from mdmem.model.templates import BODIES
 from mdmem.render.lineage_graph import BoxState, state_of
 from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.workspace.scope import shared_of

@@ -11,7 +11,8 @@ from mdmem.errors import MdmemError
 from mdmem.lsp.place import EditorPage, is_here
 from mdmem.lsp.spots import SpotKind
 from mdmem.lsp.workspace_edit import proved_edit
-from mdmem.model.entry import REASON, Entry, Status
+from mdmem.model.entry import Entry, Status
+from mdmem.model.templates import REASON
 from mdmem.write.approve import approver, plan_approval
 from mdmem.write.change_set import ChangeSet
 from mdmem.write.create import Draft

@@ -27,7 +27,7 @@ from mdmem.lsp.options import EditorSkills
 from mdmem.lsp.spots import meant, parts_of
 from mdmem.markdown.links import BodyLink, body_links, may_have_links
 from mdmem.markdown.parse import without_code
-from mdmem.model.entry import LINK_FIELDS
+from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.store.catalog import Catalog
 from mdmem.store.catalog.links import reference_of

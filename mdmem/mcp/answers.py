@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from mdmem.model.entry import visible_text
+from mdmem.model.text import visible_text
 
 _BARE = re.compile(r"[\w./@+:~#*-]{1,200}\Z")
 _WORDS = {"null", "true", "false"}

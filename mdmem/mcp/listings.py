@@ -14,9 +14,10 @@ from mdmem.errors import NotFoundError
 from mdmem.mcp.answers import as_text, fenced, plain
 from mdmem.mcp.arguments import hint, shown
 from mdmem.mcp.markdown import LARGEST, MARGIN, Block, code, codes, fitted, problem_lines
-from mdmem.model.entry import Entry, EntryType, Wing, visible
+from mdmem.model.entry import Entry, EntryType, Wing
 from mdmem.model.finding import Finding
 from mdmem.model.lineage import marked
+from mdmem.model.text import visible
 from mdmem.render.entries import standing
 from mdmem.render.lineage_graph import lineage_graph
 from mdmem.render.mermaid import MOST, lineage_flowchart

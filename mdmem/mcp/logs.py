@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from mdmem.mcp.rate_limits import Buckets
-from mdmem.model.entry import visible, visible_text
+from mdmem.model.text import visible, visible_text
 
 # Of one kind so many lines at once, and then one in so many seconds.
 _LINES, _SECONDS = 10, 10

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from mdmem.mcp.answers import plain
-from mdmem.model.entry import visible
 from mdmem.model.finding import Finding
+from mdmem.model.text import visible
 
 # The strictest clients take no more characters of one answer.
 LARGEST = 40_000

@@ -24,7 +24,7 @@ from mdmem.mcp.listings import (
     wing_text,
 )
 from mdmem.mcp.markdown import LARGEST
-from mdmem.model.json_schema import front_matter_schema
+from mdmem.model.fields import front_matter_schema
 from mdmem.store.workspace.workspace import Workspace
 
 MARKDOWN = "text/markdown"

@@ -12,7 +12,7 @@ from typing import Any
 
 from mdmem.ask.entries import ShownEntry
 from mdmem.ask.question import Hit, SearchResult
-from mdmem.model.entry import visible
+from mdmem.model.text import visible
 from mdmem.render.entries import search_text, standing
 from mdmem.render.ink import Ink
 

@@ -1,4 +1,8 @@
-"""The types of entries and wings, and small questions about one entry."""
+"""The types of entries and wings: the one definition of each field, and small questions about one entry.
+
+A new field is one attribute of `Entry` or `Wing`. The order of the attributes is the order in which new keys are
+written; parsing, JSON Schema, search, completion and the guide's tables derive from the annotations.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from enum import StrEnum
-from hashlib import sha1
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from msgspec import Struct
 
-from mdmem.model.fields import KNOWN_FIELDS, Kind, names_of
+from mdmem.model.kinds import Field, Globs, Holder, Kind, Links, Names, Pairs, Searched, Share, Text, Texts, Version
 from mdmem.record import StoredRecord
 
-LINK_FIELDS = names_of(Kind.LINKS)
-DATE_FIELDS = tuple(name for name in names_of(Kind.MOMENT) if name in KNOWN_FIELDS)
-
-# A date-time may carry an offset; whether it must is a check, so both are read.
+# A date-time may carry an offset; a check decides whether it must, so both parse.
 _ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
 _ISO_TIME = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|z|[+-]\d{2}:?\d{2})?\Z", re.ASCII)
 
@@ -37,7 +37,7 @@ class EntryType(StrEnum):
 
     @property
     def is_rule(self) -> bool:
-        """Say whether an entry of this type binds in force: patterns and notes only help."""
+        """Return whether a current entry of this type binds; patterns and notes only help."""
         return self.rank <= EntryType.DECISION.rank
 
 
@@ -103,10 +103,10 @@ def moment_on(today: date, now: datetime) -> date:
 
 
 if TYPE_CHECKING:
-    Moment = date
+    Moment: TypeAlias = Annotated[date | None, Kind.MOMENT]
 else:
-    # A date or a date-time: msgspec reads no union of the two, so that whoever reads a record puts them right.
-    Moment = Any
+    # msgspec decodes no union of date and date-time: they are stored as text, which `read_dates` parses.
+    Moment = Annotated[Any, Kind.MOMENT]
 
 
 class Relation(StoredRecord, frozen=True):
@@ -117,57 +117,189 @@ class Relation(StoredRecord, frozen=True):
 
     @property
     def is_contradiction(self) -> bool:
-        """Say whether the relation has the type `CONFLICTS_WITH`, in any spelling."""
+        """Return whether the relation has the type `CONFLICTS_WITH`, in any spelling."""
         return self.type.casefold().replace("-", "_") == "conflicts_with"
 
 
-class Entry(StoredRecord, frozen=True, kw_only=True):
-    """One durable rule or fact at its address, as its front matter states it.
+Relations: TypeAlias = Annotated[tuple[Relation, ...], Kind.RELATIONS]
 
-    `unread` names the fields whose value could not be read; they are empty here.
-    `created_at` is None where the file states no readable one.
+
+class Entry(StoredRecord, frozen=True, kw_only=True):
+    """One durable rule or fact at its address, with the fields of its front matter.
+
+    `unread` lists the fields whose value could not be parsed; here they have their default.
     """
 
     address: str
-    type: EntryType
-    status: Status
-    title: str
-    created_at: Moment | None = None
-    verified_at: Moment | None = None
-    deprecated_at: Moment | None = None
-    expires_at: Moment | None = None
-    editorial_at: Moment | None = None
-    version: int | None = None
-    label: str | None = None
-    owner: str | None = None
-    topic: str | None = None
-    focus: str | None = None
-    agent: str | None = None
-    approved_by: str | None = None
-    reason: str | None = None
-    deprecated_reason: str | None = None
-    confidence: float | None = None
-    relevance_score: float | None = None
-    tags: tuple[str, ...] = ()
-    applies_to: tuple[str, ...] = ()
-    supersedes: tuple[str, ...] = ()
-    superseded_by: tuple[str, ...] = ()
-    amends: tuple[str, ...] = ()
-    overrides: tuple[str, ...] = ()
-    conflicts_with: tuple[str, ...] = ()
-    see: tuple[str, ...] = ()
-    produced: tuple[str, ...] = ()
-    ignore: tuple[tuple[str, str], ...] = ()
-    trigger: str | None = None
-    repeatable_steps: tuple[str, ...] = ()
-    exclusions: tuple[str, ...] = ()
-    objective: str | None = None
-    actions_taken: tuple[str, ...] = ()
-    decisions_made: tuple[str, ...] = ()
-    open_items: tuple[str, ...] = ()
-    next_actions: tuple[str, ...] = ()
-    entity: str | None = None
-    relations: tuple[Relation, ...] = ()
+    type: Annotated[
+        EntryType,
+        Kind.TYPE,
+        Field("what it is, in the order of authority", "decision", searched=Searched.WHOLE, required=True),
+    ]
+    status: Annotated[
+        Status,
+        Kind.STATUS,
+        Field(
+            "where it stands; a draft binds nobody",
+            "active",
+            set_by="its writer, `mdmem approve`, `doubt`, `verify`, `deprecate` and `supersede`; "
+            "an agent only drafts what binds, as `[governance]` says",
+            searched=Searched.WHOLE,
+            required=True,
+        ),
+    ]
+    created_at: Annotated[
+        Moment,
+        Field(
+            "when it was written, a date or a date-time with its offset",
+            "2026-03-05",
+            searched=Searched.DATE,
+            required=True,
+        ),
+    ] = None
+    title: Annotated[
+        str,
+        Kind.TEXT,
+        Field(
+            "one line; without it the first heading, else the entry-id in words",
+            "Use a MultiThreadedExecutor in the navigation node",
+            searched=Searched.TITLE,
+        ),
+    ]
+    verified_at: Annotated[
+        Moment,
+        Field(
+            "when somebody last found it right",
+            "2026-04-10",
+            set_by="`mdmem verify`, and a save of what was validated",
+            searched=Searched.DATE,
+        ),
+    ] = None
+    deprecated_at: Annotated[
+        Moment, Field("when it ended", "2026-06-30", set_by="`mdmem deprecate`, `supersede` and `approve`")
+    ] = None
+    expires_at: Annotated[Moment, Field("from the day after on it counts as under review", "2026-12-31")] = None
+    version: Annotated[Version, Field("a number from 1", "2")] = None
+    label: Annotated[
+        Text, Field("what kind of note, such as session or entity", "incident", searched=Searched.WHOLE)
+    ] = None
+    owner: Annotated[Text, Field("who answers for it", "navigation-team", searched=Searched.WHOLE)] = None
+    topic: Annotated[Text, Field("what it is about", "executors", searched=Searched.WHOLE)] = None
+    focus: Annotated[Text, Field("the focus area that it is for", "docking", searched=Searched.WHOLE)] = None
+    agent: Annotated[
+        Text, Field("the agent that wrote it", "review-bot", set_by="`mdmem save` and the tools of the server")
+    ] = None
+    tags: Annotated[Texts, Field("words to find it by", "[executor, navigation]", searched=Searched.TAG)] = ()
+    applies_to: Annotated[
+        Globs,
+        Field(
+            "globs of the code that it is about, from the repository's top; of a manifest: that the wing is about",
+            '["src/navigation/**"]',
+        ),
+    ] = ()
+    confidence: Annotated[Share, Field("how sure the writer is", "0.8")] = None
+    relevance_score: Annotated[Share, Field("how much it matters", "0.6")] = None
+    supersedes: Annotated[
+        Links,
+        Field(
+            "the addresses of the entries that it replaces",
+            "[lifecore_ros2/architecture/single-executor]",
+            set_by="its writer, and `mdmem supersede`",
+        ),
+    ] = ()
+    superseded_by: Annotated[
+        Links,
+        Field(
+            "the addresses of the entries that replace it",
+            "[lifecore_ros2/architecture/multi-threaded-executor-for-navigation]",
+            set_by="`mdmem supersede` and `approve`",
+        ),
+    ] = ()
+    amends: Annotated[
+        Links,
+        Field(
+            "the addresses of the entries that it changes in part; they stay in force and are shown with it",
+            "[lifecore_ros2/components/retry-docking-by-error-code]",
+        ),
+    ] = ()
+    overrides: Annotated[
+        Links,
+        Field(
+            "the addresses of the shared rules that it replaces here",
+            "[ros2/architecture/single-threaded-executor-default]",
+        ),
+    ] = ()
+    conflicts_with: Annotated[
+        Links, Field("the addresses of the entries that it contradicts", "[ros2/communication/sensor-streams-reliable]")
+    ] = ()
+    see: Annotated[Links, Field("the addresses of related entries", "[ros2/anti-patterns/blocking-callbacks]")] = ()
+    produced: Annotated[
+        Links,
+        Field(
+            "the addresses of the entries that came out of it", "[lifecore_ros2/components/retry-docking-by-error-code]"
+        ),
+    ] = ()
+    reason: Annotated[
+        Text,
+        Field(
+            "why it supersedes, overrides or contradicts another entry",
+            "two action clients contend on one thread",
+            set_by="its writer, and `mdmem supersede`",
+        ),
+    ] = None
+    deprecated_reason: Annotated[
+        Text, Field("why it ended", "the robot has no dock any more", set_by="`mdmem deprecate`")
+    ] = None
+    approved_by: Annotated[
+        Text,
+        Field(
+            "who made it active, as name and email",
+            "Navigation Team <navigation@example.com>",
+            set_by="`mdmem approve`",
+        ),
+    ] = None
+    editorial_at: Annotated[
+        Moment,
+        Field(
+            "when the body was corrected without a change of the rule", "2026-05-02", set_by="`mdmem edit --editorial`"
+        ),
+    ] = None
+    ignore: Annotated[
+        Pairs,
+        Field("check codes that do not count here, each with its reason", "{local-path: the path is the subject}"),
+    ] = ()
+    trigger: Annotated[
+        Text, Field("when the pattern applies", "A callback has to wait for another node", holder=Holder.PATTERN)
+    ] = None
+    repeatable_steps: Annotated[
+        Texts,
+        Field("what to do, step by step", "[Give the client its own group, Await the future]", holder=Holder.PATTERN),
+    ] = ()
+    exclusions: Annotated[
+        Texts, Field("when the pattern does not apply", "[Nodes with one callback]", holder=Holder.PATTERN)
+    ] = ()
+    objective: Annotated[
+        Text, Field("what the session was for", "Find out why docking stalls", holder=Holder.SESSION)
+    ] = None
+    actions_taken: Annotated[
+        Texts, Field("what was done", "[Replayed the bag of the night run]", holder=Holder.SESSION)
+    ] = ()
+    decisions_made: Annotated[Texts, Field("what was decided", "[Retry by error code]", holder=Holder.SESSION)] = ()
+    open_items: Annotated[
+        Texts, Field("what is left open", "[The beacon's range is unknown]", holder=Holder.SESSION)
+    ] = ()
+    next_actions: Annotated[
+        Texts, Field("what comes next", "[Measure the range in the hall]", holder=Holder.SESSION)
+    ] = ()
+    entity: Annotated[Text, Field("the name of what the note is about", "docking station", holder=Holder.ENTITY)] = None
+    relations: Annotated[
+        Relations,
+        Field(
+            "how the thing relates to others",
+            "[{type: part-of, to: lifecore_ros2/entities/fleet}]",
+            holder=Holder.ENTITY,
+        ),
+    ] = ()
     unread: tuple[str, ...] = ()
 
     @property
@@ -187,7 +319,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
 
     @property
     def is_in_force(self) -> bool:
-        """Say whether the status alone lets the entry bind; supersession is the lineage's to judge."""
+        """Return whether the status is active or under review; `Lineage` decides about supersession."""
         return self.status in IN_FORCE
 
     @property
@@ -200,19 +332,22 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
 
     @property
     def why_ended(self) -> str | None:
-        """Return the reason a deprecated entry gives for its end."""
+        """Return the reason for the end of a deprecated entry."""
         return self.deprecated_reason or self.reason
 
     def declares_split(self, successors: Iterable[str]) -> bool:
-        """Say whether the entry names all of several successors and gives a reason for the split."""
+        """Return whether the entry lists all of several successors and gives a reason for the split."""
         return bool(self.why_ended) and set(successors) <= set(self.superseded_by)
 
     def why_replaced(self, by: Entry) -> str | None:
-        """Return why another took the place of this entry, whose `reason` tells that unless it replaced one itself."""
+        """Return why another entry replaced this one.
+
+        The `reason` of this entry says so only where it does not supersede an entry itself.
+        """
         return self.deprecated_reason or by.reason or (None if self.supersedes else self.reason)
 
     def links(self, name: str) -> tuple[str, ...]:
-        """Return the addresses that one link field holds."""
+        """Return the addresses in one link field."""
         found: tuple[str, ...] = getattr(self, name)
         return found
 
@@ -231,25 +366,47 @@ class WingKind(StrEnum):
 
 
 class Wing(StoredRecord, frozen=True, kw_only=True):
-    """The scope boundary: a project or shared knowledge, as its manifest states it.
+    """The scope boundary: a project or shared knowledge, with the fields of its manifest.
 
-    `shared_wings` is None where the manifest names none: every shared wing is then read. `applies_to` are globs of the
-    code that the wing is about.
+    Where the manifest has no `shared_wings`, the value is None, and the project reads every shared wing.
     """
 
     name: str
-    kind: WingKind = WingKind.PROJECT
-    project_id: str | None = None
-    owners: tuple[str, ...] = ()
-    shared_wings: tuple[str, ...] | None = None
-    applies_to: tuple[str, ...] = ()
-    description: str | None = None
-    last_hygiene_at: Moment | None = None
+    kind: Annotated[
+        WingKind,
+        Kind.WING_KIND,
+        Field("a project's own wing, or one that projects share", "project", holder=Holder.WING),
+    ] = WingKind.PROJECT
+    project_id: Annotated[
+        Text,
+        Field(
+            "the id by which clients know the project",
+            "lifecore-ros2",
+            set_by="its writer, and `save_session`",
+            holder=Holder.WING,
+        ),
+    ] = None
+    owners: Annotated[Texts, Field("who answers for the wing", "[navigation-team]", holder=Holder.WING)] = ()
+    shared_wings: Annotated[
+        Names,
+        Field(
+            "the shared wings that the project reads, in their order; without it every one",
+            "[ros2]",
+            holder=Holder.WING,
+        ),
+    ] = None
+    applies_to: Globs = ()
+    description: Annotated[
+        Text, Field("what the wing is for", "The navigation stack of the delivery robot", holder=Holder.WING)
+    ] = None
+    last_hygiene_at: Annotated[
+        Moment, Field("when the wing was last tended", "2026-11-09", set_by="`mdmem hygiene`", holder=Holder.WING)
+    ] = None
     has_manifest: bool = False
 
     @property
     def is_shared(self) -> bool:
-        """Say whether the wing holds shared knowledge."""
+        """Return whether the wing is shared knowledge."""
         return self.kind is WingKind.SHARED
 
 
@@ -257,61 +414,6 @@ def title_of(address: str) -> str:
     """Return the entry-id in words, for an entry that states no title."""
     words = address.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ").strip()
     return words[:1].upper() + words[1:]
-
-
-def visible(text: str) -> str:
-    """Return a text with each character that does not show written as its number, the ends of lines included."""
-    return text if text.isprintable() else "".join(map(_shown, text))
-
-
-def kind_of(value: object) -> str:
-    """Return what a value is called in a message: list, mapping or value."""
-    return "list" if isinstance(value, list) else "mapping" if isinstance(value, dict) else "value"
-
-
-def _shown(character: str) -> str:
-    return character if character.isprintable() else f"<U+{ord(character):04X}>"
-
-
-# What a terminal obeys, what turns the direction of text, and what has no width; line ends and tabs are text.
-ACTING = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
-_JOINERS = "\u200c\u200d"
-
-
-def visible_text(text: str) -> str:
-    """Return a text of several lines with each character that does not show, but acts, written as its number.
-
-    Lines end at line feeds; the joiners that a script or an emoji needs stay.
-    """
-    # The class costs a tenth of a second a megabyte; what holds nothing for it is told twenty times as fast.
-    is_plain = text.replace("\n", "").replace("\t", "").isprintable()
-    return text if is_plain else ACTING.sub(_numbered, text)
-
-
-def one_line(text: str) -> str:
-    """Return a text as `visible_text` does, with each end of a line written as its number, too."""
-    return visible_text(text).replace("\n", "<U+000A>")
-
-
-def _numbered(found: re.Match[str]) -> str:
-    if needs_joiner(found):
-        return found[0]
-    if found[0] == "\r" and found.string.startswith("\n", found.end()):
-        return ""
-    return f"<U+{ord(found[0]):04X}>"
-
-
-def needs_joiner(found: re.Match[str]) -> bool:
-    """Say whether what `ACTING` found is a joiner behind a sign that is joined."""
-    return found[0] in _JOINERS and _is_joined(found.string[found.start() - 1 : found.start()])
-
-
-def _is_joined(before: str) -> bool:
-    # Arabic and Indic scripts are misspelt without joiners, and emoji fall apart; between other letters they only hide.
-    # No pattern: to compile this class takes 5 ms.
-    return "\u0590" <= before <= "\u1fff" or before >= "\u2190"
 
 
 class Flaw(Struct, frozen=True):
@@ -365,97 +467,3 @@ _NOTES = {"context": NodeLabel.CONTEXT, "session": NodeLabel.SESSION, "entity": 
 def label_of(entry: Entry) -> NodeLabel:
     """Return the contracts' label of an entry; a note that they do not tell apart is a `Note`."""
     return _BY_TYPE.get(entry.type) or _NOTES.get(entry.label or "", NodeLabel.NOTE)
-
-
-KEY = "x-imported-from"
-_WRITTEN = re.compile(r"(?P<path>[^#]+?)(?:#(?P<part>[^@]*))?@(?P<digest>[0-9a-f]{12})\Z")
-LINE = re.compile(rf"^{KEY}:[ \t]+(?P<value>.+?)[ \t]*\r?$", re.MULTILINE)
-
-
-class Origin(Struct, frozen=True):
-    """A file, from the project's top, or a part of one; `digest` begins the name that git gives its content."""
-
-    path: str
-    part: str
-    digest: str
-
-    def __str__(self) -> str:
-        """Return it as a front matter holds it; `read_origin` reads it back."""
-        path = self.path.replace("%", "%25").replace("#", "%23")
-        return f"{path}{f'#{self.part}' if self.part else ''}@{self.digest}"
-
-    def is_of(self, content: bytes) -> bool:
-        """Say whether that is what was imported, however its lines end."""
-        return self.digest == content_digest(content)
-
-
-def content_digest(content: bytes) -> str:
-    """Return the start of the name that git gives a content, its lines ending as git stores them."""
-    plain = content.replace(b"\r\n", b"\n")
-    # No secret: the name by which git finds the same content.
-    return sha1(b"blob %d\0" % len(plain) + plain, usedforsecurity=False).hexdigest()[:12]
-
-
-def read_origin(written: object) -> Origin | None:
-    """Return what a front matter says of its origin, None for what is none."""
-    found = _WRITTEN.match(written) if isinstance(written, str) else None
-    if found is None:
-        return None
-    path = found["path"].replace("%23", "#").replace("%25", "%")
-    return Origin(path, found["part"] or "", found["digest"])
-
-
-def origin_in(text: str) -> Origin | None:
-    """Return the origin that the text of an entry's file states, without reading all of its front matter."""
-    found = LINE.search(text.partition("\n---")[0])
-    return read_origin(found["value"].strip("\"'")) if found else None
-
-
-BODIES: Mapping[EntryType, str] = {
-    EntryType.INVARIANT: """\
-<State the rule in one sentence with must or must not.>
-
-Rationale: <say what breaks when it is violated.>
-""",
-    EntryType.DECISION: """\
-<State what was decided in one sentence.>
-
-Rationale: <say why, and what was turned down.>
-""",
-    EntryType.PATTERN: """\
-<Say which problem this solves, then how.>
-
-1. <First step.>
-2. <Second step.>
-""",
-    EntryType.NOTE: """\
-<State the fact, and where it was learned.>
-""",
-}
-# Shown in the editor, and taken out again where nobody touched them.
-HINTS = """\
-# applies_to: ["src/**"]
-# owner: a team or a person
-# tags: [a, b]
-# supersedes: [wing/room/entry-id]
-# reason: why it supersedes; `mdmem guide fields` explains every key
-"""
-
-
-def with_hints(text: str) -> str:
-    """Return the text of a new entry with the keys that it may have besides, as comments."""
-    front, fence, body = text.partition("\n---\n")
-    return f"{front}\n{HINTS.rstrip()}{fence}{body}"
-
-
-def without_hints(text: str) -> str:
-    """Return a text without those of the comments that are as they were shown."""
-    hints = HINTS.splitlines()
-    return "".join(line for line in text.splitlines(keepends=True) if line.rstrip("\r\n") not in hints)
-
-
-# What stands for a reason that somebody has yet to give.
-REASON = "<say why>"
-PLACEHOLDERS: frozenset[str] = frozenset(
-    part.split(">")[0] for text in (*BODIES.values(), REASON) for part in text.split("<")[1:]
-)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.model.entry import one_line
+from mdmem.model.text import one_line
 
 
 class Severity(StrEnum):

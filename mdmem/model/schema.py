@@ -1,87 +1,212 @@
-"""The schema of the front matter: from text to an entry or a wing, and every flaw on the way."""
+"""Parse the values of a front matter into an entry or a wing, and report every flaw on the way."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date
+from typing import Annotated, Any
 
-from mdmem.model.entry import Entry, EntryType, Flaw, Status, Wing, kind_of, title_of, visible
-from mdmem.model.fields import FIELDS, KNOWN_FIELDS, REQUIRED, WING_FIELDS, Holder
-from mdmem.model.front_matter import judge
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, create_model
+from pydantic_core import ErrorDetails
+
+from mdmem.model.entry import (
+    Entry,
+    EntryType,
+    Flaw,
+    NoSuchDayError,
+    NotIsoError,
+    Relation,
+    Status,
+    Wing,
+    WingKind,
+    parse_moment,
+    title_of,
+)
+from mdmem.model.fields import FIELDS, FIELDS_OF, KNOWN_FIELDS, REQUIRED, WING_FIELDS
+from mdmem.model.kinds import Holder, Kind
 from mdmem.model.spelling import known_spelling, meant_field, meant_value, nearest
-from mdmem.model.values import FIELDS_OF, UnreadableValueError
+from mdmem.model.text import kind_of, visible
 
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
+_PLACEHOLDERS = frozenset({"n/a", "na", "none", "null", "nil", "tbd", "todo", "-", "--", "?", "unknown"})
+
+
+class _ValueError(ValueError):
+    """A value that cannot be parsed, with the code of its finding."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def _text(value: object) -> object:
+    if isinstance(value, dict):
+        raise _ValueError("nested-value", "expected text, found a mapping")
+    if isinstance(value, list):
+        raise _ValueError("wrong-type", "expected one value, found a list")
+    return value
+
+
+def _items(value: object) -> tuple[object, ...]:
+    items = value if isinstance(value, list) else [value]
+    return tuple(item for item in items if item is not None)
+
+
+def _item(value: object) -> object:
+    if isinstance(value, (list, dict)):
+        raise _ValueError("nested-value", f"expected text, found a {kind_of(value)} inside the list")
+    return value
+
+
+def _link(value: object) -> object:
+    _item(value)
+    if isinstance(value, str) and not value.isprintable():
+        raise _ValueError("invisible-characters", f"`{visible(value)}` holds an invisible character")
+    if isinstance(value, str) and value.strip().lower() in _PLACEHOLDERS:
+        raise _ValueError("link-placeholder", f"`{value}` stands where an address belongs")
+    return value
+
+
+def _glob(value: object) -> object:
+    _item(value)
+    if isinstance(value, str) and value.startswith(":"):
+        raise _ValueError("wrong-type", f"`{value}` is git pathspec magic, not a glob")
+    return value
+
+
+def _moment(value: object) -> date:
+    if not isinstance(value, str):
+        raise _ValueError("wrong-type", f"expected a date, found a {kind_of(value)}")
+    try:
+        return parse_moment(value)
+    except NotIsoError as error:
+        raise _ValueError("not-iso", f"`{value}` is no ISO 8601 date") from error
+    except NoSuchDayError as error:
+        raise _ValueError("invalid-date", f"`{value}` is no day of the calendar") from error
+
+
+def _number(convert: Callable[[str], float], low: float, high: float, wanted: str) -> Callable[[object], object]:
+    def parse(value: object) -> object:
+        try:
+            number = convert(value) if isinstance(value, str) and value.isascii() and "_" not in value else None
+        except ValueError:
+            number = None
+        if number is None or not low <= number <= high:
+            raise _ValueError("wrong-type", f"expected {wanted}, found `{value}`")
+        return number
+
+    return parse
+
+
+def _pairs(value: object) -> object:
+    if not isinstance(value, dict) or not all(reason is None or isinstance(reason, str) for reason in value.values()):
+        raise _ValueError("wrong-type", "expected a mapping of check code to reason")
+    # A check reports a code without a reason.
+    return tuple((code, reason) for code, reason in value.items() if reason)
+
+
+def _relations(value: object) -> object:
+    items: list[Any] = value if isinstance(value, list) else [value]
+    for item in items:
+        is_pair = isinstance(item, dict) and set(item) == {"type", "to"}
+        if not is_pair or not all(isinstance(one, str) for one in item.values()):
+            raise _ValueError("wrong-type", "expected a list of mappings with `type` and `to`")
+    return tuple(Relation(item["type"], item["to"]) for item in items)
+
+
+def _list_of(validator: Callable[[object], object]) -> Any:
+    return Annotated[tuple[Annotated[str, BeforeValidator(validator)], ...], BeforeValidator(_items)]
+
+
+# The type by which pydantic validates the values of each kind.
+_TYPES: Mapping[Kind, Any] = {
+    Kind.TYPE: EntryType,
+    Kind.STATUS: Status,
+    Kind.WING_KIND: WingKind,
+    Kind.TEXT: Annotated[str, BeforeValidator(_text)],
+    Kind.TEXTS: _list_of(_item),
+    Kind.NAMES: _list_of(_item),
+    Kind.LINKS: _list_of(_link),
+    Kind.GLOBS: _list_of(_glob),
+    Kind.MOMENT: Annotated[Any, BeforeValidator(_moment)],
+    Kind.VERSION: Annotated[Any, BeforeValidator(_number(int, 1, 10**9, "a whole number from 1"))],
+    Kind.SHARE: Annotated[Any, BeforeValidator(_number(float, 0, 1, "a number from 0 to 1"))],
+    Kind.PAIRS: Annotated[Any, BeforeValidator(_pairs)],
+    Kind.RELATIONS: Annotated[Any, BeforeValidator(_relations)],
+}
+
+
+def _adapter(name: str, fields: Iterable[str]) -> TypeAdapter[BaseModel]:
+    # Only the keys of the file are validated: the defaults are those of `Entry` and `Wing`.
+    types: dict[str, Any] = {one.name: (_TYPES[one.kind], None) for one in FIELDS if one.name in fields}
+    return TypeAdapter(create_model(name, __config__=ConfigDict(extra="forbid", frozen=True), **types))
+
+
+_ENTRY, _WING = _adapter("Entry", KNOWN_FIELDS), _adapter("Wing", WING_FIELDS)
+
+
+def _validate(adapter: TypeAdapter[BaseModel], stated: Mapping[str, Any]) -> tuple[list[ErrorDetails], dict[str, Any]]:
+    """Return the errors in the values of fields, and the parsed values where there is none."""
+    try:
+        parsed = adapter.validate_python(stated)
+    except ValidationError as error:
+        return error.errors(include_url=False), {}
+    return [], {name: getattr(parsed, name) for name in parsed.model_fields_set}
 
 
 def read_entry(
     address: str, front_matter: Mapping[str, Any], heading: str | None
 ) -> tuple[Entry | None, tuple[Flaw, ...]]:
-    """Return what the front matter states and its flaws; no entry where type or status cannot be read.
+    """Return the entry of a front matter and its flaws; no entry where type or status cannot be parsed.
 
     `front_matter` maps keys to text, lists of text, nested values, or None for an empty value.
-    `heading` is the first heading of the body, the title of an entry that states none.
+    `heading` is the first heading of the body: the title of an entry that has no title field.
     """
-    # What keeps an entry from being read comes first: it is what a problem is shown by.
+    # Flaws that keep an entry from being parsed come first: a problem is shown by its first flaw.
     flaws = [
         *_closed_set(front_matter, "type", EntryType),
         *_closed_set(front_matter, "status", Status),
         *_empty(front_matter),
     ]
-    told = {flaw.name for flaw in flaws}
-    stated = {key: value for key, value in _stated(front_matter).items() if key not in told}
+    reported = {flaw.name for flaw in flaws}
+    stated = {key: value for key, value in _stated(front_matter).items() if key not in reported}
     if not _is_stated(front_matter, "created_at"):
         flaws.append(Flaw("missing-field", "created_at", "`created_at` is missing", "add `created_at: YYYY-MM-DD`"))
     kind = EntryType(stated["type"]) if "type" in stated else None
-    model_flaws, values = _validated(kind or EntryType.NOTE, stated)
-    # Which fields belong there follows from the type: while that is unknown, it alone is at fault.
-    flaws += [*model_flaws, *_misplaced(kind, stated)] if kind else [one for one in model_flaws if one.code != _NOT_FOR]
+    value_flaws, values = _parsed(kind, stated)
+    flaws += [*value_flaws, *_misplaced(kind, stated)]
     if kind is None or "status" not in stated:
         return None, tuple(flaws)
-    unread = tuple(sorted({_hidden_field(flaw) for flaw in model_flaws} - {""}))
-    # A quoted or folded title may hold line breaks; every listing gives it one line.
+    unread = tuple(sorted({_hidden_field(flaw) for flaw in value_flaws} - {""}))
+    # A quoted or folded title may have line breaks; every listing shows it on one line.
     title = " ".join((values.pop("title", None) or heading or "").split())
     return Entry(address=address, title=title or title_of(address), unread=unread, **values), tuple(flaws)
 
 
-_NOT_FOR = "field-not-for-type"
-_MEMBERS = {closed_set: {member.value: member for member in closed_set} for closed_set in (EntryType, Status)}
-
-
 def _hidden_field(flaw: Flaw) -> str:
-    """Return the field whose value a flaw keeps from being read, or an empty text."""
+    """Return the field whose value is lost by a flaw, or an empty text."""
     if flaw.code == "key-spelling" or (flaw.code == "invisible-characters" and flaw.on_key):
         return known_spelling(flaw.name) or ""
     return "" if flaw.on_key or flaw.code == "link-placeholder" else flaw.name
 
 
 def read_wing(name: str, front_matter: Mapping[str, Any]) -> tuple[Wing, tuple[Flaw, ...]]:
-    """Return the wing that a manifest states, with defaults for what could not be read, and the flaws."""
+    """Return the wing of a manifest, with defaults for values that cannot be parsed, and the flaws."""
     stated = _stated(front_matter)
     known = {key: value for key, value in stated.items() if key in WING_FIELDS}
-    details, values = judge(None, known)
-    if details:
-        bad = {str(detail["loc"][0]) for detail in details}
-        _, values = judge(None, {key: value for key, value in known.items() if key not in bad})
-    flaws = [_wing_flaw(detail) for detail in details]
-    flaws += [_wing_stranger(key) for key in stated if key not in known]
+    errors, values = _validate(_WING, known)
+    if errors:
+        bad = {error["loc"][0] for error in errors}
+        _, values = _validate(_WING, {key: value for key, value in known.items() if key not in bad})
+    flaws = []
+    for error in errors:
+        key = str(error["loc"][0])
+        help_ = "write `kind: project` or `kind: shared`" if key == "kind" else f"correct the value of `{key}`"
+        flaws.append(Flaw("manifest-invalid", key, f"`{key}`: {_code_and_message(error)[1]}", help_))
+    for key in (one for one in stated if one not in known):
+        close = nearest(key, WING_FIELDS)
+        help_ = f"write `{close}`" if close else "remove it"
+        flaws.append(Flaw("manifest-invalid", key, f"unknown key `{key}`", help_, on_key=True))
     return Wing(name=name, has_manifest=True, **values), tuple(flaws)
-
-
-def _wing_flaw(detail: ErrorDetails) -> Flaw:
-    key = str(detail["loc"][0])
-    return Flaw("manifest-invalid", key, f"`{key}`: {_code_and_message(detail)[1]}", _wanted(key))
-
-
-def _wing_stranger(key: str) -> Flaw:
-    close = nearest(key, WING_FIELDS)
-    help_ = f"write `{close}`" if close else "remove it"
-    return Flaw("manifest-invalid", key, f"unknown key `{key}`", help_, on_key=True)
-
-
-def _wanted(key: str) -> str:
-    return "write `kind: project` or `kind: shared`" if key == "kind" else f"correct the value of `{key}`"
 
 
 def _empty(front_matter: Mapping[str, Any]) -> list[Flaw]:
@@ -92,30 +217,23 @@ def _empty(front_matter: Mapping[str, Any]) -> list[Flaw]:
     ]
 
 
-def _closed_set(front_matter: Mapping[str, Any], key: str, closed_set: type[EntryType | Status]) -> list[Flaw]:
+def _closed_set(front_matter: Mapping[str, Any], key: str, closed_set: type[EntryType | Status]) -> Iterator[Flaw]:
     value = front_matter.get(key)
-    if isinstance(value, str) and value in _MEMBERS[closed_set]:
-        return []
-    allowed = tuple(_MEMBERS[closed_set])
+    allowed = tuple(member.value for member in closed_set)
     listed = ", ".join(allowed)
+    if value in allowed:
+        return
     if not _is_stated(front_matter, key):
-        return [Flaw("missing-field", key, f"`{key}` is missing", f"add `{key}:` with one of {listed}")]
-    if value is None:
-        return []
-    if not isinstance(value, str):
-        return [
-            Flaw(
-                "wrong-type",
-                key,
-                f"`{key}` holds a {kind_of(value)}, expected one of {listed}",
-                f"write one of {listed}",
-            )
-        ]
-    if "|" in value or set(value.split("/")) <= set(allowed):
-        return [Flaw("template-leftover", key, f"`{key}` still lists the choices `{value}`", "keep one of them")]
-    close = meant_value(value, allowed)
-    help_ = f"write `{close}`; allowed are {listed}" if close in allowed else f"write one of {listed}"
-    return [Flaw(f"unknown-{key}", key, f"unknown {key} `{value}`", help_)]
+        yield Flaw("missing-field", key, f"`{key}` is missing", f"add `{key}:` with one of {listed}")
+    elif value is not None and not isinstance(value, str):
+        message = f"`{key}` holds a {kind_of(value)}, expected one of {listed}"
+        yield Flaw("wrong-type", key, message, f"write one of {listed}")
+    elif value is not None and ("|" in value or set(value.split("/")) <= set(allowed)):
+        yield Flaw("template-leftover", key, f"`{key}` still lists the choices `{value}`", "keep one of them")
+    elif value is not None:
+        close = meant_value(value, allowed)
+        help_ = f"write `{close}`; allowed are {listed}" if close in allowed else f"write one of {listed}"
+        yield Flaw(f"unknown-{key}", key, f"unknown {key} `{value}`", help_)
 
 
 def _stated(front_matter: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,49 +241,40 @@ def _stated(front_matter: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_stated(front_matter: Mapping[str, Any], key: str) -> bool:
-    """Say whether a field has a value, be it under a misspelt key: that is then the one finding."""
+    """Return whether a field has a value, even under a misspelt key: that is then the only finding."""
     return front_matter.get(key) is not None or any(known_spelling(name) == key for name in front_matter.keys() - {key})
 
 
-def _validated(kind: EntryType, stated: Mapping[str, Any]) -> tuple[list[Flaw], dict[str, Any]]:
-    known = {key: value for key, value in stated.items() if key in FIELDS_OF[kind]}
-    details, values = judge(kind, known)
-    if details:
-        # Where a type or status cannot be read either, nothing can, and the caller makes no entry.
-        _, values = judge(kind, _without(known, details))
-    flaws = [*_flaws(known, details), *(_stranger(kind, key) for key in stated if key not in known)]
-    return flaws, values
+def _parsed(kind: EntryType | None, stated: Mapping[str, Any]) -> tuple[list[Flaw], dict[str, Any]]:
+    # Which fields belong there follows from the type: while that is unknown, it alone is reported.
+    allowed = FIELDS_OF[kind] if kind else KNOWN_FIELDS
+    known = {key: value for key, value in stated.items() if key in allowed}
+    errors, values = _validate(_ENTRY, known)
+    if errors:
+        _, values = _validate(_ENTRY, _without(known, errors))
+    flaws = [_flaw(known, error) for error in errors]
+    return flaws + [_unknown(kind, key) for key in stated if key not in known], values
 
 
-def _item_of(value: object, detail: ErrorDetails) -> int | None:
-    """Return which item of a list is meant; the reader counts without those that are empty."""
-    index = next((part for part in detail["loc"][1:] if isinstance(part, int)), None)
+def _item_of(value: object, error: ErrorDetails) -> int | None:
+    """Return the place of a faulty item in its list; pydantic counts without the empty ones."""
+    index = next((part for part in error["loc"][1:] if isinstance(part, int)), None)
     if index is None or not isinstance(value, list):
         return index
     return [number for number, item in enumerate(value) if item is not None][index]
 
 
-def _without(stated: Mapping[str, Any], details: list[ErrorDetails]) -> dict[str, Any]:
-    """Leave out what could not be read: one item of a list where it is one item, else the field."""
+def _without(stated: Mapping[str, Any], errors: list[ErrorDetails]) -> dict[str, Any]:
+    """Leave out each value that cannot be parsed: one item of a list where only the item is faulty, else the field."""
     readable = dict(stated)
-    for detail in details:
-        key, *rest = detail["loc"]
-        if rest and isinstance(readable.get(str(key)), list) and isinstance(rest[0], int):
-            bad = stated[str(key)][_item_of(stated[str(key)], detail)]
-            readable[str(key)] = [item for item in readable[str(key)] if item is not bad]
+    for error in errors:
+        key = str(error["loc"][0])
+        item = _item_of(stated[key], error)
+        if item is not None and isinstance(readable.get(key), list):
+            readable[key] = [one for one in readable[key] if one is not stated[key][item]]
         else:
-            readable.pop(str(key), None)
+            readable.pop(key, None)
     return readable
-
-
-def _flaws(stated: Mapping[str, Any], details: list[ErrorDetails]) -> Iterator[Flaw]:
-    for detail in details:
-        key = str(detail["loc"][0])
-        if detail["type"] == "missing" or key in ("type", "status"):
-            continue
-        code, message = _code_and_message(detail)
-        help_ = _HELP.get(code, f"correct the value of `{key}`")
-        yield Flaw(code, key, f"`{key}`: {message}", help_, _item_of(stated.get(key), detail))
 
 
 _HELP = {
@@ -177,17 +286,24 @@ _HELP = {
 }
 
 
-def _code_and_message(detail: ErrorDetails) -> tuple[str, str]:
-    fault = detail.get("ctx", {}).get("error")
-    if isinstance(fault, UnreadableValueError):
+def _flaw(stated: Mapping[str, Any], error: ErrorDetails) -> Flaw:
+    key = str(error["loc"][0])
+    code, message = _code_and_message(error)
+    help_ = _HELP.get(code, f"correct the value of `{key}`")
+    return Flaw(code, key, f"`{key}`: {message}", help_, _item_of(stated[key], error))
+
+
+def _code_and_message(error: ErrorDetails) -> tuple[str, str]:
+    fault = error.get("ctx", {}).get("error")
+    if isinstance(fault, _ValueError):
         return fault.code, str(fault)
-    message = detail["msg"]
+    message = error["msg"]
     return "wrong-type", message[:1].lower() + message[1:]
 
 
-def _stranger(kind: EntryType, key: str) -> Flaw:
-    if key in KNOWN_FIELDS:
-        return _not_for(kind.value, key)
+def _unknown(kind: EntryType | None, key: str) -> Flaw:
+    if kind is not None and key in KNOWN_FIELDS:
+        return _not_for(f"{'an' if kind.startswith('i') else 'a'} {kind}", key)
     meant = known_spelling(key)
     if not key.isprintable():
         help_ = f"write `{meant}`" if meant else "write the key anew"
@@ -201,15 +317,14 @@ def _stranger(kind: EntryType, key: str) -> Flaw:
 
 
 def _not_for(owner: str, key: str) -> Flaw:
-    article = "an" if owner.startswith("i") else "a"
-    return Flaw(_NOT_FOR, key, f"`{key}` is not a field of {article} {owner}", f"remove `{key}`", on_key=True)
+    return Flaw("field-not-for-type", key, f"`{key}` is not a field of {owner}", f"remove `{key}`", on_key=True)
 
 
-def _misplaced(kind: EntryType, stated: Mapping[str, Any]) -> list[Flaw]:
-    """Name the fields of a session or an entity on a note that is neither."""
+def _misplaced(kind: EntryType | None, stated: Mapping[str, Any]) -> list[Flaw]:
+    """Report the fields of a session or an entity in a note that is neither."""
     if kind is not EntryType.NOTE:
         return []
     label = stated.get("label")
+    owner = f"a note labelled `{label}`" if label else "a note without a label"
     labelled = (field for field in FIELDS if field.holder in (Holder.SESSION, Holder.ENTITY))
-    wrong = [field.name for field in labelled if field.name in stated and label != field.holder]
-    return [_not_for(f"note labelled `{label}`" if label else "note without a label", key) for key in wrong]
+    return [_not_for(owner, field.name) for field in labelled if field.name in stated and label != field.holder]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mdmem.model.entry import visible
+from mdmem.model.text import visible
 from mdmem.render.json import dump
 from mdmem.render.words import count, entries
 from mdmem.store.state.pending_writes import Blocked

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from mdmem.model.entry import ACTING, needs_joiner, visible_text
+from mdmem.model.text import ACTING, needs_joiner, visible_text
 
 # File names may hold bytes that are no UTF-8; Python carries each as half of a surrogate pair.
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mdmem.model.entry import Status, visible
+from mdmem.model.entry import Status
+from mdmem.model.text import visible
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump
 from mdmem.render.words import count

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mdmem.model.entry import EntryType, Status, WingKind
-from mdmem.model.fields import FIELDS, Field, Holder, Kind, Searched
+from mdmem.model.fields import FIELDS
+from mdmem.model.kinds import Field, Holder, Kind, Searched
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump
 

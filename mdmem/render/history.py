@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mdmem.model.entry import Entry, day_of, visible
+from mdmem.model.entry import Entry, day_of
 from mdmem.model.lineage import standing_json
+from mdmem.model.text import visible
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 

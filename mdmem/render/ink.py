@@ -9,8 +9,8 @@ from unicodedata import combining, east_asian_width
 
 from msgspec import Struct
 
-from mdmem.model.entry import visible_text
 from mdmem.model.finding import Severity
+from mdmem.model.text import visible_text
 
 # What stands for the escape character in a colour of ours until it is sent: drawn for each process, so that no text of
 # a file, a commit or a client can hold it.

@@ -10,7 +10,8 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.model.entry import Entry, Status, day_of, visible
+from mdmem.model.entry import Entry, Status, day_of
+from mdmem.model.text import visible
 from mdmem.render.ink import Ink
 from mdmem.store.catalog import Catalog
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mdmem.model.entry import visible
+from mdmem.model.text import visible
 
 # What CommonMark, GitHub or GitLab reads as markup; an underscore within a word is none, nor a colon but in a URL.
 _SPECIAL = re.compile(r"[<>|`*~\[\]\\]|(?<![^\W_])_|_(?![^\W_])")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mdmem.model.entry import visible
+from mdmem.model.text import visible
 from mdmem.render.lineage_graph import Box, BoxState, LineageGraph, Way
 
 # The text of a chart of more is longer than the 40,000 characters that a client takes.

@@ -8,7 +8,7 @@ from textwrap import wrap
 
 from msgspec import Struct
 
-from mdmem.model.entry import visible
+from mdmem.model.text import visible
 from mdmem.render.lineage_graph import FORWARD, Arrow, Box, BoxState, LineageGraph, Way
 
 # More sweeps change nothing in drawings of this size.

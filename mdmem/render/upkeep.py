@@ -14,8 +14,8 @@ from mdmem.change.hygiene_report import Groups, HygieneFindings
 from mdmem.change.near_duplicates import NearPair
 from mdmem.change.status import StatusReport
 from mdmem.change.sync import Course, SyncResult
-from mdmem.model.entry import visible
 from mdmem.model.finding import Finding
+from mdmem.model.text import visible
 from mdmem.render.agents import ID_LENGTH, RESOLVING, stopped_save, title_of_write
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump

@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from mdmem.change.conflicts import ConflictKind, FieldSides, MergeConflict, MergeConflicts, SuccessorSide
 from mdmem.markdown.parse import Document, parse_document
-from mdmem.model.entry import Entry, visible
+from mdmem.model.entry import Entry
+from mdmem.model.text import visible
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump
 from mdmem.write.change_set import Change

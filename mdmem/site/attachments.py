@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from html import escape
 from urllib.parse import quote
 
-from mdmem.model.entry import visible
+from mdmem.model.text import visible
 from mdmem.site.code_map import script_rules
 from mdmem.site.facts import SiteFacts
 from mdmem.site.links import page_of

@@ -9,8 +9,10 @@ from typing import Any
 from msgspec import Struct
 
 from mdmem.ask.contradictions import contradictions_among
-from mdmem.model.entry import LINK_FIELDS, Entry, Status, day_of, visible
+from mdmem.model.entry import Entry, Status, day_of
+from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
+from mdmem.model.text import visible
 from mdmem.render.words import count
 from mdmem.site.links import BOARD, href_from, page_of
 from mdmem.site.rows import PageRows, Row

@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from mdmem.change.review import ReviewRequest, review_change
-from mdmem.model.entry import visible
+from mdmem.model.text import visible
 from mdmem.render.lineage_graph import LineageGraph, lineage_graph
 from mdmem.render.review.pieces import Line, Piece, PieceKind
 from mdmem.render.review.sections import headline, sections

@@ -9,8 +9,9 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from mdmem.markdown.sentences import cut_at_word
-from mdmem.model.entry import LINK_FIELDS, Entry, visible
-from mdmem.model.fields import FIELDS
+from mdmem.model.entry import Entry
+from mdmem.model.fields import FIELDS, LINK_FIELDS
+from mdmem.model.text import visible
 from mdmem.render.lineage_graph import LineageGraph, lineage_graph
 from mdmem.site.facts import MOST_FILES
 from mdmem.site.links import href_from, page_of, page_of_room

@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError
-from mdmem.model.entry import LINK_FIELDS, Entry, EntryType, Status, Wing, day_of, instant_of
+from mdmem.model.entry import Entry, EntryType, Status, Wing, day_of, instant_of
+from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.model.globs import all_matches, fixed_part
 from mdmem.render.lineage_graph import Bearings, state_of

@@ -11,7 +11,8 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from mdmem.model.entry import LINK_FIELDS, Entry
+from mdmem.model.entry import Entry
+from mdmem.model.fields import LINK_FIELDS
 from mdmem.site.facts import SiteFacts
 from mdmem.site.kept import Kept, fill
 from mdmem.site.marks import named_in

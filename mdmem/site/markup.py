@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
-from mdmem.model.entry import visible, visible_text
+from mdmem.model.text import visible, visible_text
 from mdmem.site.marks import around, instead
 
 _ADDRESS = r"[a-z0-9][a-z0-9_-]*/[\w.-]+/[\w.-]*\w"

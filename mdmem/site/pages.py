@@ -17,7 +17,8 @@ from markupsafe import Markup, escape
 from msgspec import Struct
 
 from mdmem import __version__
-from mdmem.model.entry import Entry, EntryType, Wing, visible
+from mdmem.model.entry import Entry, EntryType, Wing
+from mdmem.model.text import visible
 from mdmem.render.lineage_graph import linked_graph
 from mdmem.render.words import UNREPLACED
 from mdmem.site.attachments import attachments

@@ -9,7 +9,8 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from mdmem.markdown.sentences import cut_at_word
-from mdmem.model.entry import Entry, Wing, visible
+from mdmem.model.entry import Entry, Wing
+from mdmem.model.text import visible
 from mdmem.render.lineage_graph import LineageGraph
 from mdmem.render.svg import lineage_svg
 from mdmem.site.facts import BindingEvent, SiteFacts

@@ -19,7 +19,9 @@ from mdmem.markdown.fields import compose_entry
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
 from mdmem.markdown.patch import set_fields
-from mdmem.model.entry import BODIES, EntryType, Status, WingKind, title_of, visible
+from mdmem.model.entry import EntryType, Status, WingKind, title_of
+from mdmem.model.templates import BODIES
+from mdmem.model.text import visible
 from mdmem.setup.manifest import manifest_text
 from mdmem.store.catalog import interpret, is_prose
 from mdmem.store.catalog.addresses import MANIFEST, is_well_formed, well_formed, why_not_on_windows

@@ -14,8 +14,9 @@ from mdmem.errors import LostRaceError, UsageError, taken
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import Document, parse_document, without_code
 from mdmem.markdown.patch import set_fields
-from mdmem.model.entry import LINK_FIELDS, PLACEHOLDERS, Entry, EntryType, Status, Wing, WingKind
-from mdmem.model.fields import INHERITED
+from mdmem.model.entry import Entry, EntryType, Status, Wing, WingKind
+from mdmem.model.fields import INHERITED, LINK_FIELDS
+from mdmem.model.templates import PLACEHOLDERS
 from mdmem.store.catalog import Catalog, full_address, interpret
 from mdmem.store.catalog.links import references_in
 from mdmem.store.workspace.addresses import resolve_name

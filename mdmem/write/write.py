@@ -14,7 +14,7 @@ from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, run_checks
 from mdmem.disk import read_regular
 from mdmem.errors import GitError, KeptAsideError, LostRaceError, UsageError
-from mdmem.model.entry import LINK_FIELDS
+from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Severity
 from mdmem.store.catalog import Catalog, load, load_cached
 from mdmem.store.catalog.links import EdgeKind, classify

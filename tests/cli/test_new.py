@@ -22,7 +22,7 @@ from builders import (
 )
 from processes import python
 
-from mdmem.model.entry import BODIES
+from mdmem.model.templates import BODIES
 
 Capture = pytest.CaptureFixture[str]
 ADDRESS = "nav/rules/new-one"

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.model.entry import (
-    DATE_FIELDS,
     Entry,
     EntryType,
     NoSuchDayError,
@@ -20,8 +19,9 @@ from mdmem.model.entry import (
     instant_of,
     parse_moment,
     title_of,
-    visible,
 )
+from mdmem.model.fields import DATE_FIELDS
+from mdmem.model.text import visible
 from mdmem.record import pack, read_texts, unpack
 
 TEXT = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)

@@ -35,7 +35,7 @@ from mdmem.mcp.server import build_server
 from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
-from mdmem.model.entry import ACTING
+from mdmem.model.text import ACTING
 from mdmem.profile import Profile
 from mdmem.store.state.journal import read_audit
 

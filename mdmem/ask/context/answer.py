@@ -11,8 +11,9 @@ from mdmem.ask.context.request import Layer
 from mdmem.ask.pack import Form
 from mdmem.ask.question import Coverage
 from mdmem.markdown.text import quoted
-from mdmem.model.entry import EntryType, visible
+from mdmem.model.entry import EntryType
 from mdmem.model.lineage import Stance, Standing, marked
+from mdmem.model.text import visible
 from mdmem.store.workspace.scope import Scope, ScopeState
 
 Facts = Mapping[str, Any]

@@ -27,8 +27,9 @@ from mdmem.ask.fallback import NO_SCOPE, basis_without_root
 from mdmem.ask.question import AnswerBasis, Coverage, Omission, OmittedCount
 from mdmem.ask.retrieve import Reading, read_steadily, reading_of, with_fallback, with_outside
 from mdmem.errors import GoneError, MdmemError
-from mdmem.model.entry import EntryType, visible
+from mdmem.model.entry import EntryType
 from mdmem.model.finding import Finding
+from mdmem.model.text import visible
 from mdmem.store.catalog import Catalog
 from mdmem.store.index.analysis import ask
 from mdmem.store.state.files import WING

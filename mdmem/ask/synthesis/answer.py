@@ -8,7 +8,7 @@ from typing import Any
 from mdmem.ask.context.answer import scope_json
 from mdmem.ask.synthesis.plan import PlannedSection, SynthesisPlan
 from mdmem.ask.synthesis.sources import Source, is_doubtful
-from mdmem.model.entry import visible
+from mdmem.model.text import visible
 
 
 def plan_answer(plan: SynthesisPlan) -> dict[str, Any]:

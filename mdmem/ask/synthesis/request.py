@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from mdmem.arguments import choose, line, optional_line, whole_number, yes_or_no
 from mdmem.errors import UsageError
-from mdmem.model.entry import visible
+from mdmem.model.text import visible
 
 SECTIONS, MOST_SECTIONS = 6, 20
 _MOST_WORDS = 48

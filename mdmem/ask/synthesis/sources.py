@@ -19,7 +19,8 @@ from mdmem.ask.retrieve import retrieve_in
 from mdmem.ask.select import Selection
 from mdmem.ask.synthesis.outlines import Heading
 from mdmem.ask.synthesis.request import Depth
-from mdmem.model.entry import Entry, Status, visible
+from mdmem.model.entry import Entry, Status
+from mdmem.model.text import visible
 from mdmem.store.catalog import Catalog
 from mdmem.store.catalog.links import Neighbourhood
 from mdmem.store.workspace.scope import Scope

@@ -12,10 +12,10 @@ from mdmem.checks.case import Case, written_links
 from mdmem.markdown.layout import UnpatchableError
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.markdown.patch import remove_item, set_fields
-from mdmem.model.entry import KEY as ORIGIN
 from mdmem.model.entry import Entry, Status
 from mdmem.model.fields import KNOWN_FIELDS
 from mdmem.model.finding import Edit, Finding, Fix, Place
+from mdmem.model.origin import KEY as ORIGIN
 from mdmem.store.catalog import full_address, interpret
 from mdmem.store.catalog.addresses import with_full_links
 

@@ -15,8 +15,9 @@ from mdmem.checks.prose import reasons_begin, says_nothing, sentences, statement
 from mdmem.checks.secrets import Secret, find_secrets
 from mdmem.markdown.links import may_hold_definitions
 from mdmem.markdown.parse import Document, first_heading, without_code, without_fenced
-from mdmem.model.entry import PLACEHOLDERS, Entry, EntryType, Status, title_of
+from mdmem.model.entry import Entry, EntryType, Status, title_of
 from mdmem.model.finding import Finding, Place, Severity
+from mdmem.model.templates import PLACEHOLDERS
 
 _TEMPLATE_HELP = "replace it by what is meant, or remove it"
 _NAMES = ("label", "owner", "topic", "focus", "agent", "approved_by")

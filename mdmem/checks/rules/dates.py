@@ -11,7 +11,8 @@ from mdmem.checks.check import check
 from mdmem.checks.fixes.base import field_at, fields_of, is_imported, loaded_with_fixes, with_choice, with_fix
 from mdmem.markdown.parse import Document
 from mdmem.markdown.patch import set_fields
-from mdmem.model.entry import DATE_FIELDS, Entry, EntryType, Status, day_of, instant_of
+from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
+from mdmem.model.fields import DATE_FIELDS
 from mdmem.model.finding import Finding, Severity
 
 

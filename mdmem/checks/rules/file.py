@@ -13,8 +13,9 @@ from mdmem.checks.fixes.base import line_end, only, with_fix
 from mdmem.checks.paths import at_path, is_expected, leaves_root, symlinks
 from mdmem.markdown.layout import replace_span
 from mdmem.markdown.parse import SIZE_LIMIT, Document
-from mdmem.model.entry import LINK_FIELDS, visible
+from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Edit, Finding, Place, Severity
+from mdmem.model.text import visible
 from mdmem.store.tree import FileKind
 
 

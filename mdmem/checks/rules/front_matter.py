@@ -20,10 +20,11 @@ from mdmem.checks.fixes.base import (
 from mdmem.checks.fixes.front_matter import with_end, with_exact_fences, with_start, with_syntax_fix, with_whole_value
 from mdmem.markdown.parse import Document
 from mdmem.markdown.patch import remove_item, rename_key, replace_item, set_fields
-from mdmem.model.entry import Entry, EntryType, Status, kind_of
+from mdmem.model.entry import Entry, EntryType, Status
 from mdmem.model.fields import KNOWN_FIELDS, REQUIRED
 from mdmem.model.finding import Finding, Severity
 from mdmem.model.spelling import certain_value, known_spelling
+from mdmem.model.text import kind_of
 
 
 @check("front-matter-missing", Severity.ERROR)

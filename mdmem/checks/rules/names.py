@@ -9,8 +9,8 @@ from mdmem.checks.check import check
 from mdmem.checks.fixes.links import apart, with_move, with_name
 from mdmem.checks.name_collisions import composed, name_collisions
 from mdmem.checks.paths import at_path, files_and_folders, has_odd_extension, is_expected, renaming
-from mdmem.model.entry import visible
 from mdmem.model.finding import Finding, Place, Severity
+from mdmem.model.text import visible
 from mdmem.store.catalog import is_entry_place, is_misplaced
 from mdmem.store.catalog.addresses import is_well_formed, well_formed, why_not_on_windows
 from mdmem.store.tree import FileKind

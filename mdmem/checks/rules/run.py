@@ -9,8 +9,9 @@ from mdmem.checks.case import Case, Link
 from mdmem.checks.check import check
 from mdmem.checks.suppressions import Suppression
 from mdmem.markdown.parse import Document
-from mdmem.model.entry import Entry, visible
+from mdmem.model.entry import Entry
 from mdmem.model.finding import Finding, Place, Severity
+from mdmem.model.text import visible
 from mdmem.store.catalog.addresses import MANIFEST
 from mdmem.store.tree import SETTINGS_NAME, TreeFile
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from mdmem.model.entry import visible
 from mdmem.model.finding import Severity
+from mdmem.model.text import visible
 from mdmem.render.characters import for_xml, json_text, replace_surrogates
 from mdmem.render.findings.report import (
     CheckedRoot,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mdmem.model.entry import visible_text
 from mdmem.model.finding import Edit
+from mdmem.model.text import visible_text
 from mdmem.render.characters import json_text, replace_surrogates
 from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, is_text, merged, point, told
 from mdmem.render.findings.text import concise_line

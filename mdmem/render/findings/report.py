@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct, field
 
 from mdmem.checks.engine import CheckReport
-from mdmem.model.entry import visible_text
 from mdmem.model.finding import Edit, Finding, Fix, Place, Severity, totals
+from mdmem.model.text import visible_text
 from mdmem.render.characters import replace_surrogates
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries

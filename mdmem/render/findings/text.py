@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from mdmem.checks.check import Check
-from mdmem.model.entry import visible
 from mdmem.model.finding import Place, Severity
+from mdmem.model.text import visible
 from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, ShowPath, fix_flag, summary, told
 from mdmem.render.ink import Ink
 from mdmem.render.words import count

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct, field
 
 from mdmem.change.review_model import EdgeChange, Graph, GraphEdge, GraphNode
-from mdmem.model.entry import visible
+from mdmem.model.text import visible
 from mdmem.render.review.pieces import Line, Piece, code, dim, line, plain, said, strong
 from mdmem.render.words import entries
 

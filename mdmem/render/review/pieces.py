@@ -8,7 +8,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from mdmem.change.review_model import Ref, Span, Wording
-from mdmem.model.entry import visible
+from mdmem.model.text import visible
 from mdmem.render.words import count
 
 # A title may be a page long; its beginning tells which one it is.

@@ -10,7 +10,8 @@ from itertools import compress, repeat
 from operator import add, not_
 from typing import Any
 
-from mdmem.model.entry import LINK_FIELDS, Entry
+from mdmem.model.entry import Entry
+from mdmem.model.fields import LINK_FIELDS
 from mdmem.store.tree import FileKind, TreeFile, path_of
 
 _WORDS = {"wing": re.compile(r"[^\W_]+(?:_[^\W_]+)*\Z"), "room": re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")}

@@ -17,7 +17,8 @@ from mdmem.errors import SettingsError
 from mdmem.markdown.links import BodyLink, without_links
 from mdmem.markdown.parse import without_code
 from mdmem.model.access import Access
-from mdmem.model.entry import LINK_FIELDS, Entry, Wing
+from mdmem.model.entry import Entry, Wing
+from mdmem.model.fields import LINK_FIELDS
 from mdmem.store.catalog.addresses import full_address
 from mdmem.store.settings import Settings
 

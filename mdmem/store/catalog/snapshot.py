@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from mdmem import __version__
 from mdmem.disk import RACY_NS
 from mdmem.markdown.parse import first_heading, parse_document, unreadable_document
-from mdmem.model.entry import DATE_FIELDS, Entry, Flaw, Wing, parse_moment, title_of
-from mdmem.model.fields import VERSION
+from mdmem.model.entry import Entry, Flaw, Wing, parse_moment, title_of
+from mdmem.model.fields import DATE_FIELDS, VERSION
 from mdmem.model.finding import Finding, Place
 from mdmem.record import StoredRecord, read_texts
 from mdmem.store.catalog.addresses import has_short_links, is_entry_place

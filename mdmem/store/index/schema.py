@@ -10,7 +10,8 @@ from whoosh.columns import VarBytesColumn
 from whoosh.fields import FieldType, Schema
 from whoosh.formats import Existence, Positions
 
-from mdmem.model.fields import Searched, searched_as
+from mdmem.model.fields import searched_as
+from mdmem.model.kinds import Searched
 from mdmem.store.index.analysis import VERSION, positions_of
 from mdmem.store.index.protocol import IndexDocument
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.model.entry import KEY, Origin, origin_in
+from mdmem.model.origin import KEY, Origin, origin_in
 from mdmem.store.git.history import list_deletions, list_staged_deletions
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, resolve_scope
 from mdmem.store.workspace.workspace import Workspace

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from mdmem.errors import UsageError
 from mdmem.markdown.parse import Document, without_code
 from mdmem.model.access import AccessDeniedError
-from mdmem.model.entry import LINK_FIELDS
+from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.store.catalog import Catalog
 from mdmem.store.catalog.links import references_in

@@ -18,8 +18,9 @@ from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
 from mdmem.markdown.text import content_of
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.model.entry import Entry
-from mdmem.model.fields import Searched, searched_as
+from mdmem.model.fields import searched_as
 from mdmem.model.finding import Place
+from mdmem.model.kinds import Searched
 from mdmem.store.catalog import Catalog, EntryCache, load, load_cached, settings_bytes
 from mdmem.store.catalog.load import find_remote_wing, with_remote_wings
 from mdmem.store.catalog.redaction import visible_settings
