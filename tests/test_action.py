@@ -248,7 +248,7 @@ def test_review_is_written_into_the_summary_beside_the_findings(tmp_path: Path) 
     runner.check()
     done = runner.run("review")
     assert (done.returncode, done.stderr) == (0, "")
-    assert runner.summary.count("<!-- mdmem diff -->\n\n## mdmem diff: 1 added; in force 2 → 3\n") == 1
+    assert runner.summary.count("<!-- mdmem diff -->\n\n## mdmem diff: 1 added; current entries 2 → 3\n") == 1
 
 
 def test_pages_of_a_change_are_built_beside_the_repository(tmp_path: Path) -> None:

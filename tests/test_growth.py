@@ -10,9 +10,6 @@ import pytest
 from builders import entry, entry_text, make_root, memory, open_root, run_here, write, write_entry
 from review.sides import reviewed, successor, superseded
 
-from mdmem.change import near_duplicates
-from mdmem.change import review_report as similar
-from mdmem.change.near_duplicates import near_pairs, numbered
 from mdmem.change.why import why
 from mdmem.checks.rules import links
 from mdmem.checks.run import CheckRequest, check
@@ -55,15 +52,6 @@ def test_file_of_many_findings_is_read_once_to_show_them(tmp_path: Path, monkeyp
     calls = counted(monkeypatch, type(workspace), "bytes_of")
     shown = [workspace.line_of(Place("a/b/c.md", line)) for line in range(1, 50)]
     assert (shown[0], len(calls)) == ("---", 1)
-
-
-def test_copies_are_not_compared_each_with_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = counted(monkeypatch, similar, "_share")
-    monkeypatch.setattr(similar, "_ENOUGH", 5, raising=False)
-    body = "Times are stored in UTC, to the second, and shown in the zone of the reader.\n"
-    found = reviewed({}, {f"e{number:02}": entry_text(body, title=f"Rule {number}") for number in range(40)}).near
-    assert len(calls) <= 40 * 7
-    assert 40 <= len(found) <= 40 * 3
 
 
 def test_shared_entries_of_one_subject_are_looked_at_and_named_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,12 +99,6 @@ def test_links_that_are_not_tracked_ask_git_for_its_paths_once(tmp_path: Path, m
         f"run `git add memory/nav/notes/e{number}.md` at the repository's top" for number in range(5)
     ]
     assert len(calls) == 1
-
-
-def test_pairs_of_texts_that_are_all_alike_are_named_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(near_duplicates, "_ENOUGH", 5)
-    texts = numbered((f"e{number:02}", frozenset(("a", "b", "c", f"w{number}"))) for number in range(40))
-    assert len(near_pairs(texts, share=0.5)) == 1 + 2 + 3 + 4 + 5 * 35
 
 
 def test_links_of_one_file_are_rewritten_at_once_by_a_move(

@@ -1,4 +1,4 @@
-"""Hygiene over a workspace: how far it reaches, what it is told besides the entries, and that it ran."""
+"""Run hygiene over a workspace: choose the wings, examine their entries, and record that it ran."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
-from mdmem.change.examine import HygieneReach, Surroundings, examine
-from mdmem.change.hygiene_report import HygieneFindings, hygiene_fields
+from mdmem.change.examine import Groups, HygieneFindings, examine
 from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, run_checks
 from mdmem.errors import EnvironmentFaultError, GitError, UsageError
@@ -19,7 +19,6 @@ from mdmem.markdown.layout import UnpatchableError
 from mdmem.markdown.text import content_of
 from mdmem.model.finding import Finding
 from mdmem.store.catalog import Catalog
-from mdmem.store.git import Repository
 from mdmem.store.git.history import last_changes
 from mdmem.store.state.local_records import record_hygiene
 from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrites
@@ -27,64 +26,24 @@ from mdmem.store.workspace.scope import find_wing, get_wing
 from mdmem.store.workspace.visibility import is_visible, visible_findings
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet, Verb, WriteAction, patched
+from mdmem.write.results import blocked_fields
 from mdmem.write.save import blocked_saves, concerns
 from mdmem.write.write import WriteOptions, WriteResult, write_once
 
-# What the checks find anyway, and what a round of hygiene is for.
+# Checks whose findings call for maintenance.
 _CHECKED = ("link-to-superseded", "expired", "review-overdue")
-_NOT_KNOWN = "whether the code changed since an entry was verified is not known"
+_NOT_KNOWN = "it is unknown whether the code changed since an entry was verified"
 SCOPES = ("global", "project", "focus")
-
-
-def record_in_state(workspace: Workspace, wings: Collection[str] | None, remarks: list[str]) -> None:
-    """Keep that hygiene ran today, over some wings or over everything (None); remark it where that fails."""
-    try:
-        written = record_hygiene(workspace.state_folder, wings, workspace.today)
-        reason = "" if written else "it cannot be written"
-    except EnvironmentFaultError as error:
-        reason = str(error)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-    if reason:
-        remarks.append(f"that hygiene ran is not kept in {workspace.state_folder}: {reason}")
-
-
-def record_in_manifests(
-    workspace: Workspace, wings: Iterable[str], remarks: list[str], *, commit: bool | None = None
-) -> WriteResult:
-    """Write today's date into the manifests of wings, and nothing else, and remark those that cannot hold it.
-
-    `commit` as in WriteOptions. Raises what `write_once` raises.
-    """
-    catalog = workspace.whole_catalog
-    changes = []
-    for name in sorted(wings):
-        path = f"{name}/README.md"
-        if not catalog.wings[name].has_manifest:
-            remarks.append(_why_not(catalog, name))
-            continue
-        try:
-            changes.append(patched(catalog, path, {"last_hygiene_at": workspace.today.isoformat()}))
-        except UnpatchableError as error:
-            remarks.append(str(error))
-    named = ", ".join(change.path.removesuffix("/README.md") for change in changes)
-    change_set = ChangeSet(tuple(changes), actions=(WriteAction(Verb.TEND, named),))
-    return write_once(workspace, lambda _: change_set, WriteOptions(commit=commit))
-
-
-def _why_not(catalog: Catalog, name: str) -> str:
-    path = f"{name}/README.md"
-    if any(file.path == path for file in (*catalog.files, *catalog.others)):
-        return f"{path} states no wing to record in; `mdmem check` says what is wrong, or write `kind: project` in it"
-    return f"`{name}` has no manifest to record in; write {path} with `kind: project`"
+# The most similar pairs are enough to begin with.
+_PAIRS = 20
 
 
 class HygieneRequest(Struct, frozen=True, kw_only=True):
-    """What one run of hygiene was asked for.
+    """The options of one run of hygiene.
 
-    `wing` is a name or a `project_id`, None for everything; `scope` narrows to the shared wings that it reads (global),
-    to the wing itself (project), or to its entries with a focus. `record` writes the day into the manifests, `commit`
-    says whether that is committed, None leaves it to the settings.
+    `wing` is a name or a `project_id`; None means all. `scope` narrows to the shared wings that it reads (global), to
+    the wing itself (project), or to its entries with a focus. `record` writes the day into the manifests; `commit`
+    decides whether to commit that, None leaves it to the settings.
     """
 
     wing: str | None = None
@@ -93,17 +52,9 @@ class HygieneRequest(Struct, frozen=True, kw_only=True):
     record: bool = False
     commit: bool | None = None
 
-    @property
-    def is_full(self) -> bool:
-        """Say whether the wings within reach are looked at in full, and not only what has a focus or waits."""
-        return not self.pending_only and self.scope != "focus"
-
 
 class HygieneReport(Struct, frozen=True, kw_only=True):
-    """What needs maintenance, the manifests that were changed with the commit of it, and remarks about the run itself.
-
-    `pending_only`: nothing but the writes that wait was looked at.
-    """
+    """The findings, the manifests that were written with their commit, and remarks about the run."""
 
     hygiene: HygieneFindings
     recorded: tuple[str, ...] = ()
@@ -112,7 +63,7 @@ class HygieneReport(Struct, frozen=True, kw_only=True):
     pending_only: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """Return what the contract of `run_hygiene` names, with more keys beside."""
+        """Return the keys of the contract of `run_hygiene`, then more."""
         more = {"recorded": list(self.recorded), "commit": self.commit, "remarks": list(self.remarks)}
         return hygiene_fields(self.hygiene) | more
 
@@ -120,9 +71,9 @@ class HygieneReport(Struct, frozen=True, kw_only=True):
 def run_hygiene(
     workspace: Workspace, project_id: str | None = None, scope: str | None = None, *, check_pending_only: bool = False
 ) -> dict[str, Any]:
-    """Return hygiene as the tool of that name answers it, recorded as `run` does; raises UsageError for no scope.
+    """Answer the tool of that name; raises UsageError for an unknown scope.
 
-    A project that has no wing yet needs no maintenance, but its writes may wait.
+    A project without a wing needs no maintenance, but may have pending writes.
     """
     request = HygieneRequest(wing=project_id or None, scope=scope, pending_only=check_pending_only)
     if request.wing is None or find_wing(request.wing, workspace.catalog.wings) is not None:
@@ -130,19 +81,17 @@ def run_hygiene(
     _refuse_unknown_scope(scope)
     remarks = [f"there is no wing for the project `{project_id}` yet"]
     hygiene = _only_pending(workspace, request, remarks)
-    return HygieneReport(hygiene=hygiene, remarks=tuple(remarks), pending_only=check_pending_only).as_json()
+    return HygieneReport(hygiene=hygiene, remarks=tuple(remarks)).as_json()
 
 
 def run(workspace: Workspace, request: HygieneRequest) -> HygieneReport:
-    """Return what needs maintenance; a full run over files on disk is recorded in the state.
+    """Return what needs maintenance, and record a full run over files on disk in the state.
 
-    A run is full for every wing within its reach, so one that is narrowed to a project is full for that project, and
-    makes no other's next run later. One that looks only at entries with a focus, or at the writes that wait, is full
-    for none. Raises UsageError for a wing or scope that does not exist, and what `write_once` raises where `record` is
-    set.
+    A run over one project is full for its wings only. A run over entries with a focus, or over pending writes, is
+    never full. Raises UsageError for an unknown wing or scope, and what `write_once` raises with `record`.
     """
-    is_kept = request.is_full and workspace.snapshot.is_working_tree
-    if request.record and not is_kept:
+    is_full = not request.pending_only and request.scope != "focus" and workspace.snapshot.is_working_tree
+    if request.record and not is_full:
         raise UsageError("only a full run over files on disk is recorded; leave out what narrows it, or --record")
     _refuse_unknown_scope(request.scope)
     remarks: list[str] = []
@@ -151,15 +100,14 @@ def run(workspace: Workspace, request: HygieneRequest) -> HygieneReport:
             get_wing(request.wing, workspace.catalog.wings)
         hygiene = _only_pending(workspace, request, remarks)
         return HygieneReport(hygiene=hygiene, remarks=tuple(remarks), pending_only=True)
-    reach = _reach(workspace.whole_catalog, request)
-    hygiene = _examined(workspace, request, reach, remarks)
-    if is_kept:
-        is_everything = request.wing is None and request.scope is None
-        is_everything = is_everything and not workspace.access.is_narrow
-        record_in_state(workspace, None if is_everything else reach.wings, remarks)
+    wings = _choose_wings(workspace.whole_catalog, request)
+    hygiene = _examine(workspace, request, wings, remarks)
+    if is_full:
+        is_everything = request.wing is None and request.scope is None and not workspace.access.is_narrow
+        _record_in_state(workspace, None if is_everything else wings, remarks)
     if not request.record:
         return HygieneReport(hygiene=hygiene, remarks=tuple(remarks))
-    written = record_in_manifests(workspace, reach.wings, remarks, commit=request.commit)
+    written = _record_in_manifests(workspace, wings, remarks, commit=request.commit)
     recorded = tuple(change.path for change in written.changes)
     return HygieneReport(hygiene=hygiene, recorded=recorded, commit=written.commit, remarks=tuple(remarks))
 
@@ -169,40 +117,7 @@ def _refuse_unknown_scope(scope: str | None) -> None:
         raise UsageError(f"there is no scope `{scope}`; write one of {', '.join(SCOPES)}")
 
 
-def _examined(
-    workspace: Workspace, request: HygieneRequest, reach: HygieneReach, remarks: list[str]
-) -> HygieneFindings:
-    catalog = workspace.whole_catalog
-    unresolved, blocked = _unresolved(workspace, request, remarks)
-    around = Surroundings(
-        text={entry.address: content_of(entry, catalog.body(entry.address)) for entry in catalog.entries.values()},
-        changes=_Changes(workspace, remarks),
-        rooms=tuple(_rooms_on_disk(workspace, catalog)),
-        unresolved=unresolved,
-        blocked=blocked,
-        found=_checked(workspace, catalog),
-    )
-    unread = {*catalog.broken, *(one.place.path for one in catalog.closed)}
-    if left_out := [path for path in unread if request.wing is None or path.split("/")[0] in reach.wings]:
-        how = "mdmem check --no-baseline" if workspace.settings.baseline else "mdmem check"
-        files, them = ("file was", "it") if len(left_out) == 1 else ("files were", "them")
-        remarks.append(f"{len(left_out)} unreadable {files} left out; `{how}` names {them}")
-    return examine(catalog, around, today=workspace.today, reach=reach)
-
-
-def _only_pending(workspace: Workspace, request: HygieneRequest, remarks: list[str]) -> HygieneFindings:
-    """Look at the writes that wait alone: only where a project is meant are the wings read at all."""
-    unresolved, blocked = _unresolved(workspace, request, remarks)
-    return HygieneFindings(
-        checked_at=workspace.today,
-        project_id=request.wing,
-        scope=request.scope,
-        unresolved=unresolved,
-        blocked=blocked,
-    )
-
-
-def _reach(catalog: Catalog, request: HygieneRequest) -> HygieneReach:
+def _choose_wings(catalog: Catalog, request: HygieneRequest) -> frozenset[str]:
     wings = catalog.wings
     if request.wing is None:
         is_meant = {None: (True, False), "global": (True,)}.get(request.scope, (False,))
@@ -212,42 +127,60 @@ def _reach(catalog: Catalog, request: HygieneRequest) -> HygieneReach:
         meant = frozenset(one.name for one in wings.values() if one.is_shared and (read is None or one.name in read))
     else:
         meant = frozenset({get_wing(request.wing, wings)})
-    # What lives in another repository is tended there.
-    return HygieneReach(wings=meant - catalog.fetched_wings, project_id=request.wing, scope=request.scope)
+    # The wings of other repositories are maintained there.
+    return meant - catalog.fetched_wings
 
 
-def _checked(workspace: Workspace, catalog: Catalog) -> list[Finding]:
+def _examine(
+    workspace: Workspace, request: HygieneRequest, wings: Collection[str], remarks: list[str]
+) -> HygieneFindings:
+    catalog = workspace.whole_catalog
+    pending = _only_pending(workspace, request, remarks)
+    unread = {*catalog.broken, *(one.place.path for one in catalog.closed)}
+    if left_out := [path for path in unread if request.wing is None or path.split("/")[0] in wings]:
+        how = "mdmem check --no-baseline" if workspace.settings.baseline else "mdmem check"
+        files, them = ("file was", "it") if len(left_out) == 1 else ("files were", "them")
+        remarks.append(f"{len(left_out)} unreadable {files} left out; `{how}` shows {them}")
     codes = [code for code in chosen_codes(workspace.settings) if code in _CHECKED]
-    return visible_findings(catalog, run_checks(Case(catalog, workspace.settings, workspace.today), codes))
+    found = run_checks(Case(catalog, workspace.settings, workspace.today), codes)
+    hygiene = examine(
+        catalog,
+        workspace.today,
+        wings=wings,
+        text={entry.address: content_of(entry, catalog.body(entry.address)) for entry in catalog.entries.values()},
+        changes=lambda places, since: _last_changes(workspace, places, since, remarks),
+        rooms=tuple(_rooms_on_disk(workspace, catalog)),
+        found=visible_findings(catalog, found),
+        is_focused=request.scope == "focus",
+    )
+    return replace(
+        hygiene,
+        project_id=request.wing,
+        scope=request.scope,
+        unresolved=pending.unresolved,
+        blocked=pending.blocked,
+    )
 
 
-class _Changes(Struct, frozen=True):
-    """Asks git when files last changed, and says where it cannot tell."""
-
-    workspace: Workspace
-    remarks: list[str]
-
-    def __call__(self, places: Sequence[str], since: date) -> Mapping[str, date]:
-        repository: Repository | None = self.workspace.location.repository
-        if repository is None:
-            said = self.workspace.location.git_fault or "not in a git repository"
-            self.remarks.append(f"{said}: {_NOT_KNOWN}")
-            return {}
-        until = self.workspace.commits[0] if self.workspace.commits else None
-        try:
-            activity = last_changes(repository, places, since=since, until=until)
-        except GitError as error:
-            self.remarks.append(f"{error}: {_NOT_KNOWN}")
-            return {}
-        if activity.is_cut:
-            self.remarks.append(
-                "the clone is shallow: older changes of the code are not known; `git fetch --unshallow`"
-            )
-        return activity.days
+def _last_changes(workspace: Workspace, places: Sequence[str], since: date, remarks: list[str]) -> Mapping[str, date]:
+    """Ask git when files last changed, with a remark where it cannot answer."""
+    repository = workspace.location.repository
+    if repository is None:
+        remarks.append(f"{workspace.location.git_fault or 'not in a git repository'}: {_NOT_KNOWN}")
+        return {}
+    until = workspace.commits[0] if workspace.commits else None
+    try:
+        activity = last_changes(repository, places, since=since, until=until)
+    except GitError as error:
+        remarks.append(f"{error}: {_NOT_KNOWN}")
+        return {}
+    if activity.is_cut:
+        remarks.append("the clone is shallow: older changes of the code are not known; `git fetch --unshallow`")
+    return activity.days
 
 
 def _rooms_on_disk(workspace: Workspace, catalog: Catalog) -> Iterator[str]:
-    """Yield every folder in a wing: git and the tree list files alone, so that an empty one shows only here."""
+    """Yield every folder in a wing. Git and the tree list only files, so they do not show an empty one."""
     if not workspace.snapshot.is_working_tree:
         return
     for wing in catalog.wings:
@@ -256,23 +189,146 @@ def _rooms_on_disk(workspace: Workspace, catalog: Catalog) -> Iterator[str]:
                 names = sorted(item.name for item in items if item.is_dir(follow_symlinks=False))
         except OSError:
             continue
-        folders = ((name, Path(workspace.location.root, wing, name, ".git")) for name in names if name[0] != ".")
-        yield from (f"{wing}/{name}" for name, git in folders if not os.path.lexists(git))
+        for name in names:
+            if name[0] != "." and not os.path.lexists(Path(workspace.location.root, wing, name, ".git")):
+                yield f"{wing}/{name}"
 
 
-def _unresolved(
-    workspace: Workspace, request: HygieneRequest, remarks: list[str]
-) -> tuple[tuple[PendingWrite, ...], tuple[Blocked, ...]]:
+def _only_pending(workspace: Workspace, request: HygieneRequest, remarks: list[str]) -> HygieneFindings:
     """Return the writes that failed on the way, and those that a similar entry stopped."""
+    unresolved: tuple[PendingWrite, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
     try:
         ledger = PendingWrites(workspace.state_folder)
-        pending, torn = ledger.pending(), ledger.unreadable()
+        pending, torn = [one for one in ledger.pending() if is_visible(workspace, one)], ledger.unreadable()
         blocked = blocked_saves(workspace, ledger, project=request.wing, scope=request.scope)
+        # Only a request for a project needs the catalog.
+        wings = workspace.catalog.wings if pending and request.wing is not None else {}
+        unresolved = tuple(one for one in pending if concerns(one, wings, project=request.wing, scope=request.scope))
+        remarks += [f"{path} cannot be read; it may have been a write" for path in torn]
     except EnvironmentFaultError as error:
-        remarks.append(f"writes that wait cannot be told: {error}")
-        return (), ()
-    remarks += [f"{path} cannot be read; it may have been a write" for path in torn]
-    pending = tuple(one for one in pending if is_visible(workspace, one))
-    wings = workspace.catalog.wings if pending and request.wing is not None else {}
-    meant = tuple(one for one in pending if concerns(one, wings, project=request.wing, scope=request.scope))
-    return meant, blocked
+        remarks.append(f"pending writes cannot be read: {error}")
+    return HygieneFindings(
+        checked_at=workspace.today,
+        project_id=request.wing,
+        scope=request.scope,
+        unresolved=unresolved,
+        blocked=blocked,
+    )
+
+
+def _record_in_state(workspace: Workspace, wings: Collection[str] | None, remarks: list[str]) -> None:
+    """Record that hygiene ran today, over some wings or over everything (None)."""
+    try:
+        written = record_hygiene(workspace.state_folder, wings, workspace.today)
+        reason = "" if written else "it cannot be written"
+    except EnvironmentFaultError as error:
+        reason = str(error)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+    if reason:
+        remarks.append(f"this run could not be recorded in {workspace.state_folder}: {reason}")
+
+
+def _record_in_manifests(
+    workspace: Workspace, wings: Iterable[str], remarks: list[str], *, commit: bool | None = None
+) -> WriteResult:
+    """Write today's date into the manifests of wings, with a remark for each that cannot be patched."""
+    catalog = workspace.whole_catalog
+    changes = []
+    for name in sorted(wings):
+        path = f"{name}/README.md"
+        if catalog.wings[name].has_manifest:
+            try:
+                changes.append(patched(catalog, path, {"last_hygiene_at": workspace.today.isoformat()}))
+            except UnpatchableError as error:
+                remarks.append(str(error))
+        elif any(file.path == path for file in (*catalog.files, *catalog.others)):
+            remarks.append(f"{path} is no manifest; `mdmem check` says what is wrong, or write `kind: project` in it")
+        else:
+            remarks.append(f"`{name}` has no manifest to record in; write {path} with `kind: project`")
+    named = ", ".join(change.path.removesuffix("/README.md") for change in changes)
+    change_set = ChangeSet(tuple(changes), actions=(WriteAction(Verb.TEND, named),))
+    return write_once(workspace, lambda _: change_set, WriteOptions(commit=commit))
+
+
+def hygiene_fields(hygiene: HygieneFindings) -> dict[str, Any]:
+    """Return the keys of the contract of `run_hygiene`, then the groups behind its numbers and the findings."""
+    fields = {
+        "project_id": hygiene.project_id,
+        "scope": hygiene.scope,
+        "duplicates_found": hygiene.duplicates_found,
+        "outdated_decisions": len(hygiene.outdated),
+        "obsolete_patterns": len(hygiene.obsolete),
+        "entity_drift_count": len(hygiene.drifted),
+        "unresolved_saves": len(hygiene.unresolved) + len(hygiene.blocked),
+        "stale_items": to_builtins(hygiene.stale_items),
+        "candidate_ids": {
+            "duplicate_decisions": _flat(hygiene.duplicates),
+            "outdated_decisions": list(hygiene.outdated),
+            "obsolete_patterns": list(hygiene.obsolete),
+            "entity_drift": _flat(hygiene.drifted),
+            "unresolved_saves": [one.id for one in hygiene.unresolved] + [one.id for one in hygiene.blocked],
+        },
+        "checked_at": hygiene.checked_at.isoformat(),
+        "duplicate_groups": [list(group) for group in hygiene.duplicates],
+        "entity_groups": [list(group) for group in hygiene.drifted],
+        "pending_writes": [_write_fields(one) for one in hygiene.unresolved],
+        "findings": [_finding_fields(one) for one in hygiene.findings],
+    }
+    if hygiene.near:
+        fields["near_duplicates"] = [
+            {"a": pair.a, "b": pair.b, "similarity": round(pair.share, 2)} for pair in hygiene.near[:_PAIRS]
+        ]
+    if hygiene.blocked:
+        fields["blocked_saves"] = [blocked_fields(one) for one in hygiene.blocked]
+    return fields | _decisions_left(hygiene)
+
+
+def _decisions_left(hygiene: HygieneFindings) -> dict[str, str]:
+    """Return what a person has to decide, and how: hygiene itself merges and marks nothing."""
+    kinds = (
+        (len(hygiene.blocked), "save that a similar entry stopped", "saves that a similar entry stopped"),
+        (len(hygiene.duplicates), "group of near-duplicates", "groups of near-duplicates"),
+        (len(hygiene.drifted), "group of entities with one name", "groups of entities with one name"),
+    )
+    named = [f"{number} {one if number == 1 else several}" for number, one, several in kinds if number]
+    if not named:
+        return {}
+    ways = []
+    if hygiene.blocked:
+        ways.append("read its `candidate_id`, then save it again with `supersedes` or `distinct_from`")
+    if hygiene.duplicates or hygiene.drifted:
+        ways.append(
+            "let a person type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each entry but the one to keep"
+        )
+    return {
+        "message": f"nothing was merged or changed: a person decides on {' and '.join(named)}",
+        "next_step": "; ".join(ways),
+    }
+
+
+def _flat(groups: Groups) -> list[str]:
+    return sorted(address for group in groups for address in group)
+
+
+def _write_fields(write: PendingWrite) -> dict[str, Any]:
+    return {
+        "id": write.id,
+        "verb": write.verb,
+        "project_id": write.arguments.get("project_id"),
+        "created": write.created.isoformat(),
+        "attempts": write.attempts,
+        "error": write.error,
+    }
+
+
+def _finding_fields(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "address": finding.address,
+        "path": finding.place.path,
+        "line": finding.place.line,
+        "message": finding.message,
+        "help": finding.help,
+    }

@@ -1,17 +1,21 @@
-"""The parts of a review of a change; `report` puts them together."""
+"""The records of a review. Their names and fields are the keys of `mdmem diff --format json`."""
 
 from __future__ import annotations
 
-from enum import StrEnum
+from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from mdmem.model.entry import EntryType, Status
 from mdmem.model.finding import Finding
 
+Which = Literal["before", "after"]
+EdgeChange = Literal["added", "removed", "altered", "kept", "skipped"]
+CLAIMS, AMENDS = "claims to replace", "amends"
+
 
 class Ref(Struct, frozen=True):
-    """An entry as a review names it; `owners` are its own, else those of its wing."""
+    """An entry that a review mentions. The owners are its own, else those of its wing."""
 
     address: str
     type: EntryType
@@ -20,25 +24,13 @@ class Ref(Struct, frozen=True):
     owners: tuple[str, ...] = ()
 
     @property
-    def wing(self) -> str:
-        """Return the first part of the address."""
-        return self.address.split("/", 1)[0]
-
-    @property
     def rank(self) -> tuple[int, str]:
-        """Order by authority, then by address."""
+        """Sort by authority, then by address."""
         return self.type.rank, self.address
 
 
-class Which(StrEnum):
-    """One of the two sides of a comparison."""
-
-    BEFORE = "before"
-    AFTER = "after"
-
-
 class Unread(Struct, frozen=True):
-    """A file that cannot be read on a side; `other` is the entry that the other side has there."""
+    """A file that cannot be read on one side, and the entry that the other side has there."""
 
     which: Which
     path: str
@@ -48,14 +40,14 @@ class Unread(Struct, frozen=True):
 
 
 class Span(Struct, frozen=True):
-    """A stretch of words: kept (` `), taken out (`-`) or put in (`+`)."""
+    """A run of words: unchanged (` `), removed (`-`) or added (`+`)."""
 
     mark: str
     text: str
 
 
 class FieldChange(Struct, frozen=True):
-    """One field of the front matter before and after, as text; empty where it is not stated."""
+    """One field of the front matter before and after, as text; empty where it is absent."""
 
     name: str
     before: str
@@ -63,10 +55,7 @@ class FieldChange(Struct, frozen=True):
 
 
 class Transition(Struct, frozen=True):
-    """An entry whose status changed; None before where it is new, None after where its file is gone.
-
-    `is_illegal` says that an entry may not take this step, `faults` what the checks find wrong with it.
-    """
+    """A change of status: None before for a new entry, None after for a deleted file."""
 
     entry: Ref
     before: Status | None
@@ -75,26 +64,19 @@ class Transition(Struct, frozen=True):
     faults: tuple[str, ...] = ()
 
 
-class Bearing(StrEnum):
-    """What an entry in force says of another that stays in force beside it."""
-
-    CLAIMS = "claims to replace"
-    AMENDS = "amends"
-
-
 class BearingChange(Struct, frozen=True):
-    """What an entry says of another one in force; `is_new`, else it said so before and does no more."""
+    """A relation between two current entries, CLAIMS or AMENDS, that the change added or ended."""
 
     entry: Ref
-    says: Bearing
+    says: str
     on: Ref
     is_new: bool
 
 
 class Belief(Struct, frozen=True):
-    """What was believed, what will be instead, and why; nothing before where it is new, nothing after where it ended.
+    """An entry that is no longer current, what is current instead, and the reason; or a new entry.
 
-    `was_there` are those of `after` that were in force before.
+    `was_there` are those of `after` that were current before.
     """
 
     before: Ref | None
@@ -104,36 +86,24 @@ class Belief(Struct, frozen=True):
 
 
 class RuleText(Struct, frozen=True):
-    """An entry with the words of its body, on the side where it stands."""
+    """An entry with its body."""
 
     entry: Ref
     body: str
 
-    @property
-    def path(self) -> str:
-        """Return its file, counted from the root."""
-        return f"{self.entry.address}.md"
-
 
 class Wording(Struct, frozen=True):
-    """What was said, and what is said in its place; nothing before where it is new, nothing after where it ended."""
+    """The text of an entry that is no longer current, and the texts that replace it."""
 
     before: RuleText | None
     after: tuple[RuleText, ...]
 
 
-class EdgeChange(StrEnum):
-    """What became of a supersession edge; a skipped one stands for a chain that is not shown."""
-
-    ADDED = "added"
-    REMOVED = "removed"
-    ALTERED = "altered"
-    KEPT = "kept"
-    SKIPPED = "skipped"
-
-
 class GraphEdge(Struct, frozen=True):
-    """«`new` supersedes `old`», what became of it, and its class in words where it is not sound."""
+    """A supersession link from `old` to `new`. A skipped edge replaces a part of a chain that is not shown.
+
+    `kind` is the class of a link that is not sound.
+    """
 
     old: str
     new: str
@@ -142,7 +112,7 @@ class GraphEdge(Struct, frozen=True):
 
 
 class GraphNode(Struct, frozen=True):
-    """An entry of a chain: whether it binds after the change, and whether its file is gone."""
+    """An entry of a chain as it is after the change."""
 
     entry: Ref
     is_current: bool
@@ -150,7 +120,7 @@ class GraphNode(Struct, frozen=True):
 
 
 class Graph(Struct, frozen=True):
-    """The chains that a change touched, each to its head; `left_out` entries of them are not shown."""
+    """The chains that a change touched, and how many of their entries are not shown."""
 
     nodes: tuple[GraphNode, ...] = ()
     edges: tuple[GraphEdge, ...] = ()
@@ -158,9 +128,9 @@ class Graph(Struct, frozen=True):
 
 
 class Rewording(Struct, frozen=True, kw_only=True):
-    """An entry that says something else; `is_frozen` for a rule or a decision in force before and after.
+    """An entry with a new title, body or binding field; `is_frozen` for an invariant or decision that stays current.
 
-    `fields` are the binding ones; `faults` what the checks say to it; `notice` how the change accounts for itself.
+    `notice` is how the entry accounts for the change, `faults` are the findings about it.
     """
 
     entry: Ref
@@ -173,35 +143,30 @@ class Rewording(Struct, frozen=True, kw_only=True):
 
 
 class FieldEdit(Struct, frozen=True):
-    """An entry of which only such fields changed as do not say what binds."""
+    """An entry with changes in other fields."""
 
     entry: Ref
     fields: tuple[FieldChange, ...]
 
 
 class Move(Struct, frozen=True):
-    """An entry that stands at another address."""
+    """An entry with a new address."""
 
     before: str
     after: str
 
 
 class Dependent(Struct, frozen=True):
-    """An entry in force, or a draft, that names what does not bind any more; `how` are the fields, or `text`."""
+    """A current entry or draft that refers to an entry that is no longer current, in `how`: fields, or `text`."""
 
     entry: Ref
     on: str
     heads: tuple[str, ...]
     how: tuple[str, ...]
 
-    @property
-    def is_elsewhere(self) -> bool:
-        """Say whether it lies in another wing."""
-        return self.entry.wing != self.on.split("/", 1)[0]
-
 
 class Covered(Struct, frozen=True):
-    """A changed entry and the tracked files that its `applies_to` matches, some of them by name."""
+    """A changed entry and the tracked files that its `applies_to` matches; `files` are the first of them."""
 
     entry: Ref
     globs: tuple[str, ...]
@@ -210,7 +175,7 @@ class Covered(Struct, frozen=True):
 
 
 class NearEntry(Struct, frozen=True):
-    """A new or reworded entry and one that says nearly the same; `share` is that of their common words."""
+    """A new or reworded entry and a similar one; `share` is the share of their common words."""
 
     entry: Ref
     other: Ref
@@ -218,23 +183,16 @@ class NearEntry(Struct, frozen=True):
 
 
 class ContradictionChange(Struct, frozen=True):
-    """Two entries that contradict each other, the one of higher authority first; `is_new` else the change ended it."""
+    """Two entries that contradict each other, the one of higher authority first; `is_new`, or the change ended it."""
 
     first: Ref
     second: Ref
     why: str
     is_new: bool
 
-    @property
-    def ranking(self) -> str:
-        """Say which of the two weighs more."""
-        if self.first.type is self.second.type:
-            return f"both are {self.first.type}s: neither outranks the other"
-        return f"the {self.first.type} outranks the {self.second.type}"
-
 
 class WingChangeCount(Struct, frozen=True):
-    """How many entries of a wing were in force before and are after, and how many there were in all."""
+    """The number of current entries and of all entries in a wing, before and after."""
 
     wing: str
     in_force_before: int
@@ -244,7 +202,7 @@ class WingChangeCount(Struct, frozen=True):
 
 
 class Counts(Struct, frozen=True, kw_only=True):
-    """What the change did, in figures; `altered` counts entries that are neither new nor gone, moved ones with them."""
+    """The change in figures; `altered` includes the moved entries."""
 
     added: int = 0
     gone: int = 0
@@ -256,9 +214,9 @@ class Counts(Struct, frozen=True, kw_only=True):
 
 
 class Merging(Struct, frozen=True):
-    """What the checks find new: in the result of merging (`what` names it), or in the tree itself.
+    """The new findings in the result of a merge, or in the tree itself; `older` findings were there before.
 
-    `older` findings were there before; `incomplete` are paths that could not be looked at.
+    `incomplete` are paths that could not be checked.
     """
 
     what: str
@@ -269,7 +227,7 @@ class Merging(Struct, frozen=True):
 
 
 class Answered(Struct, frozen=True):
-    """What one side answers to a question: the entries in order, whether they cover it, or why there is no answer."""
+    """The answer of one side to a question: its entries in order, or the error."""
 
     items: tuple[Ref, ...] = ()
     covered: bool = False
@@ -278,7 +236,7 @@ class Answered(Struct, frozen=True):
 
 
 class AnswerPair(Struct, frozen=True):
-    """A question and what both sides answer."""
+    """A question and the answers of both sides."""
 
     question: str
     before: Answered
@@ -286,6 +244,42 @@ class AnswerPair(Struct, frozen=True):
 
     @property
     def is_same(self) -> bool:
-        """Say whether the change makes no difference to the answer."""
+        """Say whether both sides give the same answer."""
         same_items = [one.address for one in self.before.items] == [one.address for one in self.after.items]
         return same_items and (self.before.covered, self.before.error) == (self.after.covered, self.after.error)
+
+
+class ReviewReport(Struct, frozen=True, kw_only=True):
+    """What changed in meaning from one tree to another."""
+
+    before: str
+    after: str
+    remarks: tuple[str, ...] = ()
+    unread: tuple[Unread, ...] = ()
+    counts: Counts = field(default_factory=Counts)
+    wings: tuple[WingChangeCount, ...] = ()
+    transitions: tuple[Transition, ...] = ()
+    bearings: tuple[BearingChange, ...] = ()
+    beliefs: tuple[Belief, ...] = ()
+    wordings: tuple[Wording, ...] = ()
+    graph: Graph = field(default_factory=Graph)
+    rewordings: tuple[Rewording, ...] = ()
+    edits: tuple[FieldEdit, ...] = ()
+    dependents: tuple[Dependent, ...] = ()
+    covered: tuple[Covered, ...] = ()
+    moves: tuple[Move, ...] = ()
+    no_ops: tuple[str, ...] = ()
+    near: tuple[NearEntry, ...] = ()
+    contradictions: tuple[ContradictionChange, ...] = ()
+    merging: Merging | None = None
+    answers: tuple[AnswerPair, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Say whether no entry changed; a file that only one side can read is a change."""
+        counts = self.counts
+        before, after = (
+            {(one.path, one.code) for one in self.unread if one.which == which} for which in ("before", "after")
+        )
+        touched = counts.added + counts.gone + counts.altered + counts.moved + counts.no_ops
+        return not touched and not self.contradictions and before == after

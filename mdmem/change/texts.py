@@ -1,4 +1,4 @@
-"""Entries that say something else, word by word, and those of which only other fields changed."""
+"""Find the entries with a new text, word by word, and those where only other fields changed."""
 
 from __future__ import annotations
 
@@ -7,38 +7,33 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from difflib import SequenceMatcher
 
-from mdmem.change.comparison import Comparison
+from mdmem.change.compare import Comparison
 from mdmem.change.review_model import FieldChange, FieldEdit, Rewording, Span
 from mdmem.model.entry import Entry, EntryType, Relation
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
 from mdmem.store.catalog.changes import BINDING_FIELDS, Changed
 
-KEPT, TAKEN, PUT = " ", "-", "+"
-# difflib takes time that grows with the product: beyond it the changed middle is told as one stretch.
+# difflib takes time that grows with the product of both lengths. A longer change is shown as one run of words.
 _MANY = 4_000_000
 _TOKEN = re.compile(r"\n[ \t]*\n\s*|\S+")
 _PARAGRAPH = "\n\n"
-BINDING = ("type", "focus", "expires_at", "overrides", "conflicts_with", *BINDING_FIELDS)
-# The rest of the review tells these: the steps of a life, the chains, how a change of the text accounts for itself.
-_TOLD = frozenset({"address", "title", "status", "supersedes", "superseded_by", "unread", *BINDING})
-_OF_A_STEP = frozenset({"deprecated_at", "deprecated_reason", "reason", "approved_by"})
+_BINDING = ("type", "focus", "expires_at", "overrides", "conflicts_with", *BINDING_FIELDS)
+# Other parts of a review show these fields.
+_SHOWN_ELSEWHERE = frozenset({"address", "title", "status", "supersedes", "superseded_by", "unread", *_BINDING})
+_OF_A_TRANSITION = frozenset({"deprecated_at", "deprecated_reason", "reason", "approved_by"})
 _OF_A_TEXT = frozenset({"version", "editorial_at"})
-_NAMES = Entry.__struct_fields__
-Faults = Mapping[str, Sequence[Finding]]
-FROZEN_CODES = ("frozen-text-changed", "superseded-entry-edited", "type-changed")
+_FROZEN_CODES = ("frozen-text-changed", "superseded-entry-edited", "type-changed")
 _FROZEN = (EntryType.INVARIANT, EntryType.DECISION)
 
 
 def word_changes(before: str, after: str) -> tuple[Span, ...]:
-    """Return a text as stretches of words that were kept, taken out or put in; where lines end does not count.
+    """Return a text as runs of unchanged, removed and added words; empty if the words are the same.
 
-    A blank line parts paragraphs and counts as a word of its own. Texts of the same words give no span.
+    A blank line separates paragraphs and counts as a word; other line breaks do not count.
     """
     old, new = _words(before), _words(after)
-    if old == new:
-        return ()
-    return tuple(_spans(old, new))
+    return tuple(_spans(old, new)) if old != new else ()
 
 
 def _words(text: str) -> list[str]:
@@ -48,21 +43,18 @@ def _words(text: str) -> list[str]:
 def _spans(old: list[str], new: list[str]) -> Iterator[Span]:
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])
-    middle = old[start : len(old) - end], new[start : len(new) - end]
-    yield from _span(KEPT, old[:start])
-    if len(middle[0]) * len(middle[1]) > _MANY:
-        yield from (*_span(TAKEN, middle[0]), *_span(PUT, middle[1]))
+    old_middle, new_middle = old[start : len(old) - end], new[start : len(new) - end]
+    yield from _span(" ", old[:start])
+    if len(old_middle) * len(new_middle) > _MANY:
+        yield from (*_span("-", old_middle), *_span("+", new_middle))
     else:
-        yield from _matched(*middle)
-    yield from _span(KEPT, old[len(old) - end :])
-
-
-def _matched(old: list[str], new: list[str]) -> Iterator[Span]:
-    for tag, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag == "equal":
-            yield from _span(KEPT, old[first:last])
-        else:
-            yield from (*_span(TAKEN, old[first:last]), *_span(PUT, new[start:end]))
+        matcher = SequenceMatcher(None, old_middle, new_middle, autojunk=False)
+        for tag, first, last, begin, stop in matcher.get_opcodes():
+            if tag == "equal":
+                yield from _span(" ", old_middle[first:last])
+            else:
+                yield from (*_span("-", old_middle[first:last]), *_span("+", new_middle[begin:stop]))
+    yield from _span(" ", old[len(old) - end :])
 
 
 def _span(mark: str, words: list[str]) -> Iterator[Span]:
@@ -71,88 +63,81 @@ def _span(mark: str, words: list[str]) -> Iterator[Span]:
 
 
 def _common(old: list[str], new: list[str]) -> int:
+    """Return the number of equal words at the start of both."""
     pairs = enumerate(zip(old, new, strict=False))
     return next((number for number, (one, other) in pairs if one != other), min(len(old), len(new)))
 
 
-def binding_changes(comparison: Comparison, one: Changed) -> tuple[FieldChange, ...]:
-    """Return the changes of the fields that say what binds, and where."""
-    return _changes(comparison, one, BINDING)
+def find_rewordings(comparison: Comparison, faults: Mapping[str, Sequence[Finding]]) -> tuple[Rewording, ...]:
+    """Return the entries with another text, title or binding field, frozen ones first, then by authority."""
+    found = []
+    for one in comparison.changes.changed:
+        title = () if one.keeps_title else word_changes(one.before.title, one.after.title)
+        body = () if one.keeps_text else word_changes(one.body_before, one.body_after)
+        fields = _field_changes(comparison, one, _BINDING)
+        if one.keeps_text and one.keeps_title and not fields:
+            continue
+        was_current, is_current = (
+            one.before.address in comparison.before.current,
+            one.after.address in comparison.after.current,
+        )
+        own = faults.get(one.after.address, ())
+        found.append(
+            Rewording(
+                entry=comparison.after.ref_of(one.after),
+                is_frozen=was_current and is_current and one.before.type in _FROZEN,
+                title=title,
+                body=body,
+                fields=fields,
+                notice=_notice(one, is_layout=not (title or body or fields)),
+                faults=tuple(finding.message for finding in own if finding.code in _FROZEN_CODES),
+            )
+        )
+    return tuple(sorted(found, key=lambda one: (not one.is_frozen, one.entry.rank)))
 
 
-def other_changes(comparison: Comparison, one: Changed, *, is_reworded: bool) -> tuple[FieldChange, ...]:
-    """Return the changes of the fields that no other part of the review tells."""
-    has_stepped = one.before.status is not one.after.status
-    told = _TOLD | (_OF_A_STEP if has_stepped else frozenset()) | (_OF_A_TEXT if is_reworded else frozenset())
-    return _changes(comparison, one, [name for name in _NAMES if name not in told])
+def _notice(one: Changed, *, is_layout: bool) -> str:
+    parts = ["only line breaks changed"] if is_layout else []
+    if one.before.version != one.after.version:
+        parts.append(f"version {one.before.version or 1} → {one.after.version or 1}")
+    if one.is_corrected and one.after.editorial_at is not None:
+        parts.append(f"marked as a correction of {one.after.editorial_at.isoformat()}")
+    return "; ".join(parts)
 
 
-def _changes(comparison: Comparison, one: Changed, names: Iterable[str]) -> tuple[FieldChange, ...]:
+def find_field_edits(comparison: Comparison, reworded: Sequence[Rewording]) -> tuple[FieldEdit, ...]:
+    """Return the entries with changed fields that no other part of the review shows, by authority."""
+    with_new_text = {one.entry.address for one in reworded}
+    found = []
+    for one in comparison.changes.changed:
+        elsewhere = _SHOWN_ELSEWHERE
+        if one.before.status is not one.after.status:
+            elsewhere |= _OF_A_TRANSITION
+        if one.after.address in with_new_text:
+            elsewhere |= _OF_A_TEXT
+        names = [name for name in Entry.__struct_fields__ if name not in elsewhere]
+        if fields := _field_changes(comparison, one, names):
+            found.append(FieldEdit(comparison.after.ref_of(one.after), fields))
+    return tuple(sorted(found, key=lambda one: one.entry.rank))
+
+
+def _field_changes(comparison: Comparison, one: Changed, names: Iterable[str]) -> tuple[FieldChange, ...]:
     unread = {*one.before.unread, *one.after.unread}
     found = []
     for name in names:
         before, after = getattr(one.before, name), getattr(one.after, name)
         if name in LINK_FIELDS:
-            before = comparison.linked(before)
+            before = tuple(comparison.moved(link) for link in before)
         if name not in unread and before != after:
-            found.append(FieldChange(name, _shown(before), _shown(after)))
+            found.append(FieldChange(name, _as_text(before), _as_text(after)))
     return tuple(found)
 
 
-def _shown(value: object) -> str:
+def _as_text(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, tuple):
-        return ", ".join(map(_shown, value))
+        return ", ".join(map(_as_text, value))
     if isinstance(value, Relation):
         return f"{value.type} {value.to}"
     return value.isoformat() if isinstance(value, date) else str(value)
-
-
-def rewordings(comparison: Comparison, faults: Faults) -> tuple[Rewording, ...]:
-    """Return the entries with another text, title or binding field, frozen ones first, then by authority."""
-    found = [one for changed in comparison.changed() if (one := _rewording(comparison, changed, faults)) is not None]
-    return tuple(sorted(found, key=lambda one: (not one.is_frozen, one.entry.rank)))
-
-
-def field_edits(comparison: Comparison, reworded: Sequence[Rewording]) -> tuple[FieldEdit, ...]:
-    """Return what changed in fields that say nothing binding, by authority."""
-    told = {one.entry.address for one in reworded}
-    found = []
-    for one in comparison.changed():
-        fields = other_changes(comparison, one, is_reworded=one.after.address in told)
-        if fields:
-            found.append(FieldEdit(comparison.after.ref_of(one.after), fields))
-    return tuple(found)
-
-
-def _rewording(comparison: Comparison, one: Changed, faults: Faults) -> Rewording | None:
-    title = () if one.keeps_title else word_changes(one.before.title, one.after.title)
-    body = () if one.keeps_text else word_changes(one.body_before, one.body_after)
-    fields = binding_changes(comparison, one)
-    if one.keeps_text and one.keeps_title and not fields:
-        return None
-    said = [finding.message for finding in faults.get(one.after.address, ()) if finding.code in FROZEN_CODES]
-    return Rewording(
-        entry=comparison.after.ref_of(one.after),
-        is_frozen=_is_frozen(comparison, one),
-        title=title,
-        body=body,
-        fields=fields,
-        notice=_notice(one, is_layout=not (title or body or fields)),
-        faults=tuple(said),
-    )
-
-
-def _is_frozen(comparison: Comparison, one: Changed) -> bool:
-    bound = one.before.address in comparison.bound and one.after.address in comparison.binds
-    return bound and one.before.type in _FROZEN
-
-
-def _notice(one: Changed, *, is_layout: bool) -> str:
-    parts = ["only where lines end changed"] if is_layout else []
-    if one.before.version != one.after.version:
-        parts.append(f"version {one.before.version or 1} → {one.after.version or 1}")
-    if one.is_corrected and one.after.editorial_at is not None:
-        parts.append(f"said to be a correction of {one.after.editorial_at.isoformat()}")
-    return "; ".join(parts)

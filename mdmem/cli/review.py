@@ -24,15 +24,13 @@ from mdmem.cli.common import (
 )
 from mdmem.cli.completion import complete_address, complete_conflict, complete_revision, complete_wing
 from mdmem.cli.filters import split_values
-from mdmem.render.review.bodies import diff_page, file_links
-from mdmem.render.review.json import review_json
-from mdmem.render.review.markdown import review_markdown
-from mdmem.render.review.text import review_text
+from mdmem.render.review import review_json, review_text
+from mdmem.render.review_markdown import diff_page, file_links, review_markdown
 from mdmem.render.upkeep import hygiene_json, hygiene_markdown, hygiene_text
 from mdmem.render.writes import conflicts_json, conflicts_text
 
 if TYPE_CHECKING:
-    from mdmem.change.review_report import ReviewReport
+    from mdmem.change.review_model import ReviewReport
     from mdmem.store.workspace.workspace import Workspace
 
 

@@ -1,4 +1,4 @@
-"""The lineage of entries as a flowchart of Mermaid."""
+"""Render the lineage of entries as a flowchart in Mermaid."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import re
 from mdmem.model.text import visible
 from mdmem.render.lineage_graph import Box, BoxState, LineageGraph, Way
 
-# The text of a chart of more is longer than the 40,000 characters that a client takes.
+# The text of a larger chart is longer than the 40,000 characters that a client accepts.
 MOST = 100
 _LONGEST = 80
-# Everything but letters, digits and harmless marks: Mermaid reads quotes, brackets, `#`, backticks and HTML in labels.
+# Everything but letters, digits and harmless marks. Mermaid interprets quotes, brackets, `#`, backticks and HTML.
 _SPECIAL = re.compile(r"[^\w ./,:+()'=@?–-]")
 _CLASSES = (
     "classDef current stroke-width:3px",
@@ -42,10 +42,15 @@ def lineage_flowchart(graph: LineageGraph) -> str:
 def _label(node: Box) -> str:
     entry = node.entry
     standing = ", ".join(filter(None, (entry.type.value, entry.status.value, node.days)))
-    title = entry.title if len(entry.title) <= _LONGEST else f"{entry.title[: _LONGEST - 1]}…"
-    return "<br/>".join([escaped(title), escaped(entry.address), escaped(standing)])
+    return "<br/>".join([label(entry.title), escaped(entry.address), escaped(standing)])
+
+
+def label(text: str) -> str:
+    """Return a text in one line, escaped, and cut where it is very long."""
+    flat = " ".join(text.split())
+    return escaped(flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1]}…")
 
 
 def escaped(text: str) -> str:
-    """Return a text as a label shows it: what Mermaid would read as its own is an entity of its kind."""
+    """Return a text for a label: an entity replaces every character that Mermaid may interpret."""
     return _SPECIAL.sub(lambda found: f"#{ord(found[0])};", visible(text))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mdmem.change.examine import Groups, HygieneFindings
 from mdmem.change.fetch_wings import FetchedWing, FetchWingsResult
 from mdmem.change.hygiene import HygieneReport
-from mdmem.change.hygiene_report import Groups, HygieneFindings
 from mdmem.change.near_duplicates import NearPair
 from mdmem.change.status import StatusReport
 from mdmem.change.sync import Course, SyncResult
@@ -235,7 +235,7 @@ def _lines(wing: FetchedWing, ink: Ink) -> Iterator[str]:
 def _counted(wing: FetchedWing) -> str:
     counts = wing.counts
     entries = f"{count(counts.new, 'new entry', 'new entries')}, {counts.changed} changed, {counts.gone} gone"
-    return f"{entries}; in force {counts.in_force_before} → {counts.in_force}"
+    return f"{entries}; current entries {counts.in_force_before} → {counts.in_force}"
 
 
 def _finding(finding: Finding) -> str:
@@ -277,16 +277,16 @@ def _wing_json(wing: FetchedWing) -> dict[str, Any]:
 
 _ENDING = "`mdmem deprecate ADDRESS --reason WHY`"
 _REPLACING = "`mdmem supersede ADDRESS --title TITLE --reason WHY`"
-_HOLDING = f"type `mdmem verify ADDRESS` where it holds, else {_REPLACING}, or {_ENDING}"
-_COPIED = f"type {_ENDING}, or write `overrides: SHARED` where it differs on purpose"
+_STILL_TRUE = f"type `mdmem verify ADDRESS` if it is still true, else {_REPLACING}, or {_ENDING}"
+_COPIED = f"type {_ENDING}, or write `overrides: SHARED` if it differs on purpose"
 _LATER = f"type {_ENDING}, or write a later `expires_at`"
 _READING = f"read it against the code, then type `mdmem verify ADDRESS`, or {_REPLACING}"
 _ONE_OF_THEM = "type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep"
 _LINKING = (
-    "type `mdmem supersede ADDRESS --by KEPT --reason WHY`, or write `see: OTHER` where both are to stand, "
-    "`conflicts_with: OTHER` where they contradict each other"
+    "type `mdmem supersede ADDRESS --by KEPT --reason WHY`, or write `see: OTHER` to keep both, "
+    "or `conflicts_with: OTHER` if they contradict each other"
 )
-_RELINKING = "type `mdmem check --select link-to-superseded --fix --unsafe-fixes` to write what holds"
+_RELINKING = "type `mdmem check --select link-to-superseded --fix --unsafe-fixes` to link to the current entries"
 _MOST_SHOWN = 20
 # A longer address pushes only what is said of itself aside.
 _WIDEST = 60
@@ -355,15 +355,15 @@ def _sections(hygiene: HygieneFindings) -> Iterator[_Section]:
         ("writes that did not complete", map(_waiting, hygiene.unresolved), "type `mdmem pending retry`"),
         ("saves that a similar entry stopped", map(_stopped, hygiene.blocked), RESOLVING),
         ("not verified since the code they apply to changed", told.get("unverified-since-change", ()), _READING),
-        ("entries that say nearly the same", _grouped(hygiene, hygiene.duplicates), _ONE_OF_THEM),
+        ("near-duplicates", _grouped(hygiene, hygiene.duplicates), _ONE_OF_THEM),
         ("rules that may say the same, or contradict each other", map(_alike, hygiene.near), _LINKING),
-        ("entities of one name", _grouped(hygiene, hygiene.drifted), _ONE_OF_THEM),
-        ("repeating a shared rule", told.get("copy-of-shared", ()), _COPIED),
-        ("citing what is superseded", told.get("link-to-superseded", ()), _RELINKING),
-        ("past the day they were meant to end", told.get("expired", ()), _LATER),
-        ("decisions neither made nor verified for 180 days", _aged(hygiene, hygiene.outdated), _HOLDING),
-        ("patterns not validated for 90 days", _aged(hygiene, hygiene.obsolete), _HOLDING),
-        ("not verified for longer than `review_after_days`", told.get("review-overdue", ()), _HOLDING),
+        ("entities with one name", _grouped(hygiene, hygiene.drifted), _ONE_OF_THEM),
+        ("copies of a shared rule", told.get("copy-of-shared", ()), _COPIED),
+        ("references to superseded entries", told.get("link-to-superseded", ()), _RELINKING),
+        ("past their `expires_at`", told.get("expired", ()), _LATER),
+        ("decisions neither made nor verified for 180 days", _aged(hygiene, hygiene.outdated), _STILL_TRUE),
+        ("patterns not validated for 90 days", _aged(hygiene, hygiene.obsolete), _STILL_TRUE),
+        ("not verified for longer than `review_after_days`", told.get("review-overdue", ()), _STILL_TRUE),
         ("rooms without an entry", told.get("empty-room", ()), "type `mdmem new TYPE ROOM`, or remove the folder"),
     )
     for heading, found, advice in named:
@@ -388,7 +388,7 @@ def _aged(hygiene: HygieneFindings, addresses: Iterable[str]) -> tuple[tuple[str
 
 
 def _alike(pair: NearPair) -> tuple[str, str]:
-    return pair.a, f"shares {pair.share:.0%} of its words with {pair.b}"
+    return pair.a, f"has {pair.share:.0%} of its words in common with {pair.b}"
 
 
 def _stopped(blocked: Blocked) -> tuple[str, str]:

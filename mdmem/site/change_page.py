@@ -1,9 +1,9 @@
-"""The page of a change: what we believed and will believe, from the same lines that `mdmem diff` prints."""
+"""Render the page of a change, from the same lines that `mdmem diff` prints."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from html import escape
 from typing import Any
 
@@ -12,21 +12,12 @@ from markupsafe import Markup
 from mdmem.change.review import ReviewRequest, review_change
 from mdmem.model.text import visible
 from mdmem.render.lineage_graph import LineageGraph, lineage_graph
-from mdmem.render.review.pieces import Line, Piece, PieceKind
-from mdmem.render.review.sections import headline, sections
+from mdmem.render.review import Kind, headline, sections
 from mdmem.render.svg import lineage_svg
 from mdmem.store.git.merge import merge_base
 from mdmem.store.workspace.workspace import Workspace
 
-_TAGS = {
-    PieceKind.CODE: "code",
-    PieceKind.ADDED: "ins",
-    PieceKind.REMOVED: "del",
-    PieceKind.STRONG: "strong",
-    PieceKind.DIM: "small",
-}
-
-
+_TAGS: dict[Kind, str] = {"code": "code", "added": "ins", "removed": "del", "strong": "strong", "dim": "small"}
 _SPOKEN_CODE = re.compile("`([^`]+)`")
 
 
@@ -34,8 +25,8 @@ def change_context(workspace: Workspace, base: str, href: Callable[[str], str | 
     """Return what the template of the change is given; raises what `review_change` raises."""
     review = review_change(workspace, ReviewRequest(base=base))
     parts, today = [], workspace.today
-    for section in sections(review):
-        lines = "".join(_lines(section.lines, href))
+    for section in sections(review, lambda kind, text: _marked(kind, text, href)):
+        lines = "".join(f'<p class="deep{min(level, 4)}">{text}</p>' for level, text in section.lines)
         parts.append(f"<section><h2>{escape(visible(section.title))}</h2>{lines}</section>")
     touched = [node.entry.address for node in review.graph.nodes if node.entry.address in workspace.catalog.entries]
     if touched:
@@ -46,7 +37,7 @@ def change_context(workspace: Workspace, base: str, href: Callable[[str], str | 
     there = [node.entry.address for node in review.graph.nodes if node.entry.address in was.entries]
     if there:
         parts.append(_lineage("Lineage as it was", lineage_graph(was, there, today=today), href, "before"))
-    # Every text is escaped piece by piece.
+    # Every text of an entry is escaped by itself.
     return {"headline": visible(headline(review)), "body": Markup("".join(parts))}
 
 
@@ -55,16 +46,11 @@ def _lineage(title: str, graph: LineageGraph, href: Callable[[str], str | None],
     return f'<section><h2>{title}</h2><div class="scroll">{drawn}</div></section>'
 
 
-def _lines(lines: tuple[Line, ...], href: Callable[[str], str | None]) -> Iterator[str]:
-    for one in lines:
-        yield f'<p class="deep{min(one.level, 4)}">{"".join(_piece(piece, href) for piece in one.pieces)}</p>'
-
-
-def _piece(piece: Piece, href: Callable[[str], str | None]) -> str:
-    text = escape(visible(piece.text), quote=False)
-    if piece.kind not in (PieceKind.CODE, PieceKind.ADDED, PieceKind.REMOVED):
-        # What the program says, no words of an entry.
-        text = _SPOKEN_CODE.sub(r"<code>\1</code>", text)
-    target = href(piece.text) if piece.kind in (PieceKind.CODE, PieceKind.STRONG) else None
-    shown = f"<{_TAGS[piece.kind]}>{text}</{_TAGS[piece.kind]}>" if piece.kind in _TAGS else text
+def _marked(kind: Kind, text: str, href: Callable[[str], str | None]) -> str:
+    shown = escape(visible(text), quote=False)
+    if kind not in ("code", "added", "removed"):
+        shown = _SPOKEN_CODE.sub(r"<code>\1</code>", shown)
+    if kind in _TAGS:
+        shown = f"<{_TAGS[kind]}>{shown}</{_TAGS[kind]}>"
+    target = href(text) if kind == "code" else None
     return f'<a href="{escape(target)}">{shown}</a>' if target is not None else shown

@@ -70,7 +70,7 @@ def test_supersession_in_a_branch(top: Path, run: Run) -> None:
     commit_all(top)
     said = run("diff", "main..work", "--no-check")
     assert said.code == 0
-    assert "1 added, 1 changed; in force 2 → 2\n" in said.out
+    assert "1 added, 1 changed; current entries 2 → 2\n" in said.out
     assert (
         "What we believed → what we will believe\n"
         f"  decision {CHOICE} “Use two threads”\n"
@@ -103,13 +103,13 @@ def test_deprecation_tells_its_reason(run: Run, told: Callable[..., dict[str, An
 def test_move_of_a_room_is_one_line(run: Run) -> None:
     assert run("mv", "nav/rules/", "nav/law/").code == 0
     said = run("diff", "--no-check").out
-    assert "1 moved; in force 2 → 2\n" in said
+    assert "1 moved; current entries 2 → 2\n" in said
     assert f"  moved {RULE} → nav/law/callbacks\n" in said + "\n"
 
 
 def test_metadata_edit_is_one_line(top: Path, run: Run) -> None:
     edit(top, RULE, "type:", "owner: Bob\ntype:")
-    assert run("diff", "--no-check").out.endswith(f"Other fields\n  {RULE}: owner is now Bob\n")
+    assert run("diff", "--no-check").out.endswith(f"Other changed fields\n  {RULE}: owner is now Bob\n")
 
 
 def test_frozen_text_is_flagged(top: Path, run: Run) -> None:
@@ -145,7 +145,7 @@ def test_root_that_moved_is_found_on_both_sides(top: Path, run: Run) -> None:
     commit_all(top)
     said = run("diff", "main..work", "--no-check")
     assert "0 added" not in said.out
-    assert "\n1 changed; in force 2 → 2\nthe memory stands in memory in main (" in said.out
+    assert "\n1 changed; current entries 2 → 2\nthe memory is in memory in main (" in said.out
     assert "[-must not-] {+never may+}" in said.out
 
 
@@ -156,15 +156,15 @@ def test_branch_before_the_memory_was_founded(tmp_path: Path, capsys: pytest.Cap
     write_entry(make_root(tmp_path / "memory"), RULE)
     commit_all(tmp_path)
     said = run_here(capsys, "diff", "HEAD~1..HEAD", "--no-check", cwd=tmp_path).out
-    assert "1 added; in force 0 → 1\nHEAD~1 (" in said
-    assert ") holds no mdmem.toml\n" in said
+    assert "1 added; current entries 0 → 1\nHEAD~1 (" in said
+    assert ") has no mdmem.toml\n" in said
 
 
 def test_before_the_first_commit_everything_is_new(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_entry(make_root(make_repository(tmp_path) / "memory"), RULE)
     git(tmp_path, "add", "-A")
     said = run_here(capsys, "diff", "--staged", cwd=tmp_path)
-    assert said.out.startswith("nothing: there is no commit yet → git index\n1 added; in force 0 → 1\n")
+    assert said.out.startswith("nothing: there is no commit yet → git index\n1 added; current entries 0 → 1\n")
 
 
 def test_staged_reads_the_index_and_not_the_files(top: Path, told: Callable[..., dict[str, Any]]) -> None:
@@ -283,8 +283,14 @@ def test_exit_code_says_whether_something_changed(top: Path, run: Run) -> None:
     [
         (["nope..main"], "mdmem: `nope` names no commit here; write a branch, a tag or a commit\n"),
         (["--base", "nope"], "mdmem: `nope` names no commit here; write a branch, a tag or a commit\n"),
-        (["main..work", "--staged"], "mdmem: --staged reads git's index, `main..work` names two commits; give one\n"),
-        (["main", "--base", "main"], "mdmem: --base names where a change began, and so does `main`; give one\n"),
+        (
+            ["main..work", "--staged"],
+            "mdmem: --staged reads git's index, but `main..work` names two commits; use one of them\n",
+        ),
+        (
+            ["main", "--base", "main"],
+            "mdmem: --base gives the start of the change, and so does `main`; use one of them\n",
+        ),
     ],
 )
 def test_question_that_makes_no_sense_is_refused(run: Run, arguments: list[str], said: str) -> None:
@@ -325,13 +331,13 @@ def test_without_three_dots_it_says_where_the_first_has_moved_on(top: Path, run:
     git(top, "checkout", "-q", "main")
     write_entry(top / "memory", "nav/rules/late", title="Late")
     commit_all(top)
-    said = "main has moved on, and what it did there shows here as undone; main...work compares from where work left\n"
+    said = "main has moved on, and its new commits look undone here; main...work compares from where work left\n"
     assert said in run("diff", "main..work", "--no-check").out
     assert "moved on" not in run("diff", "main...work", "--no-check").out
     git(top, "checkout", "-q", "work")
-    said = "main has moved on, and what it did there shows here as undone; --base main compares from where HEAD left\n"
+    said = "main has moved on, and its new commits look undone here; --base main compares from where HEAD left\n"
     assert said in run("diff", "main", "--no-check").out
 
 
 def test_nothing_changed_is_all_that_is_said(run: Run) -> None:
-    assert run("diff", "HEAD..HEAD").out.splitlines()[1:] == ["nothing changed; 2 in force"]
+    assert run("diff", "HEAD..HEAD").out.splitlines()[1:] == ["nothing changed; 2 current entries"]

@@ -91,36 +91,36 @@ not verified since the code they apply to changed (1)
   next: read it against the code, then type `mdmem verify ADDRESS`, or `mdmem supersede ADDRESS \
 --title TITLE --reason WHY`
 
-entries that say nearly the same (2)
+near-duplicates (2)
   nav/architecture/old    Use one thread
   nav/architecture/old-2  Use one thread
   next: type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep
 
-entities of one name (2)
+entities with one name (2)
   nav/entities/queue    Queue
   nav/entities/queue-2  Queue
   next: type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep
 
-repeating a shared rule (1)
-  nav/rules/waiting  repeats the shared `base/rules/deadline`: they share 100% of their words
-  next: type `mdmem deprecate ADDRESS --reason WHY`, or write `overrides: SHARED` where it differs on purpose
+copies of a shared rule (1)
+  nav/rules/waiting  repeats the shared `base/rules/deadline`: they have 100% of their words in common
+  next: type `mdmem deprecate ADDRESS --reason WHY`, or write `overrides: SHARED` if it differs on purpose
 
-citing what is superseded (1)
+references to superseded entries (1)
   nav/how/note  `nav/architecture/first` is superseded by `nav/architecture/threads`
-  next: type `mdmem check --select link-to-superseded --fix --unsafe-fixes` to write what holds
+  next: type `mdmem check --select link-to-superseded --fix --unsafe-fixes` to link to the current entries
 
 decisions neither made nor verified for 180 days (1)
   nav/architecture/old  Use one thread (365 days, stale)
-  next: type `mdmem verify ADDRESS` where it holds, else `mdmem supersede ADDRESS --title TITLE \
+  next: type `mdmem verify ADDRESS` if it is still true, else `mdmem supersede ADDRESS --title TITLE \
 --reason WHY`, or `mdmem deprecate ADDRESS --reason WHY`
 
 patterns not validated for 90 days (1)
   nav/how/release  Release (112 days, recent)
-  next: type `mdmem verify ADDRESS` where it holds, else `mdmem supersede ADDRESS --title TITLE \
+  next: type `mdmem verify ADDRESS` if it is still true, else `mdmem supersede ADDRESS --title TITLE \
 --reason WHY`, or `mdmem deprecate ADDRESS --reason WHY`
 
 rooms without an entry (1)
-  nav/ideas  holds no entry
+  nav/ideas  contains no entry
   next: type `mdmem new TYPE ROOM`, or remove the folder
 """
     )
@@ -160,8 +160,8 @@ def test_json_has_the_keys_of_the_contract(worn: Path, capsys: Capture) -> None:
             "unresolved_saves": [pending],
         },
         "checked_at": "2026-11-21",
-        "message": "nothing was merged or changed: a person decides on 1 group of entries that say nearly the same "
-        "and 1 group of entities of one name",
+        "message": "nothing was merged or changed: a person decides on 1 group of near-duplicates "
+        "and 1 group of entities with one name",
         "next_step": "let a person type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each entry but the one "
         "to keep",
         "duplicate_groups": [[old, new]],
@@ -328,8 +328,8 @@ def test_record_is_committed_where_the_settings_say_so(worn: Path, capsys: Captu
 @pytest.mark.parametrize(
     ("manifest", "said"),
     [
-        ("---\nkind: [\n---\n", "nav/README.md states no wing to record in; `mdmem check` says what is wrong"),
-        ("# nav\n", "nav/README.md states no wing to record in; `mdmem check` says what is wrong"),
+        ("---\nkind: [\n---\n", "nav/README.md is no manifest; `mdmem check` says what is wrong"),
+        ("# nav\n", "nav/README.md is no manifest; `mdmem check` says what is wrong"),
     ],
 )
 def test_manifest_that_cannot_hold_the_day_stops_no_other(
@@ -381,7 +381,7 @@ def test_run_is_full_for_the_wings_within_reach(
 
 def test_unreadable_files_of_other_wings_are_not_told(worn: Path, capsys: Capture) -> None:
     write(worn, "memory/base/rules/bad.md", "no front matter\n")
-    left_out = "1 unreadable file was left out; `mdmem check` names it\n"
+    left_out = "1 unreadable file was left out; `mdmem check` shows it\n"
     assert run_here(capsys, "hygiene", cwd=worn).err == left_out
     assert run_here(capsys, "hygiene", "--wing", "base", cwd=worn).err == left_out
     assert run_here(capsys, "hygiene", "--wing", "nav", cwd=worn).err == ""
@@ -391,15 +391,15 @@ def test_git_that_does_not_answer_is_a_remark(worn: Path, capsys: Capture) -> No
     tree = git(worn, "rev-parse", "HEAD^{tree}")
     (worn / ".git/objects" / tree[:2] / tree[2:]).unlink()
     ran = run_here(capsys, "hygiene", cwd=worn)
-    assert "entities of one name (2)" in ran.out
-    assert re.search(r"git log: .*: whether the code changed since an entry was verified is not known", ran.err)
+    assert "entities with one name (2)" in ran.out
+    assert re.search(r"git log: .*: it is unknown whether the code changed since an entry was verified", ran.err)
 
 
 def test_machine_without_git_says_what_it_cannot_tell(worn: Path, tmp_path: Path) -> None:
     nowhere = {"PATH": str(tmp_path / "empty"), "XDG_DATA_HOME": str(tmp_path / "data")}
     ran = run_mdmem("hygiene", cwd=worn / "memory", env=nowhere | {"XDG_CACHE_HOME": str(tmp_path / "cache")})
-    assert (ran.returncode, "entities of one name (2)" in ran.stdout) == (0, True)
-    assert ran.stderr == "not in a git repository: whether the code changed since an entry was verified is not known\n"
+    assert (ran.returncode, "entities with one name (2)" in ran.stdout) == (0, True)
+    assert ran.stderr == "not in a git repository: it is unknown whether the code changed since an entry was verified\n"
 
 
 def test_state_that_cannot_be_written_is_a_remark(worn: Path, capsys: Capture) -> None:
@@ -408,7 +408,7 @@ def test_state_that_cannot_be_written_is_a_remark(worn: Path, capsys: Capture) -
     ran = run_here(capsys, "hygiene", cwd=worn)
     assert ran.code == 0
     assert "rooms without an entry (1)" in ran.out
-    assert re.search(r"^that hygiene ran is not kept in .*/\.git/mdmem/state/memory: ", ran.err, re.MULTILINE)
+    assert re.search(r"^this run could not be recorded in .*/\.git/mdmem/state/memory: ", ran.err, re.MULTILINE)
 
 
 def test_status_says_when_hygiene_ran(worn: Path, capsys: Capture) -> None:
@@ -431,8 +431,8 @@ def test_root_outside_git_says_what_it_cannot_tell(
     ran = run_here(capsys, "hygiene", cwd=tmp_path / "memory")
     assert (ran.code, ran.out) == (0, "nothing needs maintenance\n")
     assert ran.err.splitlines() == [
-        "1 unreadable file was left out; `mdmem check` names it",
-        "not in a git repository: whether the code changed since an entry was verified is not known",
+        "1 unreadable file was left out; `mdmem check` shows it",
+        "not in a git repository: it is unknown whether the code changed since an entry was verified",
     ]
 
 
@@ -445,4 +445,4 @@ def test_shallow_clone_says_what_it_cannot_tell(worn: Path, tmp_path: Path, caps
 
 def test_check_that_is_switched_off_is_not_told(worn: Path, capsys: Capture) -> None:
     write(worn, "memory/mdmem.toml", '[check]\nignore = ["link-to-superseded"]\n')
-    assert "citing what is superseded" not in run_here(capsys, "hygiene", cwd=worn).out
+    assert "references to superseded entries" not in run_here(capsys, "hygiene", cwd=worn).out

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from builders import make_root, open_root, write, write_entry
 
-from mdmem.change.examine import HygieneReach, Surroundings, examine
-from mdmem.change.hygiene_report import HygieneFindings, StaleItem, hygiene_fields
+from mdmem.change.examine import HygieneFindings, StaleItem, examine
+from mdmem.change.hygiene import hygiene_fields
 from mdmem.change.near_duplicates import NearPair
 from mdmem.markdown.text import content_of
 from mdmem.model.finding import Finding, Place
@@ -22,16 +22,23 @@ LONG = "Each request carries a deadline, and whoever calls on passes the rest of
 
 def examined(
     root: Path,
-    *,
-    reach: HygieneReach | None = None,
+    *wings: str,
     changes: Mapping[str, date] | None = None,
     found: Sequence[Finding] = (),
     rooms: Sequence[str] = (),
+    is_focused: bool = False,
 ) -> HygieneFindings:
     catalog = open_root(root).whole_catalog
-    text = {entry.address: content_of(entry, catalog.body(entry.address)) for entry in catalog.entries.values()}
-    around = Surroundings(text=text, changes=lambda _places, _since: changes or {}, rooms=rooms, found=found)
-    return examine(catalog, around, today=TODAY, reach=reach or HygieneReach(wings=frozenset(catalog.wings)))
+    return examine(
+        catalog,
+        TODAY,
+        wings=wings or list(catalog.wings),
+        text={entry.address: content_of(entry, catalog.body(entry.address)) for entry in catalog.entries.values()},
+        changes=lambda _places, _since: changes or {},
+        rooms=rooms,
+        found=found,
+        is_focused=is_focused,
+    )
 
 
 @pytest.fixture
@@ -183,7 +190,7 @@ def test_changes_are_asked_for_once_from_the_oldest_day_on(root: Path) -> None:
         return {}
 
     catalog = open_root(root).whole_catalog
-    examine(catalog, Surroundings(text={}, changes=changes), today=TODAY, reach=HygieneReach(wings=frozenset({"app"})))
+    examine(catalog, TODAY, wings={"app"}, text={}, changes=changes)
     assert asked == [(["docs", "src/net"], date(2026, 9, 1))]
 
 
@@ -201,7 +208,7 @@ def test_project_copy_of_a_shared_rule_is_told(root: Path) -> None:
         "app/rules/timeouts",
         Place("base/rules/deadline.md"),
     )
-    assert found.message == "repeats the shared `base/rules/deadline`: they share 100% of their words"
+    assert found.message == "repeats the shared `base/rules/deadline`: they have 100% of their words in common"
 
 
 @pytest.mark.parametrize(
@@ -240,11 +247,11 @@ def test_reach_narrows_everything(root: Path) -> None:
     told = [
         Finding("expired", "expired", Place(f"{wing}/rules/a.md"), "", f"{wing}/rules/a") for wing in ("app", "web")
     ]
-    hygiene = examined(root, reach=HygieneReach(wings=frozenset({"web"}), project_id="web"), found=told)
+    hygiene = examined(root, "web", found=told)
     assert hygiene.duplicates == (("web/rules/a", "web/rules/b"),)
     assert hygiene.outdated == ("web/rules/a", "web/rules/b")
     assert [one.place.path for one in hygiene.findings] == ["web/ideas", "web/rules/a.md"]
-    assert examined(root, reach=HygieneReach(wings=frozenset({"web"}), scope="focus")).outdated == ("web/rules/b",)
+    assert examined(root, "web", is_focused=True).outdated == ("web/rules/b",)
 
 
 def test_what_is_outdated_is_not_told_again_as_overdue(root: Path) -> None:

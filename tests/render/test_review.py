@@ -12,16 +12,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from review.sides import ARTICLE, reviewed, successor, superseded
 
-from mdmem.change.review_model import Answered, AnswerPair, Merging
-from mdmem.change.review_report import ReviewReport
+from mdmem.change.review_model import Answered, AnswerPair, Merging, ReviewReport
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.render.ink import Ink
-from mdmem.render.review.bodies import FileLinks, diff_page, file_links
-from mdmem.render.review.graph import mermaid
-from mdmem.render.review.json import review_json
-from mdmem.render.review.markdown import LIMIT, MARKER, review_markdown
-from mdmem.render.review.sections import sections
-from mdmem.render.review.text import review_text
+from mdmem.render.review import mermaid, review_json, review_text
+from mdmem.render.review_markdown import LIMIT, MARKER, FileLinks, diff_page, file_links, review_markdown
 
 OLD = {"a": entry_text("The old words.\n", title="Old rule")}
 NEW = {"a": superseded("b", title="Old rule"), "b": successor("a", title="New rule")}
@@ -35,28 +30,28 @@ def text(review: ReviewReport) -> str:
 def test_text_of_a_supersession() -> None:
     assert text(reviewed(OLD, NEW)) == (
         "old → new\n"
-        "1 added, 1 changed; in force 1 → 1\n"
+        "1 added, 1 changed; current entries 1 → 1\n"
         "\n"
         "What we believed → what we will believe\n"
         "  decision app/rules/a “Old rule”\n"
         "    → decision app/rules/b “New rule”\n"
         "    because it was slow\n"
         "\n"
-        "Steps\n"
+        "Status and relations\n"
         "  decision app/rules/a “Old rule”: active → deprecated\n"
         "  decision app/rules/b “New rule”: new → active\n"
         "\n"
-        "In force\n"
+        "Current entries\n"
         "  app 1 → 1 (of 1 → 2 entries)\n"
         "\n"
-        "Chains\n"
+        "Supersession chains\n"
         "  app/rules/a deprecated: Old rule\n"
-        "    → app/rules/b active, binds, new link: New rule"
+        "    → app/rules/b active, current, new link: New rule"
     )
 
 
 def test_text_of_an_empty_review_is_short() -> None:
-    assert text(reviewed(OLD, OLD)) == "old → new\nnothing changed; 1 in force"
+    assert text(reviewed(OLD, OLD)) == "old → new\nnothing changed; 1 current entry"
 
 
 def test_changed_words_are_marked_without_colour_and_stand_with_their_neighbours() -> None:
@@ -74,7 +69,7 @@ def test_words_far_from_a_change_are_left_out() -> None:
 def test_rewritten_page_is_cut() -> None:
     pages = (entry_text(" ".join(f"{letter}{number}" for number in range(2000)) + "\n") for letter in "ab")
     before, after = pages
-    assert " … 3400 changed words more" in text(reviewed({"a": before}, {"a": after}))
+    assert " … 3400 more changed words" in text(reviewed({"a": before}, {"a": after}))
 
 
 def test_what_cannot_be_read_comes_first() -> None:
@@ -89,7 +84,7 @@ def test_what_could_not_be_read_before_either_is_one_line() -> None:
     shown = text(reviewed({"a": None, "b": None, "c": RULE}, {"a": None, "b": None, "c": None}))
     (section,) = (one for one in shown.split("\n\n") if one.startswith("Cannot be read"))
     assert [one.split(":")[0] for one in section.splitlines()[1:-1]] == ["  app/rules/c.md in new"]
-    assert section.splitlines()[-1] == "  2 files, before and after alike; `mdmem check` says why"
+    assert section.splitlines()[-1] == "  2 files on both sides; `mdmem check` shows why"
 
 
 def test_fault_of_a_step_is_told_once() -> None:
@@ -106,9 +101,7 @@ def test_moves_and_no_ops_take_one_line_each() -> None:
     after = {f"app/law/m{number}": entry_text(f"Words {number}.\n") for number in range(5)}
     after |= {"x": RULE.replace("type: invariant", "type:  invariant")}
     assert text(reviewed(before, after)).split("\n\n")[1] == (
-        "Moves and files that say the same\n"
-        "  moved app/rules/* → app/law/* (5 entries)\n"
-        "  1 entry the same in other bytes: app/rules/x"
+        "Moved and reformatted files\n  moved app/rules/* → app/law/* (5 entries)\n  1 entry reformatted: app/rules/x"
     )
 
 
@@ -127,17 +120,17 @@ def test_merging_and_answers_are_told() -> None:
     more = ReviewReport(before="old", after="new", merging=merging, answers=(answer,))
     assert text(more).split("\n\n")[1:] == [
         (
-            "What merging would do\n"
+            "Findings after the merge\n"
             "  merging b into main brings 1 new finding; 2 were there before\n"
             "  error app/rules/b.md:3 two-successors both claim it"
         ),
-        "Answers\n  asked speed\n    before: [-app/rules/a-]\n    after: {+app/rules/b+} (nothing binding covers this)",
+        "Answers\n  asked speed\n    before: [-app/rules/a-]\n    after: {+app/rules/b+} (no current entry covers this)",
     ]
 
 
 def test_markdown_starts_with_the_marker_and_holds_the_diagram() -> None:
     shown = review_markdown(reviewed(OLD, NEW))
-    assert shown.startswith(f"{MARKER}\n\n## mdmem diff: 1 added, 1 changed; in force 1 → 1\n\n")
+    assert shown.startswith(f"{MARKER}\n\n## mdmem diff: 1 added, 1 changed; current entries 1 → 1\n\n")
     assert "```mermaid\nflowchart LR\n" in shown
     assert "\n  - because it was slow\n" in shown
 
@@ -153,7 +146,7 @@ def test_mermaid_labels_are_escaped() -> None:
     after = {**NEW, "b": successor("a", title=json.dumps(title))}
     label = re.search(r'n1\["(.*?)"\]', mermaid(reviewed(OLD, after).graph))
     assert label is not None
-    assert label[1] == ("app/rules/b<br/>say #34;hi#34; #60;b#62; #96;code#96; #35;1 #64;ada #93;#58;#58;#58;x")
+    assert label[1] == ("app/rules/b<br/>say #34;hi#34; #60;b#62; #96;code#96; #35;1 @ada #93;:::x")
 
 
 def test_json_has_every_part() -> None:
@@ -174,7 +167,7 @@ def test_markdown_of_very_much_is_cut_and_says_so() -> None:
     after = {name: words.replace("second", "minute " * 60) for name, words in before.items()}
     shown = review_markdown(reviewed(before, after))
     assert len(shown) <= LIMIT
-    assert re.search(r"- \d+ more lines left out; `mdmem diff` shows all\.", shown)
+    assert re.search(r"- \d+ more lines omitted; `mdmem diff` shows all\.", shown)
 
 
 def test_long_part_does_not_push_out_the_short_ones() -> None:
@@ -182,7 +175,7 @@ def test_long_part_does_not_push_out_the_short_ones() -> None:
     after = {**texts, "z": successor("y"), "y": superseded("z")}
     shown = review_markdown(reviewed({"y": OLD["a"]}, after))
     assert len(shown) <= LIMIT
-    assert "### Chains\n" in shown
+    assert "### Supersession chains\n" in shown
     assert "because it was slow" in shown
 
 
@@ -266,7 +259,7 @@ def test_nothing_quoted_is_read_as_markup(title: str, words: str, reason: str) -
     apart = shown.replace("&#8203;", "\u200b")
     unlinked = _OURS.sub("", re.sub(r"&#\d+;", "", _SHOWN.sub("", _FENCE.sub("", apart))))
     assert not re.search(r"@\w|#\w|GH-\d|www\.|://|!\d|\$\d|%\d", re.sub(r"^#+ ", "", unlinked, flags=re.MULTILINE))
-    ours = re.compile(r"( {2})*- |#{2,3} |$|As a diagram$|The words of ( → )?$")
+    ours = re.compile(r"( {2})*- |#{2,3} |$|As a diagram$|The text of ( → )?$")
     started = [line for line in unlinked.splitlines()[1:] if not ours.match(line)]
     assert set(started) == {" → "}
 
@@ -284,7 +277,7 @@ def test_words_of_old_and_new_are_folded_below_what_is_believed() -> None:
         f"[`memory/app/rules/{name}.md`](https://host/blob/1/memory/app/rules/{name}.md)" for name in ("a", "b")
     )
     assert words == (
-        "<details><summary>The words of <code>app/rules/a</code> → <code>app/rules/b</code></summary>\n\n"
+        "<details><summary>The text of <code>app/rules/a</code> → <code>app/rules/b</code></summary>\n\n"
         f"{old} → {new}\n\n"
         "```diff\n- The old words.\n+ The new words.\n```\n\n</details>"
     )
@@ -293,9 +286,9 @@ def test_words_of_old_and_new_are_folded_below_what_is_believed() -> None:
 def test_words_of_a_new_draft_are_shown_to_who_approves_it() -> None:
     draft = {"d": entry_text("Do it so.\n```\ncode\n```\n", status="draft")}
     shown = review_markdown(reviewed({}, draft))
-    assert "### What is proposed, and changes nothing yet\n" in shown
+    assert "### Proposed, without effect yet\n" in shown
     assert "\n````diff\n+ Do it so.\n+ ```\n+ code\n+ ```\n````\n" in shown
-    assert "proposed" not in text(reviewed({}, draft))
+    assert "Proposed" not in text(reviewed({}, draft))
 
 
 @pytest.mark.parametrize(
@@ -328,10 +321,10 @@ def test_page_of_a_change_is_named_by_the_job(url: str | None, environment: dict
     assert diff_page(url, environment) == page
 
 
-def test_errors_stand_second() -> None:
+def test_new_findings_come_second() -> None:
     one = Finding("two-successors", "both claim it", Place("app/rules/b.md", 3), severity=Severity.ERROR)
-    review = replace(reviewed(OLD, NEW), merging=Merging("merging b into main", True, (one,)))
-    assert [section.title for section in sections(review)][:2] == [
+    shown = text(replace(reviewed(OLD, NEW), merging=Merging("merging b into main", True, (one,))))
+    assert [section.splitlines()[0] for section in shown.split("\n\n")][1:3] == [
         "What we believed → what we will believe",
-        "What merging would do",
+        "Findings after the merge",
     ]

@@ -6,8 +6,9 @@ from datetime import date
 
 from builders import entry_text
 
-from mdmem.change.comparison import TreeSide
-from mdmem.change.review_report import ReviewReport, report_on
+from mdmem.change.compare import TreeSide
+from mdmem.change.review import compare_trees
+from mdmem.change.review_model import ReviewReport
 from mdmem.store.catalog import load
 from mdmem.store.tree import TreeFile, Unreadable, digest_of
 
@@ -52,7 +53,7 @@ def reviewed(
     before: Mapping[str, str | None], after: Mapping[str, str | None], *, files: Sequence[str] = ()
 ) -> ReviewReport:
     """Return the review of two trees."""
-    return report_on(side("old", before), side("new", after), today=TODAY, files=lambda: files)
+    return compare_trees(side("old", before), side("new", after), today=TODAY, files=lambda: files)
 
 
 def superseded(by: str, **more: object) -> str:

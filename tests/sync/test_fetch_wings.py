@@ -23,7 +23,7 @@ def test_first_fetch_pins_the_wing_to_what_its_ref_is(two: Two, capsys: pytest.C
     commit = git(two.lib, "rev-parse", "main")
     assert ran.code == 0
     assert ran.out == (
-        f"ros2  ../../lib main: not fetched → {commit[:10]}\n  2 new entries, 0 changed, 0 gone; in force 0 → 2\n"
+        f"ros2  ../../lib main: not fetched → {commit[:10]}\n  2 new entries, 0 changed, 0 gone; current entries 0 → 2\n"
     )
     assert (two.root / "mdmem.toml").read_text() == (
         f'[wings.ros2]\ngit = "../../lib"\nref = "main"\ncommit = "{commit}"\n'
@@ -39,7 +39,7 @@ def test_next_fetch_says_what_it_changes(two: Two, capsys: pytest.CaptureFixture
     ran = run_here(capsys, "sync", "--wings", cwd=two.root)
     assert before is not None
     assert ran.out == (
-        f"ros2  ../../lib main: {before[:10]} → {after[:10]}\n  1 new entry, 1 changed, 0 gone; in force 2 → 3\n"
+        f"ros2  ../../lib main: {before[:10]} → {after[:10]}\n  1 new entry, 1 changed, 0 gone; current entries 2 → 3\n"
     )
     assert pin(two) == after
 

@@ -1,0 +1,463 @@
+"""Render a review: its sections as marked lines, as text for a terminal, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mdmem.change.review_model import (
+    CLAIMS,
+    Answered,
+    AnswerPair,
+    BearingChange,
+    Belief,
+    ContradictionChange,
+    Covered,
+    Dependent,
+    FieldChange,
+    Graph,
+    GraphEdge,
+    GraphNode,
+    Ref,
+    ReviewReport,
+    Rewording,
+    Span,
+    Transition,
+    Unread,
+    Wording,
+)
+from mdmem.model.finding import Finding
+from mdmem.model.text import visible
+from mdmem.render.ink import Ink
+from mdmem.render.json import dump
+from mdmem.render.mermaid import label
+from mdmem.render.words import count, entries
+
+# `code`: an address, a path or a value. `quoted`: words of a file. `strong` and `dim`: words of ours.
+Kind = Literal["code", "quoted", "strong", "dim", "added", "removed"]
+Mark = Callable[[Kind, str], str]
+"""A style: a function that marks a text as its kind and escapes it."""
+
+Line = tuple[int, str]
+"""The indentation of a line and its marked text."""
+
+# A title may be a page long; its beginning is enough.
+_LONGEST = 200
+# Words of context on each side of a change.
+_AROUND = 8
+# A review shows so many of the words that a change removed and added.
+_MOST_WORDS = 600
+# Lines of a section that only lists.
+_MOST_LINES = 100
+# Moves and reformatted files shown in one line.
+_MOST_IN_LINE = 10
+# Entries of an answer that are shown although both sides have them.
+_FIRST = 5
+
+_ARROWS = {
+    "added": "==>|new|",
+    "altered": "==>|changed|",
+    "kept": "-->",
+    "removed": "-.->|removed|",
+    "skipped": "-.->|through others|",
+}
+_LINK_NOTES = {
+    "added": ", new link",
+    "altered": ", changed link",
+    "removed": ", removed link",
+    "skipped": ", through others",
+}
+_STYLES = ("classDef binds stroke-width:3px", "classDef ended stroke-dasharray:4", "classDef gone stroke-dasharray:1")
+
+
+class ReviewSection(Struct, frozen=True):
+    """A section of a review, with a diagram in Mermaid and whole texts for formats that can show them."""
+
+    title: str
+    lines: tuple[Line, ...]
+    diagram: str = ""
+    wordings: tuple[Wording, ...] = ()
+
+
+def review_text(review: ReviewReport, ink: Ink) -> str:
+    """Return the review for a terminal; added words are in `{+ +}`, removed ones in `[- -]`, also without colour."""
+    head = [f"{ink.bold(clipped(review.before))} → {ink.bold(clipped(review.after))}", headline(review)]
+    head += [ink.warn(clipped(remark)) for remark in review.remarks]
+    parts = ["\n".join(head)]
+
+    def mark(kind: Kind, text: str) -> str:
+        if kind == "added":
+            return ink.added(f"{{+{text}+}}")
+        if kind == "removed":
+            return ink.removed(f"[-{text}-]")
+        paint = {"code": ink.bold, "strong": ink.warn, "dim": ink.dim}.get(kind)
+        return paint(text) if paint is not None and text else text
+
+    for section in sections(review, mark):
+        if section.lines:
+            lines = ["  " * (level + 1) + text for level, text in section.lines]
+            parts.append("\n".join([ink.bold(section.title), *lines]))
+    return "\n\n".join(parts)
+
+
+def review_json(review: ReviewReport) -> str:
+    """Return the whole review as JSON, with the diagram of the chains as `graph.mermaid`."""
+    found = msgspec.to_builtins(replace(review, merging=None), order="deterministic")
+    found["graph"]["mermaid"] = mermaid(review.graph)
+    if (merging := review.merging) is not None:
+        found["merging"] = {
+            "what": merging.what,
+            "is_merge": merging.is_merge,
+            "findings": [_finding_json(one) for one in merging.findings],
+            "older": merging.older,
+            "incomplete": list(merging.incomplete),
+        }
+    return dump({"changed": not review.is_empty, **found})
+
+
+def _finding_json(finding: Finding) -> dict[str, object]:
+    return {
+        "code": finding.code,
+        "severity": finding.severity,
+        "path": finding.place.path,
+        "line": finding.place.line,
+        "address": finding.address,
+        "message": finding.message,
+        "help": finding.help,
+    }
+
+
+def headline(review: ReviewReport) -> str:
+    """Return the change in figures."""
+    counts = review.counts
+    if review.is_empty:
+        return f"nothing changed; {count(counts.in_force_after, 'current entry', 'current entries')}"
+    figures = (
+        (counts.added, "added"),
+        (counts.gone, "gone"),
+        (counts.altered - counts.moved, "changed"),
+        (counts.moved, "moved"),
+        (counts.no_ops, "reformatted"),
+    )
+    listed = ", ".join(f"{number} {word}" for number, word in figures if number) or "no entry changed"
+    return f"{listed}; current entries {counts.in_force_before} → {counts.in_force_after}"
+
+
+def clipped(text: str) -> str:
+    """Return a text in one line, with control characters visible, cut where it is very long."""
+    flat = visible(" ".join(text.split()))
+    return flat if len(flat) <= _LONGEST else f"{flat[:_LONGEST]}…"
+
+
+def sections(review: ReviewReport, mark: Mark) -> list[ReviewSection]:
+    """Return the sections of a review that are not empty, what cannot be read first."""
+    writer = _Writer(review, mark)
+    frozen = [one for one in review.rewordings if one.is_frozen]
+    others = [one for one in review.rewordings if not one.is_frozen]
+    is_merge = review.merging is None or review.merging.is_merge
+    beliefs = ReviewSection(
+        "What we believed → what we will believe", _flat(map(writer.belief, review.beliefs)), "", review.wordings
+    )
+    if not review.beliefs and review.wordings:
+        beliefs = replace(beliefs, title="Proposed, without effect yet")
+    found = [
+        ReviewSection("Cannot be read", tuple(writer.unread())),
+        beliefs,
+        ReviewSection("Findings after the merge" if is_merge else "New findings", tuple(writer.merging())),
+        ReviewSection("Changed text of current rules and decisions", _flat(map(writer.rewording, frozen))),
+        writer.listed("Status and relations", (*writer.transitions(), *map(writer.bearing, review.bearings))),
+        ReviewSection("Current entries", tuple(writer.wings())),
+        ReviewSection("Other changed texts", _flat(map(writer.rewording, others))),
+        ReviewSection("Supersession chains", tuple(writer.chains()), mermaid(review.graph)),
+        writer.listed("References to entries that are no longer current", map(writer.dependent, review.dependents)),
+        ReviewSection("Contradictions", tuple((0, writer.contradiction(one)) for one in review.contradictions)),
+        ReviewSection("Near-duplicates", tuple(writer.near())),
+        ReviewSection("Code that these entries apply to", tuple((0, writer.covered(one)) for one in review.covered)),
+        writer.listed(
+            "Other changed fields",
+            (f"{writer.code(one.entry.address)}: {writer.fields(one.fields)}" for one in review.edits),
+        ),
+        ReviewSection("Moved and reformatted files", tuple(writer.moves())),
+        ReviewSection("Answers", _flat(map(writer.answer, review.answers))),
+    ]
+    return [section for section in found if section.lines or section.wordings]
+
+
+def _flat(parts: Iterable[Iterator[Line]]) -> tuple[Line, ...]:
+    return tuple(line for part in parts for line in part)
+
+
+class _Writer(Struct, frozen=True):
+    """Write the lines of a review in one style."""
+
+    review: ReviewReport
+    mark: Mark
+
+    def code(self, text: str) -> str:
+        return self.mark("code", clipped(text))
+
+    def codes(self, texts: Iterable[str]) -> str:
+        return ", ".join(map(self.code, texts))
+
+    def quoted(self, text: str) -> str:
+        return self.mark("quoted", clipped(text))
+
+    def entry(self, ref: Ref) -> str:
+        return f"{ref.type} {self.code(ref.address)} “{self.quoted(ref.title)}”"
+
+    def listed(self, title: str, lines: Iterable[str]) -> ReviewSection:
+        """Return a section of single lines, cut where it is very long."""
+        found = [(0, text) for text in lines]
+        if len(found) > _MOST_LINES:
+            more = self.mark("dim", f"{len(found) - _MOST_LINES} more; --format json has all")
+            found = [*found[:_MOST_LINES], (0, more)]
+        return ReviewSection(title, tuple(found))
+
+    def unread(self) -> Iterator[Line]:
+        """Yield what only one side cannot read, and how many files neither side can."""
+
+        def faults(which: str) -> set[tuple[str, str, str]]:
+            return {(one.path, one.code, one.message) for one in self.review.unread if one.which == which}
+
+        same = faults("before") & faults("after")
+        for one in self.review.unread:
+            if (one.path, one.code, one.message) not in same:
+                yield 0, self._unread(one)
+        if same:
+            yield 0, self.mark("dim", f"{count(len(same), 'file')} on both sides; `mdmem check` shows why")
+
+    def _unread(self, one: Unread) -> str:
+        name = self.review.before if one.which == "before" else self.review.after
+        text = f"{self.code(one.path)} in {self.code(name)}: {self.mark('strong', one.message)}"
+        if one.other is None:
+            return text
+        there = "after" if one.which == "before" else "before"
+        return f"{text}; {there} it is the {one.other.status} {one.other.type} {self.quoted(one.other.title)}"
+
+    def belief(self, one: Belief) -> Iterator[Line]:
+        reason = f"because {self.quoted(one.reason)}" if one.reason else self.mark("dim", "no reason is stated")
+        if one.before is None:
+            yield 0, f"{self.mark('strong', 'new: ')}{self.entry(one.after[0])}"
+            yield from ((1, reason),) if one.reason else ()
+            return
+        yield 0, self.entry(one.before)
+        if not one.after:
+            yield 1, self.mark("strong", "→ nothing current replaces it")
+        for ref in one.after:
+            there = self.mark("dim", ", current before, too") if ref.address in one.was_there else ""
+            yield 1, f"→ {self.entry(ref)}{there}"
+        yield 1, reason
+
+    def merging(self) -> Iterator[Line]:
+        one = self.review.merging
+        if one is None or not (one.findings or one.incomplete or (one.is_merge and not self.review.is_empty)):
+            return
+        older = f"; {one.older} {'was' if one.older == 1 else 'were'} there before" if one.older else ""
+        yield 0, f"{self.quoted(one.what)} brings {count(len(one.findings), 'new finding')}{older}"
+        for path in one.incomplete:
+            yield 0, f"{self.code(path)}{self.mark('strong', ' could not be checked, so there may be more findings')}"
+        for finding in one.findings:
+            place = self.code(f"{finding.place.path}:{finding.place.line}")
+            severity, code = self.mark("strong", str(finding.severity)), self.code(finding.code)
+            yield 0, f"{severity} {place} {code} {self.quoted(finding.message)}"
+
+    def rewording(self, one: Rewording) -> Iterator[Line]:
+        notice = f" — {one.notice}" if one.notice else ""
+        faults = "".join(f" — {self.mark('strong', fault)}" for fault in one.faults)
+        yield 0, f"{self.entry(one.entry)}{notice}{faults}"
+        if one.title:
+            yield 1, f"title: {self.words(one.title)}"
+        if one.body:
+            yield 1, self.words(one.body)
+        if one.fields:
+            yield 1, self.fields(one.fields)
+
+    def words(self, spans: Sequence[Span]) -> str:
+        """Return a changed text without the words far from a change, cut where very many words changed."""
+        room = _MOST_WORDS
+        parts = []
+        for number, span in enumerate(spans):
+            words = span.text.replace("\n\n", " ¶ ").split()
+            if span.mark == " ":
+                near = _near_change(words, is_first=number == 0, is_last=number == len(spans) - 1)
+                parts.append(self.mark("quoted", visible(" ".join(near))))
+                continue
+            if words[:room]:
+                kind: Kind = "added" if span.mark == "+" else "removed"
+                parts.append(self.mark(kind, visible(" ".join(words[:room]))))
+            room -= len(words)
+            if room < 0:
+                left = sum(len(one.text.split()) for one in spans[number + 1 :] if one.mark != " ") - room
+                parts.append(self.mark("dim", f"… {count(left, 'more changed word')}"))
+                break
+        return " ".join(parts)
+
+    def fields(self, fields: Iterable[FieldChange]) -> str:
+        return "; ".join(
+            f"{one.name} {f'{self.code(one.before)} →' if one.before else 'is now'} "
+            f"{self.code(one.after) if one.after else 'nothing'}"
+            for one in fields
+        )
+
+    def transitions(self) -> Iterator[str]:
+        """Yield the changes of status, without the faults that are among the new findings."""
+        found = self.review.merging.findings if self.review.merging is not None else ()
+        shown = {(one.address, one.message) for one in found}
+        for one in self.review.transitions:
+            yield self._transition(one, [fault for fault in one.faults if (one.entry.address, fault) not in shown])
+
+    def _transition(self, one: Transition, faults: Sequence[str]) -> str:
+        illegal = self.mark("strong", " (illegal)") if one.is_illegal else ""
+        reasons = "".join(f" — {self.quoted(fault)}" for fault in faults)
+        return f"{self.entry(one.entry)}: {one.before or 'new'} → {one.after or 'gone'}{illegal}{reasons}"
+
+    def bearing(self, one: BearingChange) -> str:
+        says = one.says if one.is_new else f"no longer {one.says}"
+        both = "; both are current" if one.says == CLAIMS and one.is_new else ""
+        return f"{self.entry(one.entry)} {says} {self.entry(one.on)}{both}"
+
+    def wings(self) -> Iterator[Line]:
+        same = 0
+        for one in self.review.wings:
+            if (one.in_force_before, one.entries_before) == (one.in_force_after, one.entries_after):
+                same += 1
+                continue
+            total = self.mark("dim", f" (of {one.entries_before} → {one.entries_after} entries)")
+            yield 0, f"{self.code(one.wing)} {one.in_force_before} → {one.in_force_after}{total}"
+        if 0 < same < len(self.review.wings):
+            yield 0, self.mark("dim", f"no change in {count(same, 'other wing')}")
+
+    def chains(self) -> Iterator[Line]:
+        """Yield the chains as trees, each entry above its successors; an entry on several ways is followed once."""
+        graph = self.review.graph
+        nodes = {node.entry.address: node for node in graph.nodes}
+        followers = {edge.new for edge in graph.edges}
+        roots = [node for node in graph.nodes if node.entry.address not in followers]
+        seen: set[str] = set()
+        # A cycle has no root: its first member that was not reached starts a tree.
+        for start in (*roots, *graph.nodes):
+            todo: list[tuple[GraphNode, GraphEdge | None, int]] = []
+            if start.entry.address not in seen:
+                todo.append((start, None, 0))
+            while todo:
+                node, edge, level = todo.pop()
+                is_shown = node.entry.address in seen
+                yield level, self._chained(node, edge, is_shown=is_shown)
+                if not is_shown:
+                    seen.add(node.entry.address)
+                    following = [one for one in graph.edges if one.old == node.entry.address]
+                    todo += [(nodes[one.new], one, level + 1) for one in reversed(following)]
+        if graph.left_out:
+            yield 0, self.mark("dim", f"{entries(graph.left_out)} of these chains not shown")
+
+    def _chained(self, node: GraphNode, edge: GraphEdge | None, *, is_shown: bool) -> str:
+        state = "file deleted" if node.is_gone else f"{node.entry.status}{', current' if node.is_current else ''}"
+        text = f"{'→ ' if edge is not None else ''}{self.code(node.entry.address)} {state}"
+        if edge is not None and edge.change in _LINK_NOTES:
+            text += self.mark("strong", _LINK_NOTES[edge.change])
+        if edge is not None and edge.kind:
+            text += f" ({edge.kind})"
+        return text + (self.mark("dim", ", shown above") if is_shown else f": {self.quoted(node.entry.title)}")
+
+    def dependent(self, one: Dependent) -> str:
+        owners = f"owned by {self.quoted(', '.join(one.entry.owners))}" if one.entry.owners else "owned by nobody"
+        is_elsewhere = one.entry.address.split("/", 1)[0] != one.on.split("/", 1)[0]
+        where = ", in another wing" if is_elsewhere else ""
+        how = " and ".join(f"in its {name}" if name == "text" else f"in {self.code(name)}" for name in one.how)
+        then = f"now replaced by {self.codes(one.heads)}" if one.heads else "which nothing current replaces"
+        return f"{self.entry(one.entry)}, {owners}{where}: mentions {self.code(one.on)} {how}, {then}"
+
+    def contradiction(self, one: ContradictionChange) -> str:
+        first, second = one.first, one.second
+        state = self.mark("strong", "new") if one.is_new else "resolved"
+        text = f"{state}: {self.code(first.address)} and {self.code(second.address)}: {self.quoted(one.why)}"
+        if not one.is_new:
+            return text
+        if first.type is second.type:
+            return f"{text}; both are {first.type}s: neither outranks the other"
+        return f"{text}; the {first.type} outranks the {second.type}"
+
+    def near(self) -> Iterator[Line]:
+        for one in self.review.near:
+            pair = f"{self.code(one.entry.address)} and {self.code(one.other.address)}"
+            share = f"both {one.entry.type}s, have {one.share:.0%} of their words in common"
+            yield 0, f"{pair}, {share}: {self.quoted(one.other.title)}"
+
+    def covered(self, one: Covered) -> str:
+        more = f" and {one.count - len(one.files)} more" if one.count > len(one.files) else ""
+        files = f": {self.codes(one.files)}{more}" if one.files else ""
+        return f"{self.entry(one.entry)}, applies to {self.codes(one.globs)}, {count(one.count, 'file')}{files}"
+
+    def moves(self) -> Iterator[Line]:
+        """Yield the moves, those between two folders as one, and the reformatted files."""
+        groups: dict[tuple[str, str], list[str]] = {}
+        for one in self.review.moves:
+            folders = one.before.rpartition("/")[0], one.after.rpartition("/")[0]
+            groups.setdefault(folders, []).append(f"{self.code(one.before)} → {self.code(one.after)}")
+        shown = [
+            moved[0]
+            if len(moved) == 1
+            else f"{self.code(f'{old}/*')} → {self.code(f'{new}/*')} ({entries(len(moved))})"
+            for (old, new), moved in sorted(groups.items())
+        ]
+        if shown:
+            more = f"; {len(shown) - _MOST_IN_LINE} more" if len(shown) > _MOST_IN_LINE else ""
+            yield 0, f"moved {', '.join(shown[:_MOST_IN_LINE])}{more}"
+        if same := self.review.no_ops:
+            more = f" and {len(same) - _MOST_IN_LINE} more" if len(same) > _MOST_IN_LINE else ""
+            yield 0, f"{entries(len(same))} reformatted: {self.codes(same[:_MOST_IN_LINE])}{more}"
+
+    def answer(self, one: AnswerPair) -> Iterator[Line]:
+        before, after = ([ref.address for ref in side.items] for side in (one.before, one.after))
+        question = f"asked {self.quoted(one.question)}"
+        if one.is_same:
+            yield 0, f"{question}: the answer is the same"
+            yield 1, self._answered(one.after, before, "added")
+        else:
+            yield 0, question
+            yield 1, f"before: {self._answered(one.before, after, 'removed')}"
+            yield 1, f"after: {self._answered(one.after, before, 'added')}"
+
+    def _answered(self, one: Answered, others: Sequence[str], kind: Kind) -> str:
+        """Return the first entries of an answer, and all that only this side has."""
+        if one.error is not None:
+            return self.quoted(one.error)
+        listed = [ref.address for ref in one.items]
+        shown = [name for number, name in enumerate(listed) if number < _FIRST or name not in others]
+        text = ", ".join(self.code(name) if name in others else self.mark(kind, name) for name in shown)
+        if len(shown) < len(listed):
+            text += self.mark("dim", f" and {len(listed) - len(shown)} more")
+        if not listed:
+            text += "nothing matches"
+        if not one.covered:
+            text += self.mark("dim", " (no current entry covers this)")
+        if one.problems:
+            text += self.mark("strong", f" ({count(one.problems, 'file')} cannot be read and may apply)")
+        return text
+
+
+def _near_change(words: list[str], *, is_first: bool, is_last: bool) -> list[str]:
+    """Return the unchanged words next to a change."""
+    if is_first:
+        return ["…", *words[-_AROUND:]] if len(words) > _AROUND else words
+    if is_last:
+        return [*words[:_AROUND], "…"] if len(words) > _AROUND else words
+    return [*words[:_AROUND], "…", *words[-_AROUND:]] if len(words) > 2 * _AROUND + 1 else words
+
+
+def mermaid(graph: Graph) -> str:
+    """Return the chains as a flowchart from old to new, current entries with a thick border; empty without an edge."""
+    if not graph.edges:
+        return ""
+    ids = {node.entry.address: f"n{number}" for number, node in enumerate(graph.nodes)}
+    rows = ["flowchart LR"]
+    for node in graph.nodes:
+        state = "gone" if node.is_gone else "binds" if node.is_current else "ended"
+        text = f"{label(node.entry.address)}<br/>{label(node.entry.title)}"
+        rows.append(f'  {ids[node.entry.address]}["{text}"]:::{state}')
+    rows += [f"  {ids[edge.old]} {_ARROWS[edge.change]} {ids[edge.new]}" for edge in graph.edges]
+    return "\n".join([*rows, *(f"  {style}" for style in _STYLES)])

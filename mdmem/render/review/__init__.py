@@ -1,1 +1,0 @@
-"""What `mdmem diff` prints: the parts of a review as lines, and one file a format."""
