@@ -158,7 +158,7 @@ def _parse_span(workspace: Workspace, request: ReviewRequest) -> _Span:
     span = request.span or ""
     if request.base is not None:
         if span:
-            raise UsageError(f"--base gives the start of the change, and so does `{span}`; use one of them")
+            raise UsageError(f"--base gives the start of the change, and so does `{span}`; use one")
         return _since(workspace, request.base, "HEAD", Snapshot(staged=request.staged))
     dots = "..." if "..." in span else ".."
     first, found, second = span.partition(dots)
@@ -166,7 +166,7 @@ def _parse_span(workspace: Workspace, request: ReviewRequest) -> _Span:
     if not found:
         return _against_files(workspace, first, request)
     if request.staged:
-        raise UsageError(f"--staged reads git's index, but `{span}` names two commits; use one of them")
+        raise UsageError(f"--staged reads git's index, but `{span}` names two commits; use one")
     second = second or "HEAD"
     if dots == "...":
         return _since(workspace, first, second, Snapshot(second))

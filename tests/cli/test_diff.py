@@ -285,12 +285,9 @@ def test_exit_code_says_whether_something_changed(top: Path, run: Run) -> None:
         (["--base", "nope"], "mdmem: `nope` names no commit here; write a branch, a tag or a commit\n"),
         (
             ["main..work", "--staged"],
-            "mdmem: --staged reads git's index, but `main..work` names two commits; use one of them\n",
+            "mdmem: --staged reads git's index, but `main..work` names two commits; use one\n",
         ),
-        (
-            ["main", "--base", "main"],
-            "mdmem: --base gives the start of the change, and so does `main`; use one of them\n",
-        ),
+        (["main", "--base", "main"], "mdmem: --base gives the start of the change, and so does `main`; use one\n"),
     ],
 )
 def test_question_that_makes_no_sense_is_refused(run: Run, arguments: list[str], said: str) -> None:

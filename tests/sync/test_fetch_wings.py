@@ -23,7 +23,8 @@ def test_first_fetch_pins_the_wing_to_what_its_ref_is(two: Two, capsys: pytest.C
     commit = git(two.lib, "rev-parse", "main")
     assert ran.code == 0
     assert ran.out == (
-        f"ros2  ../../lib main: not fetched → {commit[:10]}\n  2 new entries, 0 changed, 0 gone; current entries 0 → 2\n"
+        f"ros2  ../../lib main: not fetched → {commit[:10]}\n"
+        "  2 new entries, 0 changed, 0 gone; current entries 0 → 2\n"
     )
     assert (two.root / "mdmem.toml").read_text() == (
         f'[wings.ros2]\ngit = "../../lib"\nref = "main"\ncommit = "{commit}"\n'
