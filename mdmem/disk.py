@@ -5,6 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
@@ -54,6 +57,31 @@ else:
     def acquire(handle: int) -> None:
         """Lock an open file for this process alone, at once; raises OSError where another has it."""
         flock(handle, LOCK_EX | LOCK_NB)
+
+
+@contextmanager
+def locked(path: Path, *, wait: float) -> Iterator[None]:
+    """Hold a lock file for this process alone; raises BlockingIOError after `wait` seconds, and other OSErrors.
+
+    The kernel holds the lock, so that the file of a dead process locks nobody out. The file stays: if it were removed,
+    two processes could lock two files of one name.
+    """
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        deadline, pause = time.monotonic() + wait, 0.001
+        while True:
+            try:
+                acquire(handle)
+                break
+            except OSError as error:
+                if time.monotonic() >= deadline:
+                    raise BlockingIOError(errno.EAGAIN, "another process has the lock", str(path)) from error
+            time.sleep(pause)
+            # Short, so that a process that releases the lock and takes it again does not find all others asleep.
+            pause = min(pause * 2, 0.008)
+        yield
+    finally:
+        os.close(handle)
 
 
 NAME = "mdmem"

@@ -24,7 +24,7 @@ class MatchColumns(Sequence[Match]):
     @classmethod
     def of(cls, matches: Iterable[Match]) -> Self:
         """Return some matches, which are in their order."""
-        return cls(*map(list, zip(*matches, strict=True)))
+        return cls(*list(map(list, zip(*matches, strict=True)))[:3])
 
     @cached_property
     def places(self) -> Mapping[str, int]:
@@ -59,7 +59,7 @@ class MatchColumns(Sequence[Match]):
 
     def __iter__(self) -> Iterator[Match]:
         """Yield them in order."""
-        return map(Match._make, zip(self.keys, self.scores, self.terms, strict=True))
+        return map(Match, self.keys, self.scores, self.terms)
 
     def __eq__(self, other: object) -> bool:
         """Say whether another sequence has equal ones in the same order."""

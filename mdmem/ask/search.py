@@ -219,7 +219,7 @@ class _Found(NamedTuple):
 
     def add(self, match: Match, by: str) -> None:
         """Take in a match, which follows no worse one, and by which entry it was found."""
-        address, _, terms = match
+        address, terms = match.key, match.terms
         before = self.matches.setdefault(address, match)
         if before is not match:
             self.matches[address] = before._replace(terms=before.terms | terms)
@@ -234,7 +234,7 @@ class _Found(NamedTuple):
         for place in compress(range(len(are)), map(found.__contains__, matches.keys)):
             if are[place]:
                 # It matches by its own words, too, and by what it replaced maybe better.
-                address, score, terms = matches[place]
+                address, score, terms = matches[place][:3]
                 found[address] = Match(address, max(score, found[address].score), terms)
                 are[place] = False
         more = MatchColumns.of(sorted(found.values(), key=attrgetter("score"), reverse=True))

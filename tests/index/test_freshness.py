@@ -222,8 +222,8 @@ def test_file_in_conflict_is_a_problem_until_it_is_resolved(asked: Asked) -> Non
 def held_lock(folder: Path) -> Iterator[None]:
     """Let another process hold the index's lock."""
     code = (
-        "import sys, pathlib\nfrom mdmem.store.index.folder import locked\n"
-        "with locked(pathlib.Path(sys.argv[1]), wait=0):\n    print('held', flush=True)\n    sys.stdin.read()\n"
+        "import sys, pathlib\nfrom mdmem.disk import locked\n"
+        "with locked(pathlib.Path(sys.argv[1], 'lock'), wait=0):\n    print('held', flush=True)\n    sys.stdin.read()\n"
     )
     (folder / INDEX).mkdir(parents=True, exist_ok=True)
     command = [python(), "-c", code, str(folder / INDEX)]

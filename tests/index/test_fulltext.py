@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from processes import python
 
+from mdmem.disk import locked
 from mdmem.store.index import fulltext
-from mdmem.store.index.folder import locked
-from mdmem.store.index.fulltext import OVERLAY_LIMIT, FullTextIndex
+from mdmem.store.index.fulltext import LOCK, OVERLAY_LIMIT, FullTextIndex
 from mdmem.store.index.protocol import IndexBusyError, IndexDocument, IndexWriteError, RefreshResult
 
 from .builders import Tree, numbered, tree
@@ -212,7 +212,7 @@ def test_state_says_why_when_there_is_none(tmp_path: Path) -> None:
 
 
 def test_first_index_serves_others_while_it_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fulltext, "_COMMIT", 0.0)
+    monkeypatch.setattr(fulltext, "_COMMIT_SECONDS", 0.0)
     made, other = tree(200), FullTextIndex(tmp_path)
     seen: list[int] = []
 
@@ -231,7 +231,7 @@ def titles(made: Tree, keys: Sequence[str]) -> Iterator[IndexDocument]:
 def test_question_that_cannot_wait_finds_by_titles_what_is_not_yet_indexed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fulltext, "_COMMIT", 0.0)
+    monkeypatch.setattr(fulltext, "_COMMIT_SECONDS", 0.0)
     made = tree(200)
     asked: dict[str, Any] = {
         "live": made.live,
@@ -254,7 +254,7 @@ def test_question_that_cannot_wait_finds_by_titles_what_is_not_yet_indexed(
 @pytest.mark.usefixtures("impatient")
 def test_what_another_process_indexes_is_found_by_its_titles(tmp_path: Path) -> None:
     made = tree(200)
-    with locked(tmp_path, wait=0):
+    with locked(tmp_path / LOCK, wait=0):
         found = FullTextIndex(tmp_path).search(
             "150", live=made.live, read=made.read, read_titles=lambda keys: titles(made, keys)
         )
@@ -271,7 +271,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("impatient")
 def test_search_answers_when_another_process_writes(tmp_path: Path) -> None:
-    with locked(tmp_path, wait=0):
+    with locked(tmp_path / LOCK, wait=0):
         index = FullTextIndex(tmp_path)
         with pytest.raises(IndexBusyError):
             index.refresh(live=tree(3).live, read=tree(3).read)
@@ -285,7 +285,7 @@ def test_search_answers_beside_the_index_when_many_changed_and_it_is_locked(tmp_
     made = tree(100)
     index = kept(made, tmp_path)
     made.put(*(numbered(number, extra="executor") for number in range(80)))
-    with locked(tmp_path, wait=0):
+    with locked(tmp_path / LOCK, wait=0):
         assert ask(index, made) == ("index", True)
     assert ask(index, made) == ("index", False)
 

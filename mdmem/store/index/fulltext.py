@@ -1,24 +1,30 @@
-"""The full-text index: a Whoosh index that is compared with the files, and brought up to date, before each question.
+"""The full-text engine: a Whoosh index that is compared with the files, and updated, before each question.
 
-Who cannot write asks the same engine, with the changed documents in memory beside the index on disk.
+Whoever cannot write asks the same engine, with the changed documents in memory next to the index on disk.
 """
 
 from __future__ import annotations
 
+import shutil
 import threading
-from collections.abc import Collection, Mapping, Sequence, Set
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from whoosh.reading import MultiReader
+from whoosh.codec.whoosh3 import W3Codec
+from whoosh.index import FileIndex
+from whoosh.reading import MultiReader, SegmentReader
 from whoosh.searching import Searcher
+from whoosh.writing import MERGE_SMALL
 
-from mdmem.store.index.folder import OpenIndex, Writing, clear, in_memory, latest_generation, locked, open_index
+from mdmem.disk import locked, make_folder
 from mdmem.store.index.protocol import (
     IndexBusyError,
+    IndexDocument,
     IndexState,
     IndexWriteError,
     Match,
@@ -28,68 +34,91 @@ from mdmem.store.index.protocol import (
     Source,
     TextAnswer,
 )
-from mdmem.store.index.query import Asked, filtered, holding, parse, plain
-from mdmem.store.index.schema import FORMAT
+from mdmem.store.index.query import ParsedQuestion, filter_query, holders_query, parse, plain
+from mdmem.store.index.schema import FORMAT, SCHEMA, SCORED, fields_of
 from mdmem.store.index.scores import rank, searcher_of
+from mdmem.store.index.storage import CheckedStorage, MemoryStorage
 
 FOLDER = f"whoosh-{FORMAT}"
-"""The name of the folder of an index, so that two versions on one machine do not undo each other."""
+"""The name of the folder of an index: two versions of mdmem on one machine do not rebuild each other's."""
 
+LOCK = "lock"
 OVERLAY_LIMIT = 64
-"""So many changed documents are taken into memory rather than waited for."""
+"""Up to this many changed documents are read into memory rather than waiting for another writer."""
 
-# Seconds between commits, so that what is done of a first index serves others, and outlives whoever is stopped.
-_COMMIT = 2.0
+# A first index is committed every few seconds: the part that is done serves others, and outlives an interruption.
+_COMMIT_SECONDS = 2.0
 # Seconds to wait for another writer.
 _WAIT = 5.0
+# Attempts to open an index while others commit.
+_ATTEMPTS = 10
+# Megabytes of postings; with so many none is written to a temporary file, since commits come earlier.
+_LIMIT_MB = 512
 _KEPT_VIEWS = 2
 
-_Seen = tuple[int, tuple[tuple[str, str], ...], frozenset[int]]
-"""A state on disk, the keys and digests of what it lacks, and the numbers that are not asked."""
+_Stamp = tuple[tuple[str, int, int], ...]
+
+
+class _OpenIndex(Struct, eq=False):
+    """One state of the index on disk, all of it in memory.
+
+    `keys` has the key of each document number, `documents` the digest and number of each live key.
+    """
+
+    stamp: _Stamp
+    readers: Sequence[Any] = ()
+    keys: Sequence[str] = ()
+    documents: Mapping[str, tuple[str, int]] = {}  # never changed
+
+    def stale(self, live: Mapping[str, str]) -> list[str]:
+        """Return the keys of the files that are missing or different in the index, in order."""
+        return sorted(key for key, digest in live.items() if self.documents.get(key, ("", 0))[0] != digest)
+
+    def outdated(self, live: Mapping[str, str]) -> frozenset[int]:
+        """Return the numbers of the documents that are not the current content of a file."""
+        return frozenset(number for key, (digest, number) in self.documents.items() if live.get(key) != digest)
+
+
+_NO_INDEX = _OpenIndex(())
 
 
 class _View(Struct, eq=False):
-    """What a question is put to: a searcher, the key of each of its numbers, and those that are not asked."""
+    """What a question is put to: a searcher, the key of each document number, and the numbers that are masked."""
 
     searcher: Searcher
     keys: Sequence[str]
     masked: frozenset[int]
 
-
-class _Question(Struct, eq=False):
-    """What is asked, of which documents; `is_kept` says that what is read of them serves the next question, too."""
-
-    asked: Asked
-    live: Mapping[str, str]
-    read: Read
-    among: Collection[str] | None = None
-    filters: Mapping[str, Collection[str]] = {}  # never changed
-    is_kept: bool = True
-
-
-class _Ready(Struct):
-    """The index as a question finds it: the state on disk, what it lacks, and why it is not as it should be.
-
-    `is_being_built` says that what it lacks will be there in a while.
-    """
-
-    opened: OpenIndex | None
-    stale: Sequence[str]
-    why: str | None = None
-    is_being_built: bool = False
+    def answer(
+        self,
+        question: ParsedQuestion,
+        among: Collection[str] | None = None,
+        filters: Mapping[str, Collection[str]] | None = None,
+    ) -> list[Match]:
+        """Return the matches that are among some keys and pass the filters."""
+        if not self.keys:
+            return []
+        allowed: set[int] | None = None
+        if among is not None:
+            wanted = frozenset(among)
+            allowed = {number for number, key in enumerate(self.keys) if key in wanted}
+        if filters:
+            passing = set(self.searcher.docs_for_query(filter_query(filters)))
+            allowed = passing if allowed is None else allowed & passing
+        return rank(self.searcher, question, self.keys, allowed=allowed, masked=self.masked)
 
 
 class FullTextIndex:
     """A full-text index in a folder of its own; without a folder, or with `persist` off, it never writes."""
 
     def __init__(self, folder: Path | None, *, persist: bool = True, progress: Progress | None = None) -> None:
-        """Take the folder, which need not exist, and what to call when a question has to build the index first."""
+        """Take the folder, which need not exist, and the function that is called when a question builds the index."""
         self._folder = folder
         self._writes = persist and folder is not None
         self._progress = progress
-        self._opened: OpenIndex | None = None
-        self._unusable = -1
-        self._views: dict[_Seen, _View] = {}
+        self._opened = _NO_INDEX
+        self._damaged: _Stamp = ()
+        self._views: dict[object, _View] = {}
         # A server asks from several threads.
         self._turn = threading.RLock()
 
@@ -106,131 +135,141 @@ class FullTextIndex:
         read_titles: Read | None = None,
         is_timed: bool = False,
     ) -> TextAnswer:
-        """Return the live documents that answer a question, or raise `QuerySyntaxError` where `syntax` is asked for."""
-        asked = parse(question) if syntax else plain(question)
-        terms = tuple(asked.typed)
-        if asked.is_empty or not live or (among is not None and not among):
-            return TextAnswer((), terms, asked.typed, "index")
+        """Return the live documents that match a question; see `FullText`."""
+        parsed = parse(question) if syntax else plain(question)
+        terms = tuple(parsed.words)
+        if parsed.is_empty or not live or (among is not None and not among):
+            return TextAnswer((), terms, parsed.words, "index")
         with self._turn:
-            ready = self._ready(live, read, may_refresh=may_refresh, is_timed=is_timed)
-            # What another process is about to index is not read here, too.
-            titles = read_titles if ready.is_being_built and len(ready.stale) > OVERLAY_LIMIT else None
-            put = _Question(asked, live, titles or read, among, filters or {}, is_kept=titles is None)
-            found, source = self._ranked(put, ready)
-        why = f"{ready.why}, so that other entries were found by their titles alone" if titles else ready.why
-        return TextAnswer(found, terms, asked.typed, source, why is not None, why)
+            why, is_being_built = None, False
+            if self._writes and may_refresh:
+                why, is_being_built = self._catch_up(live, read, is_timed=is_timed)
+            by_titles = None
+            if why and is_being_built and len(self._open().stale(live)) > OVERLAY_LIMIT:
+                # The documents themselves are read by whoever builds the index.
+                by_titles = read_titles
+            found, is_damaged = self._answer(parsed, live, by_titles or read, among, filters, keep=not by_titles)
+            source: Source = "scan" if self._opened is _NO_INDEX else "index"
+        if is_damaged:
+            why = "the index is damaged, so that every entry was read"
+        if by_titles:
+            why = f"{why}, so that other entries were found by their titles alone"
+        return TextAnswer(found, terms, parsed.words, source, why is not None, why)
 
     def find_holders(self, texts: Collection[str], *, live: Mapping[str, str], read: Read) -> list[str]:
-        """Return the keys of the live documents that hold all words of one of some texts, the best first."""
-        asked = Asked(holding(texts), {}, {})
-        if asked.is_empty or not live:
+        """Return the keys of the live documents that contain all words of any of some texts, best first."""
+        question = ParsedQuestion(holders_query(texts), {}, leaves={})
+        if question.is_empty or not live:
             return []
         with self._turn:
-            ready = self._ready(live, read, may_refresh=False, is_timed=False)
-            found, _ = self._ranked(_Question(asked, live, read), ready)
+            found, _ = self._answer(question, live, read)
         return [match.key for match in found]
 
+    def _answer(
+        self,
+        question: ParsedQuestion,
+        live: Mapping[str, str],
+        read: Read,
+        among: Collection[str] | None = None,
+        filters: Mapping[str, Collection[str]] | None = None,
+        *,
+        keep: bool = True,
+    ) -> tuple[list[Match], bool]:
+        """Return the matches, and whether the index turned out to be damaged, so that every document was read."""
+        view = self._view(live, read, keep=keep)
+        if self._opened is _NO_INDEX:
+            return view.answer(question, among, filters), False
+        # A file may be damaged though the index could be opened.
+        with suppress(Exception):
+            return view.answer(question, among, filters), False
+        self._damaged = self._opened.stamp
+        self.close()
+        return self._view(live, read, keep=keep).answer(question, among, filters), True
+
     def is_behind(self, *, live: Mapping[str, str]) -> bool:
-        """Say whether so much changed that it is worth bringing the index up to date first."""
+        """Return whether so much changed that the next question would update the index first."""
         if not self._writes:
             return False
         with self._turn:
             opened = self._open()
-            return len(live if opened is None else opened.stale(live)) > (OVERLAY_LIMIT if opened else 0)
+            return len(opened.stale(live)) > (0 if opened is _NO_INDEX else OVERLAY_LIMIT)
 
     def refresh(
         self, *, live: Mapping[str, str], read: Read, progress: Progress | None = None, rebuild: bool = False
     ) -> RefreshResult:
-        """Bring the index on disk up to date, or raise `IndexBusyError` or `IndexWriteError`."""
+        """Update the index on disk; raises `IndexBusyError` and `IndexWriteError`."""
         with self._turn:
             return self._update(live, read, progress=progress, rebuild=rebuild)
 
     def state(self, *, live: Mapping[str, str]) -> IndexState:
-        """Return how the index on disk stands to the files, reading no document."""
+        """Compare the index on disk with the files, reading no document."""
         if self._folder is None:
             return IndexState(stale=len(live), why="this index is not kept on disk")
         with self._turn:
-            opened, exists = self._open(), latest_generation(self._folder) >= 0
+            opened, exists = self._open(), bool(_stamp_of(self._folder))
         files = list(self._folder.rglob("*")) if self._folder.is_dir() else []
-        size = sum(path.stat().st_size for path in files if path.is_file())
-        if opened is None:
-            why = "the index is damaged, and is built anew by the next question" if exists else None
-            return IndexState(exists=exists, stale=len(live), bytes=size, folder=str(self._folder), why=why)
+        is_usable = opened is not _NO_INDEX
         return IndexState(
-            exists=True,
-            usable=True,
-            documents=len(opened.held),
+            exists=exists,
+            usable=is_usable,
+            documents=len(opened.documents),
             stale=len(opened.stale(live)),
-            gone=sum(key not in live for key in opened.held),
-            bytes=size,
+            gone=sum(key not in live for key in opened.documents),
+            bytes=sum(path.stat().st_size for path in files if path.is_file()),
             folder=str(self._folder),
+            why="the index is damaged, and is built anew by the next question" if exists and not is_usable else None,
         )
 
     def close(self) -> None:
-        """Let go of what was read of the index; the next question opens it again."""
-        self._opened, self._views = None, {}
+        """Forget what was read of the index; the next question opens it again."""
+        self._opened, self._views = _NO_INDEX, {}
 
-    def _open(self) -> OpenIndex | None:
-        """Return the last state on disk, None where there is none that can be used."""
+    def _open(self) -> _OpenIndex:
+        """Return the last state on disk, `_NO_INDEX` where there is none that can be used."""
         if self._folder is None:
-            return None
-        generation = latest_generation(self._folder)
-        if self._opened is None or self._opened.generation != generation:
+            return _NO_INDEX
+        stamp = _stamp_of(self._folder)
+        if self._opened.stamp != stamp:
             self.close()
-            if generation >= 0 and generation != self._unusable:
-                # Whatever is wrong with it, it is built anew.
-                with suppress(Exception):
-                    self._opened = open_index(self._folder)
-                self._unusable = -1 if self._opened is not None else generation
+            if stamp != self._damaged:
+                self._opened = _open_index(self._folder)
+                self._damaged = stamp if self._opened is _NO_INDEX else ()
         return self._opened
 
-    def _ready(self, live: Mapping[str, str], read: Read, *, may_refresh: bool, is_timed: bool) -> _Ready:
+    def _is_current(self, live: Mapping[str, str]) -> bool:
         opened = self._open()
-        stale = sorted(live) if opened is None else opened.stale(live)
-        is_current = opened is not None and not stale and len(opened.held) == len(live)
-        if is_current or not (self._writes and may_refresh):
-            return _Ready(opened, stale)
-        are_few = opened is not None and len(stale) <= OVERLAY_LIMIT
-        seconds, why, is_being_built = _COMMIT if is_timed else None, None, is_timed
+        return opened is not _NO_INDEX and len(opened.documents) == len(live) and not opened.stale(live)
+
+    def _catch_up(self, live: Mapping[str, str], read: Read, *, is_timed: bool) -> tuple[str | None, bool]:
+        """Update the index; return why it is still far behind, if it is, and whether somebody is building it."""
+        if self._is_current(live):
+            return None, False
+        wait = 0.0 if is_timed or len(self._open().stale(live)) <= OVERLAY_LIMIT else _WAIT
+        why, is_being_built = "the index is being built" if is_timed else None, is_timed
         try:
-            wait = 0.0 if is_timed or len(stale) <= OVERLAY_LIMIT else _WAIT
-            self._update(live, read, progress=self._progress, wait=wait, seconds=seconds)
+            self._update(live, read, progress=self._progress, wait=wait, is_timed=is_timed)
         except (IndexBusyError, IndexWriteError) as error:
-            # A few changed documents are as good in memory.
-            why = None if are_few else str(error)
-            is_being_built = is_timed or isinstance(error, IndexBusyError)
+            why, is_being_built = str(error), is_timed or isinstance(error, IndexBusyError)
         opened = self._open()
-        stale = sorted(live) if opened is None else opened.stale(live)
-        if why is None and is_timed and len(stale) > OVERLAY_LIMIT:
-            why = "the index is being built"
-        return _Ready(opened, stale, why, is_being_built=is_being_built)
+        if opened is not _NO_INDEX and len(opened.stale(live)) <= OVERLAY_LIMIT:
+            # A few changed documents are as good in memory.
+            return None, False
+        return why, is_being_built
 
-    def _ranked(self, question: _Question, ready: _Ready) -> tuple[list[Match], Source]:
-        opened = ready.opened
-        if opened is not None:
-            view = self._view(question, opened, ready.stale)
-            # A file may be damaged where opening the index did not tell.
-            with suppress(Exception):
-                return _answered(view, question), "index"
-            self._unusable = opened.generation
-            self.close()
-            ready.why = "the index is damaged, so that every entry was read"
-        view = self._view(question, None, sorted(question.live))
-        return _answered(view, question), "scan"
-
-    def _view(self, question: _Question, opened: OpenIndex | None, stale: Sequence[str]) -> _View:
-        """Return the state on disk with what it lacks in memory beside it; kept for the next question."""
-        changed = tuple((key, question.live[key]) for key in stale)
-        masked = opened.numbers_beyond(question.live) if opened is not None else frozenset[int]()
-        seen = (opened.generation if opened is not None else -1, changed, masked)
-        if question.is_kept and seen in self._views:
+    def _view(self, live: Mapping[str, str], read: Read, *, keep: bool = True) -> _View:
+        """Return the state on disk, with changed documents in memory; the last two views are kept."""
+        opened = self._open()
+        stale, masked = opened.stale(live), opened.outdated(live)
+        changed = [(key, live[key]) for key in stale]
+        seen = (opened.stamp, tuple(changed), masked)
+        if keep and seen in self._views:
             return self._views[seen]
-        readers, keys = (list(opened.readers), list(opened.keys)) if opened is not None else ([], [])
-        more, taken = in_memory(question.read(stale)) if stale else ([], [])
-        keys += [document.key for document in taken]
-        view = _View(searcher_of(MultiReader([*readers, *more]), masked), keys, masked)
-        # What changed since the files were looked at is read again.
-        if question.is_kept and tuple((one.key, one.digest) for one in taken) == changed:
+        documents = list(read(stale)) if stale else []
+        readers = [*opened.readers, *(_read_into_memory(documents) if documents else ())]
+        keys = [*opened.keys, *(document.key for document in documents)]
+        view = _View(searcher_of(MultiReader(readers), masked), keys, masked)
+        # A file that changed after it was listed is read again by the next question.
+        if keep and [(one.key, one.digest) for one in documents] == changed:
             while len(self._views) >= _KEPT_VIEWS:
                 self._views.pop(next(iter(self._views)))
             self._views[seen] = view
@@ -243,62 +282,138 @@ class FullTextIndex:
         *,
         progress: Progress | None,
         rebuild: bool = False,
-        wait: float = _WAIT,
-        seconds: float | None = None,
+        wait: float | None = None,
+        is_timed: bool = False,
     ) -> RefreshResult:
-        """Bring the index on disk up to date, for so many seconds where that is said."""
+        """Update the index on disk; with `is_timed` only until the first commit that is due."""
         folder = self._folder
         if folder is None or not self._writes:
             raise IndexWriteError("this index is not kept on disk")
-        opened = self._open()
-        if opened is not None and not rebuild and not opened.stale(live) and len(opened.held) == len(live):
+        if not rebuild and self._is_current(live):
             return RefreshResult(len(live), 0, 0, rebuilt=False)
         try:
-            with locked(folder, wait=wait):
-                opened = self._open()
-                if opened is not None and not rebuild:
-                    # Whatever Whoosh raises of a damaged file: it is built anew. What reading raises comes again.
+            make_folder(folder)
+            with locked(folder / LOCK, wait=_WAIT if wait is None else wait):
+                if not rebuild and self._open() is not _NO_INDEX:
+                    # Whoosh raises these for a damaged file, which is then built anew; errors of `read` come again.
                     with suppress(ArithmeticError, LookupError, TypeError, ValueError, AssertionError, EOFError):
-                        return self._write(folder, opened, live, read, progress, seconds)
-                clear(folder)
+                        return self._write(folder, live, read, progress, is_timed=is_timed)
+                _clear(folder)
                 self.close()
-                self._unusable = -1
-                done = self._write(folder, None, live, read, progress, seconds)
-                return replace(done, rebuilt=True)
+                self._damaged = ()
+                return replace(self._write(folder, live, read, progress, is_timed=is_timed), rebuilt=True)
+        except BlockingIOError as error:
+            raise IndexBusyError("the index is being written") from error
         except OSError as error:
             raise IndexWriteError(f"the index cannot be written: {error.strerror or error}") from error
 
     def _write(
-        self,
-        folder: Path,
-        opened: OpenIndex | None,
-        live: Mapping[str, str],
-        read: Read,
-        progress: Progress | None,
-        seconds: float | None,
+        self, folder: Path, live: Mapping[str, str], read: Read, progress: Progress | None, *, is_timed: bool
     ) -> RefreshResult:
-        """Write what the index lacks; the caller has the lock."""
-        stale = sorted(live) if opened is None else opened.stale(live)
-        dropped = frozenset[int]() if opened is None else opened.numbers_beyond(live)
-        gone = 0 if opened is None else sum(key not in live for key in opened.held)
-        done = 0
-        for done, (_, is_committed) in enumerate(Writing(folder, every=_COMMIT).write(dropped, read(stale)), start=1):
-            if progress is not None:
-                progress(done, len(stale))
-            if is_committed and seconds is not None:
-                break
-        return RefreshResult(len(live), done, gone, rebuilt=False)
+        """Write the documents that changed; the caller has the lock."""
+        opened = self._opened
+        stale = opened.stale(live)
+        storage = CheckedStorage(folder)
+        index = FileIndex(storage, SCHEMA)
+        # The time of this process: on a busy machine the wall clock would give many small commits.
+        writer, began, done = _writer_of(index), time.process_time(), 0
+        try:
+            for number in opened.outdated(live):
+                writer.delete_document(number)
+            for done, document in enumerate(read(stale), start=1):
+                writer.add_document(**fields_of(document))
+                is_due = time.process_time() - began > _COMMIT_SECONDS
+                if is_due:
+                    writer.commit(merge=False)
+                if progress is not None:
+                    progress(done, len(stale))
+                if is_due and is_timed:
+                    break
+                if is_due:
+                    writer, began = _writer_of(index), time.process_time()
+            if not writer.is_closed:
+                writer.commit(mergetype=_merge)
+        finally:
+            if not writer.is_closed:
+                with suppress(Exception):
+                    writer.cancel()
+            storage.close_written()
+        return RefreshResult(len(live), done, sum(key not in live for key in opened.documents), rebuilt=False)
 
 
-def _answered(view: _View, question: _Question) -> list[Match]:
-    if not view.keys:
-        return []
-    among, filters = question.among, question.filters
-    allowed: Any = filtered(filters) if filters else None
-    if among is not None:
-        wanted = among if isinstance(among, Set) else frozenset(among)
-        numbers = {number for number, key in enumerate(view.keys) if key in wanted}
-        allowed = numbers.intersection(view.searcher.docs_for_query(allowed)) if filters else numbers
-        if not allowed:
-            return []
-    return rank(view.searcher, question.asked, view.keys, allowed=allowed, masked=view.masked)
+def _stamp_of(folder: Path) -> _Stamp:
+    """Return a value that changes with every commit; empty where there is no index.
+
+    The number of a commit is not enough: after a rebuild they start again.
+    """
+    found = []
+    for path in folder.glob("*.toc"):
+        with suppress(OSError):
+            stat = path.stat()
+            found.append((path.name, stat.st_ino, stat.st_mtime_ns))
+    return tuple(sorted(found))
+
+
+def _open_index(folder: Path) -> _OpenIndex:
+    """Read the last state in a folder; `_NO_INDEX` where it is missing or damaged."""
+    for _ in range(_ATTEMPTS):
+        stamp, opened = _stamp_of(folder), _NO_INDEX
+        with suppress(Exception):
+            opened = _read_index(folder, stamp)
+        # Another process may have committed meanwhile and removed the files of this state. Whoosh reads a column
+        # whose file is gone as one of empty values.
+        if _stamp_of(folder) == stamp:
+            return opened
+    return _NO_INDEX
+
+
+def _read_index(folder: Path, stamp: _Stamp) -> _OpenIndex:
+    reader = FileIndex(CheckedStorage(folder), SCHEMA).reader()
+    keys: list[str] = []
+    documents: dict[str, tuple[str, int]] = {}
+    readers = [leaf for leaf, _ in reader.leaf_readers()] if reader.doc_count_all() else []
+    for leaf in readers:
+        base, digests = len(keys), list(leaf.column_reader("digest"))
+        keys += leaf.column_reader("key")
+        for number in leaf.all_doc_ids():
+            documents[keys[base + number]] = digests[number], base + number
+        for name in SCORED:
+            # Read now, since another process may remove the file.
+            leaf.doc_field_length(0, name)
+    return _OpenIndex(stamp, readers, keys, documents)
+
+
+def _read_into_memory(documents: Iterable[IndexDocument]) -> list[Any]:
+    """Return readers of an index of some documents in memory."""
+    index = FileIndex.create(MemoryStorage(), SCHEMA, "MAIN")
+    writer = _writer_of(index)
+    for document in documents:
+        writer.add_document(**fields_of(document))
+    writer.commit()
+    return [leaf for leaf, _ in index.reader().leaf_readers()]
+
+
+def _writer_of(index: FileIndex) -> Any:
+    # Most blocks are of a few documents, which compression makes no smaller.
+    return index.writer(limitmb=_LIMIT_MB, compound=False, codec=W3Codec(compression=0))
+
+
+def _clear(folder: Path) -> None:
+    """Remove everything in a folder but its lock, and create an empty index there."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != LOCK:
+            path.unlink()
+    FileIndex.create(CheckedStorage(folder), SCHEMA, "MAIN")
+
+
+def _merge(writer: Any, segments: Sequence[Any]) -> Any:
+    """Rewrite the segments with more deleted than live documents, and merge the others as Whoosh does."""
+    worn = [one for one in segments if 2 * one.deleted_count() > one.doc_count_all()]
+    for segment in worn:
+        if segment.doc_count():
+            reader = SegmentReader(writer.storage, writer.schema, segment)
+            writer.add_reader(reader)
+            reader.close()
+    return MERGE_SMALL(writer, [one for one in segments if one not in worn])

@@ -1,4 +1,4 @@
-"""What a full-text index takes in, answers and promises, whatever stands behind it."""
+"""The interface of a full-text index: its documents, its answers and its errors."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ Source = Literal["index", "scan", "hub"]
 
 
 class IndexDocument(Struct, frozen=True):
-    """What the index takes in of one entry.
+    """One entry as the index sees it.
 
-    `key` and `digest` (the content's identity, in hex) together say whether a document is up to date.
-    `body` is Markdown, headings included. `fields` are the texts of what the table of fields says is searched, by
-    name; dates are ISO text.
+    `key` and `digest` (of the content, in hex) together tell whether a document is up to date. `body` is Markdown,
+    headings included. `fields` are the texts of the searched fields, by name; dates are ISO text.
     """
 
     key: str
@@ -27,24 +26,31 @@ class IndexDocument(Struct, frozen=True):
 
 
 Read = Callable[[Sequence[str]], Iterable[IndexDocument]]
-"""Keys to documents; a key that cannot be read any more is left out."""
+"""Reads documents by key; a key that can no longer be read is left out."""
 
 Progress = Callable[[int, int], None]
-"""Is called with how many documents are done, and of how many."""
+"""Is called with the number of documents done, and of all."""
 
 
 class Match(NamedTuple):
-    """One document that answers a question, with those of the question's terms that it holds."""
+    """One matching document, with the terms of the question that it contains.
+
+    `score` is the sum of the scores of the title, the whole text and the best passage. For a question in query syntax
+    `whole` is the score of the query, and there is no other.
+    """
 
     key: str
     score: float
     terms: frozenset[str]
+    title: float = 0.0
+    whole: float = 0.0
+    passage: float = 0.0
 
 
 class TextAnswer(Struct, frozen=True):
-    """What a question found: matches best first, equal scores by key.
+    """The matches of a question, best first; equal scores are in order of the key.
 
-    `terms` are the question's distinct stemmed terms in order of appearance, `words` what the user typed for each.
+    `terms` are the question's distinct stems in order of appearance, `words` the word that the user typed for each.
     """
 
     matches: Sequence[Match]
@@ -56,7 +62,7 @@ class TextAnswer(Struct, frozen=True):
 
 
 class RefreshResult(Struct, frozen=True):
-    """What a refresh changed in the index."""
+    """The changes that a refresh made to the index."""
 
     total: int
     added: int
@@ -65,7 +71,7 @@ class RefreshResult(Struct, frozen=True):
 
 
 class IndexState(Struct, frozen=True, kw_only=True):
-    """How the index on disk stands to the files: `stale` are missing or changed there, `gone` are left over."""
+    """The index on disk compared with the files: `stale` are missing or changed in it, `gone` have no file any more."""
 
     exists: bool = False
     usable: bool = False
@@ -86,11 +92,11 @@ class IndexWriteError(Exception):
 
 
 class QuerySyntaxError(ValueError):
-    """A question in query syntax could not be read; the message says what was expected."""
+    """A question in query syntax could not be parsed; the message says what was expected."""
 
 
 class FullText(Protocol):
-    """Answers questions about the entries of a tree; `live` maps the key of each of them to its digest."""
+    """Answers questions about the entries of a tree; `live` maps the key of each entry to its digest."""
 
     def search(
         self,
@@ -105,30 +111,35 @@ class FullText(Protocol):
         read_titles: Read | None = None,
         is_timed: bool = False,
     ) -> TextAnswer:
-        """Return the live documents that hold a word of the question.
+        """Return the live documents that match a question.
 
-        Only keys in `among` match, and only documents whose fields have one of the values in `filters`.
-        `may_refresh` lets the index be brought up to date on the way: only where `live` are all documents there are.
-        `read_titles` reads documents without their bodies: so they answer while another process indexes them, or where
-        the answer `is_timed` and a first index would take longer.
-        With `syntax`, the question is read as query language, and `QuerySyntaxError` raised where it is none.
+        Args:
+            question: plain words, any of which may match; with `syntax` a query, or `QuerySyntaxError` is raised.
+            live: the digest of each entry by key.
+            read: reads documents that the index does not have.
+            among: the keys that may match, None for all.
+            filters: values by field; a document needs one of them in each.
+            syntax: whether the question is in the query language.
+            may_refresh: whether to update the index first; only where `live` are all documents of the tree.
+            read_titles: reads documents without their bodies, to be searched while the index is being built.
+            is_timed: whether the answer has a time limit, so that a first index is built only in part.
         """
         ...
 
     def find_holders(self, texts: Collection[str], *, live: Mapping[str, str], read: Read) -> list[str]:
-        """Return the keys of the live documents that hold all words of one of some texts, the best first."""
+        """Return the keys of the live documents that contain all words of any of some texts, best first."""
         ...
 
     def is_behind(self, *, live: Mapping[str, str]) -> bool:
-        """Say whether the next question would bring the index up to date first."""
+        """Return whether so much changed that the next question would update the index first."""
         ...
 
     def refresh(
         self, *, live: Mapping[str, str], read: Read, progress: Progress | None = None, rebuild: bool = False
     ) -> RefreshResult:
-        """Bring the index on disk up to date, or raise `IndexBusyError` or `IndexWriteError`."""
+        """Update the index on disk; raises `IndexBusyError` and `IndexWriteError`."""
         ...
 
     def state(self, *, live: Mapping[str, str]) -> IndexState:
-        """Return how the index on disk stands to the files, reading no document."""
+        """Compare the index on disk with the files, reading no document."""
         ...

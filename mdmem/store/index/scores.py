@@ -1,14 +1,13 @@
 """How search ranks: BM25 of the title, of the whole text and of the best passage, added with equal weights.
 
-The constants are the usual ones. The statistics are those of the live documents alone, so that a document that was
-deleted, or is hidden from the caller, changes no score, and an index has the scores of one that is built anew.
+The constants are the usual ones. The statistics count live documents alone, so that documents that are deleted, or
+hidden from the caller, change no score, and an updated index gives the scores of a new one.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from functools import cache
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from heapq import nsmallest
 from math import log
 from typing import Any
@@ -18,97 +17,147 @@ from whoosh.searching import Searcher
 from whoosh.util.numeric import byte_to_length, length_to_byte
 
 from mdmem.store.index.protocol import Match
-from mdmem.store.index.query import SCORED, Asked
-from mdmem.store.index.schema import to_text
+from mdmem.store.index.query import ParsedQuestion
+from mdmem.store.index.schema import SCORED, to_text
 
 _B, _K1 = 0.75, 1.2
-# Words of a passage. Of 88 questions in other words over PEPs and KEPs, 55 have their record among the first six with
-# passages of 80 words, 46 without passages; 120 and 160 words give the same.
+# Words of a passage, and the number of matches whose passages are compared, best first.
 _PASSAGE = 80
-# Of so many of the best by title and whole text the passages are compared.
-_LOOKED_INTO = 100
+_COMPARED = 100
+# The order in which scores are added depends on the segments, and so do the last bits of the sum.
 _DIGITS = 6
 
 
-class _LiveBM25F(BM25F):  # type: ignore[misc]  # Whoosh states no types
+class _LiveBM25F(BM25F):  # type: ignore[misc]  # Whoosh has no types
     """BM25 with the statistics of the live documents of a reader."""
 
     def __init__(self, reader: Any, masked: Set[int]) -> None:
         super().__init__(B=_B, K1=_K1)
         self._reader, self._masked = reader, masked
+        self._idf: dict[str, float] = {}
         live = [number for number in reader.all_doc_ids() if number not in masked]
         self._count, self._has_dead = len(live), len(live) < reader.doc_count_all()
-        # Whoosh keeps a length in one byte, and sums exact ones until it merges: these are the same in any state.
+        # Whoosh keeps each length in one byte, but sums exact lengths until it merges: these means never change.
         self._means = {
             name: sum(reader.doc_field_length(number, name) or 0 for number in live) / max(self._count, 1)
             for name in SCORED
         }
 
     def idf(self, _searcher: Any, _fieldname: str, text: str | bytes) -> float:
-        """Return how rare a term is in whole texts, for titles too.
+        """Return how rare a term is among whole texts, for titles too."""
+        term = to_text(text) if isinstance(text, bytes) else text
+        if term not in self._idf:
+            self._idf[term] = log(max(self._count, 1) / (self._count_holders(term) + 1)) + 1
+        return self._idf[term]
 
-        Chosen on PEPs and KEPs (MRR of 88 lookups .44 to .48), confirmed on the decision records (25, .67 to .71).
-        """
-        return log(max(self._count, 1) / (self._holders(text) + 1)) + 1
-
-    def _holders(self, text: str | bytes) -> int:
-        if ("text", text) not in self._reader:
+    def _count_holders(self, term: str) -> int:
+        if ("text", term) not in self._reader:
             return 0
         if not self._has_dead:
-            return int(self._reader.doc_frequency("text", text))
-        return sum(number not in self._masked for number in self._reader.postings("text", text).all_ids())
+            return int(self._reader.doc_frequency("text", term))
+        return sum(number not in self._masked for number in self._reader.postings("text", term).all_ids())
 
     def scorer(self, searcher: Any, fieldname: str, text: str | bytes, qf: float = 1) -> Any:
-        """Return what scores the holders of a term."""
+        """Return the scorer of a term, with the mean length of live documents."""
         found = super().scorer(searcher, fieldname, text, qf=qf)
         found.avgfl = self._means.get(fieldname) or 1.0
         return found
 
 
 def stored_length(words: int) -> int:
-    """Return the length that the index keeps of a text, in one byte."""
+    """Return a text's length as the index keeps it, in one byte."""
     return int(byte_to_length(length_to_byte(words)))
 
 
 def searcher_of(reader: Any, masked: Set[int]) -> Searcher:
-    """Return what scores the documents of a reader, as if those of the masked numbers were not there."""
+    """Return a searcher that scores as if the documents of the masked numbers did not exist."""
     return Searcher(reader, weighting=_LiveBM25F(reader, masked))
 
 
-def rank(searcher: Searcher, asked: Asked, keys: Sequence[str], *, allowed: Any, masked: Set[int]) -> list[Match]:
-    """Return the documents that answer a question, best first, equal ones by key.
+def rank(
+    searcher: Searcher,
+    question: ParsedQuestion,
+    keys: Sequence[str],
+    *,
+    allowed: Collection[int] | None,
+    masked: Collection[int],
+) -> list[Match]:
+    """Return the matching documents, best first, equal ones by key.
 
-    `allowed` is a query or a set of numbers that all are in, None for all; none is in `masked`.
+    Args:
+        searcher: scores the documents.
+        question: the parsed question.
+        keys: the key of each document by number.
+        allowed: the numbers that may match, None for all.
+        masked: the numbers that never match.
     """
-    found = searcher.search(asked.query, limit=None, terms=not asked.leaves, filter=allowed, mask=set(masked) or None)
-    # In another order of the terms, as other segments have it, the last bits of a sum are others.
-    scores = {number: round(score, _DIGITS) for number, score in found.items()}
-    best = nsmallest(_LOOKED_INTO, scores, key=lambda number: (-scores[number], keys[number]))
-    for number, gain in _best_passages(searcher, asked.held, sorted(best)).items():
-        scores[number] = round(scores[number] + gain, _DIGITS)
-    terms_of = _held_by_leaves(searcher, asked) if asked.leaves else _held_by_hits(found, asked)
-    matches = [Match(keys[number], score, terms_of(number)) for number, score in scores.items()]
-    return sorted(matches, key=lambda match: (-match.score, match.key))
+    titles: Mapping[int, float] = {}
+    if question.leaves is None:
+        # Any word may match, so the postings of the terms are all that is needed.
+        titles, terms = _scores_of(searcher, "title", question.terms, allowed, masked)
+        wholes, more = _scores_of(searcher, "text", question.terms, allowed, masked)
+        for number, found in more.items():
+            terms[number].update(found)
+    else:
+        results = searcher.search(question.query, limit=None, filter=allowed, mask=set(masked) or None)
+        wholes, terms = dict(results.items()), _terms_by_leaf(searcher, question.leaves)
+    scores = {
+        number: round(titles.get(number, 0.0) + wholes.get(number, 0.0), _DIGITS) for number in {*titles, *wholes}
+    }
+    best = nsmallest(_COMPARED, scores, key=lambda number: (-scores[number], keys[number]))
+    passages = _best_passages(searcher, question.terms, sorted(best))
+    known: dict[frozenset[str], frozenset[str]] = {}
+
+    def match(number: int) -> Match:
+        title, whole, passage = titles.get(number, 0.0), wholes.get(number, 0.0), passages.get(number, 0.0)
+        # Thousands of matches share a few sets of terms.
+        found = known.setdefault(own := frozenset(terms[number]), own)
+        score = round(scores[number] + passage, _DIGITS)
+        return Match(keys[number], score, found, *(round(part, _DIGITS) for part in (title, whole, passage)))
+
+    return sorted(map(match, scores), key=lambda match: (-match.score, match.key))
 
 
-def _held_by_leaves(searcher: Searcher, asked: Asked) -> Callable[[int], frozenset[str]]:
-    holders = {term: frozenset(searcher.docs_for_query(leaf)) for term, leaf in asked.leaves.items()}
-    return lambda number: frozenset(term for term, numbers in holders.items() if number in numbers)
+_Terms = defaultdict[int, set[str]]
 
 
-def _held_by_hits(found: Any, asked: Asked) -> Callable[[int], frozenset[str]]:
-    # Thousands of matches share a few sets.
-    @cache
-    def terms_in(matched: Iterable[tuple[str, bytes]]) -> frozenset[str]:
-        return frozenset(term for _, one in matched for term in asked.held.get(to_text(one), ()))
+def _scores_of(
+    searcher: Searcher,
+    field: str,
+    terms: Mapping[str, Iterable[str]],
+    allowed: Collection[int] | None,
+    masked: Collection[int],
+) -> tuple[dict[int, float], _Terms]:
+    """Return the score of one field by document, and the terms of the question that it contains."""
+    scores: defaultdict[int, float] = defaultdict(float)
+    matched: _Terms = defaultdict(set)
+    reader = searcher.reader()
+    for term, implied in terms.items():
+        if (field, term) not in reader:
+            continue
+        matcher = searcher.postings(field, term)
+        while matcher.is_active():
+            number = matcher.id()
+            if number not in masked and (allowed is None or number in allowed):
+                scores[number] += matcher.score()
+                matched[number].update(implied)
+            matcher.next()
+    return scores, matched
 
-    return lambda number: terms_in(tuple(found.docterms.get(number, ())))
+
+def _terms_by_leaf(searcher: Searcher, leaves: Mapping[str, Any]) -> _Terms:
+    """Return the terms that each document contains, of a question in the query language."""
+    found: _Terms = defaultdict(set)
+    for term, leaf in leaves.items():
+        for number in searcher.docs_for_query(leaf):
+            found[number].add(term)
+    return found
 
 
 def _best_passages(searcher: Searcher, terms: Iterable[str], numbers: Sequence[int]) -> dict[int, float]:
-    """Return the score of the best passage of each document that has one; the numbers come in order."""
+    """Return the score of the best passage of each document; the numbers are in order."""
     reader = searcher.reader()
-    gains: dict[int, defaultdict[int, float]] = {number: defaultdict(float) for number in numbers}
+    scores: dict[int, defaultdict[int, float]] = {number: defaultdict(float) for number in numbers}
     for term in terms:
         if ("text", term) not in reader:
             continue
@@ -119,13 +168,6 @@ def _best_passages(searcher: Searcher, terms: Iterable[str], numbers: Sequence[i
             if not matcher.is_active():
                 break
             if matcher.id() == number:
-                for passage, times in _by_passage(matcher.value_as("positions")).items():
-                    gains[number][passage] += rarity * times * (_K1 + 1) / (times + _K1)
-    return {number: max(passages.values()) for number, passages in gains.items() if passages}
-
-
-def _by_passage(places: Iterable[int]) -> Mapping[int, int]:
-    found: defaultdict[int, int] = defaultdict(int)
-    for place in places:
-        found[place // _PASSAGE] += 1
-    return found
+                for passage, times in Counter(place // _PASSAGE for place in matcher.value_as("positions")).items():
+                    scores[number][passage] += rarity * times * (_K1 + 1) / (times + _K1)
+    return {number: max(passages.values()) for number, passages in scores.items() if passages}

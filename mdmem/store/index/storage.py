@@ -1,13 +1,13 @@
-"""A folder of Whoosh's files that trusts none of them: each is checked as it is read, and no pickle runs anything."""
+"""A folder of Whoosh's files that trusts none of them: each has a checksum, and no pickle runs anything."""
 
 from __future__ import annotations
 
 import _codecs
-import os
 from collections import defaultdict
 from io import BytesIO
 from pathlib import Path
 from pickle import Unpickler, UnpicklingError
+from threading import Lock
 from typing import Any
 from zlib import crc32
 
@@ -16,7 +16,7 @@ from whoosh.codec import whoosh3
 from whoosh.filedb.filestore import FileStorage, RamStorage
 from whoosh.filedb.structfile import StructFile
 
-from mdmem.disk import acquire, read_regular
+from mdmem.disk import read_regular
 
 _SUM_BYTES = 4
 
@@ -31,7 +31,7 @@ def _encode(text: str, encoding: str) -> bytes:
     return _codecs.encode(text, "latin1")
 
 
-# What Whoosh's own pickles name. `_codecs.encode` is how the second protocol writes bytes.
+# The names in Whoosh's own pickles. The second protocol writes bytes as a call of `_codecs.encode`.
 _ALLOWED = {
     ("whoosh.codec.whoosh3", "W3Codec"): whoosh3.W3Codec,
     ("whoosh.codec.whoosh3", "W3Segment"): whoosh3.W3Segment,
@@ -45,37 +45,33 @@ _ALLOWED = {
 
 
 class _GuardedUnpickler(Unpickler):
-    """Looks up nothing beyond the allow-list."""
+    """An unpickler that looks up nothing beyond the allow-list."""
 
     def find_class(self, module: str, name: str, /) -> Any:
-        """Return what an index may name, or raise `UnpicklingError`."""
         if (module, name) not in _ALLOWED:
             raise UnpicklingError(f"the index names {module}.{name}")
         return _ALLOWED[module, name]
 
 
-def guarded_loads(content: bytes) -> Any:
-    """Return what a pickle holds, or raise `UnpicklingError` where it names anything that an index has no use for."""
+def _guarded_loads(content: bytes) -> Any:
     return _GuardedUnpickler(BytesIO(content)).load()
 
 
 # Whoosh unpickles blocks of postings and stored values by these names, and offers no other way to replace them.
-whoosh3.loads = columns.loads = guarded_loads
+whoosh3.loads = columns.loads = _guarded_loads
 
 
-class _CheckedFile(StructFile):  # type: ignore[misc]  # Whoosh states no types
-    """A file that is read: its pickles are guarded."""
+class _GuardedFile(StructFile):  # type: ignore[misc]  # Whoosh has no types
+    """A file that is read, with guarded pickles."""
 
     def read_pickle(self) -> Any:
-        """Return what the pickle that starts here holds."""
         return _GuardedUnpickler(self.file).load()
 
 
 class _SummedFile(StructFile):  # type: ignore[misc]
-    """A file that is written: its checksum follows its content."""
+    """A file that is written; on closing its checksum is appended."""
 
     def close(self) -> None:
-        """Append the checksum and close the file."""
         self.file.flush()
         self.file.seek(0)
         found = crc32(self.file.read())
@@ -83,31 +79,16 @@ class _SummedFile(StructFile):  # type: ignore[misc]
         super().close()
 
 
-class _Lock:
-    """A file that one process locks; Whoosh's own would wait for ever where a pipe stands in its place."""
+class MemoryStorage(RamStorage):  # type: ignore[misc]
+    """Files in memory; Whoosh's own class puts temporary files in a shared folder on disk."""
 
-    def __init__(self, path: Path) -> None:
-        self._path, self._handle = path, -1
-
-    def acquire(self, **_options: object) -> bool:
-        """Lock the file, and say whether nobody else has."""
-        # The file stays: whoever removed it would let two processes lock two files of one name.
-        handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            acquire(handle)
-        except OSError:
-            os.close(handle)
-            return False
-        self._handle = handle
-        return True
-
-    def release(self) -> None:
-        """Unlock the file."""
-        os.close(self._handle)
+    def temp_storage(self, name: str | None = None) -> MemoryStorage:  # noqa: ARG002  # Whoosh's name
+        """Return a storage for temporary files."""
+        return MemoryStorage()
 
 
 class CheckedStorage(FileStorage):  # type: ignore[misc]
-    """A folder whose files end in a checksum: a damaged one raises `DamagedIndexError` and gives no wrong answer."""
+    """A folder whose files end in a checksum, so that a damaged one raises instead of giving wrong answers."""
 
     def __init__(self, folder: Path) -> None:
         """Take the folder."""
@@ -120,38 +101,30 @@ class CheckedStorage(FileStorage):  # type: ignore[misc]
         self._written.append(_SummedFile((self._path / name).open("w+b"), name=name))
         return self._written[-1]
 
-    def temp_storage(self, name: str | None = None) -> MemoryStorage:  # noqa: ARG002  # Whoosh's name
-        """Return a storage for files that are soon gone."""
-        return MemoryStorage()
-
-    def release(self) -> None:
-        """Close what a writer that failed half-way left open."""
-        for file in self._written:
-            file.file.close()
-        self._written.clear()
-
     def open_file(self, name: str, **_options: Any) -> Any:
-        """Read a file whole: a mapped one that somebody cuts short would end the process."""
+        """Read a file whole: if a mapped file were cut short, reading it would end the process."""
         content = read_regular(self._path / name)
         body = memoryview(content)[:-_SUM_BYTES]
         if len(content) < _SUM_BYTES or crc32(body) != int.from_bytes(content[-_SUM_BYTES:], "big"):
-            # No OSError: Whoosh would try again for half a second.
+            # Not an OSError, which Whoosh would retry for half a second.
             raise DamagedIndexError(f"{name} is damaged")
         # The checksum stays at the end, where nothing reads it: to cut it off would copy the rest.
-        return _CheckedFile(BytesIO(content), name=name)
+        return _GuardedFile(BytesIO(content), name=name)
 
     def file_length(self, name: str) -> int:
-        """Return how long a file is without its checksum."""
+        """Return the length of a file without its checksum."""
         return (self._path / name).stat().st_size - _SUM_BYTES
 
-    def lock(self, name: str) -> _Lock:
-        """Return the lock of a name."""
-        return _Lock(self._path / name)
-
-
-class MemoryStorage(RamStorage):  # type: ignore[misc]
-    """Files in memory; Whoosh's own put what it works with in a folder of one name for everybody."""
-
     def temp_storage(self, name: str | None = None) -> MemoryStorage:  # noqa: ARG002  # Whoosh's name
-        """Return a storage for files that are soon gone."""
+        """Return a storage for temporary files."""
         return MemoryStorage()
+
+    def lock(self, name: str) -> Any:  # noqa: ARG002  # Whoosh's name
+        """Return a lock that is free: whoever writes has locked the whole folder before."""
+        return Lock()
+
+    def close_written(self) -> None:
+        """Close the files that a failed writer left open."""
+        for file in self._written:
+            file.file.close()
+        self._written.clear()

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import json
 import os
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -16,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 
 from msgspec import Meta, Struct, ValidationError, convert
 
-from mdmem.disk import acquire, make_folder, read_regular
+from mdmem.disk import acquire, locked, make_folder, read_regular
 from mdmem.errors import EnvironmentFaultError
 from mdmem.record import UNPACKABLE, is_packable, packed_parts, unpack
 from mdmem.reply import note_written
@@ -270,27 +269,11 @@ def write_lock(state: Path, *, wait: float = 10.0) -> Iterator[None]:
     The kernel keeps it, so that a file which a dead process left behind locks nobody out.
     """
     make_folder(state)
-    # The file stays: whoever removed it would let two processes lock two files of one name.
-    handle = os.open(state / "write.lock", os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        _wait_for(handle, wait)
-        yield
-    finally:
-        os.close(handle)
-
-
-def _wait_for(handle: int, wait: float) -> None:
-    deadline, pause = time.monotonic() + wait, 0.001
-    while True:
-        try:
-            return acquire(handle)
-        except OSError as error:
-            if time.monotonic() >= deadline:
-                message = f"another process has been writing for {wait:.0f} s; try again when it is done"
-                raise BusyError(message) from error
-        time.sleep(pause)
-        # Who lets go and comes back at once must not find all others asleep: a write takes no less than this.
-        pause = min(pause * 2, 0.008)
+        with locked(state / "write.lock", wait=wait):
+            yield
+    except BlockingIOError as error:
+        raise BusyError(f"another process has been writing for {wait:.0f} s; try again when it is done") from error
 
 
 def try_lock(path: Path) -> int | None:
