@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import pairwise
 
 from msgspec import Struct
@@ -19,7 +19,7 @@ from whoosh.lang.porter2 import stem
 from whoosh.lang.stopwords import stoplists
 
 VERSION = 3
-"""Is raised with any change of what a text's terms are; an index of another version is rebuilt."""
+"""Raise it with any change of a text's terms; an index of another version is rebuilt."""
 
 # Nobody types more, and encoded blobs would otherwise fill the index.
 _LONGEST = 64
@@ -28,7 +28,7 @@ _MEMO_LIMIT = 200_000
 # Snowball's list has the `t` of "doesn't", but not the `doesn`.
 _REST_OF_CONTRACTIONS = "aren couldn didn doesn hadn hasn haven isn ll mustn needn shouldn ve wasn weren won wouldn"
 STOP_WORDS = frozenset(stoplists["en"]).union(_REST_OF_CONTRACTIONS.split())
-# What no run holds, as a blank.
+# Characters that are in no run count as blanks.
 _BLANKED = bytes(code if code > 127 or chr(code).isalnum() or chr(code) in "._-/\\:+#" else 32 for code in range(256))
 
 # Marks that writers leave out as often as not: accents, points of Hebrew and Arabic, joiners, selectors.
@@ -36,27 +36,40 @@ _DROPPED = re.compile(
     "[\u00ad\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640"
     "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u200b-\u200d\u20d0-\u20f0\ufe00-\ufe0f\ufeff]"
 )
-_ACCENT = re.compile("[\u0300-\u036f]")
 # Latin letters that Unicode does not take apart into a letter and an accent.
 _LETTERS = str.maketrans("øØłŁđĐ\u0131", "oOlLdDi") | {ord("æ"): "ae", ord("Æ"): "AE", ord("œ"): "oe", ord("Œ"): "OE"}
-# `APIs` is no `AP` with an `Is`, so that a hump after capitals needs two small letters.
+# `APIs` is not an `AP` with an `Is`, so that a hump after capitals needs two small letters.
 _CAMEL = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _COMPONENT = re.compile(r"[/\\]|::?")
 _CONNECTOR = re.compile(r"[._\-/\\:]+")
+# `\w` leaves out the vowel signs of Indic and South-East Asian scripts, which would cut each of their words.
+_SIGNS = "".join(sign for sign in map(chr, range(0x0900, 0x1D00)) if unicodedata.category(sign) in ("Mn", "Mc"))
+# Blocks of South-East Asia and East Asia.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u9fff"
+    "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+
+
+def _run_of(letter: str) -> re.Pattern[str]:
+    return re.compile(rf"\.?{letter}+(?:(?:::|__|[._/\\:-]){letter}+)*(?:(?:\+\+|\#)(?!\w))?")
+
+
+_ASCII_RUN, _RUN = _run_of("[A-Za-z0-9]"), _run_of(rf"(?:[^\W_]|[{_SIGNS}\u3099\u309a])")
 
 
 class Token(Struct, frozen=True, eq=False):
-    """What one run of characters gives: its words as stems, and the identifiers it is as a whole."""
+    """The terms of one run of characters: its words as stems, and the identifiers that it is as a whole."""
 
     words: tuple[str, ...]
     wholes: tuple[str, ...] = ()
 
 
 class QueryTerms(Struct, frozen=True):
-    """What a question asks for.
+    """The terms of a question.
 
-    `typed` maps each term to the word as the user typed it.
-    `wholes` maps an identifier to the terms that whoever holds it holds too.
+    `typed` maps each term to the word as the user typed it. `wholes` maps an identifier to the terms that every
+    document with it contains too.
     """
 
     terms: tuple[str, ...]
@@ -64,44 +77,39 @@ class QueryTerms(Struct, frozen=True):
     wholes: Mapping[str, tuple[str, ...]]
 
 
-def analyse(text: str) -> tuple[list[str], list[str]]:
-    """Return a document's words in order, as stems without stop words, and its identifiers as wholes."""
-    words: list[str] = []
-    wholes: list[str] = []
-    for held in map(_known.__getitem__, _chunks_of(text)):
-        if isinstance(held, Token):
-            words += held.words
-            wholes += held.wholes
-        elif held:
-            words.append(held)
-    return words, wholes
-
-
 def positions_of(text: str) -> dict[str, list[int]]:
-    """Return where a document holds each of its words, and each of its identifiers: at the first of its parts."""
+    """Return the positions of each word of a document, and of each identifier: that of the first word next to it."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     place = 0
-    for held in map(_known.__getitem__, _chunks_of(text)):
-        if isinstance(held, Token):
-            for whole in held.wholes:
-                found[whole].append(place)
-            for word in held.words:
-                found[word].append(place)
-                place += 1
-        elif held:
-            found[held].append(place)
+    for chunk in text.encode("utf-8", "surrogatepass").translate(_BLANKED).decode("utf-8", "surrogatepass").split():
+        token = _token_of(chunk) if len(chunk) <= _LONGEST else _token_of.__wrapped__(chunk)
+        for whole in token.wholes:
+            found[whole].append(place)
+        for word in token.words:
+            found[word].append(place)
             place += 1
     return found
 
 
+@lru_cache(_MEMO_LIMIT)
+def _token_of(chunk: str) -> Token:
+    """Return all terms between two blanks; no run goes beyond a blank."""
+    tokens = [split(run, singles=True) for run in _runs(fold(chunk))]
+    if len(tokens) == 1:
+        return tokens[0]
+    return Token(
+        tuple(word for token in tokens for word in token.words),
+        tuple(whole for token in tokens for whole in token.wholes),
+    )
+
+
 def text_terms(text: str) -> frozenset[str]:
-    """Return every term that a document of this text can be found by."""
-    words, wholes = analyse(text)
-    return frozenset(words).union(wholes)
+    """Return every term by which a document of this text can be found."""
+    return frozenset(positions_of(text))
 
 
 def ask(text: str) -> QueryTerms:
-    """Return what a question in plain words asks for; any text is one."""
+    """Return the terms of a question in plain words; any text is one."""
     terms: dict[str, str] = {}
     wholes: dict[str, tuple[str, ...]] = {}
     for chunk in text.split():
@@ -109,20 +117,17 @@ def ask(text: str) -> QueryTerms:
             token = split(raw)
             for term in token.words or token.wholes:
                 terms.setdefault(term, raw if chunk.isascii() else _bare(chunk))
-            wholes |= dict.fromkeys(token.wholes, ()) | _humped(raw)
-    return QueryTerms(tuple(terms), terms, {whole: held for whole, held in wholes.items() if whole not in terms})
-
-
-def _humped(raw: str) -> dict[str, tuple[str, ...]]:
-    # Whoever writes `github` means `GitHub`, but the analyser finds no `hub` in it.
-    tokens = (split(piece) for piece in _CONNECTOR.split(raw) if piece)
-    return {whole: token.words for token in tokens for whole in token.wholes}
+            wholes |= dict.fromkeys(token.wholes, ())
+            # Whoever writes `github` means `GitHub`, but the analyser finds no `hub` in it.
+            humped = (split(piece) for piece in _CONNECTOR.split(raw) if piece)
+            wholes |= {whole: piece.words for piece in humped for whole in piece.wholes}
+    return QueryTerms(tuple(terms), terms, {whole: implied for whole, implied in wholes.items() if whole not in terms})
 
 
 def spans(text: str) -> Iterator[tuple[int, int, Token]]:
-    """Yield where each run of a text stands and what it gives; positions hold for texts that `fold` keeps in place."""
+    """Yield the start, the end and the terms of each run of a text; `fold` must keep its characters in place."""
     for found in _pattern_for(text).finditer(text):
-        yield found.start(), found.end(), _token(fold(found.group()))
+        yield found.start(), found.end(), split(fold(found.group()), singles=True)
 
 
 def fold(text: str) -> str:
@@ -130,59 +135,12 @@ def fold(text: str) -> str:
     if text.isascii():
         return text
     decomposed = unicodedata.normalize("NFKD", text)
-    return unicodedata.normalize("NFC", _without_marks(decomposed)).translate(_LETTERS)
-
-
-def _without_marks(text: str) -> str:
-    if len(text) <= _LONGEST:
-        text = _ACCENT.sub("", text)
-        # To compile the class of all takes as long as to analyse a body, and few words hold any other.
-        if not any(map(_may_be_mark, text)):
-            return text
-    return _DROPPED.sub("", text)
-
-
-def _may_be_mark(letter: str) -> bool:
-    return letter == "\u00ad" or "\u0483" <= letter <= "\u200d" or "\u20d0" <= letter <= "\u20f0" or letter >= "\ufe00"
+    return unicodedata.normalize("NFC", _DROPPED.sub("", decomposed)).translate(_LETTERS)
 
 
 def _bare(chunk: str) -> str:
     letters = [at for at, char in enumerate(chunk) if unicodedata.category(char)[0] not in "PSZC"]
     return chunk[letters[0] : letters[-1] + 1]
-
-
-def _chunks_of(text: str) -> list[str]:
-    """Return the parts of a text between blanks and what is as good as a blank; no run goes beyond one."""
-    return text.encode("utf-8", "surrogatepass").translate(_BLANKED).decode("utf-8", "surrogatepass").split()
-
-
-class _Known(dict[str, str | Token]):
-    """What each chunk gives, looked up where it was met before: the stem of its one word, nothing, or all of it."""
-
-    def __missing__(self, chunk: str) -> str | Token:
-        held = _held_in(chunk)
-        if len(chunk) <= _LONGEST:
-            if len(self) >= _MEMO_LIMIT:
-                self.clear()
-            self[chunk] = held
-        return held
-
-
-def _held_in(chunk: str) -> str | Token:
-    bare = chunk.rstrip("._-/\\:")
-    if _is_plain(bare):
-        return "".join(_word(bare.lower()))
-    tokens = [split(run, singles=True) for run in _runs(fold(chunk))]
-    token = tokens[0] if len(tokens) == 1 else _joined(tokens)
-    return token if token.wholes or len(token.words) > 1 else "".join(token.words)
-
-
-def _joined(tokens: Sequence[Token]) -> Token:
-    words = (word for token in tokens for word in token.words)
-    return Token(tuple(words), tuple(whole for token in tokens for whole in token.wholes))
-
-
-_known = _Known()
 
 
 def _runs(text: str) -> list[str]:
@@ -191,56 +149,14 @@ def _runs(text: str) -> list[str]:
 
 
 def _pattern_for(text: str) -> re.Pattern[str]:
-    if text.isascii():
-        return _pattern("[A-Za-z0-9]")
-    return _pattern(rf"(?:[^\W_]|[{_combining()}])" if any(map(_may_be_sign, text)) else r"[^\W_]")
+    return _ASCII_RUN if text.isascii() else _RUN
 
 
-def _may_be_sign(letter: str) -> bool:
-    # To compile the class of the signs takes 5 ms, and the fewest texts hold any of them.
-    return "\u0900" <= letter <= "\u1cff" or letter in "\u3099\u309a"
-
-
-@cache
-def _pattern(letter: str) -> re.Pattern[str]:
-    return re.compile(rf"\.?{letter}+(?:(?:::|__|[._/\\:-]){letter}+)*(?:(?:\+\+|\#)(?!\w))?")
-
-
-_FIRST_UNSPACED = "\u0e00"
-
-
-@cache
-def _unspaced() -> re.Pattern[str]:
-    # South-East Asian and East Asian blocks; compiled late, since the class alone takes 3 ms.
-    return re.compile(
-        "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u9fff"
-        "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]+"
-    )
-
-
-@cache
-def _combining() -> str:
-    # `\w` leaves out the vowel signs of Indic and South-East Asian scripts, which would cut each of their words.
-    signs = (chr(code) for code in range(0x0900, 0x1D00))
-    return "".join(sign for sign in signs if unicodedata.category(sign) in ("Mn", "Mc")) + "\u3099\u309a"
-
-
-_memo: dict[str, Token] = {}
-
-
-def _token(raw: str) -> Token:
-    token = _memo.get(raw)
-    if token is None:
-        if len(_memo) >= _MEMO_LIMIT:
-            _memo.clear()
-        token = _memo[raw] = split(raw, singles=True)
-    return token
-
-
+@lru_cache(_MEMO_LIMIT)
 def split(raw: str, *, singles: bool = False) -> Token:
-    """Return what one folded run gives; `singles` adds single characters to the pairs of unspaced scripts."""
-    if _is_plain(raw):
-        # Nine runs of ten are.
+    """Return the terms of one folded run; `singles` adds single characters to the pairs of unspaced scripts."""
+    if raw.isascii() and raw.isalpha() and (raw.islower() or raw[1:].islower()):
+        # Nine runs of ten are plain words.
         return Token(_word(raw.lower()))
     pieces = [piece for piece in _CONNECTOR.split(raw) if piece]
     folded = raw.casefold()[:_LONGEST]
@@ -265,19 +181,13 @@ def split(raw: str, *, singles: bool = False) -> Token:
     return Token(tuple(words), tuple(dict.fromkeys(wholes)))
 
 
-def _is_plain(raw: str) -> bool:
-    """Say whether a run is a word of ASCII letters without humps."""
-    return raw.isascii() and raw.isalpha() and (raw.islower() or raw[1:].islower())
-
-
 def _characters(text: str, *, singles: bool) -> Iterator[str]:
-    """Yield a word's stem, or the neighbouring characters where its script has no spaces."""
+    """Yield a word's stem, or pairs of characters where its script has no spaces to tell where words end."""
     end = 0
-    for found in _unspaced().finditer(text) if max(text, default="") >= _FIRST_UNSPACED else ():
+    for found in _UNSPACED.finditer(text):
         yield from _word(text[end : found.start()])
         end = found.end()
         run = found.group()
-        # No dictionary tells where its words end; pairs are what most engines fall back on.
         yield from (left + right for left, right in pairwise(run))
         if singles or len(run) == 1:
             yield from run

@@ -1,4 +1,4 @@
-"""One line of a text around what a question found in it."""
+"""Cut one line out of a text around the words of a question."""
 
 import re
 import unicodedata
@@ -9,8 +9,7 @@ from itertools import takewhile
 from mdmem.store.index.finder import Span, finder
 
 _ELLIPSIS = "…"
-# Behind the end of a line, which the pattern begins with: to look for the start of a line at each letter takes 1.7 ms.
-# Most lines begin with a letter, and are left at once.
+# The pattern begins with the end of the line before, which is found faster than the start of a line.
 _MARKUP = re.compile(
     r"\n(?=[ \t]*[`~#>=*-])(?: {0,3}(?:`{3,}|~{3,})[^\n]*"
     r"| {0,3}#{1,6}[ \t]+"
@@ -29,7 +28,6 @@ def snippet(text: str, terms: Collection[str], *, width: int = 200) -> str:
     return _snippet(text, frozenset(terms), width)
 
 
-# Whoever asks again, as agents do, has the same lines of the same texts.
 @lru_cache(maxsize=64)
 def _snippet(text: str, terms: frozenset[str], width: int) -> str:
     line = " ".join(_plain(unicodedata.normalize("NFC", text)).split())
@@ -41,9 +39,9 @@ def _snippet(text: str, terms: frozenset[str], width: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text without the marks of Markdown, by lines."""
+    """Return a text without Markdown's marks."""
     unlinked = _LINK.sub(r"\1", text) if "](" in text else text
-    # The marks within a line go last, so that none of them makes the start of a line out of what stands behind it.
+    # The marks within a line go last, so that none of them turns the text after it into the start of a line.
     return _MARKUP.sub("\n", f"\n{unlinked}").replace("**", "").replace("`", "")
 
 
@@ -60,7 +58,7 @@ def _densest(found: Sequence[Span], room: int) -> tuple[int, int]:
 
 def _cut(line: str, start: int, end: int, room: int) -> str:
     """Return the words around a stretch, with an ellipsis on each side that was cut."""
-    # The stretch stands in the middle, unless that would leave the line short at an end.
+    # The stretch is in the middle, unless that would leave the line short at an end.
     left = max(0, min(start - (room - (end - start)) // 2, len(line) - room))
     if left > 0:
         space = line.find(" ", left - 1, start)
