@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from mdmem.errors import MdmemError
-from mdmem.markdown.fields import Fields, FrontMatterError, is_collection, is_scalar
+from mdmem.markdown.fields import Fields, is_collection, is_scalar
 from mdmem.markdown.parse import Document, handler
 from mdmem.model.fields import FIELDS, names_of
 from mdmem.model.finding import Edit
@@ -75,14 +75,6 @@ _BETWEEN_KEYS = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*\Z")
 _COMMENT = re.compile(r"(?:^|[ \t])#[ \t]*([^\r\n]*)", re.MULTILINE)
 
 
-class KeyChange(NamedTuple):
-    """Characters of the front matter to put in place of others."""
-
-    start: int
-    end: int
-    text: str
-
-
 class Layout(Struct, frozen=True):
     """The front matter of one document, its fields, and the line break of the fence above it."""
 
@@ -95,18 +87,6 @@ class Layout(Struct, frozen=True):
     def offset(self) -> int:
         """Return where the front matter starts in the document's text."""
         return len("---") + len(self.opening)
-
-    def patched(self, changes: Iterable[KeyChange]) -> Layout:
-        """Return the layout after changes; raises UnpatchableError where the result cannot be read."""
-        front = self.front
-        for change in sorted(changes, reverse=True):
-            front = front[: change.start] + change.text + front[change.end :]
-        try:
-            return Layout(self.path, front, handler().load(front), self.opening)
-        except FrontMatterError as error:
-            raise self.too_wide() from error
-        except UnicodeEncodeError as error:
-            raise _half_character(self.path) from error
 
     def line_start(self, index: int) -> int:
         """Return where the line of a character begins."""

@@ -1,28 +1,22 @@
 """Change single keys of a front matter without touching any other byte.
 
-Each patch is proved before it is returned: the patched bytes are parsed, the changed fields mean what was asked for,
-the others and the body are as they were. Anything else raises UnpatchableError.
+Each patch is proved before it is returned: the patched bytes are parsed, the changed fields have the values that were
+asked for, and the other fields and the body are as before. Anything else raises UnpatchableError.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from mdmem.markdown.fields import Fields, block_scalar, is_bare, is_scalar, is_sequence, restyled, scalar
-from mdmem.markdown.layout import (
-    KeyChange,
-    Layout,
-    apply_edits,
-    content_end,
-    is_typed,
-    layout_of,
-    rank_of,
-    replace_span,
-)
+from mdmem.markdown.layout import Layout, apply_edits, content_end, is_typed, layout_of, rank_of, replace_span
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.model.entry import Relation
 from mdmem.model.fields import LISTS
@@ -31,289 +25,82 @@ from mdmem.model.finding import Edit
 if TYPE_CHECKING:
     import yaml
 
+Value = str | Sequence[str] | None
 
 _QUOTES = ("'", '"')
-_HEADER = re.compile(r"[|>][-+\d]*([^\r\n]*)(\r?\n)")
-_LINE_REST = re.compile(r"[ \t]*(#[^\n]*)?\r?\n")
-_COMMA = re.compile(r"(?:[ \t\r\n]|#[^\n]*\n)*,")
-
-
-class Slot(NamedTuple):
-    """One item of a list as it is wanted: the old item of that place, or a text, or a text in place of the old one."""
-
-    old: int | None
-    text: str | None = None
-
-
-def slots_for(old: Sequence[Any], wanted: Sequence[str]) -> list[Slot]:
-    """Return how one list becomes another: equal items stay, those between them are replaced in their order."""
-    slots = []
-    for tag, start, end, first, behind in SequenceMatcher(None, old, wanted, autojunk=False).get_opcodes():
-        for place, text in enumerate(wanted[first:behind], start):
-            slots.append(Slot(place if place < end else None, None if tag == "equal" else text))
-    return slots
-
-
-def change_items(layout: Layout, name: str, slots: Sequence[Slot]) -> list[KeyChange]:
-    """Return the changes that make the items of a field those wanted; none left take the key's lines with them."""
-    node = layout.fields.nodes(name)[1]
-    if not slots:
-        return [KeyChange(*layout.lines(name), "")]
-    if not is_sequence(node):
-        return _changed_single(layout, name, slots)
-    replaced = [_replaced(layout, name, slot) for slot in slots if slot.old is not None and slot.text is not None]
-    kept = {slot.old for slot in slots if slot.old is not None}
-    after = layout.patched(replaced)
-    refuse_lost_comments(layout, after, name)
-    if len(kept) == len(slots) == len(node.value):
-        return replaced
-    for place in reversed(range(len(node.value))):
-        if place not in kept:
-            after = after.patched(_remove_item(after, name, place))
-    for place, slot in enumerate(slots):
-        if slot.old is None:
-            source = _item_source(node.value, slot.text or "", in_flow=node.flow_style)
-            after = after.patched(insert_item(after, name, place, source))
-    gone = [item for place, item in enumerate(layout.fields[name]) if place not in kept]
-    if any(slot.old is None and slot.text in gone for slot in slots):
-        refuse_lost_comments(layout, after, name)
-    return difference(layout, after, name)
-
-
-def _changed_single(layout: Layout, name: str, slots: Sequence[Slot]) -> list[KeyChange]:
-    """Change a plain value that stands for a list of one, or an empty one: several items make it a flow list."""
-    node = layout.fields.nodes(name)[1]
-    if not is_scalar(node):
-        raise layout.refusal(f"has a mapping as its `{name}`", "change it by hand")
-    if len(slots) == 1 and layout.fields[name] is not None:
-        text = slots[0].text
-        return [] if text is None else [change_scalar(layout, node, name=name, text=text)]
-    texts = [node.value if slot.text is None else slot.text for slot in slots]
-    source = joined([_item_source((node,), text, in_flow=True) for text in texts])
-    start, end = node.start_mark.index, content_end(layout.front, node)
-    if start == end:
-        return [_fill(layout, end, source)]
-    header = _HEADER.match(layout.front, start) if node.style in ("|", ">") else None
-    return [KeyChange(start, end, source + (header[1] if header else ""))]
-
-
-def difference(before: Layout, after: Layout, name: str) -> list[KeyChange]:
-    """Return the change of the characters of one key that make one layout the other."""
-    start, end = before.lines(name)
-    old, new = before.front[start:end], after.front[start : len(after.front) - len(before.front) + end]
-    limit = min(len(old), len(new))
-    above = next((at for at in range(limit) if old[at] != new[at]), limit)
-    below = next((at for at in range(limit - above) if old[-1 - at] != new[-1 - at]), limit - above)
-    return [KeyChange(start + above, end - below, new[above : len(new) - below])]
-
-
-def refuse_lost_comments(before: Layout, after: Layout, name: str) -> None:
-    """Raise UnpatchableError where a key has fewer comments than before."""
-    if Counter(before.comments(name)) - Counter(after.comments(name)):
-        raise before.refusal(f"has a comment in `{name}` that would be lost", "change it by hand")
-
-
-def fresh(name: str, text: str) -> str:
-    """Return a value as it is written where none stood: dates and numbers bare in the fields that have them."""
-    return text if is_typed(name) and is_bare(text) else scalar(text)
-
-
-def joined(sources: Sequence[str]) -> str:
-    """Return a new flow list of items that are written already."""
-    return f"[{', '.join(sources)}]"
-
-
-def change_scalar(layout: Layout, node: yaml.ScalarNode, *, name: str, text: str, in_flow: bool = False) -> KeyChange:
-    """Return the change that puts a text in place of one scalar, in its style where that allows it."""
-    front, start, end = layout.front, node.start_mark.index, content_end(layout.front, node)
-    if start == end:
-        return _fill(layout, end, fresh(name, text))
-    header = _HEADER.match(front, start) if node.style in ("|", ">") else None
-    if header is None:
-        is_bare_here = is_typed(name) or (not node.style and is_bare(node.value))
-        return KeyChange(start, end, restyled(text, node.style, is_typed=is_bare_here, in_flow=in_flow))
-    indents = re.findall(r"^( *)[^ \r\n]", front[header.end() : end], re.MULTILINE)
-    own = front[layout.line_start(start) : start]
-    indent = min(indents, key=len) if indents else " " * (len(own) - len(own.lstrip(" -")) + 2)
-    block = block_scalar(text, node.style or "|", tail=header[1], indent=indent, newline=header[2])
-    return KeyChange(start, end, block or restyled(text, '"') + header[1])
-
-
-def _fill(layout: Layout, at: int, source: str) -> KeyChange:
-    """Return the change that writes a value where there is none, behind a colon or a dash."""
-    rest = layout.front[at : layout.next_line(at)].rstrip("\r\n")
-    if rest and not rest.strip():
-        return KeyChange(at + len(rest), at + len(rest), source)
-    return KeyChange(at, at, f" {source}")
-
-
-def _item_source(nodes: Sequence[yaml.Node], text: str, *, in_flow: bool) -> str:
-    """Return an item as it is written: a known text keeps its quotes, a new one takes those of the last."""
-    known = next((node for node in nodes if is_scalar(node) and node.value == text), None)
-    model = known or (nodes[-1] if nodes else None)
-    style = model.style if is_scalar(model) and model.style in _QUOTES else None
-    if known is None and style is None:
-        return scalar(text)
-    return restyled(text, style, in_flow=in_flow, is_typed=known is not None and is_bare(text))
-
-
-def _replaced(layout: Layout, name: str, slot: Slot) -> KeyChange:
-    if not isinstance(layout.fields[name][slot.old], str | None):
-        raise layout.refusal(f"has a nested value as an item of `{name}`", "change the item by hand")
-    node: Any = layout.fields.nodes(name)[1]
-    item, text = node.value[slot.old], slot.text or ""
-    if is_scalar(item):
-        return change_scalar(layout, item, name="", text=text, in_flow=node.flow_style)
-    return KeyChange(item.start_mark.index, content_end(layout.front, item), scalar(text))
-
-
-def _remove_item(layout: Layout, name: str, place: int) -> Iterator[KeyChange]:
-    """Yield the changes that take one of several items out; of comments, only one on its own line goes with it."""
-    node: Any = layout.fields.nodes(name)[1]
-    if not node.flow_style:
-        yield KeyChange(*_item_lines(layout, node, place), "")
-        return
-    front, (start, end), close = layout.front, _span(node.value[place]), node.end_mark.index - 1
-    comma = _COMMA.match(front, end, close)
-    if comma and "#" in comma[0]:
-        raise layout.refusal(f"has a comment between an item of `{name}` and its comma", "remove the item by hand")
-    behind = comma.end() if comma else end
-    line, rest = layout.line_start(start), _LINE_REST.match(front, behind)
-    starts_line = not front[line:start].strip()
-    cut = start, behind + len(front[behind:close]) - len(front[behind:close].lstrip(" \t"))
-    if starts_line and rest:
-        cut = line, rest.end()
-    elif comma and (rest or not front[behind:close].strip()):
-        cut = len(front[:start].rstrip(" \t")), behind
-    if not comma:
-        # The last item: the comma before it goes, but not a comment between the two.
-        before = _COMMA.match(front, _span(node.value[place - 1])[1])
-        last_comma = before.end() - 1 if before else start
-        if "#" not in front[last_comma:start] and not (starts_line and rest):
-            yield KeyChange(last_comma, end, "")
-            return
-        yield KeyChange(last_comma, last_comma + 1, "")
-        cut = (line, end) if not rest else cut
-    yield KeyChange(*cut, "")
-
-
-def insert_item(layout: Layout, name: str, place: int, source: str) -> Iterator[KeyChange]:
-    """Yield the changes that put an item before the one of a place, or behind the last."""
-    node: Any = layout.fields.nodes(name)[1]
-    if not node.flow_style:
-        yield _new_line(layout, node, place, source)
-        return
-    front, items, close = layout.front, node.value, node.end_mark.index - 1
-    line_break = layout.line_break(layout.next_line(node.start_mark.index))
-    start, end = _span(items[min(place, len(items) - 1)]) if items else (node.start_mark.index + 1, close)
-    line = layout.line_start(start)
-    indent = front[line:start]
-    if not items:
-        head = _LINE_REST.match(front, start, close)
-        at = head.end() if head else start
-        yield KeyChange(at, at, f"  {source}{line_break}") if head else KeyChange(start, close, source)
-    elif place < len(items):
-        yield KeyChange(start, start, f"{source},{line_break}{indent}" if not indent.strip() else f"{source}, ")
-    else:
-        comma = _COMMA.match(front, end, close)
-        rest = _LINE_REST.match(front, comma.end() if comma else end, close)
-        if rest and (not indent.strip() or rest[1]):
-            if not comma:
-                yield KeyChange(end, end, ",")
-            indent = "  " if indent.strip() else indent
-            yield KeyChange(rest.end(), rest.end(), f"{indent}{source}{',' if comma else ''}{line_break}")
-        else:
-            gap = front[_span(items[-2])[1] : start] if len(items) > 1 else ""
-            yield KeyChange(end, end, (gap if gap and not gap.strip(", \t") else ", ") + source)
-
-
-def _new_line(layout: Layout, node: yaml.SequenceNode, place: int, source: str) -> KeyChange:
-    """Return the change that gives a block list one more line, in the form of its first."""
-    first, _ = _item_lines(layout, node, 0)
-    at = _item_lines(layout, node, place - 1)[1] if place else first
-    lead = layout.front[first : _span(node.value[0])[0]]
-    if "\n" in lead or not re.fullmatch(r" *-[ \t]+", lead):
-        lead = f"{' ' * node.start_mark.column}- "
-    return KeyChange(at, at, f"{lead}{source}{layout.line_break(first)}")
-
-
-def _item_lines(layout: Layout, node: yaml.SequenceNode, place: int) -> tuple[int, int]:
-    """Return the first character of the lines of an item, its dash included, and the one behind them."""
-    item, column = node.value[place], node.start_mark.column
-    start = layout.line_start(item.start_mark.index)
-    while layout.front[start + column : start + column + 1] != "-" or start + column >= item.start_mark.index:
-        start = layout.line_start(start - 1)
-    return start, layout.next_line(max(content_end(layout.front, item), start + column))
-
-
-def _span(node: yaml.Node) -> tuple[int, int]:
-    return node.start_mark.index, node.end_mark.index
-
-
-Value = str | Sequence[str] | None
+_BLOCK_HEADER = re.compile(r"[|>][-+\d]*([^\r\n]*)(\r?\n)")
+_LINE_REST = re.compile(r"[ \t]*(?:#[^\n]*)?\r?\n")
+_COMMA = re.compile(r"[ \t]*,")
+_DASH = re.compile(r" *-[ \t]+")
 _RELATIONS, _TO = "relations", "to"
+
+
+class _Change(NamedTuple):
+    """Characters of the front matter to replace; all comments in the lines of the key `keeps` must stay."""
+
+    start: int
+    end: int
+    text: str
+    keeps: str | None = None
 
 
 def set_fields(document: Document, values: Mapping[str, Value]) -> tuple[Edit, ...]:
     """Return the edits that give fields their values: a text, a list, or None to remove the key.
 
     A field that has its value already is not touched; an empty list removes the key. A new key goes where the order of
-    the schema's table puts it among the keys that are there. Edits are sorted by their place.
+    the fields puts it among the keys that are there. Edits are sorted by their place.
     """
     layout = layout_of(document)
-    changes: list[KeyChange] = []
+    changes = []
     for name, value in sorted(values.items(), key=lambda pair: rank_of(pair[0])):
-        if name in layout.fields:
-            changes += [] if _means(layout.fields, name, value) else _changed(layout, name, value)
-        elif value or value == "":
-            source = fresh(name, value) if isinstance(value, str) else joined([scalar(item) for item in value])
-            at = layout.gap(name)
-            changes.append(KeyChange(at, at, f"{layout.indent()}{scalar(name)}: {source}{layout.line_break(at)}"))
+        if name not in layout.fields:
+            changes += [_new_key(layout, name, value)] if value or value == "" else []
+        elif not _has_value(layout.fields, name, value):
+            changes.append(_changed(layout, name, value))
     return _proved(document, layout, changes, lambda after: verify(document, after, values))
 
 
 def add_items(document: Document, name: str, items: Sequence[str]) -> tuple[Edit, ...]:
-    """Return the edits that put items at the end of a list; one that is there already is not added again."""
+    """Return the edits that put items at the end of a list; an item that is there already is not added again."""
     layout = layout_of(document)
-    old = _items(layout.fields.get(name))
+    old = _listed(layout.fields.get(name))
     new = [item for item in dict.fromkeys(items) if item not in old]
     if name not in layout.fields:
         return set_fields(document, {name: new})
-    return _with_items(document, layout, name, [*map(Slot, range(len(old))), *(Slot(None, item) for item in new)])
+    return _with_slots(document, layout, name, [*map(_Slot, range(len(old))), *(_Slot(None, item) for item in new)])
 
 
 def remove_item(document: Document, name: str, item: int) -> tuple[Edit, ...]:
-    """Return the edits that take one item out of a list; the last one takes the key with it.
+    """Return the edits that remove one item of a list; the last item takes the key with it.
 
     Raises KeyError and IndexError for a field or item that is not there.
     """
     layout = layout_of(document)
-    places = range(len(_items(layout.fields[name])))
+    places = range(len(_listed(layout.fields[name])))
     if item not in places:
         raise IndexError(f"`{name}` has no item {item}")
-    return _with_items(document, layout, name, [Slot(place) for place in places if place != item])
-
-
-def replace_item(document: Document, name: str, item: int, text: str) -> tuple[Edit, ...]:
-    """Return the edits that give one item of a list another text; a wiki link with that text becomes plain text.
-
-    Raises KeyError and IndexError for a field or item that is not there.
-    """
-    return replace_items(document, name, {item: text})
+    return _with_slots(document, layout, name, [_Slot(place) for place in places if place != item])
 
 
 def replace_items(document: Document, name: str, texts: Mapping[int, str]) -> tuple[Edit, ...]:
-    """Return the edits that give items of a list other texts, by their places, as `replace_item` does one."""
+    """Return the edits that give items of a list other texts, by their places; a wiki link becomes plain text.
+
+    Raises KeyError and IndexError for a field or item that is not there.
+    """
     layout = layout_of(document)
-    items, node = _items(layout.fields[name]), layout.fields.nodes(name)[1]
-    missing = [item for item in texts if not 0 <= item < len(items)]
-    if missing:
-        raise IndexError(f"`{name}` has no item {missing[0]}")
-    slots = [Slot(place) for place in range(len(items))]
+    items, node = _listed(layout.fields[name]), layout.fields.nodes(name)[1]
+    slots = [_Slot(place) for place in range(len(items))]
     for place, text in texts.items():
+        if not 0 <= place < len(items):
+            raise IndexError(f"`{name}` has no item {place}")
         if items[place] != text or not is_scalar(node.value[place] if is_sequence(node) else node):
-            slots[place] = Slot(place, text)
-    return _with_items(document, layout, name, slots)
+            slots[place] = _Slot(place, text)
+    return _with_slots(document, layout, name, slots)
+
+
+def replace_item(document: Document, name: str, item: int, text: str) -> tuple[Edit, ...]:
+    """Return the edits that give one item of a list another text, as `replace_items` does."""
+    return replace_items(document, name, {item: text})
 
 
 def rename_key(document: Document, old: str, new: str) -> tuple[Edit, ...]:
@@ -324,7 +111,7 @@ def rename_key(document: Document, old: str, new: str) -> tuple[Edit, ...]:
     if new in layout.fields:
         raise layout.refusal(f"has both `{old}` and `{new}`", "keep one of the two")
     key = layout.fields.nodes(old)[0]
-    change = KeyChange(key.start_mark.index, key.end_mark.index, restyled(new, key.style))
+    change = _Change(key.start_mark.index, key.end_mark.index, restyled(new, key.style))
     meant = {new if name == old else name: value for name, value in layout.fields.items()}
     return _proved(document, layout, [change], lambda after: after.body == document.body and after.fields == meant)
 
@@ -335,36 +122,34 @@ def replace_relations(document: Document, targets: Mapping[int, str]) -> tuple[E
     Raises KeyError and IndexError for a relation that is not there.
     """
     layout = layout_of(document)
-    node, meant = layout.fields.nodes(_RELATIONS)[1], _items(layout.fields[_RELATIONS]).copy()
+    node, meant = layout.fields.nodes(_RELATIONS)[1], _listed(layout.fields[_RELATIONS]).copy()
     changes = []
     for place, to in targets.items():
         mapping = node.value[place] if is_sequence(node) else node
         value = next((value for key, value in mapping.value if key.value == _TO), None)
         if not is_scalar(value):
             raise layout.refusal(f"has no `{_TO}` in an item of `{_RELATIONS}`", "write it by hand")
-        changes.append(change_scalar(layout, value, name=_TO, text=to))
+        changes.append(_scalar_change(layout, value, to, name=_TO))
         meant[place] = {**meant[place], _TO: to}
     return _proved(document, layout, changes, lambda after: verify(document, after, {_RELATIONS: meant}))
 
 
 def add_relations(document: Document, relations: Sequence[Relation]) -> tuple[Edit, ...]:
-    """Return the edits that put relations behind those that are there, in the style of the last one."""
+    """Return the edits that put relations behind those that are there."""
     layout = layout_of(document)
-    old = _items(layout.fields.get(_RELATIONS))
-    sources = [relation_item(one) for one in relations]
     node = layout.fields.nodes(_RELATIONS)[1] if _RELATIONS in layout.fields else None
+    old, sources = _listed(layout.fields.get(_RELATIONS)), [relation_item(one) for one in relations]
     if is_sequence(node):
-        after = layout
-        for place, source in enumerate(sources, len(old)):
-            after = after.patched(insert_item(after, _RELATIONS, place, source))
-        changes = difference(layout, after, _RELATIONS)
+        change = _changed_list(
+            layout, _RELATIONS, [*map(_Slot, range(len(old))), *(_Slot(None, "", one) for one in sources)]
+        )
     else:
         at = layout.gap(_RELATIONS) if node is None else layout.lines(_RELATIONS)[1]
         lines = [f"{_RELATIONS}:"] if node is None else []
         lines += [f"  - {source}" for source in sources]
-        changes = [KeyChange(at, at, "".join(f"{layout.indent()}{line}{layout.line_break(at)}" for line in lines))]
+        change = _Change(at, at, "".join(f"{layout.indent()}{line}{layout.line_break(at)}" for line in lines))
     meant = [*old, *({"type": one.type, _TO: one.to} for one in relations)]
-    return _proved(document, layout, changes, lambda after: verify(document, after, {_RELATIONS: meant}))
+    return _proved(document, layout, [change], lambda after: verify(document, after, {_RELATIONS: meant}))
 
 
 def relation_item(relation: Relation) -> str:
@@ -372,74 +157,313 @@ def relation_item(relation: Relation) -> str:
     return f"{{type: {scalar(relation.type)}, {_TO}: {scalar(relation.to)}}}"
 
 
+def fresh(name: str, text: str) -> str:
+    """Return the source of a value in a new place: dates and numbers are bare in the fields that have them."""
+    return text if is_typed(name) and is_bare(text) else scalar(text)
+
+
 def verify(before: Document, after: Document, values: Mapping[str, Any]) -> bool:
-    """Say whether a document loads, means the values, and differs in nothing else from what it was."""
+    """Return whether a document parses, has the values, and differs in nothing else from an earlier version."""
     if before.fields is None or after.fields is None or before.body != after.body:
         return False
     if {**before.fields, **values} != {**after.fields, **values}:
         return False
-    return all(_means(after.fields, name, value) for name, value in values.items())
+    return all(_has_value(after.fields, name, value) for name, value in values.items())
 
 
 def _proved(
-    document: Document, layout: Layout, changes: Sequence[KeyChange], is_meant: Callable[[Document], bool]
+    document: Document, layout: Layout, changes: Sequence[_Change], is_meant: Callable[[Document], bool]
 ) -> tuple[Edit, ...]:
     """Return the edits of changes that lead to the meant document; raises UnpatchableError for any other."""
     at = layout.offset
-    edits = [edit for start, end, text in changes for edit in replace_span(document, at + start, at + end, text)]
+    edits = [edit for one in changes for edit in replace_span(document, at + one.start, at + one.end, one.text)]
     if not edits:
         return ()
     edits.sort(key=lambda edit: (edit.start, edit.end))
     try:
-        patched = apply_edits(document.data, edits)
-    except ValueError:
-        patched = b""
-    if not is_meant(parse_document(document.path, patched)):
+        after = parse_document(document.path, apply_edits(document.data, edits))
+    except ValueError as error:
+        raise layout.too_wide() from error
+    if not is_meant(after):
         raise layout.too_wide()
+    for name in filter(None, (one.keeps for one in changes)):
+        if Counter(layout.comments(name)) - Counter(layout_of(after).comments(name)):
+            raise layout.refusal(f"has a comment in `{name}` that would be lost", "change it by hand")
     return tuple(edits)
 
 
-def _with_items(document: Document, layout: Layout, name: str, slots: Sequence[Slot]) -> tuple[Edit, ...]:
-    old = _items(layout.fields.get(name))
-    meant: list[Any] = [old[slot.old] if slot.old is not None and slot.text is None else slot.text for slot in slots]
-    changes = change_items(layout, name, slots)
-    return _proved(document, layout, changes, lambda after: verify(document, after, {name: meant}))
-
-
-def _means(fields: Fields, name: str, value: Any) -> bool:
-    """Say whether a field has a value; in a list field one text is a list of one, and a block scalar ends as it may."""
-    current = fields.get(name)
-    if value is None or name not in fields:
-        return name not in fields and not value and value != ""
-    if not isinstance(value, str):
-        return _items(current) == list(value)
-    if current == f"{value}\n":
-        return getattr(fields.nodes(name)[1], "style", None) in ("|", ">")
-    return current == value or (name in LISTS and current == [value])
-
-
-def _items(value: Any) -> list[Any]:
+def _listed(value: Any) -> list[Any]:
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
 
 
-def _changed(layout: Layout, name: str, value: Value) -> list[KeyChange]:
-    """Return the changes that give a key another value, in the style of the old one."""
-    node = layout.fields.nodes(name)[1]
+def _has_value(fields: Fields, name: str, value: Any) -> bool:
+    """Return whether a field has a value; a list of one may be a text, and a block scalar may end with a line break."""
+    current = fields.get(name)
+    if value is None or name not in fields:
+        return name not in fields and not value and value != ""
+    if not isinstance(value, str):
+        return _listed(current) == list(value)
+    if current == f"{value}\n":
+        return getattr(fields.nodes(name)[1], "style", None) in ("|", ">")
+    return current == value or (name in LISTS and current == [value])
+
+
+def _new_key(layout: Layout, name: str, value: str | Sequence[str]) -> _Change:
+    source = fresh(name, value) if isinstance(value, str) else _flow([scalar(item) for item in value])
+    at = layout.gap(name)
+    return _Change(at, at, f"{layout.indent()}{scalar(name)}: {source}{layout.line_break(at)}")
+
+
+def _changed(layout: Layout, name: str, value: Value) -> _Change:
+    """Return the change that gives a key another value, in the style of the old one."""
+    node, old = layout.fields.nodes(name)[1], _listed(layout.fields[name])
     if not value and value != "":
-        return change_items(layout, name, ())
+        return _Change(*layout.lines(name), "")
     if isinstance(value, str) and is_scalar(node):
-        return [change_scalar(layout, node, name=name, text=value)]
-    current = _items(layout.fields[name])
-    if any(not isinstance(item, str | None) for item in current):
+        return _scalar_change(layout, node, value, name=name)
+    if any(not isinstance(item, str | None) for item in old):
         raise layout.refusal(f"has nested values in `{name}`", "change it by hand")
     if not isinstance(value, str) or name in LISTS:
-        return change_items(layout, name, slots_for(current, [value] if isinstance(value, str) else list(value or ())))
+        return _changed_list(layout, name, _slots(old, [value] if isinstance(value, str) else list(value or ())))
     # One value in place of a whole list.
     if is_sequence(node) and node.flow_style:
-        change = KeyChange(node.start_mark.index, node.end_mark.index, fresh(name, value))
-    else:
-        change = KeyChange(layout.colon(name), content_end(layout.front, node), f" {fresh(name, value)}")
-    refuse_lost_comments(layout, layout.patched([change]), name)
-    return [change]
+        return _Change(node.start_mark.index, node.end_mark.index, fresh(name, value), keeps=name)
+    return _Change(layout.colon(name), content_end(layout.front, node), f" {fresh(name, value)}", keeps=name)
+
+
+class _Slot(NamedTuple):
+    """One item of a wanted list: an old item by its place, another text in its place, or a new text."""
+
+    old: int | None
+    text: str | None = None
+    source: str | None = None
+
+
+def _slots(old: Sequence[Any], wanted: Sequence[str]) -> list[_Slot]:
+    """Return how one list becomes another: equal items stay, those between them are replaced in their order."""
+    slots = []
+    for tag, start, end, first, behind in SequenceMatcher(None, old, wanted, autojunk=False).get_opcodes():
+        for place, text in enumerate(wanted[first:behind], start):
+            slots.append(_Slot(place if place < end else None, None if tag == "equal" else text))
+    return slots
+
+
+def _with_slots(document: Document, layout: Layout, name: str, slots: Sequence[_Slot]) -> tuple[Edit, ...]:
+    old = _listed(layout.fields[name])
+    meant = [old[slot.old] if slot.old is not None and slot.text is None else slot.text for slot in slots]
+    change = _changed_list(layout, name, slots)
+    return _proved(document, layout, [change], lambda after: verify(document, after, {name: meant}))
+
+
+def _changed_list(layout: Layout, name: str, slots: Sequence[_Slot]) -> _Change:
+    """Return the change that makes the items of a list those wanted; no items remove the key."""
+    node: Any = layout.fields.nodes(name)[1]
+    if not slots:
+        return _Change(*layout.lines(name), "")
+    if not is_sequence(node):
+        return _changed_single(layout, name, slots)
+    old, parts = layout.fields[name], _parse_list(layout, node)
+    kept = {slot.old for slot in slots}
+    removed = [item for place, item in enumerate(old) if place not in kept]
+    above, at, items = "", 0, []
+    for slot in slots:
+        if slot.old is None:
+            source = slot.source or _item_source(node.value, slot.text or "", in_flow=node.flow_style)
+            items.append(replace(parts.new, source=source))
+            continue
+        # Comments above a removed item stay.
+        above = "".join(one.above for one in parts.items[at : slot.old])
+        item, at = parts.items[slot.old], slot.old + 1
+        if slot.text is not None:
+            item = _replaced(layout, name, slot.old, slot.text, item)
+        items.append(replace(item, above=above + item.above))
+    foot = "".join(one.above for one in parts.items[at:])
+    is_moved = any(slot.old is None and slot.text in removed for slot in slots)
+    # A removed line takes its comment along, unless its item comes back elsewhere.
+    keeps = None if removed and parts.by_line and not is_moved else name
+    return _smallest(layout, parts.start, parts.end, parts.joined(items, foot), keeps)
+
+
+def _smallest(layout: Layout, start: int, end: int, new: str, keeps: str | None) -> _Change:
+    """Return the change without the characters at both ends that stay."""
+    old = layout.front[start:end]
+    limit = min(len(old), len(new))
+    above = next((at for at in range(limit) if old[at] != new[at]), limit)
+    below = next((at for at in range(limit - above) if old[-1 - at] != new[-1 - at]), limit - above)
+    return _Change(start + above, end - below, new[above : len(new) - below], keeps)
+
+
+def _replaced(layout: Layout, name: str, place: int, text: str, item: _Item) -> _Item:
+    """Return an item with another text, in its style."""
+    if not isinstance(layout.fields[name][place], str | None):
+        raise layout.refusal(f"has a nested value as an item of `{name}`", "change the item by hand")
+    value: Any = layout.fields.nodes(name)[1]
+    node = value.value[place]
+    if not is_scalar(node):
+        return replace(item, source=scalar(text))
+    source = _scalar_source(layout, node, text, name="", in_flow=value.flow_style)
+    if not item.source and not item.lead.endswith(" "):
+        source = f" {source}"
+    return replace(item, source=source)
+
+
+def _changed_single(layout: Layout, name: str, slots: Sequence[_Slot]) -> _Change:
+    """Change a text that is a list of one, or an empty value; several items make it a flow list."""
+    node = layout.fields.nodes(name)[1]
+    if not is_scalar(node):
+        raise layout.refusal(f"has a mapping as its `{name}`", "change it by hand")
+    texts = [node.value if slot.text is None else slot.text for slot in slots]
+    if len(slots) == 1 and layout.fields[name] is not None:
+        return _scalar_change(layout, node, texts[0], name=name)
+    source = _flow([_item_source((node,), text, in_flow=True) for text in texts])
+    return _Change(*_value_span(layout, node, source), keeps=name)
+
+
+def _flow(sources: Sequence[str]) -> str:
+    return f"[{', '.join(sources)}]"
+
+
+def _scalar_change(layout: Layout, node: yaml.ScalarNode, text: str, *, name: str) -> _Change:
+    return _Change(*_value_span(layout, node, _scalar_source(layout, node, text, name=name)))
+
+
+def _value_span(layout: Layout, node: yaml.Node, source: str) -> tuple[int, int, str]:
+    """Return the span of a value and its new source; an empty value gets its place behind the colon."""
+    start, end = node.start_mark.index, content_end(layout.front, node)
+    header = _header(layout, node)
+    if header is not None and not source.startswith(("|", ">")):
+        # The comment on the header's line stays where the block scalar goes.
+        return start, end, source + header[1]
+    if start < end:
+        return start, end, source
+    rest = layout.front[end : layout.next_line(end)].rstrip("\r\n")
+    if rest and not rest.strip():
+        return end + len(rest), end + len(rest), source
+    return end, end, f" {source}"
+
+
+def _header(layout: Layout, node: Any) -> re.Match[str] | None:
+    """Return the first line of a block scalar."""
+    is_block = is_scalar(node) and node.style in ("|", ">")
+    return _BLOCK_HEADER.match(layout.front, node.start_mark.index) if is_block else None
+
+
+def _scalar_source(layout: Layout, node: yaml.ScalarNode, text: str, *, name: str, in_flow: bool = False) -> str:
+    """Return the source of a text in the place of a scalar, in the same style where that can express it."""
+    front, start, end = layout.front, node.start_mark.index, content_end(layout.front, node)
+    if start == end:
+        return fresh(name, text)
+    header = _header(layout, node)
+    if header is None:
+        is_bare_here = is_typed(name) or (not node.style and is_bare(node.value))
+        return restyled(text, node.style, is_typed=is_bare_here, in_flow=in_flow)
+    indents = re.findall(r"^( *)[^ \r\n]", front[header.end() : end], re.MULTILINE)
+    own = front[layout.line_start(start) : start]
+    indent = min(indents, key=len) if indents else " " * (len(own) - len(own.lstrip(" -")) + 2)
+    block = block_scalar(text, node.style or "|", tail=header[1], indent=indent, newline=header[2])
+    return block or restyled(text, '"')
+
+
+def _item_source(nodes: Sequence[yaml.Node], text: str, *, in_flow: bool) -> str:
+    """Return the source of an item: a known text keeps its quotes, a new text takes those of the last item."""
+    known = next((node for node in nodes if is_scalar(node) and node.value == text), None)
+    model = known or (nodes[-1] if nodes else None)
+    style = model.style if is_scalar(model) and model.style in _QUOTES else None
+    if known is None and style is None:
+        return scalar(text)
+    return restyled(text, style, in_flow=in_flow, is_typed=known is not None and is_bare(text))
+
+
+class _Item(Struct):
+    """The source of one item of a list and of its line.
+
+    `above` are the comment lines above it, `lead` is the indentation, with the dash in a block list, and `rest` the
+    end of its line. An item of a flow list that shares its line has a source alone.
+    """
+
+    source: str
+    above: str = ""
+    lead: str = ""
+    rest: str = ""
+
+
+class _ListSource(Struct):
+    """A list taken apart; `new` is the form of a new item, and `by_line` says that each item has lines of its own."""
+
+    start: int
+    end: int
+    items: list[_Item]
+    new: _Item
+    by_line: bool = True
+    head: str = ""
+    comma: str = ""
+    last_comma: str = ""
+    foot: str = ""
+
+    def joined(self, items: Sequence[_Item], below: str) -> str:
+        """Return the source of the list with other items, and comment lines below them."""
+        commas = [*[self.comma] * (len(items) - 1), self.last_comma]
+        pairs = zip(items, commas, strict=True)
+        lines = (f"{one.above}{one.lead}{one.source}{comma}{one.rest}" for one, comma in pairs)
+        return "".join((self.head, *lines, below, self.foot))
+
+
+def _parse_list(layout: Layout, node: yaml.SequenceNode) -> _ListSource:
+    if not node.flow_style:
+        return _parse_block(layout, node)
+    start, end = node.start_mark.index, node.end_mark.index
+    head = _LINE_REST.match(layout.front, start + 1, end - 1)
+    by_line = _parse_lines(layout, node, head.end()) if head else None
+    return by_line or _parse_wrapped(layout, node)
+
+
+def _parse_lines(layout: Layout, node: yaml.SequenceNode, at: int) -> _ListSource | None:
+    """Take a flow list apart that has one item a line."""
+    front, start, end = layout.front, node.start_mark.index, node.end_mark.index
+    parts = _ListSource(start, end, [], _Item("", lead="  ", rest=layout.line_break(at)), comma=",")
+    parts.head = front[start:at]
+    for item in node.value:
+        first, behind = item.start_mark.index, content_end(front, item)
+        above, line_end, lead = front[at:first].rpartition("\n")
+        comma = _COMMA.match(front, behind, end - 1)
+        rest = _LINE_REST.match(front, comma.end() if comma else behind, end - 1)
+        if rest is None or lead.strip():
+            return None
+        at, parts.new.lead, parts.last_comma = rest.end(), lead, "," if comma else ""
+        parts.items.append(_Item(front[first:behind], above + line_end, lead, rest[0]))
+    parts.foot = front[at:end]
+    return parts
+
+
+def _parse_wrapped(layout: Layout, node: yaml.SequenceNode) -> _ListSource:
+    """Take another flow list apart: on one line its blanks stay, else it is joined to one line."""
+    front, start, end = layout.front, node.start_mark.index, node.end_mark.index
+    spans = [(item.start_mark.index, content_end(front, item)) for item in node.value]
+    items = [_Item(front[first:behind]) for first, behind in spans]
+    if not items or "\n" in front[start:end]:
+        return _ListSource(start, end, items, _Item(""), by_line=False, head="[", comma=", ", foot="]")
+    comma = front[spans[0][1] : spans[1][0]] if len(spans) > 1 else ", "
+    parts = _ListSource(start, end, items, _Item(""), by_line=False, comma=comma)
+    parts.head, parts.foot = front[start : spans[0][0]], front[spans[-1][1] : end]
+    return parts
+
+
+def _parse_block(layout: Layout, node: yaml.SequenceNode) -> _ListSource:
+    front, column = layout.front, node.start_mark.column
+    items: list[_Item] = []
+    start = at = -1
+    for item in node.value:
+        first, behind = item.start_mark.index, content_end(front, item)
+        line = layout.line_start(first)
+        # The dash may be on a line of its own above the item.
+        while front[line + column : line + column + 1] != "-" or line + column >= first:
+            line = layout.line_start(line - 1)
+        above = front[at:line] if items else ""
+        start = start if items else line
+        at = layout.next_line(max(behind, line + column))
+        items.append(_Item(front[first:behind], above, front[line:first], front[behind:at]))
+    lead = items[0].lead
+    new = _Item("", "", lead if _DASH.fullmatch(lead) else f"{' ' * column}- ", layout.line_break(at))
+    return _ListSource(start, at, items, new)
