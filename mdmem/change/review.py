@@ -246,9 +246,6 @@ class _NoFiles(Struct, frozen=True):
     def digests(self, files: Collection[object]) -> dict[str, str]:  # noqa: ARG002  # the protocol's names
         return {}
 
-    def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # the protocol's names
-        return ""
-
 
 def _tracked(at: Workspace) -> Collection[str]:
     """Return the files of the repository at a snapshot, by one call of git."""

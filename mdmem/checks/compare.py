@@ -123,7 +123,7 @@ def _staged(workspace: Workspace) -> ComparedTrees:
     parents = parents_at_hand(repository)
     if not parents and _asks_about_all(workspace, repository):
         return ComparedTrees()
-    base = _as_base(workspace.beside_index(head), f"HEAD ({head[:10]})")
+    base = _as_base(workspace.at(Snapshot(revision=head, is_resolved=True)), f"HEAD ({head[:10]})")
     others = {one: workspace.at(Snapshot(revision=one)) for one in parents}
     elsewhere = [others.get(one) or workspace.at(Snapshot(revision=one)) for one in _agreed(repository, head, parents)]
     return ComparedTrees(base=base, other_parents=tuple(map(_as_base, others.values())), elsewhere=tuple(elsewhere))

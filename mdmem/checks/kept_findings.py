@@ -151,7 +151,7 @@ def extracts_of(case: Case, fresh: Mapping[str, str]) -> _Known | None:
     made = {}
     for path, digest in fresh.items():
         document, told = case.catalog.document(path), findings.get(path, [])
-        is_same = case.catalog.tree.identity(path, document.data) == digest
+        is_same = case.catalog.digest_of(path, document.data) == digest
         if is_same and _is_its_own(path, told):
             own = tuple(told) if is_entry_place(path) else ()
             made[path] = kept_extract(case.extract(path), own)

@@ -161,11 +161,6 @@ class CopiedFiles:
         """Return the blob of each file."""
         return {file.path: file.digest for file in files if file.digest is not None}
 
-    def identity(self, path: str, content: bytes) -> str:
-        """Return the blob of a row, whose bytes never change while it is asked."""
-        row = self._rows.get(path)
-        return digest_of(content) if row is None or row.blob is None else row.blob
-
 
 class RecordCache(EntryCache):
     """What rows of the hub hold of their files, by path, and of manifests, by digest; the others are parsed."""

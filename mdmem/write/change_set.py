@@ -157,7 +157,7 @@ def patched(catalog: Catalog, path: str, values: Mapping[str, Value]) -> Change:
     """
     document = catalog.document(path)
     # An entry may come from the cache, and its file is read only now: what was decided by the one is not for the other.
-    if catalog.digests.get(path.removesuffix(".md")) not in (None, catalog.tree.identity(path, document.data)):
+    if catalog.digests.get(path.removesuffix(".md")) not in (None, catalog.digest_of(path, document.data)):
         raise LostRaceError(f"`{path}` changed while it was looked at; nothing was written, try again")
     return Change(path, path, document.data, apply_edits(document.data, set_fields(document, values)))
 

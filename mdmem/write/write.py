@@ -298,9 +298,6 @@ class _Nothing(Struct, frozen=True):
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:  # noqa: ARG002  # a tree has this
         return {}
 
-    def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # a tree has this
-        return path
-
 
 def new_fault(change: Change, settings: Settings, *, today: date) -> str | None:
     """Return the first error that the checks find in a file and that it had not before; None where there is none."""

@@ -428,39 +428,3 @@ def change_entries(root: Path) -> None:
     write_entry(root, "app/rules/one", "Other.")
     (root / "app/rules/two.md").unlink()
     (root / "base/rules/one.md").chmod(0o755)
-
-
-CHANGES: dict[str, Callable[[Path], object]] = {
-    "entries": change_entries,
-    "in no wing": lambda root: write_entry(root, "other/rules/zero"),
-    "hidden": lambda root: write(root, "app/.rules/x.md", "x"),
-    "manifest": lambda root: write(root, "app/README.md", "no wing any more"),
-    "manifest gone": lambda root: (root / "base/README.md").unlink(),
-    "link": lambda root: [(root / "app/rules/one.md").unlink(), (root / "app/rules/one.md").symlink_to("two.md")],
-    "deeper": lambda root: write(root, "app/rules/more/x.md", "x"),
-    "all gone": lambda root: [path.unlink() for path in root.glob("*/*/*.md")],
-}
-
-
-@pytest.mark.parametrize("under", ["memory", ""])
-def test_commit_beside_the_index_is_the_commit(tmp_path: Path, under: str) -> None:
-    top = make_repository(tmp_path)
-    root = top / under
-    for wing in ("app", "base"):
-        write(root, f"{wing}/README.md", "---\nkind: project\n---\n")
-        write_entry(root, f"{wing}/rules/one")
-        write_entry(root, f"{wing}/rules/two")
-    commit_all(top)
-    write(root, "app/rules/meant.md", "x")
-    git(top, "add", "-N", ".")
-    for name, change in CHANGES.items():
-        change(root)
-        git(top, "add", "-A") if name != "entries" else git(top, "add", "-u")
-        index, plain = git_tree(top, under, None), git_tree(top, under)
-        beside = GitTree(plain.repository, under, plain.commit, "beside", beside=index)
-        assert beside.files() == plain.files(), name
-        assert beside.digests(beside.files()) == plain.digests(plain.files()), name
-        assert list(beside.orphans()) == list(plain.orphans()), name
-        paths = [file.path for file in plain.files() if file.kind is FileKind.FILE]
-        assert dict(beside.read(paths)) == dict(plain.read(paths)), name
-        git(top, "reset", "-q", "--hard")

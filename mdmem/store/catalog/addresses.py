@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-from bisect import bisect_left
-from collections.abc import Collection, Sequence
-from itertools import compress, repeat
-from operator import add, not_
+from collections.abc import Collection
 from typing import Any
 
 from mdmem.model.entry import Entry
 from mdmem.model.fields import LINK_FIELDS
-from mdmem.store.tree import FileKind, TreeFile, path_of
+from mdmem.store.tree import FileKind, TreeFile
 
 _WORDS = {"wing": re.compile(r"[^\W_]+(?:_[^\W_]+)*\Z"), "room": re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")}
 # A dot is for versions, as in `python-3.12`: with `x.md` as an entry-id, `x.md` could mean two files.
@@ -82,32 +79,6 @@ def acting_in(path: str) -> str | None:
     """Return the first such character of a path."""
     found = None if path.isprintable() else _ACTING.search(path)
     return found[0] if found else None
-
-
-def by_place(files: Sequence[TreeFile]) -> tuple[tuple[TreeFile, ...], tuple[TreeFile, ...]]:
-    """Return the files that are in an entry's place, and the others, in their order."""
-    paths = list(map(path_of, files))
-    found: list[bool] = []
-    while len(found) < len(paths):
-        some = paths[len(found) : _end_of_folder(paths, len(found))]
-        found += [True] * len(some) if _are_entry_places(some) else map(is_entry_place, some)
-    return tuple(compress(files, found)), tuple(compress(files, map(not_, found)))
-
-
-def _end_of_folder(paths: Sequence[str], start: int) -> int:
-    """Return where, of sorted paths, those end that lie in the room of one of them, or below it; else it is alone."""
-    room, _, _ = paths[start].rpartition("/")
-    # The sign after `/` comes before all that does not lie in that folder.
-    return bisect_left(paths, f"{room}0", start + 1) if room.count("/") == _DEPTH - 1 else start + 1
-
-
-def _are_entry_places(paths: Sequence[str]) -> bool:
-    """Say whether all paths lie in the room of the first, as entries do: of thousands none is looked at by itself."""
-    room, text = paths[0].rpartition("/")[0], "".join(map(add, repeat("\n"), paths)) + "\n"
-    counts = {len(paths), text.count("\n") - 1, text.count(f"\n{room}/"), text.count(".md\n")}
-    # Each has the slashes of the room, so that none has more where all have these together.
-    is_flat = room.count("/") == _DEPTH - 1 and text.count("/") == _DEPTH * len(paths)
-    return is_flat and len(counts) == 1 and text.replace("\n", "").isprintable() and f"{_MANIFEST_BELOW}\n" not in text
 
 
 def is_manifest(file: TreeFile) -> bool:

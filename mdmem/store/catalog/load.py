@@ -12,7 +12,7 @@ from msgspec import Struct
 from mdmem.errors import GitError, SettingsError
 from mdmem.model.entry import Entry, Wing
 from mdmem.model.finding import Finding
-from mdmem.store.catalog.addresses import by_place, is_manifest, with_full_links
+from mdmem.store.catalog.addresses import is_entry_place, is_manifest, with_full_links
 from mdmem.store.catalog.model import Catalog
 from mdmem.store.catalog.redaction import Redaction, known_addresses, without_hidden_wings
 from mdmem.store.catalog.snapshot import (
@@ -42,7 +42,7 @@ from mdmem.store.tree import (
     Unreadable,
     WorkingTree,
     access_to,
-    first_names,
+    digest_of,
     has_file,
     missing_wings,
     read_one,
@@ -176,6 +176,7 @@ def load_cached(tree: Tree, cache: EntryCache) -> Catalog:
     digests = tree.digests([*loading.readable, *loading.manifests])
     loaded: dict[str, LoadedFile] = {}
     unknown: list[str] = []
+    listed = {file.path: file for file in loading.readable}
     for file in loading.readable:
         known = cache.loaded(file.path, digests.get(file.path))
         if known is not None:
@@ -190,7 +191,7 @@ def load_cached(tree: Tree, cache: EntryCache) -> Catalog:
         loaded[path] = found = with_utc(interpret(document))
         if not found.is_closed:
             # The file may have changed since it was listed.
-            digests[path] = tree.identity(path, document.data)
+            digests[path] = listed[path].digest or digest_of(document.data)
             cache.learn(path, digests[path], found, is_on_disk=is_on_disk)
     for file in loading.manifests:
         row = cache.manifest(file.path, digests.get(file.path))
@@ -200,7 +201,7 @@ def load_cached(tree: Tree, cache: EntryCache) -> Catalog:
         [document] = iter_documents(tree, [file.path])
         faults = loading.take_manifests([document])
         if not faults:
-            digests[file.path] = tree.identity(file.path, document.data)
+            digests[file.path] = file.digest or digest_of(document.data)
             wing = loading.stated_wings.get(file.path.split("/")[0])
             cache.learn_manifest(file.path, digests[file.path], wing, is_on_disk=is_on_disk)
     # Whoever sees a part of the files cannot tell which are gone.
@@ -240,7 +241,9 @@ class _Loading:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.access = access_to(tree)
-        self.entry_files, self.others = by_place(tree.files())
+        files = tree.files()
+        self.entry_files = tuple(file for file in files if is_entry_place(file.path))
+        self.others = tuple(file for file in files if not is_entry_place(file.path))
         self.readable = [file for file in self.entry_files if file.kind is FileKind.FILE]
         self.manifests = [file for file in self.others if is_manifest(file)]
         self.documents: dict[str, Document] = {}
@@ -306,7 +309,7 @@ class _Loading:
         return entries
 
     def _wings(self) -> dict[str, Wing]:
-        found = {name: Wing(name=name) for name in first_names(self.entry_files)}
+        found = {name: Wing(name=name) for name in {file.path.partition("/")[0] for file in self.entry_files}}
         stated = {name: without_hidden_wings(wing, self.access) for name, wing in self.stated_wings.items()}
         return dict(sorted({**found, **stated}.items()))
 

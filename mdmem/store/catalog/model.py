@@ -19,7 +19,17 @@ from mdmem.store.catalog.addresses import is_manifest, may_hide_entries
 from mdmem.store.catalog.derived import Adjacency, Amendments, Traits
 from mdmem.store.catalog.redaction import Redaction, is_hidden_path, known_addresses
 from mdmem.store.catalog.snapshot import LoadedFile, interpret, iter_documents, not_fetched, unreadable
-from mdmem.store.tree import Tree, TreeFile, Unreadable, access_to, fetched_wings, missing_wings, read_one
+from mdmem.store.tree import (
+    Tree,
+    TreeFile,
+    Unreadable,
+    access_to,
+    digest_of,
+    fetched_wings,
+    find_file,
+    missing_wings,
+    read_one,
+)
 
 if TYPE_CHECKING:
     from mdmem.markdown.parse import Document
@@ -236,14 +246,10 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
             self._documents.update({document.path: document for document in iter_documents(self.tree, [path])})
         return self._documents[path]
 
-    def is_as_listed(self) -> bool:
-        """Say whether what was read of the files has the content that they were listed with."""
-        listed, identity = self.file_digests, self.tree.identity
-        return all(
-            identity(path, document.data) == listed[path]
-            for path, document in self._documents.items()
-            if path in listed
-        )
+    def digest_of(self, path: str, content: bytes) -> str:
+        """Return the digest of bytes that were just read: the file may have changed since it was listed."""
+        file = find_file(self.files, path)
+        return (file.digest if file is not None else None) or digest_of(content)
 
     def body(self, address: str) -> str:
         """Return the body of an entry as the caller may see it; raises GoneError where it went away meanwhile."""
@@ -263,7 +269,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         """
         listed = self.file_digests
         for path, content in self._contents(addresses):
-            digest = self.tree.identity(path, content)
+            digest = self.digest_of(path, content)
             yield path.removesuffix(".md"), body_of(content), digest if digest == listed.get(path) else CHANGED
 
     def plain_bodies(self, addresses: Sequence[str]) -> Iterator[tuple[str, str]]:

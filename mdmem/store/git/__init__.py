@@ -28,7 +28,6 @@ from mdmem.store.git.process import (
 from mdmem.store.git.status import (
     Blob,
     has_sparse_checkout,
-    list_apart,
     list_changed_in_index,
     list_ignored,
     list_left_out,
@@ -59,7 +58,6 @@ __all__ = [
     "has_sparse_checkout",
     "hooks_folder",
     "is_brought_along",
-    "list_apart",
     "list_changed_in_index",
     "list_ignored",
     "list_left_out",

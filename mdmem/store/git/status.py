@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,16 +24,12 @@ class Blob(NamedTuple):
     stage: int = 0
 
 
-# Without the function in Python that `NamedTuple` makes for it, in a third of the time.
-_blob: Callable[[tuple[str, str, str, int]], Blob] = partial(tuple.__new__, Blob)
-
-
 def list_staged(repository: Repository, under: str, *, index: Path | None = None) -> list[Blob]:
     """Return every file of the git index below a folder, in git's order."""
     printed = run(repository.top, "ls-files", "-s", "-z", "--", pathspec(under), index=index)
     # Mode and stage are of one width, whatever the digests are.
     parts = (record.partition("\t") for record in records(printed))
-    blobs = [_blob((path, meta[:6], meta[7:-2], int(meta[-1]))) for meta, _, path in parts]
+    blobs = [Blob(path, meta[:6], meta[7:-2], int(meta[-1])) for meta, _, path in parts]
     return _without_intended(repository, under, blobs, index)
 
 
@@ -82,24 +77,6 @@ def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]
         mode, _, digest = meta.split(" ")
         blobs.append(Blob(path, mode, digest))
     return blobs
-
-
-def list_apart(
-    repository: Repository, commit: str, under: str, *, index: Path | None = None
-) -> dict[str, Blob | None] | None:
-    """Return what a commit has below a folder where the index has something else, by path; None for what it has not.
-
-    None in all where one of them has anything but a plain file there.
-    """
-    arguments = ("diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "-z", commit)
-    printed = iter(records(run(repository.top, *arguments, "--", pathspec(under), index=index)))
-    found = {}
-    for meta, path in zip(printed, printed, strict=True):
-        mode, new_mode, digest, _, status = meta.removeprefix(":").split(" ")
-        if status not in "AMD" or not {mode[:3], new_mode[:3]} <= {"100", "000"}:
-            return None
-        found[path] = Blob(path, mode, digest) if status != "A" else None
-    return found
 
 
 def list_changed_since_commit(repository: Repository, under: str) -> tuple[str | None, list[str]]:

@@ -1,4 +1,4 @@
-"""Views of other trees: overlaid, narrowed and joined."""
+"""Views of other trees: with changes, narrowed to some wings, and joined with wings from elsewhere."""
 
 from __future__ import annotations
 
@@ -10,53 +10,48 @@ from mdmem.model.access import EVERYTHING, Access
 from mdmem.store.tree.model import Tree, TreeFile, Unreadable, digest_of, find_file, path_of
 
 
-class OverlaidTree(Struct, frozen=True):
-    """A tree in which some files hold other bytes and some are gone or new.
-
-    What was read once is read no more, so that all that follows from the bytes is about one moment.
-    """
+class TreeView(Struct):
+    """A tree made from the one below it, whose name it has."""
 
     below: Tree
-    changed: Mapping[str, bytes] = field(default_factory=dict)
-    gone: frozenset[str] = frozenset()
-    _seen: dict[str, bytes | Unreadable] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """Return the name of the tree below."""
         return self.below.name
 
+
+class OverlaidTree(TreeView):
+    """A tree in which some files have other bytes and some are gone or new.
+
+    Each file is read once, so that everything derived from the bytes is about one moment.
+    """
+
+    changed: Mapping[str, bytes] = field(default_factory=dict)
+    gone: frozenset[str] = frozenset()
+    _read: dict[str, bytes | Unreadable] = field(default_factory=dict)
+
     def files(self) -> tuple[TreeFile, ...]:
-        """Return the files of the tree below as the changes leave them, sorted by path."""
+        """Return the files of the tree below with the changes, sorted by path."""
         files = self.below.files()
-        stated = self.changed.keys() - self.gone
-        there = {path: file for path in stated if (file := find_file(files, path)) is not None}
-        if len(there) == len(self.changed) and not self.gone and not any(file.digest for file in there.values()):
-            # Of thousands no list is made where it would be the same.
-            return files
-        kept = [file for file in files if file.path not in self.gone and file.path not in there]
-        changed = (there.get(path, TreeFile(path)).with_changes(digest=None) for path in self.changed)
-        return tuple(sorted([*kept, *changed], key=path_of))
+        kept = [file for file in files if file.path not in self.gone and file.path not in self.changed]
+        changed = (find_file(files, path) or TreeFile(path) for path in self.changed)
+        return tuple(sorted([*kept, *(file.with_changes(digest=None) for file in changed)], key=path_of))
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        """Yield each path with its bytes, in the order asked."""
-        unseen = [path for path in paths if path not in self.changed and path not in self._seen]
-        self._seen.update(self.below.read(unseen))
+        """Yield each path with its bytes, in the given order."""
+        self._read.update(self.below.read([one for one in paths if one not in self.changed and one not in self._read]))
         for path in paths:
-            yield path, self.changed[path] if path in self.changed else self._seen[path]
+            yield path, self.changed[path] if path in self.changed else self._read[path]
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        """Return the identity of each file's bytes; the tree below knows it of what is neither changed nor read."""
-        known = [file.path for file in files if file.path in self.changed or file.path in self._seen]
+        """Return the digest of each file; the tree below knows those of files that are not changed and not read."""
+        known = [file.path for file in files if file.path in self.changed or file.path in self._read]
         contents = dict(self.read(known))
         rest = self.below.digests([file for file in files if file.path not in contents])
         own = {path: digest_of(content) for path, content in contents.items() if not isinstance(content, Unreadable)}
         found = {**rest, **own}
         return {file.path: found[file.path] for file in files if file.path in found}
-
-    def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # a git tree needs the path
-        """Return the identity of the bytes themselves."""
-        return digest_of(content)
 
     def with_changes(self, contents: Mapping[str, bytes], renames: Sequence[tuple[str, str]] = ()) -> OverlaidTree:
         """Return the tree with other bytes in some files and then some files renamed."""
@@ -66,68 +61,59 @@ class OverlaidTree(Struct, frozen=True):
             if not isinstance(content, Unreadable):
                 gone.add(old)
                 changed[new] = content
-        return OverlaidTree(self.below, changed, frozenset(gone - changed.keys()), self._seen)
+        return OverlaidTree(self.below, changed, frozenset(gone - changed.keys()), self._read)
 
     def bytes_below(self, path: str) -> bytes | Unreadable:
-        """Return what a file held before any change."""
-        if path not in self._seen:
-            self._seen.update(self.below.read([path]))
-        return self._seen[path]
+        """Return the bytes of a file before any change."""
+        if path not in self._read:
+            self._read.update(self.below.read([path]))
+        return self._read[path]
 
 
-class NarrowedTree(Struct):
-    """A tree of which some wings are seen, and the settings; the others are as if they were not there."""
+class NarrowedTree(TreeView):
+    """A tree of which only the settings and some wings are visible, as if there were no others."""
 
-    below: Tree
     access: Access
     _listed: tuple[TreeFile, ...] | None = None
 
-    @property
-    def name(self) -> str:
-        """Return the name of the tree below."""
-        return self.below.name
-
     def files(self) -> tuple[TreeFile, ...]:
-        """Return the files that are seen, sorted by path."""
+        """Return the visible files, sorted by path."""
         if self._listed is None:
             self._listed = tuple(file for file in self.below.files() if self.access.sees(file.path))
         return self._listed
 
     def hidden(self) -> frozenset[str]:
-        """Return the first names of what is not seen."""
-        return frozenset(file.path.split("/", 1)[0] for file in self.below.files()) - {
-            file.path.split("/", 1)[0] for file in self.files()
-        }
+        """Return the first names of the paths that are not visible."""
+        everything, visible = (
+            frozenset(file.path.split("/", 1)[0] for file in files) for files in (self.below.files(), self.files())
+        )
+        return everything - visible
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        """Yield each path with its bytes, in the order asked; what is not seen cannot be read."""
-        seen = dict(self.below.read([path for path in paths if self.access.sees(path)]))
+        """Yield each path with its bytes, in the given order; other files cannot be read."""
+        visible = dict(self.below.read([path for path in paths if self.access.sees(path)]))
         for path in paths:
-            yield path, seen.get(path, Unreadable("No such file or directory"))
+            yield path, visible.get(path, Unreadable("No such file or directory"))
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        """Return the identity of each file's bytes."""
+        """Return the digest of each visible file."""
         return self.below.digests([file for file in files if self.access.sees(file.path)])
-
-    def identity(self, path: str, content: bytes) -> str:
-        """Return the identity of bytes that were just read at a path."""
-        return self.below.identity(path, content)
 
 
 def narrowed(tree: Tree, access: Access) -> Tree:
-    """Return what of a tree an access lets be seen; the tree itself where that is everything."""
+    """Return the part of a tree that an access lets the caller see; the tree itself where that is everything."""
     return NarrowedTree(tree, access) if access.is_narrow else tree
 
 
 def access_to(tree: Tree) -> Access:
-    """Return what a tree is narrowed to."""
+    """Return the access that a tree is narrowed to."""
     while isinstance(tree, OverlaidTree):
         tree = tree.below
     return tree.access if isinstance(tree, NarrowedTree) else EVERYTHING
 
 
 class MissingWing(Struct, frozen=True):
-    """A wing that lives elsewhere and is not read: why, what to type, and the line of the settings that names it."""
+    """A wing of another repository that is not read: why, what to type, and the line of the settings about it."""
 
     name: str
     message: str
@@ -135,24 +121,18 @@ class MissingWing(Struct, frozen=True):
     line: int
 
 
-class JoinedTree(Struct):
-    """A tree and, beside its own wings, others: each is a tree of its own whose paths count from the wing's folder.
+class JoinedTree(TreeView):
+    """A tree together with wings from elsewhere; the paths of each of their trees count from the wing's folder.
 
-    `missing` are wings that ought to be here and are not; nobody can tell what they hold.
+    `missing` are wings that should be here and are not; nobody can tell what is in them.
     """
 
-    below: Tree
     wings: Mapping[str, Tree]
     missing: tuple[MissingWing, ...] = ()
     _listed: tuple[TreeFile, ...] | None = None
 
-    @property
-    def name(self) -> str:
-        """Return the name of the tree below."""
-        return self.below.name
-
     def files(self) -> tuple[TreeFile, ...]:
-        """Return all files, those of the joined wings with the wing's name in front, sorted by path."""
+        """Return all files, sorted by path."""
         if self._listed is None:
             joined = [
                 file.with_changes(path=f"{wing}/{file.path}")
@@ -163,57 +143,39 @@ class JoinedTree(Struct):
         return self._listed
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        """Yield each path with its bytes, in the order asked, each tree being asked once."""
+        """Yield each path with its bytes, in the given order; each tree is read once."""
+        by_wing: dict[str, list[str]] = {}
+        for path in paths:
+            wing, _, rest = path.partition("/")
+            by_wing.setdefault(wing if wing in self.wings else "", []).append(rest if wing in self.wings else path)
         found: dict[str, bytes | Unreadable] = {}
-        for wing, own in self._by_wing(paths).items():
-            prefix = f"{wing}/" if wing in self.wings else ""
-            found.update((prefix + path, content) for path, content in self._tree(wing).read(own))
+        for wing, own in by_wing.items():
+            prefix = f"{wing}/" if wing else ""
+            found |= {prefix + path: content for path, content in self.wings.get(wing, self.below).read(own)}
         for path in paths:
             yield path, found[path]
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        """Return the identity of each file's bytes."""
-        known = {file.path: file.digest for file in files if file.digest and self._wing(file.path) in self.wings}
-        return self.below.digests([file for file in files if self._wing(file.path) not in self.wings]) | known
-
-    def identity(self, path: str, content: bytes) -> str:
-        """Return the identity of bytes that were just read at a path."""
-        wing = self._wing(path)
-        return self._tree(wing).identity(path.removeprefix(f"{wing}/") if wing in self.wings else path, content)
-
-    def _by_wing(self, paths: Sequence[str]) -> dict[str, list[str]]:
-        """Return the paths as each tree counts them, those of the tree below under an empty name."""
-        found: dict[str, list[str]] = {}
-        for path in paths:
-            wing = self._wing(path)
-            if wing in self.wings:
-                found.setdefault(wing, []).append(path[len(wing) + 1 :])
-            else:
-                found.setdefault("", []).append(path)
-        return found
-
-    def _tree(self, wing: str) -> Tree:
-        return self.wings.get(wing, self.below)
-
-    @staticmethod
-    def _wing(path: str) -> str:
-        return path.partition("/")[0]
+        """Return the digest of each file; git lists those of the joined wings."""
+        own = [file for file in files if file.path.partition("/")[0] not in self.wings]
+        joined = {file.path: file.digest for file in files if file.path.partition("/")[0] in self.wings and file.digest}
+        return self.below.digests(own) | joined
 
 
 def fetched_wings(tree: Tree) -> frozenset[str]:
-    """Return the names of the wings that are read from elsewhere, of those that are seen."""
-    joined, access = _joined_in(tree)
+    """Return the names of the visible wings that are read from elsewhere."""
+    joined, access = _find_joined(tree)
     return frozenset(wing for wing in joined.wings if access.reads(wing)) if joined is not None else frozenset()
 
 
 def missing_wings(tree: Tree) -> tuple[MissingWing, ...]:
-    """Return the wings that live elsewhere and are not read, of those that may be seen."""
-    joined, access = _joined_in(tree)
+    """Return the wings from elsewhere that are not read, of those that the caller may see."""
+    joined, access = _find_joined(tree)
     return tuple(one for one in joined.missing if access.reads(one.name)) if joined is not None else ()
 
 
-def _joined_in(tree: Tree) -> tuple[JoinedTree | None, Access]:
-    """Return the joined tree below changes, narrowings and whatever else lies over it, and what is seen of it."""
+def _find_joined(tree: Tree) -> tuple[JoinedTree | None, Access]:
+    """Return the joined tree below other views, and the access that it is narrowed to."""
     access = EVERYTHING
     inner: Tree | None = tree
     while inner is not None and not isinstance(inner, JoinedTree):

@@ -1,4 +1,4 @@
-"""A limit to how long a question may take: whoever reads files past it is stopped."""
+"""Limit the time of a question: reading files past the deadline raises."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.store.tree import Tree, TreeFile, Unreadable
+from mdmem.store.tree import TreeFile, TreeView, Unreadable
 from mdmem.store.workspace.workspace import Workspace
 
 Clock = Callable[[], float]
 
 
-# No `Exception`: the index takes every one that a damaged file raises for damage, and would be thrown away.
+# Not an `Exception`: the index takes any of those for damage, and would be rebuilt.
 class OverdueError(BaseException):
     """The time for an answer is over."""
 
@@ -30,16 +30,10 @@ class Deadline(Struct, frozen=True):
             raise OverdueError
 
 
-class TimedTree(Struct, frozen=True):
+class TimedTree(TreeView):
     """A tree that gives no file past a deadline."""
 
-    below: Tree
     deadline: Deadline
-
-    @property
-    def name(self) -> str:
-        """Return what people call the tree."""
-        return self.below.name
 
     def files(self) -> tuple[TreeFile, ...]:
         """Return everything below the root."""
@@ -54,14 +48,10 @@ class TimedTree(Struct, frozen=True):
             yield path, content
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        """Return the content's identity of each file that can be read, by path."""
+        """Return the digest of each file that can be read, by path."""
         found = self.below.digests(files)
         self.deadline.check()
         return found
-
-    def identity(self, path: str, content: bytes) -> str:
-        """Return the identity of bytes that were just read at a path."""
-        return self.below.identity(path, content)
 
 
 def within(workspace: Workspace, seconds: float, *, clock: Clock) -> Workspace:

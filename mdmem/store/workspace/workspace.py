@@ -179,14 +179,6 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         """Return the same root at another snapshot; what both have in common is parsed once."""
         return replace(self, snapshot=snapshot, parts=Parts())
 
-    def beside_index(self, commit: str) -> Self:
-        """Return the same root at a commit, of which this one, git's index, holds most."""
-        index, at = self.whole_tree, self.at(Snapshot(revision=commit))
-        if not isinstance(index, GitTree):
-            return at
-        name = _named(commit, commit)
-        return at.over(self._joined(GitTree(index.repository, index.under, commit, name, beside=index)))
-
     def as_of(self, said: str | None) -> Self:
         """Return the same root at a revision, or at a date and judged on that day; itself where nothing is said.
 
@@ -369,11 +361,6 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     def state_folder(self) -> Path:
         """Return the folder of what nothing else holds: the lock of the writers, pending writes, times."""
         return self._places.state
-
-    @property
-    def index_folder(self) -> Path:
-        """Return the folder of what is derived from this worktree alone."""
-        return self._places.index
 
     @property
     def cache_folder(self) -> Path:
