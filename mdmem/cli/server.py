@@ -19,7 +19,6 @@ from mdmem.cli.common import (
 )
 from mdmem.cli.completion import complete_wing
 from mdmem.cli.filters import split_values
-from mdmem.lsp.handshake import Greeting
 from mdmem.mcp.session import Session
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access
@@ -159,7 +158,7 @@ def _access(wings: tuple[str, ...]) -> Access:
 def lsp_command(given: Globals) -> int:
     """Serve the memory to a text editor over standard input and output; the editor starts this.
 
-    Findings as one types, completion, hover, links and actions in the files of a memory; in code, what binds it.
+    Show findings as you type, completion, hover, links and actions in the files of a memory, and the rules for code.
     `mdmem guide editors` has the lines for each editor.
     """
     if find_spec("pygls") is None or find_spec("lsprotocol") is None:
@@ -169,13 +168,10 @@ def lsp_command(given: Globals) -> int:
         raise click.UsageError("standard input or output is closed; an editor keeps both open")
     if sys.stdin.isatty():
         given.remark("waiting for an editor on standard input; Ctrl-C ends this")
-    source, target = sys.stdin.buffer, sys.stdout.buffer
-    first = Greeting(source, target).answer()
-    if first is None:
-        return 0
-    from mdmem.lsp.roots import Roots
-    from mdmem.lsp.server import Server, serve
+    from mdmem.lsp.serve import serve
 
     environment = {**os.environ, "MDMEM_ROOT": str(Path(given.root).absolute())} if given.root else os.environ
-    serve(Server(Roots(environment=environment, today=today)), first, source, target)
+    # A command ends before garbage matters; a server does not.
+    gc.enable()
+    serve(environment, today)
     return 0

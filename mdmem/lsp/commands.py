@@ -1,43 +1,200 @@
-"""What somebody asks the server by name, about a file or all of them: why an entry binds, what the checks find."""
+"""Carry out the commands that an editor calls by name, for keys, lenses, and editors that ask for a reason first."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
 
-from mdmem.lsp.choice import say, show
-from mdmem.lsp.place import EditorPage, is_here
+from lsprotocol import types
+
+from mdmem.errors import MdmemError, UsageError, shown_message
+from mdmem.lsp.actions import approval, deprecation, doubt, succession, supersession, verification
+from mdmem.lsp.edit import proved_edit
+from mdmem.lsp.memory import Document
 from mdmem.lsp.server import Server
-from mdmem.lsp.texts import plain_line, standing
+from mdmem.lsp.show import SHOW, plain_line, reason_of, standing
+from mdmem.model.entry import EntryType
 from mdmem.model.finding import Severity
+from mdmem.render.words import count
+from mdmem.write.change_set import ChangeSet
+from mdmem.write.create import Draft, address_of, compose, create, place_of, refuse_taken, require_wing
 
 
-def why(server: Server, uri: str = "") -> None:
-    """List the chain of the entry that a file is, the oldest first, each with how it stands and why it took over."""
-    found = server.roots.page(uri)
-    page = EditorPage(*found) if found is not None else None
-    if page is None or page.address is None or page.entry is None:
-        say(server, "no entry stands in this file")
-        return
-    session, catalog = page.session, page.session.catalog
-    chain = [one for one in catalog.lineage.chain(page.address) if is_here(session, one)]
-    targets = []
-    for one in chain:
-        entry = catalog.entries[one]
-        reason = entry.reason or entry.why_ended
-        told = f"{one} ({standing(catalog, one, session.today())}){f': {reason}' if reason else ''}"
-        targets.append({"title": plain_line(told), "uri": session.uri_of(entry.path)})
-    show(server, f"the chain of {page.address}, the oldest first", targets)
+def register_commands(server: Server) -> None:
+    """Offer every command to the editor."""
+    for name, command in (
+        (SHOW, show),
+        ("mdmem.why", why),
+        ("mdmem.check", check),
+        ("mdmem.new", new),
+        ("mdmem.approve", approve),
+        ("mdmem.verify", verify),
+        ("mdmem.change", review),
+        ("mdmem.deprecate", deprecate),
+        ("mdmem.supersede", supersede),
+    ):
+        server.command(name)(_guarded(name, command))
 
 
-def check(server: Server) -> None:
-    """Look at the files anew, tell the findings of all, and say how many there are."""
+def _guarded(name: str, command: Callable[..., None]) -> Callable[..., None]:
+    @wraps(command)
+    def run(ls: Server, *arguments: object) -> None:
+        ls.guarded(name, lambda: command(ls, *arguments))
+
+    return run
+
+
+def show(ls: Server, message: str, targets: list[dict[str, str]]) -> None:
+    """Show the file of the only target, or let the user choose one; an editor that shows no file gets their names."""
+    uris = {one["title"]: one["uri"] for one in targets if one.get("uri", "").startswith("file:") and "title" in one}
+    window = ls.client_capabilities.window
+    if uris and (window is None or window.show_document is None):
+        ls.show_message(f"{message}: {'; '.join(uris)}")
+    elif len(uris) == 1:
+        _show_file(ls, *uris.values())
+    elif uris:
+        choices = [types.MessageActionItem(title) for title in uris]
+        request = types.ShowMessageRequestParams(types.MessageType.Info, message, choices)
+        ls.window_show_message_request(request, lambda taken: _show_file(ls, uris[taken.title]) if taken else None)
+
+
+def _show_file(ls: Server, uri: str) -> None:
+    ls.window_show_document(types.ShowDocumentParams(uri, take_focus=True))
+
+
+def why(ls: Server, uri: str) -> None:
+    """List the chain of an entry, the oldest first, each with how it stands and its reason."""
+    with _showing_errors(ls):
+        document = _document(ls, uri)
+        memory, address = document.memory, _address(document)
+        chain = [one for one in memory.catalog.lineage.chain(address) if memory.has_file(one)]
+        targets = [
+            {
+                "title": plain_line(f"{one} ({standing(memory, one)}){reason_of(memory, one)}"),
+                "uri": memory.uri_of(f"{one}.md"),
+            }
+            for one in chain
+        ]
+        show(ls, f"the chain of {address}, the oldest first", targets)
+
+
+def check(ls: Server) -> None:
+    """Check every memory again, publish the findings, and say how many there are."""
     counts: Counter[Severity] = Counter()
-    for session in server.roots.all_known():
-        server.publisher.rest(session)
-        counts.update(finding.weight for finding in session.findings)
-    told = ", ".join(_counted(one, counts[one]) for one in Severity if counts[one])
-    say(server, f"mdmem check: {told or 'nothing wrong'}")
+    for memory in ls.memories.all_known():
+        ls.publisher.publish(memory)
+        counts.update(finding.weight for finding in memory.findings)
+    plurals = {Severity.INFO: "info"}
+    listed = ", ".join(count(counts[one], one.value, plurals.get(one, "")) for one in Severity if counts[one])
+    ls.show_message(f"mdmem check: {listed or 'nothing wrong'}")
 
 
-def _counted(severity: Severity, count: int) -> str:
-    return f"{count} {severity.value}{'s' if count > 1 and severity is not Severity.INFO else ''}"
+def new(ls: Server, uri: str, type_: str, place: str, title: str) -> None:
+    """Create an entry in the memory of a file, as `mdmem new` does, and show it."""
+
+    def plan(document: Document) -> ChangeSet:
+        workspace = document.memory.workspace
+        if type_ not in list(EntryType):
+            raise UsageError(f"`{type_}` is no type; write {', '.join(EntryType)}")
+        kind = EntryType(type_)
+        draft = Draft(type=kind, place=place_of(workspace, kind, place or None), title=title)
+        address = address_of(draft)
+        require_wing(workspace, address)
+        refuse_taken(workspace, address)
+        return create(address, compose(draft, today=document.memory.today()))
+
+    def show_new(document: Document, change_set: ChangeSet) -> None:
+        path = change_set.changes[0].path
+        show(ls, path, [{"title": path, "uri": document.memory.uri_of(path)}])
+
+    _apply(ls, uri, f"New {type_}", plan, show_new)
+
+
+def approve(ls: Server, uri: str) -> None:
+    """Approve a draft."""
+    _apply(ls, uri, "Approve", lambda document: approval(document, _address(document)))
+
+
+def verify(ls: Server, uri: str) -> None:
+    """Record that an entry is still true today."""
+    _apply(ls, uri, "Verify", lambda document: verification(document, _address(document)))
+
+
+def review(ls: Server, uri: str, reason: str) -> None:
+    """Put an entry under review."""
+    _apply(ls, uri, "Put under review", lambda document: doubt(document, _address(document), reason))
+
+
+def deprecate(ls: Server, uri: str, reason: str) -> None:
+    """Deprecate an entry that nothing replaces."""
+    _apply(ls, uri, "Deprecate", lambda document: deprecation(document, _address(document), reason))
+
+
+def supersede(ls: Server, uri: str, by: str, reason: str) -> None:
+    """Supersede an entry by the entry of an address, or by a new draft of a title."""
+
+    def plan(document: Document) -> ChangeSet:
+        address, entries = _address(document), document.memory.catalog.entries
+        if by in entries:
+            return supersession(document, address, by=by, reason=reason)
+        return succession(document, entries[address], by, reason)
+
+    _apply(ls, uri, "Supersede", plan)
+
+
+def _apply(
+    ls: Server,
+    uri: str,
+    label: str,
+    plan: Callable[[Document], ChangeSet],
+    then: Callable[[Document, ChangeSet], None] | None = None,
+) -> None:
+    """Plan a change of a file's memory, and send it to the editor as an edit."""
+    with _showing_errors(ls):
+        document = _document(ls, uri)
+        if not document.memory.abilities.applies_edits:
+            raise UsageError("this editor applies no edits of a command; use the command line")
+        change_set = plan(document)
+        edit = proved_edit(document.memory, change_set)
+        remarks = "; ".join(change_set.remarks)
+        if edit is None:
+            ls.show_message(remarks or "nothing to change")
+            return
+
+        def finish(result: types.ApplyWorkspaceEditResult) -> None:
+            if not result.applied:
+                ls.show_message(result.failure_reason or "the editor changed nothing", types.MessageType.Warning)
+                return
+            if remarks:
+                ls.show_message(remarks)
+            if then is not None:
+                then(document, change_set)
+
+        ls.workspace_apply_edit(types.ApplyWorkspaceEditParams(edit, f"mdmem: {label}"), finish)
+
+
+def _document(ls: Server, uri: str) -> Document:
+    """Return a file as it is now, also for an editor that watches no files."""
+    document = ls.memories.document(uri)
+    if document is not None and document.memory.refresh():
+        document = ls.memories.document(uri)
+    if document is None:
+        raise UsageError("this file belongs to no memory")
+    return document
+
+
+def _address(document: Document) -> str:
+    if document.address is None or document.entry is None:
+        raise UsageError(f"`{document.path or document.uri}` is no entry that can be parsed")
+    return document.address
+
+
+@contextmanager
+def _showing_errors(ls: Server) -> Iterator[None]:
+    """Show an error to the user in one sentence: most editors hide that a command failed."""
+    try:
+        yield
+    except MdmemError as error:
+        ls.show_message(shown_message(str(error)), types.MessageType.Warning)

@@ -12,15 +12,14 @@ from builders import TODAY, environment
 from lsprotocol import types
 from processes import python
 
-from mdmem.lsp.buffer import Buffer
-from mdmem.lsp.code_actions import code_actions
-from mdmem.lsp.roots import Roots
-from mdmem.lsp.session import EditorSession
+from mdmem.lsp.actions import code_actions
+from mdmem.lsp.memories import Memories
+from mdmem.lsp.memory import Document
 
-# A server that takes an editor to be at rest sooner than somebody who types would.
+# A server that checks sooner than somebody who types would want.
 _BRIEF = """\
-from mdmem.lsp import publisher
-publisher._REST = 0.05
+from mdmem.lsp import diagnostics
+diagnostics._DELAY = 0.05
 import runpy
 runpy.run_module("mdmem", run_name="__main__")
 """
@@ -29,60 +28,63 @@ _PATIENCE = 60
 
 
 class Hand:
-    """The open texts of an editor without a process: what a feature is given is `hand.page(path)` and its params.
+    """The open documents of an editor without a process; a feature is called with `hand.document(path)` and its params.
 
-    A place in a text is said by the text itself: `hand.at("a/b/c.md", "supers|edes")` is where the bar stands.
+    A position is told by the text itself: `hand.at("a/b/c.md", "supers|edes")` is where the bar is.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        said = environment(XDG_CACHE_HOME=str(folder / ".cache"))
-        self.roots = Roots(environment=said, today=lambda: date.fromisoformat(TODAY))
+        variables = environment(XDG_CACHE_HOME=str(folder / ".cache"))
+        self.memories = Memories(environment=variables, today=lambda: date.fromisoformat(TODAY))
 
     def uri(self, path: str) -> str:
         return (self.folder / path).as_uri()
 
-    def open(self, path: str, text: str | None = None) -> tuple[EditorSession, Buffer]:
-        """Open a file, with another text than it has where one is given, and return its memory and its buffer."""
-        read = (self.folder / path).read_bytes().decode("utf-8", "replace") if text is None else text
-        self.roots.open(self.uri(path), read, 1)
-        found = self.roots.page(self.uri(path))
-        assert found is not None, f"{path} belongs to no memory"
-        return found
-
-    def type(self, path: str, old: str, new: str) -> tuple[EditorSession, Buffer]:
-        """Put a text in the place of another, as an editor sends it."""
-        buffer = self.roots.buffer(self.uri(path))
-        assert buffer is not None
-        start = buffer.text.index(old)
-        change = types.TextDocumentContentChangePartial(buffer.range_of(start, start + len(old)), new)
-        self.roots.change(buffer.changed([change], (buffer.version or 0) + 1))
-        return self.page(path)
-
-    def page(self, path: str) -> tuple[EditorSession, Buffer]:
-        """Return the memory and the text of a file, be it open or not."""
-        found = self.roots.page(self.uri(path))
-        assert found is not None, f"{path} belongs to no memory"
-        return found
-
-    def document(self, path: str) -> types.TextDocumentIdentifier:
+    def named(self, path: str) -> types.TextDocumentIdentifier:
         return types.TextDocumentIdentifier(self.uri(path))
+
+    def open(self, path: str, text: str | None = None) -> Document:
+        """Open a file, with another text than it has where one is given."""
+        read = (self.folder / path).read_bytes().decode("utf-8", "replace") if text is None else text
+        return self._put(path, read, 1)
+
+    def _put(self, path: str, text: str, version: int) -> Document:
+        item = types.TextDocumentItem(self.uri(path), "markdown", version, text)
+        self.memories.workspace.put_text_document(item)
+        self.memories.update(self.uri(path))
+        return self.document(path)
+
+    def close(self, path: str) -> None:
+        self.memories.workspace.remove_text_document(self.uri(path))
+        self.memories.close(self.uri(path))
+
+    def type(self, path: str, old: str, new: str) -> Document:
+        """Put a text in the place of another."""
+        before = self.document(path)
+        assert old in before.text
+        return self._put(path, before.text.replace(old, new, 1), (before.version or 0) + 1)
+
+    def document(self, path: str) -> Document:
+        """Return a file of a memory, be it open or not."""
+        found = self.memories.document(self.uri(path))
+        assert found is not None, f"{path} belongs to no memory"
+        return found
 
     def at(self, path: str, marked: str) -> types.Position:
         """Return the position of the bar in a piece of a file's text."""
         before, _, after = marked.partition("|")
-        _, buffer = self.page(path)
-        return buffer.position_at(buffer.text.index(before + after) + len(before))
+        document = self.document(path)
+        return document.position_at(document.text.index(before + after) + len(before))
 
     def actions(
         self, path: str, where: int | str = 0, *, only: str | None = None, by_itself: bool = False
     ) -> list[types.CodeAction]:
-        """Return what is offered on a line, or where the bar stands; `by_itself` the editor asks at each step."""
+        """Return what is offered on a line, or at the bar; `by_itself` the editor asks at each move of the cursor."""
         at = types.Position(where, 0) if isinstance(where, int) else self.at(path, where)
         trigger = types.CodeActionTriggerKind.Automatic if by_itself else types.CodeActionTriggerKind.Invoked
         context = types.CodeActionContext([], only=[only] if only else None, trigger_kind=trigger)
-        params = types.CodeActionParams(self.document(path), types.Range(at, at), context)
-        return code_actions(*self.page(path), params)
+        return code_actions(self.document(path), types.CodeActionParams(self.named(path), types.Range(at, at), context))
 
     def apply(self, edit: types.WorkspaceEdit | None) -> None:
         """Carry out an edit as an editor does: texts that are not open are opened, files that move are saved before."""
@@ -91,43 +93,41 @@ class Hand:
             if isinstance(one, types.TextDocumentEdit):
                 self._edit(one)
             elif isinstance(one, types.CreateFile):
-                file = self._file(one.uri)
+                file = self.folder / self._path(one.uri)
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.touch(exist_ok=False)
             elif isinstance(one, types.RenameFile):
-                self.save(one.old_uri)
-                self.roots.close(one.old_uri)
-                new = self._file(one.new_uri)
+                old, new = self._path(one.old_uri), self.folder / self._path(one.new_uri)
+                self.save(old)
+                self.close(old)
                 assert not new.exists()
                 new.parent.mkdir(parents=True, exist_ok=True)
-                self._file(one.old_uri).rename(new)
-                self.open(new.relative_to(self.folder).as_posix())
+                (self.folder / old).rename(new)
+                self.open(self._path(one.new_uri))
         self.look()
 
     def _edit(self, one: types.TextDocumentEdit) -> None:
-        uri = one.text_document.uri
-        buffer = self.roots.buffer(uri)
-        assert one.text_document.version == (buffer.version if buffer is not None else None)
-        if buffer is None:
-            _, buffer = self.open(self._file(uri).relative_to(self.folder).as_posix())
+        path = self._path(one.text_document.uri)
+        opened = self.memories.workspace.text_documents.get(self.uri(path))
+        assert one.text_document.version == (opened.version if opened is not None else None)
+        document = self.document(path) if opened is not None else self.open(path)
         edits = [edit for edit in one.edits if isinstance(edit, types.TextEdit)]
-        whole = types.TextDocumentContentChangeWholeDocument(applied(buffer.text, edits))
-        self.roots.change(buffer.changed([whole], (buffer.version or 0) + 1))
+        self._put(path, applied(document.text, edits), (document.version or 0) + 1)
 
-    def _file(self, uri: str) -> Path:
-        return self.folder / uri.removeprefix(f"{self.folder.as_uri()}/")
+    def _path(self, uri: str) -> str:
+        return uri.removeprefix(f"{self.folder.as_uri()}/")
 
-    def save(self, *uris: str) -> None:
-        """Write open texts, all where none is named, and look at the disk."""
-        for session in self.roots:
-            for buffer in session.buffers.values():
-                if not uris or buffer.uri in uris:
-                    self._file(buffer.uri).write_bytes(buffer.data)
+    def save(self, *paths: str) -> None:
+        """Write open documents, all where none is named, and read the disk again."""
+        for memory in self.memories.opened.values():
+            for document in memory.documents.values():
+                if not paths or self._path(document.uri) in paths:
+                    (self.folder / self._path(document.uri)).write_bytes(document.data)
         self.look()
 
     def look(self) -> None:
-        for session in self.roots:
-            session.look()
+        for memory in self.memories.opened.values():
+            memory.refresh()
 
 
 def applied(text: str, edits: Sequence[types.TextEdit]) -> str:

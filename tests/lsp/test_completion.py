@@ -7,12 +7,9 @@ import pytest
 from editors import Hand
 from lsprotocol import types
 from memories import THREADS
-from msgspec.structs import replace
 
 from mdmem.checks.run import CheckRequest, check
-from mdmem.lsp.completion import completion, resolve
-from mdmem.lsp.session import EditorSession
-from mdmem.model.access import Access
+from mdmem.lsp.completion import complete, resolve_completion
 
 NEW = "memory/nav/rules/new-rule.md"
 FRONT = "---\ntype: decision\nstatus: active\ncreated_at: 2026-03-05\n{}\n---\n\nWe do.\n"
@@ -21,10 +18,10 @@ FRONT = "---\ntype: decision\nstatus: active\ncreated_at: 2026-03-05\n{}\n---\n\
 def offered(hand: Hand, text: str, path: str = NEW) -> Sequence[types.CompletionItem]:
     """Return what is offered at the bar in a text; the text is let go."""
     before, _, after = text.partition("|")
-    session, buffer = hand.open(path, before + after)
-    params = types.CompletionParams(hand.document(path), buffer.position_at(len(before)))
-    found = completion(session, buffer, params)
-    hand.roots.close(hand.uri(path))
+    document = hand.open(path, before + after)
+    params = types.CompletionParams(hand.named(path), document.position_at(len(before)))
+    found = complete(document, params)
+    hand.close(path)
     return [] if found is None else sorted(found.items, key=lambda item: item.sort_text or "")
 
 
@@ -36,11 +33,11 @@ def taken(hand: Hand, text: str, label: str) -> str:
     """Return a text once one of the offers was taken."""
     item = next(item for item in offered(hand, text) if item.label == label)
     whole = text.replace("|", "")
-    _, buffer = hand.open(NEW, whole)
-    hand.roots.close(hand.uri(NEW))
+    document = hand.open(NEW, whole)
+    hand.close(NEW)
     assert isinstance(item.text_edit, types.TextEdit)
     where = item.text_edit.range
-    start, end = buffer.offset_at(where.start), buffer.offset_at(where.end)
+    start, end = document.offset_at(where.start), document.offset_at(where.end)
     assert (item.filter_text or item.label).find(whole[start : text.index("|")]) >= 0, "a client would leave it out"
     return whole[:start] + item.text_edit.new_text + whole[end:]
 
@@ -83,7 +80,7 @@ def test_addresses_that_are_in_force_come_first_and_other_projects_not_at_all(re
     assert not any(one.startswith("shop/") for one in found)
     item = offered(reader, FRONT.format("see: [|]"))[-1]
     assert item.tags == [types.CompletionItemTag.Deprecated]
-    assert "ended → nav/architecture/threads" in (item.detail or "")
+    assert "superseded → nav/architecture/threads" in (item.detail or "")
 
 
 @pytest.mark.parametrize(
@@ -107,22 +104,12 @@ def test_an_address_that_the_field_names_is_not_offered_again(reader: Hand) -> N
     assert "ros/rules/clocks" not in labels(reader, FRONT.format("see: [ros/rules/clocks, |]"))
 
 
-def test_a_wing_that_is_hidden_is_never_offered(reader: Hand) -> None:
-    known, buffer = reader.page(THREADS)
-    session = EditorSession(known.location, known.environment, known.today)
-    session.disk = replace(session.disk, access=Access(readable=frozenset({"nav"})))
-    params = types.CompletionParams(reader.document(THREADS), reader.at(THREADS, "[nav/architecture/|one-thread]"))
-    found = completion(session, buffer, params)
-    assert found is not None
-    assert {item.label.split("/")[0] for item in found.items} == {"nav"}
-
-
 def test_an_offered_address_says_what_its_entry_says(reader: Hand) -> None:
     item = next(one for one in offered(reader, "---\nsee: [|]\n", THREADS) if one.label == "nav/rules/callbacks")
-    told = resolve(reader.roots, item).documentation
+    told = resolve_completion(reader.memories, item).documentation
     assert isinstance(told, types.MarkupContent)
     assert "A callback must not block." in told.value
-    assert resolve(reader.roots, types.CompletionItem("x", data=7)).documentation is None
+    assert resolve_completion(reader.memories, types.CompletionItem("x", data=7)).documentation is None
 
 
 def test_paths_of_the_code_with_the_files_that_they_meet(reader: Hand) -> None:
@@ -144,9 +131,9 @@ def test_an_entry_in_an_empty_file_leaves_no_finding_once_it_is_filled_in(reader
     assert labels(reader, "|", "memory/nav/conventions/x.md")[0] == "pattern", "what the settings' rooms are for"
     for item in found:
         text = filled(item)
-        session, _ = reader.open(NEW, text)
-        codes = {one.code for one in check(session.workspace, CheckRequest()).findings if one.place.path in NEW}
-        reader.roots.close(reader.uri(NEW))
+        document = reader.open(NEW, text)
+        codes = {one.code for one in check(document.memory.workspace, CheckRequest()).findings if one.place.path in NEW}
+        reader.close(NEW)
         assert codes == set(), text
 
 

@@ -8,9 +8,8 @@ from editors import Hand
 from lsprotocol import types
 from memories import NODE, ONE, RULE, THREADS
 
-from mdmem.lsp.hover import hover
-from mdmem.lsp.options import EditorSkills
-from mdmem.model.finding import Finding, Place
+from mdmem.lsp.client import Abilities
+from mdmem.lsp.show import hover
 
 NEW = "memory/nav/rules/new-rule.md"
 
@@ -18,26 +17,26 @@ NEW = "memory/nav/rules/new-rule.md"
 def told(hand: Hand, text: str, path: str = NEW) -> str:
     """Return what is told at the bar in a text; the text is let go."""
     before, _, after = text.partition("|")
-    session, buffer = hand.open(path, before + after)
-    found = hover(session, buffer, types.HoverParams(hand.document(path), buffer.position_at(len(before))))
-    hand.roots.close(hand.uri(path))
+    document = hand.open(path, before + after)
+    found = hover(document, types.HoverParams(hand.named(path), document.position_at(len(before))))
+    hand.close(path)
     return "" if found is None or not isinstance(found.contents, types.MarkupContent) else found.contents.value
 
 
 def test_an_address_tells_its_entry_with_its_chain_and_reasons(reader: Hand) -> None:
     assert told(reader, "---\r\ntitle: 😀ü\r\nsee: [nav/architecture/one-|thread]\r\n---\r\n").splitlines() == [
         "```text",
-        "decision · replaced",
+        "decision · superseded",
         "Use one thread",
         "nav/architecture/one-thread",
         "",
-        "> nav/architecture/one-thread (ended)",
-        "  nav/architecture/threads (in force): two actions contend",
+        "> nav/architecture/one-thread (superseded)",
+        "  nav/architecture/threads (current): two actions contend",
         "",
         "We decided.",
         "```",
     ]
-    assert "decision · in force · nav team" in told(reader, "[see: nav/architecture/|threads]")
+    assert "decision · current · nav team" in told(reader, "[see: nav/architecture/|threads]")
 
 
 @pytest.mark.parametrize(
@@ -53,21 +52,21 @@ def test_other_things_tell_what_they_mean(reader: Hand, text: str, said: str) ->
     assert said in told(reader, text)
 
 
-@pytest.mark.parametrize(
-    "text", ["|", "pro|se", "---\nno|pe: x\n---\n", "[see: no/such/|entry]", "---\nignore: {no|pe: x}\n"]
-)
-def test_nothing_is_told_of_what_means_nothing(reader: Hand, text: str) -> None:
-    assert told(reader, text) == ""
+@pytest.mark.parametrize("text", ["We decided, |so.", "We decided `ros/rules/|clocks`."])
+def test_nothing_is_told_of_prose_and_code(reader: Hand, text: str) -> None:
+    front = "---\ntype: decision\nstatus: active\ncreated_at: 2026-03-05\ntitle: T\n---\n\n"
+    assert told(reader, front + text) == ""
 
 
 def test_a_place_beyond_the_text_is_its_end(reader: Hand) -> None:
-    session, buffer = reader.page(THREADS)
-    params = types.HoverParams(reader.document(THREADS), types.Position(9_999, 9_999))
-    assert hover(session, buffer, params) is None
+    document = reader.document(THREADS)
+    params = types.HoverParams(reader.named(THREADS), types.Position(9_999, 9_999))
+    assert hover(document, params) is None
 
 
 def test_what_a_hostile_entry_says_stays_within_the_fence(reader: Hand) -> None:
-    lines = told(reader, "[see: ros/rules/|hostile]").splitlines()
+    front = "---\ntype: decision\nstatus: active\ncreated_at: 2026-03-05\ntitle: T\n---\n\n"
+    lines = told(reader, f"{front}We do, for we tried. [see: ros/rules/|hostile]\n").splitlines()
     assert (lines[0], lines[-1]) == ("```text", "```")
     inner = "\n".join(lines[1:-1])
     assert "```" not in inner
@@ -77,23 +76,21 @@ def test_what_a_hostile_entry_says_stays_within_the_fence(reader: Hand) -> None:
 
 
 def test_an_editor_without_markdown_gets_no_fences(reader: Hand) -> None:
-    session, _ = reader.page(THREADS)
-    session.skills = EditorSkills(markdown=False)
+    document = reader.document(THREADS)
+    document.memory.abilities = Abilities(markdown=False)
     said = told(reader, "[see: nav/architecture/|threads]")
-    session.skills = EditorSkills()
-    assert said.startswith("decision · in force · nav team\nUse two threads\n")
+    document.memory.abilities = Abilities()
+    assert said.startswith("decision · current · nav team\nUse two threads\n")
 
 
 def test_a_finding_tells_what_it_means(reader: Hand) -> None:
-    session, _ = reader.open(RULE)
-    session.findings = (Finding("vague-invariant", "x", Place("nav/rules/callbacks.md", 9, 1, 4)),)
-    where = types.HoverParams(reader.document(RULE), types.Position(8, 2))
-    found = hover(*reader.page(RULE), where)
-    session.findings = ()
-    reader.roots.close(reader.uri(RULE))
+    reader.open(RULE)
+    document = reader.type(RULE, "status: active", "status: actve")
+    found = hover(document, types.HoverParams(reader.named(RULE), reader.at(RULE, "act|ve")))
+    reader.close(RULE)
     assert found is not None
     assert isinstance(found.contents, types.MarkupContent)
-    assert "vague-invariant (" in found.contents.value
+    assert "unknown-status (" in found.contents.value
 
 
 def test_code_tells_its_rules_on_the_first_line_and_the_entries_that_it_names(reader: Hand) -> None:
@@ -110,10 +107,12 @@ def test_code_tells_its_rules_on_the_first_line_and_the_entries_that_it_names(re
 
 def test_code_tells_how_many_rules_bind_whatever_the_file_is(hand: Hand) -> None:
     write_entry(hand.folder / "memory", "nav/rules/spin", type="invariant", title="Spin once", applies_to=["src/*.py"])
-    assert told(hand, "|x = 1\n", "src/a.py") == "```text\ninvariant: Spin once\n+1 that always binds\n```"
+    assert told(hand, "|x = 1\n", "src/a.py") == "```text\ninvariant: Spin once\n+1 that applies everywhere\n```"
 
 
 def test_an_entry_that_cannot_be_read_says_so(reader: Hand) -> None:
     reader.open(ONE, "---\ntype: [\n---\n")
-    assert "nav/architecture/one-thread cannot be read\nline 3: " in told(reader, "[see: nav/architecture/one|-thread]")
-    reader.roots.close(reader.uri(ONE))
+    assert "nav/architecture/one-thread cannot be parsed\nline 3: " in told(
+        reader, "[see: nav/architecture/one|-thread]"
+    )
+    reader.close(ONE)

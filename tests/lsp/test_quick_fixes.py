@@ -14,12 +14,9 @@ from test_cases import CASES, facts_of, settings_of
 
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
-from mdmem.lsp.buffer import Buffer, over_file
-from mdmem.lsp.code_actions import resolve
-from mdmem.lsp.findings import SessionFindings
-from mdmem.lsp.options import EditorSkills
-from mdmem.lsp.session import EditorSession
-from mdmem.lsp.workspace_edit import edit_of, text_edits
+from mdmem.lsp.client import Abilities
+from mdmem.lsp.edit import edit_of, text_edits_to
+from mdmem.lsp.memory import Document, OpenMemory
 from mdmem.store.workspace.location import located
 from mdmem.write.fix import plan_fix
 
@@ -40,18 +37,18 @@ def test_each_fix_of_the_golden_cases_is_the_same_in_an_editor(code: str, tmp_pa
     for folder in (path.parent for path in CASES.glob(f"{code}/*/fixed.diff")):
         root = folder / "root"
         said = environment(XDG_CACHE_HOME=str(tmp_path))
-        session = EditorSession(located(root, "a test"), said, lambda: date.fromisoformat(TODAY))
-        tree = session.workspace.tree
-        case = Case(session.workspace.whole_catalog, settings_of(root), date.fromisoformat(TODAY), facts_of(folder))
+        memory = OpenMemory(located(root, "a test"), said, lambda: date.fromisoformat(TODAY))
+        tree = memory.workspace.tree
+        case = Case(memory.workspace.whole_catalog, settings_of(root), date.fromisoformat(TODAY), facts_of(folder))
         for finding in run_checks(case, [code]):
             changes = plan_fix(tree, finding).changes if finding.fix is not None else ()
-            edit = edit_of(session, changes)
+            edit = edit_of(memory, changes)
             texts = {one.text_document.uri: one.edits for one in _documents(edit)}
             for change in changes:
-                buffer = session.buffer_of(change.path)
-                assert buffer is not None
-                after = applied(buffer.text, texts.get(buffer.uri, ()))
-                assert replace(buffer, text=after, kept=None).data == change.after
+                document = memory.document(change.path)
+                assert document is not None
+                after = applied(document.text, texts.get(document.uri, ()))
+                assert replace(document, text=after, saved=None).data == change.after
                 made += 1
     assert made
 
@@ -71,20 +68,21 @@ def _documents(edit: types.WorkspaceEdit | None) -> list:
     ],
 )
 def test_marks_and_ends_of_lines_that_an_editor_keeps_for_itself(on_disk: bytes, shown: str, expected: str) -> None:
-    buffer = over_file(Buffer("file:///a.md", "a.md", shown), on_disk)
-    edits = text_edits(buffer, on_disk.replace(b"1", b"2"))
-    assert applied(shown, edits) == expected
-    assert [(one.range.end.character - one.range.start.character, one.new_text) for one in edits] == [(1, "2")]
+    document = text_of(shown).compared_with(on_disk)
+    assert document.data == on_disk
+    assert replace(document, text=expected, saved=None).data.count(b"\xef\xbb\xbf") == on_disk.count(b"\xef\xbb\xbf")
+    assert applied(shown, text_edits_to(document, on_disk.replace(b"1", b"2"))) == expected
 
 
-@given(st.text("a\r\n😀", max_size=12), st.text("a\r\n😀", max_size=12))
+@given(st.text("a\r\n😀\u2028", max_size=12), st.text("a\r\n😀\u2028", max_size=12))
 @settings(max_examples=100, deadline=None)
 def test_edits_lead_from_any_text_to_any_other(before: str, after: str) -> None:
-    buffer = Buffer("file:///a.md", "a.md", before)
-    edits = text_edits(buffer, after.encode())
+    edits = text_edits_to(text_of(before), after.encode())
     assert applied(before, edits) == after
-    ends = [buffer.offset_at(at) for one in edits for at in (one.range.start, one.range.end)]
-    assert not any(before[:at].endswith("\r") and before[at:].startswith("\n") for at in ends)
+
+
+def text_of(text: str) -> Document:
+    return Document(None, "file:///a.md", "a.md", text)  # type: ignore[arg-type]
 
 
 def test_a_safe_fix_is_preferred_and_one_that_decides_is_not(hand: Hand, capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,47 +117,45 @@ def test_one_fix_mends_the_other_end_in_a_file_that_is_not_open(hand: Hand, caps
     assert run_here(capsys, "check", cwd=hand.folder).code == 0
 
 
-def test_all_safe_fixes_of_a_file_are_made_when_they_are_chosen(hand: Hand) -> None:
+def test_all_safe_fixes_of_a_file_are_one_action(hand: Hand) -> None:
     text = "---\r\ntype: Decision\r\nstatus: actve\r\ncreated_at: 2026-03-05\r\ntitle: Ümläute 😀\r\n"
     write(hand.folder, OTHER, f"{text}see: [nav/rules/other]\r\n---\r\n\r\nWe decided 😀.\r\n\r\nRationale: tried.")
     hand.open(OTHER)
     (offered,) = hand.actions(OTHER, only="source")
-    assert (offered.kind, offered.edit) == (FIX_ALL, None)
-    hand.apply(resolve(hand.roots, offered).edit)
+    assert offered.kind == FIX_ALL
+    hand.apply(offered.edit)
     hand.save()
     mended = (hand.folder / OTHER).read_bytes().decode()
     head = text.replace("Decision", "decision").replace("actve", "active")
     assert mended == f"{head}---\r\n\r\nWe decided 😀.\r\n\r\nRationale: tried.\r\n"
     assert not hand.actions(OTHER, only=FIX_ALL)
-    session, _ = hand.page(OTHER)
-    assert session.findings == ()
+    document = hand.document(OTHER)
+    assert document.memory.findings == ()
 
 
-def test_an_editor_that_does_not_ask_again_is_told_the_edit_at_once(hand: Hand) -> None:
-    hand.roots.skills = EditorSkills(resolves=False, versions=False)
+def test_an_editor_without_versions_gets_plain_edits(hand: Hand) -> None:
+    hand.memories.abilities = Abilities(versioned_edits=False)
     hand.open(RULE)
     hand.type(RULE, "status: active", "status: actve")
     (offered,) = hand.actions(RULE, only=FIX_ALL)
-    (edits,) = offered.edit.changes.values()
-    assert [(one.new_text, one.range.start.line) for one in edits] == [("i", 2)]
+    assert offered.edit is not None
+    (edits,) = (offered.edit.changes or {}).values()
+    assert [(one.new_text, one.range.start.line) for one in edits] == [("status: active\n", 2)]
 
 
-def test_what_is_tried_is_found_as_if_it_was_typed_and_leaves_what_was_found(hand: Hand) -> None:
+def test_findings_of_a_trial_leave_the_findings_as_they_are(hand: Hand) -> None:
     write_entry(hand.folder / "memory", "nav/rules/other", title="Other", see=["nav/rules/callbacks"])
-    session, buffer = hand.open(RULE)
-    found = session.once(SessionFindings)
-    before = found.now()
-    tried = found.tried({"nav/rules/callbacks.md": buffer.data.replace(b"status: active", b"status: actve")})
-    manifest = found.tried({"nav/README.md": b"---\nkind: nonsense\n---\n"})
-    assert found.now() == before == SessionFindings(session).now()
+    document = hand.open(RULE)
+    memory, before = document.memory, document.memory.findings
+    tried = memory.findings_with({"nav/rules/callbacks.md": document.data.replace(b"status: active", b"status: actve")})
+    manifest = memory.findings_with({"nav/README.md": b"---\nkind: nonsense\n---\n"})
+    assert memory.findings == before
     assert "nav/README.md" in {one.place.path for one in manifest}
     hand.type(RULE, "status: active", "status: actve")
-    assert found.now() == tried != before
+    assert memory.findings == tried != before
 
 
-def test_code_and_a_text_that_is_not_open_any_more_have_no_action(hand: Hand) -> None:
+def test_code_has_no_action(hand: Hand) -> None:
     write(hand.folder, "src/a.py", "# nav/rules/callbacks\n")
     hand.open("src/a.py")
     assert hand.actions("src/a.py") == []
-    gone = types.CodeAction("x", data={"uri": "file:///nowhere/a.md"})
-    assert resolve(hand.roots, gone).edit is None

@@ -6,8 +6,8 @@ from editors import Hand
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from mdmem.lsp.options import EditorSkills
-from mdmem.lsp.rename import prepare, rename, will_rename
+from mdmem.lsp.client import Abilities
+from mdmem.lsp.edit import prepare_rename, rename, will_rename
 
 RULE = "memory/nav/rules/callbacks.md"
 THREADS = "memory/nav/architecture/threads.md"
@@ -36,8 +36,8 @@ def linked(hand: Hand) -> Hand:
 
 
 def renamed(hand: Hand, path: str, marked: str, new: str) -> types.WorkspaceEdit | None:
-    session, buffer = hand.page(path)
-    return rename(session, buffer, types.RenameParams(hand.document(path), hand.at(path, marked), new))
+    document = hand.document(path)
+    return rename(document, types.RenameParams(hand.named(path), hand.at(path, marked), new))
 
 
 def refused(hand: Hand, path: str, marked: str, new: str) -> str:
@@ -73,8 +73,8 @@ def test_what_is_renamed_is_shown_in_full(linked: Hand) -> None:
     linked.open(NEAR)
 
     def told(marked: str) -> str | None:
-        session, buffer = linked.page(NEAR)
-        found = prepare(session, buffer, types.PrepareRenameParams(linked.document(NEAR), linked.at(NEAR, marked)))
+        document = linked.document(NEAR)
+        found = prepare_rename(document, types.PrepareRenameParams(linked.named(NEAR), linked.at(NEAR, marked)))
         return found.placeholder if found is not None else None
 
     assert told("[[call|backs]]") == "nav/rules/callbacks"
@@ -95,10 +95,10 @@ def test_a_name_that_cannot_be_is_refused_in_one_sentence(linked: Hand) -> None:
     assert refused(linked, NEAR, at, "shop/rules/x").startswith("there is no wing `shop`")
     assert refused(linked, NEAR, at, "").startswith("`` is no place for an entry")
     assert renamed(linked, NEAR, at, "callbacks") is None, "the same name changes nothing"
-    linked.page(NEAR)[0].skills = EditorSkills(renames=False)
+    linked.document(NEAR).memory.abilities = Abilities(renames_files=False)
     assert (
         refused(linked, NEAR, at, "x")
-        == "this editor cannot move files; `mdmem mv nav/rules/callbacks nav/rules/x` does"
+        == "this editor cannot move files; use `mdmem mv nav/rules/callbacks nav/rules/x`"
     )
 
 
@@ -132,14 +132,14 @@ def test_code_that_names_an_entry_follows(linked: Hand) -> None:
     write(linked.folder, "src/a.py", "# 😀 memory/nav/rules/callbacks.md, nav/rules/callbacks\n")
     linked.open("src/a.py")
     linked.apply(renamed(linked, "src/a.py", ", nav/ru|les", "rules/quick"))
-    _, buffer = linked.page("src/a.py")
-    assert buffer.text == "# 😀 memory/nav/rules/quick.md, nav/rules/quick\n"
+    document = linked.document("src/a.py")
+    assert document.text == "# 😀 memory/nav/rules/quick.md, nav/rules/quick\n"
     assert (linked.folder / "memory/nav/rules/quick.md").exists()
 
 
 def moved(hand: Hand, **paths: str) -> types.WorkspaceEdit | None:
     files = [types.FileRename(hand.uri(old), hand.uri(new)) for old, new in paths.items()]
-    return will_rename(hand.roots, types.RenameFilesParams(files))
+    return will_rename(hand.memories, types.RenameFilesParams(files))
 
 
 def test_files_that_the_editor_moves_keep_their_links(linked: Hand, capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,7 +163,7 @@ def test_files_that_the_editor_moves_keep_their_links(linked: Hand, capsys: pyte
 def test_a_folder_that_the_editor_moves_is_a_room(linked: Hand) -> None:
     linked.open(NEAR)
     linked.apply(moved(linked, **{"memory/nav/rules": "memory/nav/laws"}))
-    assert "see: [nav/laws/callbacks]" in linked.page(NEAR)[1].text
+    assert "see: [nav/laws/callbacks]" in linked.document(NEAR).text
 
 
 @pytest.mark.parametrize(
@@ -198,9 +198,9 @@ def test_a_move_to_a_name_that_no_entry_has_is_refused(linked: Hand) -> None:
 
 def test_a_file_that_changed_on_disk_is_looked_at_anew(linked: Hand) -> None:
     linked.open(NEAR)
-    assert linked.page(NEAR)[0].catalog.document("nav/architecture/far.md")
+    assert linked.document(NEAR).memory.catalog.document("nav/architecture/far.md")
     write_entry(linked.folder / "memory", "nav/architecture/far", "It binds!\n", amends=["nav/rules/callbacks"])
-    assert "changed while it was looked at" in refused(linked, NEAR, "[[call|backs]]", "x")
+    assert "changed meanwhile" in refused(linked, NEAR, "[[call|backs]]", "x")
     linked.apply(renamed(linked, NEAR, "[[call|backs]]", "x"))
 
 
@@ -211,4 +211,4 @@ def test_a_merge_that_is_under_way_hinders_no_other_file(linked: Hand) -> None:
     linked.open(path)
     linked.open(NEAR)
     linked.apply(renamed(linked, NEAR, "[[call|backs]]", "quick"))
-    assert linked.page(path)[1].text == broken
+    assert linked.document(path).text == broken

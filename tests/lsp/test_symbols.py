@@ -6,9 +6,7 @@ from editors import Hand
 from lsprotocol import types
 from memories import THREADS
 
-from mdmem.lsp.outline import folds, selections
-from mdmem.lsp.place import EditorPage
-from mdmem.lsp.symbols import document_symbols, sections_in, workspace_symbols
+from mdmem.lsp.navigate import document_symbols, folds, sections_of, workspace_symbols
 
 NEW = "memory/nav/rules/new-rule.md"
 TEXT = (
@@ -19,9 +17,9 @@ TEXT = (
 
 
 def test_the_outline_has_fields_and_headings(reader: Hand) -> None:
-    session, buffer = reader.open(NEW, TEXT)
-    found = document_symbols(session, buffer, types.DocumentSymbolParams(reader.document(NEW)))
-    reader.roots.close(reader.uri(NEW))
+    document = reader.open(NEW, TEXT)
+    found = document_symbols(document, types.DocumentSymbolParams(reader.named(NEW)))
+    reader.close(NEW)
     assert found is not None
     (entry,) = found
     assert (entry.name, entry.detail, entry.kind) == ("Ü😀", "decision", types.SymbolKind.Interface)
@@ -35,20 +33,20 @@ def test_the_outline_has_fields_and_headings(reader: Hand) -> None:
 
 
 def test_many_headings_are_each_looked_at_once(reader: Hand) -> None:
-    session, buffer = reader.open(NEW, "# a\n" * 24_000)
+    document = reader.open(NEW, "# a\n" * 24_000)
     before = process_time()
-    found = list(sections_in(EditorPage(session, buffer)))
+    found = list(sections_of(document))
     assert process_time() - before < 0.5
-    reader.roots.close(reader.uri(NEW))
+    reader.close(NEW)
     assert found[0] == (0, 3, "a")
     assert len(found) == 24_000
 
 
 def test_every_entry_is_found_by_title_or_address(reader: Hand) -> None:
-    reader.page(THREADS)
+    reader.document(THREADS)
 
     def found(query: str) -> list[tuple[str, str | None, bool]]:
-        these = workspace_symbols(reader.roots, types.WorkspaceSymbolParams(query))
+        these = workspace_symbols(reader.memories, types.WorkspaceSymbolParams(query))
         return [(one.name, one.container_name, one.tags is not None) for one in these]
 
     assert found("USE thread") == [
@@ -61,37 +59,17 @@ def test_every_entry_is_found_by_title_or_address(reader: Hand) -> None:
 
 
 def test_entries_are_found_before_any_file_is_open(hand: Hand) -> None:
-    found = workspace_symbols(hand.roots, types.WorkspaceSymbolParams("threads"))
-    hand.roots.folders = lambda: [hand.folder.as_uri(), "untitled:x", "file:///no/such/folder"]
+    found = workspace_symbols(hand.memories, types.WorkspaceSymbolParams("threads"))
     assert found == []
-    assert [one.name for one in workspace_symbols(hand.roots, types.WorkspaceSymbolParams("threads"))] == [
+    for uri in (hand.folder.as_uri(), "untitled:x", "file:///no/such/folder"):
+        hand.memories.workspace.add_folder(types.WorkspaceFolder(uri, "folder"))
+    assert [one.name for one in workspace_symbols(hand.memories, types.WorkspaceSymbolParams("threads"))] == [
         "Use two threads"
     ]
 
 
 def test_front_matter_fields_and_sections_fold(reader: Hand) -> None:
-    session, buffer = reader.open(NEW, TEXT)
-    found = folds(session, buffer, types.FoldingRangeParams(reader.document(NEW)))
-    reader.roots.close(reader.uri(NEW))
-    assert [(one.start_line, one.end_line) for one in found] == [(0, 7), (9, 17), (13, 17), (5, 6)]
-
-
-def test_a_selection_grows_from_the_item_to_the_text(reader: Hand) -> None:
-    session, buffer = reader.open(NEW, TEXT)
-    places = [buffer.position_at(TEXT.index("clocks")), buffer.position_at(TEXT.rindex("clocks"))]
-    params = types.SelectionRangeParams(reader.document(NEW), [*places, types.Position(999, 0)])
-    found = selections(session, buffer, params)
-    reader.roots.close(reader.uri(NEW))
-    assert found is not None
-
-    def grown(one: types.SelectionRange | None) -> list[str]:
-        texts = []
-        while one is not None:
-            texts.append(TEXT[buffer.offset_at(one.range.start) : buffer.offset_at(one.range.end)].strip()[-24:])
-            one = one.parent
-        return texts
-
-    address, field = "ros/rules/clocks", "see:\r\n  - ros/rules/clocks"[-24:]
-    assert grown(found[0])[:2] == [address, field]
-    assert grown(found[1])[:3] == [address, "[see: ros/rules/clocks]", "t [see: ros/rules/clocks]."[-24:]]
-    assert found[2].range.end == buffer.position_at(len(TEXT))
+    document = reader.open(NEW, TEXT)
+    found = folds(document, types.FoldingRangeParams(reader.named(NEW)))
+    reader.close(NEW)
+    assert [(one.start_line, one.end_line) for one in found] == [(0, 7), (5, 6), (9, 17), (13, 17)]

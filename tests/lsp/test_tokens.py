@@ -1,10 +1,10 @@
-"""What stands at a place of a text, be it an entry, half of one, or no entry at all."""
+"""The tokens of a text, be it an entry, half of one, or no entry at all."""
 
 from pathlib import Path
 
 import pytest
 
-from mdmem.lsp.spots import SpotKind, parts_of
+from mdmem.lsp.tokens import TokenKind, parse_text
 from mdmem.markdown.parse import parse_document
 from mdmem.model.fields import FIELDS
 from mdmem.model.kinds import Kind
@@ -13,15 +13,15 @@ EXAMPLES = Path(__file__).parents[2] / "example-wings"
 _LISTS = {field.name for field in FIELDS if field.kind in (Kind.LINKS, Kind.GLOBS, Kind.NAMES, Kind.TEXTS)}
 
 
-def spots(text: str) -> str:
-    return "; ".join(f"{spot.kind.value} {spot.key}={spot.text}" for spot in parts_of(text).spots)
+def tokens(text: str) -> str:
+    return "; ".join(f"{token.kind.value} {token.key}={token.text}" for token in parse_text(text).tokens)
 
 
 def test_lists_are_read_as_the_parser_reads_them() -> None:
     read = 0
     for path in sorted(EXAMPLES.glob("*/*/*.md")):
         document = parse_document("a/b/c.md", path.read_bytes())
-        for field in parts_of(document.text).fields:
+        for field in parse_text(document.text).fields:
             if field.key.text in _LISTS:
                 value = (document.fields or {})[field.key.text]
                 stated = value if isinstance(value, list) else [value]
@@ -50,17 +50,17 @@ def test_lists_are_read_as_the_parser_reads_them() -> None:
         ("---", ""),
     ],
 )
-def test_spots_of_broken_and_odd_texts(text: str, expected: str) -> None:
-    assert spots(text) == expected
+def test_broken_and_odd_texts_are_parsed(text: str, expected: str) -> None:
+    assert tokens(text) == expected
 
 
-def test_a_spot_is_where_its_text_stands() -> None:
+def test_the_offsets_of_a_token_are_those_of_its_text() -> None:
     text = '---\ntitle: Ü😀\nsee: ["a/b/c"]\n---\n\n😀 [see: ä/b/c] `[see: x/y/z]`\n'
-    assert all(text[spot.start : spot.end] == spot.text for spot in parts_of(text).spots)
-    found = parts_of(text).at(text.index("a/b/c") + 5)
+    assert all(text[token.start : token.end] == token.text for token in parse_text(text).tokens)
+    found = parse_text(text).token_at(text.index("a/b/c") + 5)
     assert found is not None
-    assert found.kind is SpotKind.ADDRESS
+    assert found.kind is TokenKind.ADDRESS
 
 
 def test_a_text_that_is_too_long_has_no_parts() -> None:
-    assert parts_of("---\nsee: [a/b/c]\n---\n" + "x" * 5_000_000).fields == ()
+    assert parse_text("---\nsee: [a/b/c]\n---\n" + "x" * 5_000_000).fields == ()

@@ -8,8 +8,8 @@ from editors import Hand
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from mdmem.lsp import lifecycle_commands as commands
-from mdmem.lsp.options import EditorSkills
+from mdmem.lsp import commands
+from mdmem.lsp.client import Abilities
 from mdmem.lsp.server import Server
 
 THREADS = "memory/nav/architecture/threads.md"
@@ -20,7 +20,7 @@ DRAFT = "memory/nav/architecture/two.md"
 @pytest.fixture
 def server(hand: Hand, monkeypatch: pytest.MonkeyPatch) -> Server:
     """A server of the editor in this process, which carries out what it is sent; `said` are its messages."""
-    found = Server(hand.roots)
+    found = Server(hand.memories)
 
     def apply(params: types.ApplyWorkspaceEditParams, done: Any) -> None:
         hand.apply(params.edit)
@@ -37,14 +37,14 @@ def server(hand: Hand, monkeypatch: pytest.MonkeyPatch) -> Server:
 def test_a_reason_that_was_asked_for_stands_in_both_ends(hand: Hand, server: Any) -> None:
     write_entry(hand.folder / "memory", "nav/architecture/one", title="One", see=["nav/architecture/threads"])
     commands.supersede(server, hand.uri(THREADS), "nav/architecture/one", "it is enough")
-    assert "reason: it is enough\n" in hand.page("memory/nav/architecture/one.md")[1].text
-    assert "superseded_by: [nav/architecture/one]\n" in hand.page(THREADS)[1].text
+    assert "reason: it is enough\n" in hand.document("memory/nav/architecture/one.md").text
+    assert "superseded_by: [nav/architecture/one]\n" in hand.document(THREADS).text
     assert server.said == []
 
 
 def test_one_is_superseded_by_a_draft_of_a_title(hand: Hand, server: Any) -> None:
     commands.supersede(server, hand.uri(THREADS), "Two", "three were too many")
-    assert "title: Two\n" in hand.page(DRAFT)[1].text
+    assert "title: Two\n" in hand.document(DRAFT).text
     assert server.said == [
         "nav/architecture/threads stays as it is until `mdmem approve nav/architecture/two`",
     ]
@@ -54,12 +54,12 @@ def test_one_is_superseded_by_a_draft_of_a_title(hand: Hand, server: Any) -> Non
 
 def test_one_is_doubted_verified_and_ended(hand: Hand, server: Any) -> None:
     commands.review(server, hand.uri(RULE), "is it so?")
-    assert "x-review-reason: is it so?\n" in hand.page(RULE)[1].text
+    assert "x-review-reason: is it so?\n" in hand.document(RULE).text
     commands.verify(server, hand.uri(RULE))
-    assert "verified_at: 2026-11-21\n" in hand.page(RULE)[1].text
-    commands.deprecate(server, hand.uri(RULE))
+    assert "verified_at: 2026-11-21\n" in hand.document(RULE).text
+    commands.deprecate(server, hand.uri(RULE), "")
     commands.deprecate(server, hand.uri(RULE), "nobody does")
-    assert "deprecated_reason: nobody does\n" in hand.page(RULE)[1].text
+    assert "deprecated_reason: nobody does\n" in hand.document(RULE).text
     commands.verify(server, hand.uri(RULE))
     assert server.said[1:] == [
         "say why the entry ends: --reason TEXT",
@@ -70,17 +70,17 @@ def test_one_is_doubted_verified_and_ended(hand: Hand, server: Any) -> None:
 def test_what_is_no_entry_is_said_to_be_none(hand: Hand, server: Any) -> None:
     commands.verify(server, hand.uri("memory/nav/README.md"))
     commands.verify(server, "file:///nowhere/a.md")
-    assert server.said == ["`nav/README.md` is no entry that can be read", "this file belongs to no memory"]
+    assert server.said == ["`nav/README.md` is no entry that can be parsed", "this file belongs to no memory"]
 
 
 def test_an_editor_that_carries_no_edit_out_is_told_so(hand: Hand, server: Any) -> None:
-    hand.page(RULE)[0].skills = EditorSkills(applies=False)
+    hand.document(RULE).memory.abilities = Abilities(applies_edits=False)
     commands.verify(server, hand.uri(RULE))
-    assert server.said == ["this editor carries out no edits of a command; the command line does"]
+    assert server.said == ["this editor applies no edits of a command; use the command line"]
 
 
 def test_what_cannot_be_is_refused_to_who_asked_and_is_no_fault(hand: Hand, server: Any) -> None:
-    params = types.RenameParams(hand.document(RULE), types.Position(0, 1), "architecture/threads")
+    params = types.RenameParams(hand.named(RULE), types.Position(0, 1), "architecture/threads")
     with pytest.raises(JsonRpcException, match="exists already"):
         server.protocol.fm.features[types.TEXT_DOCUMENT_RENAME](params)
     assert server.said == []

@@ -7,14 +7,13 @@ from builders import commit_all, git, run_here, write, write_entry
 from editors import Hand
 from lsprotocol import types
 
-from mdmem.lsp.findings import SessionFindings
-from mdmem.lsp.options import EditorSkills
+from mdmem.lsp.client import Abilities
 
 RULE = "memory/nav/rules/callbacks.md"
 THREADS = "memory/nav/architecture/threads.md"
 POOL = "memory/nav/architecture/pool.md"
 DRAFT = "memory/nav/architecture/draft.md"
-WHOLE = ["Verify: it holds today", "Put under review", "Supersede with a new draft", "Deprecate"]
+WHOLE = ["Verify: still true today", "Put under review", "Supersede with a new draft", "Deprecate"]
 
 
 @pytest.fixture
@@ -48,7 +47,7 @@ def test_what_is_offered_follows_what_an_entry_is(lived: Hand) -> None:
     lived.type(POOL, "type: decision", "type: [")
     assert not offered(lived, POOL)
     assert not lived.actions(DRAFT, by_itself=True), "an editor that asks at each step is told fixes alone"
-    lived.page(POOL)
+    lived.document(POOL)
     lived.open("memory/nav/README.md")
     assert not offered(lived, "memory/nav/README.md")
 
@@ -99,12 +98,12 @@ def test_one_is_doubted_verified_and_ended(lived: Hand, capsys: pytest.CaptureFi
     write(lived.folder, POOL, (lived.folder / POOL).read_bytes().replace(b"\n", b"\r\n"))
     lived.open(POOL)
     lived.apply(offered(lived, POOL)["Put under review"].edit)
-    _, buffer = lived.page(POOL)
-    assert "status: under_review\r\n" in buffer.text
-    assert 'x-review-reason: "<say why>"\r\n' in buffer.text
+    document = lived.document(POOL)
+    assert "status: under_review\r\n" in document.text
+    assert 'x-review-reason: "<say why>"\r\n' in document.text
     lived.save()
     assert codes(capsys, lived) == ["template-leftover"]
-    lived.apply(offered(lived, POOL)["Verify: it holds today"].edit)
+    lived.apply(offered(lived, POOL)["Verify: still true today"].edit)
     lived.save()
     text = (lived.folder / POOL).read_bytes().decode()
     assert "verified_at: 2026-11-21\r\n" in text
@@ -114,8 +113,7 @@ def test_one_is_doubted_verified_and_ended(lived: Hand, capsys: pytest.CaptureFi
     lived.apply(offered(lived, POOL)["Deprecate"].edit)
     lived.save()
     assert 'deprecated_reason: "<say why>"' in (lived.folder / POOL).read_text(encoding="utf-8")
-    ended, _ = lived.page(POOL)
-    assert "template-leftover" in [one.code for one in ended.once(SessionFindings).now()]
+    assert "template-leftover" in [one.code for one in lived.document(POOL).memory.findings]
 
 
 def test_a_new_draft_stands_beside_what_it_is_to_replace(lived: Hand) -> None:
@@ -127,8 +125,8 @@ def test_a_new_draft_stands_beside_what_it_is_to_replace(lived: Hand) -> None:
     new = (lived.folder / "memory/nav/architecture/threads-3.md").read_text(encoding="utf-8")
     assert "status: draft\n" in new
     assert 'supersedes: [nav/architecture/threads]\nreason: "<say why>"\n' in new
-    assert "status: active" in lived.page(THREADS)[1].text
-    lived.page(THREADS)[0].skills = EditorSkills(creates=False)
+    assert "status: active" in lived.document(THREADS).text
+    lived.document(THREADS).memory.abilities = Abilities(creates_files=False)
     assert "Supersede with a new draft" not in offered(lived, THREADS)
 
 

@@ -1,0 +1,170 @@
+"""Offer code actions: the fixes of findings, and the steps in the life of an entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from lsprotocol import types
+from msgspec.structs import replace
+
+from mdmem.checks.engine import CheckReport
+from mdmem.errors import MdmemError
+from mdmem.lsp.edit import edit_of, proved_edit
+from mdmem.lsp.memory import Document
+from mdmem.lsp.tokens import TokenKind
+from mdmem.model.entry import Entry, Status
+from mdmem.model.templates import REASON
+from mdmem.store.tree import OverlaidTree, Tree
+from mdmem.write.approve import approver, plan_approval
+from mdmem.write.change_set import ChangeSet
+from mdmem.write.create import Draft
+from mdmem.write.fix import mend_all, plan_fix
+from mdmem.write.lifecycle import plan_deprecation, plan_review, plan_verification
+from mdmem.write.supersede import plan_succession, plan_supersession, successor_text
+
+FIX_ALL = "source.fixAll.mdmem"
+
+
+def code_actions(document: Document, params: types.CodeActionParams) -> list[types.CodeAction]:
+    """Return the fixes of the findings on some lines, then the steps for the entry, then all safe fixes of the file.
+
+    An editor that asks by itself at each move of the cursor gets the single fixes alone.
+    """
+    context = params.context
+    if document.is_code:
+        return []
+    is_automatic = context.only is None and context.trigger_kind is types.CodeActionTriggerKind.Automatic
+    found: list[types.CodeAction] = []
+    if _is_wanted(context, types.CodeActionKind.QuickFix):
+        found += _quick_fixes(document, params)
+    if _is_wanted(context, types.CodeActionKind.Refactor) and not is_automatic:
+        found += _steps(document, params.range.start)
+    if _is_wanted(context, FIX_ALL) and not is_automatic:
+        found += _fix_all(document)
+    return found
+
+
+def _is_wanted(context: types.CodeActionContext, kind: str) -> bool:
+    """Say whether a kind of actions is asked for; a kind includes those below it."""
+    return context.only is None or any(not one or (kind + ".").startswith(one + ".") for one in context.only)
+
+
+def _quick_fixes(document: Document, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
+    """Yield the fixes of the findings on some lines; one that decides for a person is not preferred."""
+    memory = document.memory
+    for finding in memory.findings:
+        if finding.place.path != document.path or finding.fix is None:
+            continue
+        where = document.range_of_place(finding.place)
+        if where.start.line > params.range.end.line or where.end.line < params.range.start.line:
+            continue
+        if finding.fix.renames:
+            # The new name may be taken by now.
+            finding = memory.check_again(finding)
+        if finding.fix is None:
+            continue
+        try:
+            edit = edit_of(memory, plan_fix(memory.workspace.tree, finding).changes)
+        except MdmemError:
+            # A read-only file, or an editor that moves none: the finding's help says what to do by hand.
+            continue
+        if edit is not None:
+            same = [
+                one for one in params.context.diagnostics if one.code == finding.code and one.range.start == where.start
+            ]
+            title, is_safe = finding.fix.title, finding.fix.is_safe
+            yield types.CodeAction(title, types.CodeActionKind.QuickFix, same, is_preferred=is_safe, edit=edit)
+
+
+def _fix_all(document: Document) -> Iterator[types.CodeAction]:
+    """Yield the action that makes every safe fix of a file, proved as `mdmem check --fix` proves it."""
+    memory, path = document.memory, document.path
+    if not any(one.fix is not None and one.fix.is_safe and one.place.path == path for one in memory.findings):
+        return
+
+    def prove(tree: Tree) -> CheckReport:
+        return CheckReport(tree.name, 0, memory.findings_with(tree.changed if isinstance(tree, OverlaidTree) else {}))
+
+    def check(tree: Tree) -> CheckReport:
+        report = prove(tree)
+        return replace(report, findings=tuple(one for one in report.findings if one.place.path == path))
+
+    mended = mend_all(memory.workspace.tree, check, prove=prove)
+    try:
+        edit = edit_of(memory, mended.plan.changes)
+    except MdmemError:
+        return
+    if edit is not None:
+        yield types.CodeAction("Make all safe fixes of mdmem", FIX_ALL, edit=edit)
+
+
+def _steps(document: Document, position: types.Position) -> Iterator[types.CodeAction]:
+    """Yield the steps for the entry of a file, and for the entry that is mentioned at a position.
+
+    Each is planned and proved before it is offered. A reason that only a person can give is left as a placeholder,
+    which a check reports until it is filled in.
+    """
+    for title, plan in _planned_steps(document, position):
+        try:
+            edit = proved_edit(document.memory, plan())
+        except MdmemError:
+            continue
+        if edit is not None:
+            yield types.CodeAction(title, types.CodeActionKind.Refactor, edit=edit)
+
+
+def _planned_steps(document: Document, position: types.Position) -> Iterator[tuple[str, Callable[[], ChangeSet]]]:
+    entry, token = document.entry, document.token_at(position)
+    if entry is None or not document.memory.has_file(entry.address):
+        return
+    named = document.resolve(token) if token is not None and token.kind is TokenKind.ADDRESS else None
+    if named is not None and named != entry.address:
+        yield f"Supersede {named}", lambda: supersession(document, named, by=entry.address)
+    if entry.status is Status.DRAFT:
+        yield "Approve this draft", lambda: approval(document, entry.address)
+    elif entry.is_in_force:
+        yield "Verify: still true today", lambda: verification(document, entry.address)
+        yield "Put under review", lambda: doubt(document, entry.address)
+        yield "Supersede with a new draft", lambda: succession(document, entry)
+    yield "Deprecate", lambda: deprecation(document, entry.address, with_remarks=False)
+
+
+def approval(document: Document, address: str) -> ChangeSet:
+    """Plan to approve a draft in the name of the person who commits here."""
+    workspace = document.memory.workspace
+    person = document.memory.disk.once(approver)
+    return plan_approval(workspace.catalog, workspace.settings, address, person=person, today=workspace.today)
+
+
+def verification(document: Document, address: str) -> ChangeSet:
+    """Plan to record that an entry is still true today."""
+    return plan_verification(document.memory.catalog, [address], at=None, today=document.memory.today())
+
+
+def doubt(document: Document, address: str, reason: str = REASON) -> ChangeSet:
+    """Plan to put an entry under review."""
+    return plan_review(document.memory.catalog, address, reason=reason)
+
+
+def deprecation(document: Document, address: str, reason: str = REASON, *, with_remarks: bool = True) -> ChangeSet:
+    """Plan to deprecate an entry that nothing replaces."""
+    memory = document.memory
+    return plan_deprecation(memory.catalog, address, reason=reason, today=memory.today(), with_remarks=with_remarks)
+
+
+def supersession(document: Document, address: str, *, by: str, reason: str = REASON) -> ChangeSet:
+    """Plan to supersede an entry by another one."""
+    memory = document.memory
+    return plan_supersession(memory.catalog, address, by=by, reason=reason, today=memory.today())
+
+
+def succession(document: Document, entry: Entry, title: str = "", reason: str = REASON) -> ChangeSet:
+    """Plan a draft next to an entry that is to supersede it, from the template of its type."""
+    catalog, today = document.memory.catalog, document.memory.today()
+    place = f"{entry.wing}/{entry.room}"
+    if not title:
+        numbered = (f"{entry.address}-{number}" for number in range(2, len(catalog.addresses) + 3))
+        place = next(one for one in numbered if one not in catalog.addresses)
+    draft = Draft(type=entry.type, place=place, title=title or entry.title)
+    new, text = successor_text(catalog, entry.address, draft, reason=reason, today=today)
+    return plan_succession(catalog, entry.address, new=new, text=text, reason=reason, today=today)

@@ -1,0 +1,200 @@
+"""Turn planned changes into edits that the editor carries out and takes back; rename entries, rooms and wings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from mdmem.errors import LostRaceError, MdmemError, UsageError, shown_message, taken
+from mdmem.lsp.memories import Memories, file_of
+from mdmem.lsp.memory import START, Document, OpenMemory
+from mdmem.lsp.tokens import TokenKind
+from mdmem.store.catalog.addresses import is_entry_place
+from mdmem.store.state import leads_away
+from mdmem.write.change_set import Change, ChangeSet
+from mdmem.write.move import plan_named_moves
+from mdmem.write.write import catalog_after, permitted, refuse_faults
+
+
+def proved_edit(memory: OpenMemory, change_set: ChangeSet, *, with_renames: bool = True) -> types.WorkspaceEdit | None:
+    """Return the edit that carries out a plan; None where it changes nothing.
+
+    Raises UsageError where the plan would break the memory, where a file must not be written, or where the editor
+    cannot do it, and LostRaceError where a file is not as the plan assumes.
+    """
+    changes = permitted(memory.workspace, change_set)
+    refuse_faults(memory.catalog, catalog_after(memory.workspace, changes), changes)
+    return edit_of(memory, changes, with_renames=with_renames)
+
+
+def edit_of(memory: OpenMemory, changes: Sequence[Change], *, with_renames: bool = True) -> types.WorkspaceEdit | None:
+    """Return the edit that makes changes to the documents' present versions.
+
+    Without `with_renames` the editor moves the files itself. Raises what `proved_edit` raises.
+    """
+    for change in changes:
+        _require_possible(memory, change, with_renames=with_renames)
+    creates: list[types.CreateFile] = []
+    edits: list[types.TextDocumentEdit] = []
+    for change in changes:
+        document, after = memory.document(change.path), change.after or b""
+        if change.before is None:
+            if document is not None:
+                raise LostRaceError(taken(change.path.removesuffix(".md")))
+            uri = memory.uri_of(change.path)
+            creates.append(types.CreateFile(uri))
+            edits.append(_edit(uri, None, [types.TextEdit(START, after.decode("utf-8", "replace"))]))
+        elif document is None or document.data != change.before:
+            # The next plan starts from the files as they are now.
+            memory.refresh()
+            raise LostRaceError(f"`{change.path}` changed meanwhile; nothing is changed, try again")
+        elif text_edits := text_edits_to(document, after):
+            edits.append(_edit(document.uri, document.version, text_edits))
+    moved = [change for change in changes if change.path != change.to and with_renames]
+    renames = [_rename(memory, change) for change in moved]
+    if not (edits or renames):
+        return None
+    if memory.abilities.versioned_edits:
+        return types.WorkspaceEdit(document_changes=[*creates, *edits, *renames])
+    plain = {one.text_document.uri: [e for e in one.edits if isinstance(e, types.TextEdit)] for one in edits}
+    return types.WorkspaceEdit(changes=plain)
+
+
+def _require_possible(memory: OpenMemory, change: Change, *, with_renames: bool) -> None:
+    root = memory.location.root
+    for path in dict.fromkeys((change.path, change.to)):
+        if leads_away(root, path):
+            raise UsageError(f"`{path}` goes through a symbolic link; nothing is changed")
+        existing = next(one for one in (root / path, *(root / path).parents) if one.exists())
+        if not os.access(existing, os.W_OK):
+            raise UsageError(f"`{path}` is read-only; make it writable, then try again")
+    if change.before is None and not memory.abilities.creates_files:
+        raise UsageError("this editor cannot create files; use `mdmem new`")
+    if change.path != change.to and with_renames and not memory.abilities.renames_files:
+        names = f"{change.path.removesuffix('.md')} {change.to.removesuffix('.md')}"
+        raise UsageError(f"this editor cannot move files; use `mdmem mv {names}`")
+
+
+def _edit(uri: str, version: int | None, edits: Sequence[types.TextEdit]) -> types.TextDocumentEdit:
+    return types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, version), edits)
+
+
+def _rename(memory: OpenMemory, change: Change) -> types.RenameFile:
+    new = (memory.location.root / change.to).as_uri()
+    return types.RenameFile(memory.uri_of(change.path), new, options=types.RenameFileOptions(overwrite=False))
+
+
+def text_edits_to(document: Document, after: bytes) -> list[types.TextEdit]:
+    """Return edits of whole lines after which saving the document writes some bytes."""
+    text = after.decode("utf-8", "replace")
+    if document.has_bom:
+        text = text.removeprefix("\ufeff")
+    if document.saved is not None and ("\r" in document.text) != (b"\r" in document.saved):
+        # The editor shows line ends of its own, and writes those of the file.
+        text = text.replace("\r\n", "\n").replace("\n", "\r\n" if "\r\n" in document.text else "\n")
+    old, new = document.text.splitlines(keepends=True), text.splitlines(keepends=True)
+    edits, offset = [], 0
+    for tag, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        length = sum(map(len, old[first:last]))
+        if tag != "equal":
+            edits.append(types.TextEdit(document.range_of(offset, offset + length), "".join(new[start:end])))
+        offset += length
+    return edits
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Turn an error into the refusal of a request, in one sentence."""
+    code = types.LSPErrorCodes.RequestFailed.value
+    try:
+        yield
+    except MdmemError as error:
+        raise JsonRpcException(shown_message(str(error)), code) from error
+    except OSError as error:
+        # The system refuses, for example, a name that is too long.
+        reason = (error.strerror or type(error).__name__).lower()
+        raise JsonRpcException(f"the system refuses: {reason}", code) from error
+
+
+def prepare_rename(document: Document, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
+    """Return the name at a position that can be changed, in full."""
+    found = _named_at(document, params.position)
+    return types.PrepareRenamePlaceholder(found[1], found[0].rstrip("/")) if found is not None else None
+
+
+def _named_at(document: Document, position: types.Position) -> tuple[str, types.Range] | None:
+    """Return the entry or wing at a position as `mdmem mv` takes it; the first line stands for the entry itself."""
+    token = document.token_at(position)
+    if token is None:
+        line = types.Range(types.Position(0, 0), types.Position(0, len(document.line(0))))
+        is_itself = document.address is not None and document.entry is not None and position.line == 0
+        return (document.near, line) if is_itself else None
+    if token.kind is TokenKind.WING and token.text in document.memory.catalog.wings:
+        return f"{token.text}/", document.range_of_token(token)
+    address = document.resolve(token)
+    return (address, document.range_of_token(token)) if address is not None else None
+
+
+def rename(document: Document, params: types.RenameParams) -> types.WorkspaceEdit | None:
+    """Return the edit that renames the entry or wing at a position, with every link to it.
+
+    Raises JsonRpcException with the reason where it cannot have the new name.
+    """
+    found = _named_at(document, params.position)
+    if found is None:
+        return None
+    with _refusing():
+        plan = plan_named_moves(document.memory.workspace, {found[0]: params.new_name.strip()})
+        edit = proved_edit(document.memory, plan)
+    new = next((change.to for change in plan.changes if change.path == f"{found[0]}.md"), None)
+    if edit is not None and edit.document_changes is not None and document.is_code and new is not None:
+        # Other code that mentions the entry is not searched.
+        tokens = [token for token in document.parsed.addresses if token.text == found[0]]
+        edits = [types.TextEdit(document.range_of_token(token), new.removesuffix(".md")) for token in tokens]
+        edit.document_changes = [_edit(document.uri, document.version, edits), *edit.document_changes]
+    return edit
+
+
+def will_rename(memories: Memories, params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
+    """Return the edit of every link to files that the editor is about to move.
+
+    Raises JsonRpcException where an entry cannot have the new name.
+    """
+    moved: dict[OpenMemory, dict[str, str]] = {}
+    with _refusing():
+        for one in params.files:
+            old, new = file_of(one.old_uri), file_of(one.new_uri)
+            memory = memories.memory_of(old) if old is not None else None
+            if memory is None or old is None or new is None:
+                continue
+            names = _moved_names(memory, old, new)
+            if names is not None:
+                moved.setdefault(memory, {}).update([names])
+        found = [
+            proved_edit(memory, plan_named_moves(memory.workspace, names), with_renames=False)
+            for memory, names in moved.items()
+        ]
+    edits = [edit for edit in found if edit is not None]
+    if len(edits) < 2:
+        return edits[0] if edits else None
+    documents = [one for edit in edits for one in edit.document_changes or ()]
+    changes = {uri: texts for edit in edits for uri, texts in (edit.changes or {}).items()}
+    return types.WorkspaceEdit(changes=changes) if changes else types.WorkspaceEdit(document_changes=documents)
+
+
+def _moved_names(memory: OpenMemory, old: Path, new: Path) -> tuple[str, str] | None:
+    """Return the old and new name of an entry, room or wing; None for any other file or folder."""
+    root = memory.location.root
+    if not (old.is_relative_to(root) and new.is_relative_to(root)) or old == root:
+        return None
+    before, after = old.relative_to(root).as_posix(), new.relative_to(root).as_posix()
+    if old.is_dir():
+        has_entries = any(one.startswith(f"{before}/") for one in memory.catalog.addresses)
+        return (f"{before}/", f"{after}/") if has_entries and before.count("/") < 2 else None
+    return (before, after) if is_entry_place(before) and after.endswith(".md") else None

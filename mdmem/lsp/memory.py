@@ -1,0 +1,380 @@
+"""One memory as an editor has it: files on disk with the open documents laid over them, and their findings."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date
+from functools import cached_property
+from typing import Any
+
+from lsprotocol import types
+from msgspec import Struct
+from msgspec.structs import replace
+from pygls.uris import from_fs_path
+from pygls.workspace import PositionCodec
+
+from mdmem.checks.baseline import without_known
+from mdmem.checks.case import Case
+from mdmem.checks.engine import chosen_codes, require_known_wings, run_checks
+from mdmem.checks.kept_findings import ExtractStore, with_extracts
+from mdmem.checks.run import facts_of
+from mdmem.errors import MdmemError, SettingsError, shown_message
+from mdmem.lsp.client import Abilities
+from mdmem.lsp.tokens import ParsedText, Token, TokenKind, parse_text, resolve
+from mdmem.model.entry import Entry
+from mdmem.model.finding import Finding, Place, Severity
+from mdmem.store.catalog import Catalog
+from mdmem.store.catalog.addresses import is_entry_place
+from mdmem.store.git.discovery import Stamp, stamp_of
+from mdmem.store.settings import Settings
+from mdmem.store.tree import SETTINGS_NAME, FileKind, OverlaidTree, Tree, Unreadable, read_one
+from mdmem.store.workspace.location import Location
+from mdmem.store.workspace.workspace import Workspace
+
+# Python's own lines end at six more characters than those of the protocol.
+_LINE_END = re.compile("\r\n|\n|\r")
+_BOM = "\ufeff"
+# In code any path may be an address; the catalog says which are. A line may be a megabyte long: the pattern never
+# backtracks.
+_PATH_IN_CODE = re.compile(r"(?<![\w./-])(?:\.{0,2}/)*+[\w-][\w.-]*+(?:/[\w.-]++){2,}+")
+_LONGEST_CODE = 2_000_000
+START = types.Range(types.Position(0, 0), types.Position(0, 0))
+SETTINGS_CODE = "settings"
+# What each change of an open document, and each change on disk, makes out of date.
+_FROM_TEXTS = ("workspace", "settings", "case", "findings")
+_FROM_DISK = ("_overlay", "tracked_files", "code_rules")
+
+
+class Document(Struct, frozen=True, dict=True):
+    """One version of a text in an editor.
+
+    `path` counts from the memory's root, None for a file outside it; `code_path` counts from the top of the repository,
+    as `applies_to` does. `saved` are the bytes of the file while the text is unchanged: an editor hides a byte order
+    mark, and bytes that are not UTF-8.
+    """
+
+    memory: OpenMemory
+    uri: str
+    path: str | None
+    text: str
+    version: int | None = None
+    code_path: str | None = None
+    saved: bytes | None = None
+    has_bom: bool = False
+    codec: PositionCodec = PositionCodec()
+
+    @property
+    def data(self) -> bytes:
+        """Return the bytes that the editor would save."""
+        if self.saved is not None:
+            return self.saved
+        text = f"{_BOM}{self.text}" if self.has_bom else self.text
+        return text.encode("utf-8", "surrogatepass")
+
+    def compared_with(self, on_disk: bytes | None) -> Document:
+        """Return the document with the bytes of its file, where the text is the one that the file contains."""
+        if on_disk is None:
+            return replace(self, saved=None)
+        content = on_disk.decode("utf-8", "replace")
+        has_bom = content.startswith(_BOM) and not self.text.startswith(_BOM)
+        is_same = _LINE_END.sub("\n", content.removeprefix(_BOM)) == _LINE_END.sub("\n", self.text.removeprefix(_BOM))
+        return replace(self, saved=on_disk if is_same else None, has_bom=has_bom)
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(found.end() for found in _LINE_END.finditer(self.text))]
+
+    @cached_property
+    def _place_starts(self) -> list[int]:
+        # The lines of a place end at line feeds alone.
+        return [0, *(found.end() for found in re.finditer("\n", self.text))]
+
+    @property
+    def line_count(self) -> int:
+        """Return the number of lines; a text that ends with a line end has an empty one after it."""
+        return len(self._line_starts)
+
+    def line(self, number: int) -> str:
+        """Return a line, counted from 0, without its line end; empty beyond the last."""
+        if not 0 <= number < len(self._line_starts):
+            return ""
+        end = self._line_starts[number + 1] if number + 1 < len(self._line_starts) else len(self.text)
+        return self.text[self._line_starts[number] : end].rstrip("\r\n")
+
+    def offset_at(self, position: types.Position) -> int:
+        """Return the offset of a position; one beyond its line or the text means their end."""
+        if position.line >= len(self._line_starts):
+            return len(self.text)
+        line, start = self.line(position.line), self._line_starts[position.line]
+        if line.isascii():
+            return start + min(position.character, len(line))
+        units = min(position.character, self.codec.client_num_units(line))
+        return start + self.codec.position_from_client_units([line], types.Position(0, units)).character
+
+    def position_at(self, offset: int) -> types.Position:
+        """Return the position of an offset."""
+        offset = max(0, min(offset, len(self.text)))
+        number = bisect_right(self._line_starts, offset) - 1
+        before = self.text[self._line_starts[number] : offset]
+        return types.Position(number, len(before) if before.isascii() else self.codec.client_num_units(before))
+
+    def range_of(self, start: int, end: int) -> types.Range:
+        """Return the range between two offsets."""
+        return types.Range(self.position_at(start), self.position_at(end))
+
+    def range_of_token(self, token: Token) -> types.Range:
+        """Return the range of a token."""
+        return self.range_of(token.start, token.end)
+
+    def range_of_place(self, place: Place) -> types.Range:
+        """Return the range of a finding's place; without a width, the rest of its line."""
+        line = self._place_starts[min(place.line, len(self._place_starts)) - 1]
+        start = min(line + place.column - 1, len(self.text))
+        if place.width:
+            return self.range_of(start, start + place.width)
+        end = self.text.find("\n", start)
+        end = len(self.text) if end < 0 else end
+        return self.range_of(start, max(start, end - (self.text[end - 1 : end] == "\r")))
+
+    @property
+    def address(self) -> str | None:
+        """Return the address of the file, None where it is not in the place of an entry."""
+        return self.path.removesuffix(".md") if self.path is not None and is_entry_place(self.path) else None
+
+    @property
+    def wing(self) -> str | None:
+        """Return the wing that the file lies in."""
+        return self.path.split("/")[0] if self.path is not None and "/" in self.path else None
+
+    @property
+    def near(self) -> str:
+        """Return the address from which short links count; a manifest and code lie in no room."""
+        return self.address or f"{self.wing or '-'}/-/-"
+
+    @property
+    def entry(self) -> Entry | None:
+        """Return the entry, None where the text cannot be parsed as one."""
+        return self.memory.catalog.entries.get(self.address) if self.address else None
+
+    @property
+    def is_code(self) -> bool:
+        """Say whether the file is not part of the memory; at the repository's top both lie below the root."""
+        if self.path is None or not (self.path.endswith(".md") or self.path == SETTINGS_NAME):
+            return True
+        return "/" in self.path and not self.memory.location.under and self.wing not in self.memory.catalog.wings
+
+    @cached_property
+    def parsed(self) -> ParsedText:
+        """Return the tokens of the text; in code these are the addresses that it mentions."""
+        return ParsedText(links=tuple(self._addresses_in_code())) if self.is_code else parse_text(self.text)
+
+    def _addresses_in_code(self) -> Iterator[Token]:
+        under = self.memory.location.under
+        prefix = f"{under}/" if under else ""
+        for found in _PATH_IN_CODE.finditer(self.text) if len(self.text) <= _LONGEST_CODE else ():
+            named = found.group().rstrip(".").removesuffix(".md")
+            address = named.lstrip("./").removeprefix(prefix)
+            if address in self.memory.catalog.entries:
+                start = found.start() + len(named) - len(address)
+                yield Token(TokenKind.ADDRESS, start, start + len(address), address)
+
+    def token_at(self, position: types.Position) -> Token | None:
+        """Return the token at a position."""
+        return self.parsed.token_at(self.offset_at(position))
+
+    def resolve(self, token: Token | None) -> str | None:
+        """Return the address of the entry that a token means."""
+        return resolve(token, self.near, self.memory.catalog)
+
+    def address_at(self, position: types.Position) -> str | None:
+        """Return the entry at a position; elsewhere than on an address, the entry that the file is."""
+        token = self.token_at(position)
+        if token is not None and token.kind is TokenKind.ADDRESS:
+            return self.resolve(token)
+        return self.address if self.entry is not None else None
+
+
+class OpenMemory:
+    """One memory as it would be if every open document was saved; derived parts are built when they are needed."""
+
+    def __init__(self, location: Location, environment: Mapping[str, str], today: Callable[[], date]) -> None:
+        """Read nothing yet."""
+        self.location, self.today = location, today
+        self.abilities = Abilities()
+        self.documents: dict[str, Document] = {}
+        self.disk = Workspace(location, environment, location.root, today())
+        self._stamp: Stamp | None = None
+
+    @cached_property
+    def _overlay(self) -> OverlaidTree:
+        return OverlaidTree(self.disk.tree)
+
+    @cached_property
+    def workspace(self) -> Workspace:
+        """Return the memory with the open documents in place of their files."""
+        changed = {path: document.data for path, document in self.documents.items() if document.saved is None}
+        return self.disk.over(replace(self._overlay, changed=changed))
+
+    @property
+    def catalog(self) -> Catalog:
+        """Return the entries."""
+        return self.workspace.catalog
+
+    @cached_property
+    def settings(self) -> Settings:
+        """Return the settings, as far as they can be parsed."""
+        try:
+            return self.workspace.settings
+        except SettingsError as error:
+            return error.readable if isinstance(error.readable, Settings) else Settings()
+
+    @cached_property
+    def tracked_files(self) -> frozenset[str]:
+        """Return the files that git tracks, counted from the repository's top."""
+        return self.disk.tracked_files()
+
+    @cached_property
+    def code_rules(self) -> dict[str, Any]:
+        """Return a store for the rules of each file of code; they change with the files on disk."""
+        return {}
+
+    @cached_property
+    def _facts(self) -> Any:
+        self._stamp = self._git_stamp()
+        return facts_of(self.workspace)
+
+    @cached_property
+    def _extracts(self) -> ExtractStore:
+        return ExtractStore(self.disk.cache_folder, is_written=False).load()
+
+    @cached_property
+    def case(self) -> Case:
+        """Return the case of the checks, which also tells who links an entry."""
+        return self._case_of(self.catalog)
+
+    def _case_of(self, catalog: Catalog) -> Case:
+        return with_extracts(Case(catalog, self.settings, self.today(), self._facts), self._extracts)
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """Return the findings of `mdmem check`; of settings that cannot be parsed that alone."""
+        try:
+            require_known_wings(self.workspace.settings, self.catalog.wings)
+            return self._findings_of(self.case)
+        except SettingsError as error:
+            message, _, help_ = shown_message(str(error)).partition("; ")
+            place = Place(SETTINGS_NAME, error.line)
+            return (Finding(SETTINGS_CODE, message, place, help_, severity=Severity.ERROR),)
+        except MdmemError:
+            # The folder, or git, went away meanwhile.
+            return ()
+
+    def findings_with(self, contents: Mapping[str, bytes]) -> tuple[Finding, ...]:
+        """Return the findings that there would be with other bytes in some files."""
+        if not contents:
+            return self.findings
+        catalog = self.workspace.over(OverlaidTree(self.workspace.whole_tree, contents)).catalog
+        return self._findings_of(self._case_of(catalog))
+
+    def check_again(self, finding: Finding) -> Finding:
+        """Return a finding as its check alone reports it now."""
+        found = run_checks(self.case, [finding.code])
+        return next((one for one in found if (one.place, one.message) == (finding.place, finding.message)), finding)
+
+    def _findings_of(self, case: Case) -> tuple[Finding, ...]:
+        chosen = chosen_codes(case.settings)
+        found = run_checks(case, chosen)
+        if case.settings.baseline is None:
+            return tuple(found)
+        return tuple(without_known(self.workspace, found, chosen, None)[0])
+
+    def linked_from(self, address: str) -> tuple[str, ...]:
+        """Return the entries that link an entry in a field or in their text, sorted."""
+        in_fields = {link.entry.address for link in self.case.links if link.target == address}
+        in_texts = {one.address for one in self.case.references if one.target == address}
+        return tuple(sorted((in_fields | in_texts) - {address}))
+
+    def has_file(self, address: str) -> bool:
+        """Say whether an entry has a file below this root; those of wings from elsewhere have none."""
+        return address in self.catalog.entries and address.partition("/")[0] not in self.catalog.fetched_wings
+
+    def uri_of(self, path: str) -> str:
+        """Return the uri of a file, as the editor wrote it where the file is open."""
+        if path in self.documents:
+            return self.documents[path].uri
+        return from_fs_path(str(self.location.root / path)) or ""
+
+    def uri_of_code(self, path: str) -> str:
+        """Return the uri of a file of code by its path from the repository's top."""
+        return from_fs_path(str(self.location.base / path)) or ""
+
+    def location_of(self, address: str) -> types.Location:
+        """Return the start of an entry's file."""
+        return types.Location(self.uri_of(f"{address}.md"), START)
+
+    def document(self, path: str) -> Document | None:
+        """Return a file of the memory as the editor has it, else as it is on disk; None where there is none."""
+        if path in self.documents:
+            return self.documents[path]
+        content = self.bytes_on_disk(path)
+        if content is None:
+            return None
+        text = content.decode("utf-8", "replace").removeprefix("\ufeff")
+        return Document(self, self.uri_of(path), path, text).compared_with(content)
+
+    def bytes_on_disk(self, path: str) -> bytes | None:
+        """Return a file's bytes; None where it is not there or cannot be read."""
+        try:
+            content = read_one(self.disk.whole_tree, path)
+        except (MdmemError, OSError):
+            return None
+        return None if isinstance(content, Unreadable) else content
+
+    def put(self, document: Document) -> None:
+        """Take the newest version of an open document."""
+        if document.path is None:
+            return
+        before = self.documents.get(document.path)
+        self.documents[document.path] = document.compared_with(self.bytes_on_disk(document.path))
+        if before is not None or self.documents[document.path].saved is None:
+            self._forget(*_FROM_TEXTS)
+
+    def drop(self, path: str) -> None:
+        """Let an open document go: its file counts again."""
+        document = self.documents.pop(path, None)
+        if document is not None and document.saved is None:
+            self._forget(*_FROM_TEXTS)
+
+    @property
+    def is_there(self) -> bool:
+        """Say whether the folder is still a memory."""
+        return (self.location.root / SETTINGS_NAME).is_file()
+
+    def refresh(self) -> bool:
+        """Read what changed on disk, in git, or with the day, and say whether anything did."""
+        stamp = self._git_stamp()
+        fresh = replace(self.disk.reread(), today=self.today())
+        is_same_list = fresh.tree.files() == self.disk.tree.files()
+        is_same_git = stamp is not None and stamp == self._stamp and is_same_list
+        is_same_text = is_same_list and _digests(fresh.tree) == _digests(self.disk.tree)
+        if is_same_git and is_same_text and fresh.today == self.disk.today:
+            return False
+        self._stamp, self.disk = stamp, fresh
+        # The facts of git depend on its own files and on the list of files, not on their content.
+        self._forget(*_FROM_TEXTS, *_FROM_DISK, *(() if is_same_git else ("_facts",)))
+        for path, document in self.documents.items():
+            self.documents[path] = document.compared_with(self.bytes_on_disk(path))
+        return True
+
+    def _git_stamp(self) -> Stamp | None:
+        return stamp_of(self.location.repository) if self.location.repository is not None else ()
+
+    def _forget(self, *names: str) -> None:
+        for name in names:
+            self.__dict__.pop(name, None)
+
+
+def _digests(tree: Tree) -> Mapping[str, str]:
+    return tree.digests([file for file in tree.files() if file.kind is FileKind.FILE])

@@ -1,0 +1,174 @@
+"""Go from one place to another: definitions, links, references, and symbols."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from lsprotocol import types
+
+from mdmem.lsp.memories import Memories
+from mdmem.lsp.memory import START, Document, OpenMemory
+from mdmem.lsp.show import is_ended, plain_line
+from mdmem.lsp.tokens import Token, TokenKind
+from mdmem.markdown.parse import without_fenced
+from mdmem.model.entry import EntryType
+from mdmem.store.settings.model import line_of
+from mdmem.store.tree import SETTINGS_NAME
+
+_SYMBOLS: Mapping[EntryType, types.SymbolKind] = {
+    EntryType.INVARIANT: types.SymbolKind.Constant,
+    EntryType.DECISION: types.SymbolKind.Interface,
+    EntryType.PATTERN: types.SymbolKind.Method,
+    EntryType.NOTE: types.SymbolKind.String,
+}
+_MOST_SYMBOLS = 200
+_HEADING = re.compile(r"^(#{1,6})[ \t]+([^\r\n]*\S)", re.MULTILINE)
+
+
+def definition(document: Document, params: types.DefinitionParams) -> list[types.Location]:
+    """Return the file of the entry, the wing or the code that is named at a position."""
+    token = document.token_at(params.position)
+    return [*_targets(document, token)] if token is not None else []
+
+
+def implementation(document: Document, params: types.ImplementationParams) -> list[types.Location]:
+    """Return the current end of the chain of the entry at a position."""
+    memory, address = document.memory, document.address_at(params.position)
+    heads = memory.catalog.lineage.heads(address) if address is not None else ()
+    return [memory.location_of(head) for head in heads if memory.has_file(head)]
+
+
+def links(document: Document, _: types.DocumentLinkParams) -> list[types.DocumentLink]:
+    """Return everything in a document that leads to a file."""
+    found = ((token, next(_targets(document, token), None)) for token in document.parsed.tokens)
+    return [
+        types.DocumentLink(document.range_of_token(token), target=where.uri)
+        for token, where in found
+        if where is not None
+    ]
+
+
+def _targets(document: Document, token: Token) -> Iterator[types.Location]:
+    memory = document.memory
+    if token.kind is TokenKind.ADDRESS:
+        address = document.resolve(token) or token.text
+        if memory.has_file(address) or f"{address}.md" in memory.catalog.broken:
+            yield memory.location_of(address)
+    elif token.kind is TokenKind.WING:
+        wing = memory.catalog.wings.get(token.text)
+        if wing is not None and wing.has_manifest:
+            yield types.Location(memory.uri_of(f"{wing.name}/README.md"), START)
+        if token.text in memory.settings.wings:
+            line = line_of(f"wings.{token.text}", memory.settings.source or b"", "") - 1
+            at = types.Position(line, 0)
+            yield types.Location(memory.uri_of(SETTINGS_NAME), types.Range(at, at))
+    elif token.kind is TokenKind.GLOB and token.text in memory.tracked_files:
+        yield types.Location(memory.uri_of_code(token.text), START)
+
+
+def references(document: Document, params: types.ReferenceParams) -> list[types.Location]:
+    """Return every place in the memory that mentions the entry at a position."""
+    memory, address = document.memory, document.address_at(params.position)
+    if address is None:
+        return []
+    found = [memory.location_of(address)] if params.context.include_declaration else []
+    for one in memory.linked_from(address):
+        other = memory.document(f"{one}.md")
+        tokens = other.parsed.addresses if other is not None else ()
+        found += [
+            types.Location(other.uri, other.range_of_token(token))
+            for token in tokens
+            if other is not None and other.resolve(token) == address
+        ]
+    return found
+
+
+def document_symbols(document: Document, _: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
+    """Return the outline of an entry: its fields with their values, and its headings."""
+    if document.is_code:
+        return None
+    parts = [*_field_symbols(document), *_heading_symbols(document)]
+    entry = document.entry
+    if entry is None:
+        return parts
+    whole = document.range_of(0, len(document.text))
+    name, tags = plain_line(entry.title), _tags(document.memory, entry.address)
+    first = types.Range(whole.start, whole.start)
+    return [types.DocumentSymbol(name, _SYMBOLS[entry.type], whole, first, entry.type.value, tags, children=parts)]
+
+
+def _field_symbols(document: Document) -> Iterator[types.DocumentSymbol]:
+    for field in document.parsed.fields:
+        where = document.range_of(field.start, _trimmed_end(document, field.start, field.end))
+        values = plain_line(", ".join(item.text for item in field.items))
+        name = document.range_of_token(field.key)
+        yield types.DocumentSymbol(field.key.text, types.SymbolKind.Field, where, name, values)
+
+
+def _heading_symbols(document: Document) -> Iterator[types.DocumentSymbol]:
+    for start, end, title in sections_of(document):
+        where, line = document.range_of(start, end), document.range_of(start, start)
+        yield types.DocumentSymbol(plain_line(title), types.SymbolKind.String, where, line)
+
+
+def sections_of(document: Document) -> Iterator[tuple[int, int, str]]:
+    """Yield the start, the end and the heading of each section of the body.
+
+    A section ends where the next heading of its own or a higher level begins.
+    """
+    text, body = document.text, document.parsed.body
+    headings = [*_HEADING.finditer(without_fenced(text[body:]))]
+    # For each level, the start of the nearest such heading further down.
+    next_starts, ends = [len(text) - body] * 7, list[int]()
+    for heading in reversed(headings):
+        level = len(heading[1])
+        ends.append(min(next_starts[: level + 1]))
+        next_starts[level] = heading.start()
+    for heading, end in zip(headings, reversed(ends), strict=True):
+        start = body + heading.start()
+        yield start, _trimmed_end(document, start, body + end), heading[2].rstrip("#").strip()
+
+
+def folds(document: Document, _: types.FoldingRangeParams) -> list[types.FoldingRange]:
+    """Return the front matter, its fields of several lines, and the sections."""
+    if document.is_code:
+        return []
+    parsed = document.parsed
+    spans = [(0, parsed.body)] if parsed.front is not None else []
+    spans += [(field.start, field.end) for field in parsed.fields]
+    spans += [(start, end) for start, end, _ in sections_of(document)]
+    ranges = [document.range_of(start, _trimmed_end(document, start, end)) for start, end in spans]
+    return [types.FoldingRange(one.start.line, one.end.line) for one in ranges if one.end.line > one.start.line]
+
+
+def _trimmed_end(document: Document, start: int, end: int) -> int:
+    return start + len(document.text[start:end].rstrip())
+
+
+def workspace_symbols(memories: Memories, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
+    """Return the entries whose title or address contains every word, superseded and deprecated ones last."""
+    words = params.query.casefold().split()
+    found: list[types.WorkspaceSymbol] = []
+    ended: list[types.WorkspaceSymbol] = []
+    for memory in memories.all_known():
+        for address, entry in memory.catalog.entries.items():
+            searched = f"{address} {entry.title}".casefold()
+            if all(word in searched for word in words) and memory.has_file(address):
+                tags = _tags(memory, address)
+                symbol = types.WorkspaceSymbol(
+                    location=memory.location_of(address),
+                    name=plain_line(entry.title),
+                    kind=_SYMBOLS[entry.type],
+                    tags=tags,
+                    container_name=address,
+                )
+                (ended if tags else found).append(symbol)
+                if len(found) == _MOST_SYMBOLS:
+                    return found
+    return [*found, *ended][:_MOST_SYMBOLS]
+
+
+def _tags(memory: OpenMemory, address: str) -> list[types.SymbolTag] | None:
+    # Editors strike a deprecated symbol through.
+    return [types.SymbolTag.Deprecated] if is_ended(memory, address) else None

@@ -1,0 +1,32 @@
+"""Serve one editor over standard input and output."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable, Mapping
+from datetime import date
+
+from mdmem.errors import UsageError
+from mdmem.lsp.commands import register_commands
+from mdmem.lsp.memories import Memories
+from mdmem.lsp.server import Server
+
+
+def serve(environment: Mapping[str, str], today: Callable[[], date]) -> None:
+    """Serve the editor at standard input and output until it ends."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+    logging.basicConfig(handlers=[handler], level=logging.ERROR)
+    # pygls logs each refused request with a traceback; `report_server_error` says it in a line.
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)
+    server = Server(Memories(environment=environment, today=today))
+    register_commands(server)
+    # pygls closes its output at the end; the process still needs its own.
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as output:
+        try:
+            server.start_io(sys.stdin.buffer, output)
+        except (MemoryError, OverflowError, ValueError) as error:
+            # pygls allocates whatever length a header states.
+            raise UsageError("the editor sent a message that is too long to be read") from error

@@ -1,0 +1,281 @@
+"""Show what an entry, a field, a check or a glob is: hover and code lenses.
+
+Everything that an entry says is shown as plain text in a fence, so that no editor takes it for markup or a command.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from lsprotocol import types
+from msgspec import Struct
+
+from mdmem.ask.brief import always_for, rules_for
+from mdmem.ask.quotation import plain
+from mdmem.checks.engine import get_check
+from mdmem.errors import MdmemError
+from mdmem.lsp.client import Abilities
+from mdmem.lsp.memory import START, Document, OpenMemory
+from mdmem.lsp.tokens import Token, TokenKind
+from mdmem.markdown.text import summary_of
+from mdmem.model.entry import Entry, Status
+from mdmem.model.fields import FIELDS
+from mdmem.model.globs import all_matches
+from mdmem.render.findings.text import explanation
+from mdmem.render.lineage_graph import BoxState, state_of
+from mdmem.render.words import count, entries
+from mdmem.store.workspace.remarks import age_of
+
+SHOW = "mdmem.show"
+# In characters: an editor does not wrap text in a fence.
+_WIDTH = 88
+_LINE, _SUMMARY = 200, 600
+_MOST_OF_CHAIN, _MOST_FILES, _MOST_TARGETS = 8, 10, 20
+_FIELDS = {field.name: field for field in FIELDS}
+
+# A title and the uri that it leads to.
+Target = tuple[str, str]
+
+
+def plain_line(line: str) -> str:
+    """Return a line without anything that closes a fence or acts in an editor; leading blanks stay."""
+    indent = line[: len(line) - len(line.lstrip(" "))]
+    return f"{indent}{plain(line, _LINE)}"
+
+
+def title_line(entry: Entry) -> str:
+    """Return the type and title of an entry."""
+    return f"{entry.type}: {plain(entry.title, _LINE)}"
+
+
+def markup(abilities: Abilities, *blocks: Iterable[str]) -> types.MarkupContent:
+    """Return blocks of plain lines, each in a fence."""
+    texts = ["\n".join(map(plain_line, block)) for block in blocks]
+    if not abilities.markdown:
+        return types.MarkupContent(types.MarkupKind.PlainText, "\n\n".join(texts))
+    return types.MarkupContent(types.MarkupKind.Markdown, "\n\n".join(f"```text\n{text}\n```" for text in texts))
+
+
+def standing(memory: OpenMemory, address: str) -> str:
+    """Return how an entry stands, in one or two words."""
+    state = state_of(memory.catalog, address, today=memory.today())
+    if state is BoxState.ENDED:
+        return "superseded" if memory.catalog.lineage.heads(address) else "deprecated"
+    return "current" if state is BoxState.CURRENT else state.value
+
+
+def is_ended(memory: OpenMemory, address: str) -> bool:
+    """Say whether an entry is superseded or deprecated."""
+    return state_of(memory.catalog, address, today=memory.today()) is BoxState.ENDED
+
+
+def entry_lines(memory: OpenMemory, address: str) -> Iterator[str]:
+    """Yield how an entry stands, its title and address, its chain with reasons, and its summary."""
+    entry = memory.catalog.entries[address]
+    yield " · ".join(filter(None, (entry.type.value, standing(memory, address), entry.owner)))
+    yield entry.title
+    yield address
+    chain = [*_chain_lines(memory, address)]
+    if chain:
+        yield from ("", *chain)
+    try:
+        summary = plain(summary_of(entry, memory.catalog.body(address)), _SUMMARY)
+    except MdmemError:
+        # The file went away since it was listed.
+        return
+    if summary:
+        yield from ("", *textwrap.wrap(summary, _WIDTH, break_on_hyphens=False))
+
+
+def _chain_lines(memory: OpenMemory, address: str) -> Iterator[str]:
+    """Yield the entries of a chain, the oldest first, with the reason of each step."""
+    members = memory.catalog.lineage.chain(address)
+    if len(members) < 2 and not is_ended(memory, address):
+        return
+    older = len(members) - _MOST_OF_CHAIN
+    if older > 0:
+        yield f"  {older} older"
+    for one in members[max(0, older) :]:
+        mark = ">" if one == address else " "
+        yield f"{mark} {one} ({standing(memory, one)}){reason_of(memory, one)}"
+
+
+def reason_of(memory: OpenMemory, address: str) -> str:
+    """Return a colon and the reason that an entry gives for what it supersedes, or for its end."""
+    entry = memory.catalog.entries[address]
+    reason = entry.reason if entry.supersedes else entry.why_ended if is_ended(memory, address) else None
+    return f": {plain(reason, _LINE)}" if reason else ""
+
+
+def files_matching(memory: OpenMemory, *globs: str) -> tuple[str, ...]:
+    """Return the tracked files that any of some globs matches, sorted."""
+    return _matching(memory.tracked_files, globs)
+
+
+@lru_cache(maxsize=512)
+def _matching(tracked: frozenset[str], globs: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(all_matches(globs, tracked)))
+
+
+class CodeRules(Struct, frozen=True):
+    """The rules that apply to a file of code, invariants first, and how many more apply to every file."""
+
+    rules: Sequence[Entry] = ()
+    always: int = 0
+
+    @property
+    def more(self) -> str:
+        """Return how many rules apply to every file; empty for none."""
+        return f"+{self.always} that {'apply' if self.always > 1 else 'applies'} everywhere" if self.always else ""
+
+    @property
+    def summary(self) -> str:
+        """Return how many rules of each type apply."""
+        counts = Counter(rule.type.value for rule in self.rules)
+        listed = ", ".join(count(number, kind) for kind, number in counts.items())
+        applies = f"{listed} {'apply' if len(self.rules) > 1 else 'applies'} to this file"
+        return ", ".join(filter(None, (applies, self.more)))
+
+
+def rules_for_code(document: Document) -> CodeRules:
+    """Return the rules that apply to a file of code as of the files on disk; none where it cannot be read."""
+    memory, path = document.memory, document.code_path
+    if path is None:
+        return CodeRules()
+    if path not in memory.code_rules:
+        try:
+            rules = rules_for(memory.disk, (path,))
+            memory.code_rules[path] = CodeRules(rules, len(always_for(memory.disk, (path,))) if rules else 0)
+        except MdmemError:
+            return CodeRules()
+    found: CodeRules = memory.code_rules[path]
+    return found
+
+
+def hover(document: Document, params: types.HoverParams) -> types.Hover | None:
+    """Return what the token at a position means, then the findings there; on the first line of code its rules."""
+    token, abilities = document.token_at(params.position), document.memory.abilities
+    if document.is_code and token is None:
+        found = rules_for_code(document) if params.position.line == 0 else CodeRules()
+        lines = [*map(title_line, found.rules), found.more] if found.rules else []
+        return types.Hover(markup(abilities, filter(None, lines))) if lines else None
+    lines = [*_token_lines(document, token)] if token is not None else []
+    blocks = [block for block in (lines, *map(_check_lines, _codes_at(document, params.position))) if block]
+    where = document.range_of_token(token) if token is not None and lines else None
+    return types.Hover(markup(abilities, *blocks), where) if blocks else None
+
+
+def _token_lines(document: Document, token: Token) -> Iterator[str]:
+    if token.kind is TokenKind.KEY and token.text in _FIELDS:
+        field = _FIELDS[token.text]
+        yield f"{field.name}: {field.meaning}"
+        yield f"of {field.holder.words}; set by {field.set_by.replace('`', '')}"
+        yield field.example
+    elif token.kind is TokenKind.ADDRESS:
+        yield from _address_lines(document, token)
+    elif token.kind is TokenKind.CODE:
+        yield from _check_lines(token.text)
+    elif token.kind is TokenKind.WING and token.text in document.memory.catalog.wings:
+        wing = document.memory.catalog.wings[token.text]
+        owners = f"owners {', '.join(wing.owners)}" if wing.owners else ""
+        yield " · ".join(filter(None, (f"{wing.kind.value} wing {wing.name}", owners)))
+        yield from filter(None, (wing.description,))
+    elif token.kind is TokenKind.GLOB:
+        files = files_matching(document.memory, token.text)
+        yield count(len(files), "file")
+        yield from files[:_MOST_FILES]
+
+
+def _address_lines(document: Document, token: Token) -> Iterator[str]:
+    address, broken = document.resolve(token), document.memory.catalog.broken
+    if address is not None:
+        yield from entry_lines(document.memory, address)
+    elif f"{token.text}.md" in broken:
+        fault = broken[f"{token.text}.md"].findings[0]
+        yield f"{token.text} cannot be parsed"
+        yield f"line {fault.place.line}: {fault.message}"
+
+
+def _check_lines(code: str) -> list[str]:
+    try:
+        return explanation(code, get_check(code)).splitlines()
+    except MdmemError:
+        return []
+
+
+def _codes_at(document: Document, position: types.Position) -> list[str]:
+    found = []
+    for finding in document.memory.findings:
+        if finding.place.path == document.path:
+            where = document.range_of_place(finding.place)
+            if where.start <= position <= where.end:
+                found.append(finding.code)
+    return list(dict.fromkeys(found))
+
+
+def lenses(document: Document, _: types.CodeLensParams) -> list[types.CodeLens]:
+    """Return the lines above an entry, and above code that rules apply to."""
+    found = _code_lenses(document) if document.is_code else _entry_lenses(document)
+    return [types.CodeLens(START, show_command(title, targets)) for title, targets in found]
+
+
+def show_command(title: str, targets: Iterable[Target]) -> types.Command:
+    """Return the command that shows one of some files when somebody clicks on the title."""
+    listed = [{"title": text, "uri": uri} for text, uri in targets]
+    return types.Command(title, SHOW, arguments=[title, listed[:_MOST_TARGETS]])
+
+
+def _targets(memory: OpenMemory, addresses: Iterable[str]) -> list[Target]:
+    here = [address for address in addresses if memory.has_file(address)]
+    return [(title_line(memory.catalog.entries[one]), memory.uri_of(f"{one}.md")) for one in here]
+
+
+def _code_lenses(document: Document) -> Iterator[tuple[str, Sequence[Target]]]:
+    found = rules_for_code(document)
+    if found.rules:
+        yield found.summary, _targets(document.memory, [rule.address for rule in found.rules])
+
+
+def _entry_lenses(document: Document) -> Iterator[tuple[str, Sequence[Target]]]:
+    memory, entry = document.memory, document.entry
+    if entry is None:
+        return
+    for title, addresses in _chain_lenses(document, entry):
+        yield title, _targets(memory, addresses)
+    linking = memory.linked_from(entry.address)
+    if linking:
+        verb = "mentions" if len(linking) == 1 else "mention"
+        yield f"{entries(len(linking))} {verb} this", _targets(memory, linking)
+    if not entry.is_in_force:
+        return
+    if entry.applies_to:
+        files = files_matching(memory, *entry.applies_to)
+        yield f"applies to {count(len(files), 'file')}", [(path, memory.uri_of_code(path)) for path in files]
+    age = age_of(entry, memory.today())
+    if age is not None and age > memory.settings.review_after_days:
+        yield f"not reviewed for {age} days", ()
+
+
+def _chain_lenses(document: Document, entry: Entry) -> Iterator[tuple[str, Sequence[str]]]:
+    catalog, address = document.memory.catalog, entry.address
+    heads = tuple(head for head in catalog.lineage.heads(address) if head != address)
+    if heads:
+        yield f"superseded by {_listed(document, heads)}", heads
+    claimants = catalog.lineage.claimed_by(address)
+    if claimants:
+        yield f"one-sided supersession by {_listed(document, claimants)}", claimants
+    incoming = {one for one, how in catalog.adjacency.incoming.get(address, ()) if how == "supersedes"}
+    drafts = [one for one in sorted(incoming & catalog.traits.draft) if address in catalog.entries[one].supersedes]
+    if drafts:
+        yield f"{count(len(drafts), 'draft')} to supersede this", drafts
+    known = tuple(one for one in entry.supersedes if one in catalog.entries)
+    if entry.status is Status.DRAFT and known:
+        yield f"draft to supersede {_listed(document, known)}", known
+
+
+def _listed(document: Document, addresses: Sequence[str]) -> str:
+    more = f" and {len(addresses) - 1} more" if len(addresses) > 1 else ""
+    return f"{addresses[0].removeprefix(f'{document.wing}/')}{more}"

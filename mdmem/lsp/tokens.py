@@ -1,0 +1,189 @@
+"""Parse a document into keys, values, addresses and globs, also while its front matter is broken."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from enum import StrEnum, auto
+from functools import lru_cache
+
+from msgspec import Struct
+
+from mdmem.markdown.fields import FENCE, has_front_matter
+from mdmem.markdown.links import BodyLink, body_links
+from mdmem.markdown.parse import SIZE_LIMIT, without_code
+from mdmem.model.fields import FIELDS
+from mdmem.model.kinds import Kind
+from mdmem.store.catalog.addresses import full_address
+from mdmem.store.catalog.links import reference_of
+from mdmem.store.catalog.model import Catalog
+
+
+class TokenKind(StrEnum):
+    """The meaning of a part of a document."""
+
+    KEY = auto()
+    VALUE = auto()
+    ADDRESS = auto()
+    GLOB = auto()
+    WING = auto()
+    CODE = auto()
+
+
+class Token(Struct, frozen=True):
+    """A part of a text by its character offsets; `key` is its field, empty in the body.
+
+    `is_path` marks an address that is written as a path relative to the file.
+    """
+
+    kind: TokenKind
+    start: int
+    end: int
+    text: str
+    key: str = ""
+    is_path: bool = False
+
+
+class FieldBlock(Struct, frozen=True):
+    """A key of the front matter and its items, from the start of its line to the line of the next key."""
+
+    key: Token
+    start: int
+    end: int
+    items: tuple[Token, ...]
+
+
+class ParsedText(Struct, frozen=True):
+    """The fields of the front matter, the span between its fences, the start of the body, and the body's links."""
+
+    fields: tuple[FieldBlock, ...] = ()
+    front: tuple[int, int] | None = None
+    body: int = 0
+    links: tuple[Token, ...] = ()
+
+    @property
+    def tokens(self) -> Iterator[Token]:
+        """Yield every token in order."""
+        for field in self.fields:
+            yield field.key
+            yield from field.items
+        yield from self.links
+
+    @property
+    def addresses(self) -> Iterator[Token]:
+        """Yield the addresses in order."""
+        return (token for token in self.tokens if token.kind is TokenKind.ADDRESS)
+
+    def token_at(self, offset: int) -> Token | None:
+        """Return the token at a character; the end of a word still counts."""
+        return next((token for token in self.tokens if token.start <= offset <= token.end), None)
+
+    def field_at(self, offset: int) -> FieldBlock | None:
+        """Return the field whose lines contain a character."""
+        number = bisect_right(self.fields, offset, key=lambda field: field.start) - 1
+        return self.fields[number] if number >= 0 and offset < self.fields[number].end else None
+
+    def is_in_front(self, offset: int) -> bool:
+        """Say whether a character lies between the fences."""
+        return self.front is not None and self.front[0] <= offset <= self.front[1]
+
+
+# A key, or a word that may become one: neither belongs to the key above.
+_KEY = re.compile(r"^(?P<indent> *)(?:(?P<key>[^\W\d][\w-]*)[ \t]*:(?=[ \t\r\n]|\Z)|\w)", re.MULTILINE)
+_UNCLOSED = re.compile(r"^[ \t]*\r?$|\Z", re.MULTILINE)
+_QUOTED = r"\"(?:[^\"\\\n]|\\.)*\"?|'(?:[^'\n]|'')*'?"
+_QUOTE = re.compile(_QUOTED)
+_COMMENT = r"(?:(?<=\s)|^)#[^\n]*"
+_FLOW_ITEM = re.compile(rf"(?P<none>{_COMMENT})|(?P<item>{_QUOTED}|[^\s,\[\]][^,\[\]\r\n]*)", re.MULTILINE)
+_BLOCK_ITEM = re.compile(
+    rf"(?P<none>{_COMMENT}|^[ \t]*-(?=[ \t\r\n]|\Z))|(?P<item>{_QUOTED}|[^\s][^\r\n]*)", re.MULTILINE
+)
+_TRAILING_COMMENT = re.compile(r"\s#.*\Z")
+_TO = re.compile(rf"\bto[ \t]*:[ \t]+(?P<item>{_QUOTED}|[^\s,}}]+)")
+_IGNORED = re.compile(r"(?:^[ \t]+|[{,][ \t]*)(?P<item>[a-z0-9]+(?:-[a-z0-9]+)*)[ \t]*:(?=[ \t\r\n]|\Z)", re.MULTILINE)
+_KINDS = {field.name: field.kind for field in FIELDS}
+_TOKEN_KINDS = {
+    Kind.LINKS: TokenKind.ADDRESS,
+    Kind.RELATIONS: TokenKind.ADDRESS,
+    Kind.GLOBS: TokenKind.GLOB,
+    Kind.NAMES: TokenKind.WING,
+    Kind.PAIRS: TokenKind.CODE,
+}
+LIST_KINDS = frozenset({Kind.LINKS, Kind.GLOBS, Kind.NAMES, Kind.TEXTS})
+
+
+# An editor sends several requests about one version of a text: lenses, links, a hover.
+@lru_cache(maxsize=16)
+def parse_text(text: str) -> ParsedText:
+    """Return the tokens of a text, none of one that is too long for an entry.
+
+    Front matter that YAML refuses is parsed too: while somebody types, most of it is broken.
+    """
+    if len(text) > SIZE_LIMIT:
+        return ParsedText()
+    has_bom = text.startswith("\ufeff")
+    if not has_front_matter(text[has_bom : has_bom + 5]):
+        return ParsedText(links=tuple(_body_tokens(text, 0)))
+    start = text.find("\n") + 1 or len(text)
+    fence = FENCE.search(text, start)
+    # Front matter without a closing fence ends at the first blank line.
+    end = fence.start() if fence else next(_UNCLOSED.finditer(text, start)).start()
+    body = min(len(text), fence.end() + 1) if fence else end
+    return ParsedText(tuple(_fields(text, start, end)), (start, end), body, tuple(_body_tokens(text, body)))
+
+
+def resolve(token: Token | None, near: str, catalog: Catalog) -> str | None:
+    """Return the address of the entry that a token means; `near` is the address of the file that contains it."""
+    if token is None or token.kind is not TokenKind.ADDRESS:
+        return None
+    if token.key:
+        return full_address(token.text, near, catalog.entries)
+    link = BodyLink(token.text, token.start, token.end - token.start, is_path=token.is_path)
+    return reference_of(link, near, catalog.entries).target
+
+
+def _body_tokens(text: str, body: int) -> Iterator[Token]:
+    for link in body_links(without_code(text[body:])):
+        start = body + link.offset
+        yield Token(TokenKind.ADDRESS, start, start + link.width, link.target, is_path=link.is_path)
+
+
+def _fields(text: str, start: int, end: int) -> Iterator[FieldBlock]:
+    keys = list(_KEY.finditer(text, start, end))
+    indent = len(keys[0]["indent"]) if keys else 0
+    # A deeper indented key belongs to the key above.
+    keys = [key for key in keys if len(key["indent"]) <= indent]
+    for number, key in enumerate(keys):
+        following = keys[number + 1].start() if number + 1 < len(keys) else end
+        name = key["key"]
+        if name is not None:
+            token = Token(TokenKind.KEY, *key.span("key"), name, name)
+            yield FieldBlock(token, key.start(), following, tuple(_items(text, name, key.end(), following)))
+
+
+def _items(text: str, name: str, start: int, end: int) -> Iterator[Token]:
+    kind = _KINDS.get(name)
+    token_kind = _TOKEN_KINDS.get(kind, TokenKind.VALUE) if kind is not None else TokenKind.VALUE
+    for first, last in _item_spans(text, kind, start, end):
+        item = text[first:last]
+        quote = item[0] if item[0] in "'\"" else ""
+        item = item.rstrip() if quote else _TRAILING_COMMENT.sub("", item).rstrip()
+        last = first + len(item)
+        first, last = first + len(quote), last - (bool(quote) and len(item) > 1 and item.endswith(quote))
+        yield Token(token_kind, first, last, text[first:last], name)
+
+
+def _item_spans(text: str, kind: Kind | None, start: int, end: int) -> Iterator[tuple[int, int]]:
+    if kind is Kind.RELATIONS or kind is Kind.PAIRS:
+        pattern = _TO if kind is Kind.RELATIONS else _IGNORED
+        yield from (found.span("item") for found in pattern.finditer(text, start, end))
+    elif kind in LIST_KINDS:
+        pattern = _FLOW_ITEM if text[start:end].lstrip().startswith("[") else _BLOCK_ITEM
+        yield from (found.span("item") for found in pattern.finditer(text, start, end) if found["item"])
+    else:
+        value = text[start:end]
+        lead = len(value) - len(value.lstrip())
+        quoted = _QUOTE.match(text, start + lead, end)
+        if value.strip():
+            yield start + lead, quoted.end() if quoted else start + len(value.rstrip())

@@ -1,0 +1,125 @@
+"""Go to the definition of a name, and find its references."""
+
+from collections.abc import Iterable
+
+import pytest
+from editors import Hand
+from lsprotocol import types
+from memories import CLOCKS, DRAFT, NODE, ONE, RULE, THREADS
+
+from mdmem.lsp.navigate import definition, implementation, links, references
+
+NEW = "memory/nav/rules/new-rule.md"
+
+
+def uris(hand: Hand, found: Iterable[types.Location]) -> list[str]:
+    return [one.uri.removeprefix(f"{hand.folder.as_uri()}/") for one in found]
+
+
+def led(hand: Hand, text: str, path: str = NEW) -> list[str]:
+    before, _, after = text.partition("|")
+    document = hand.open(path, before + after)
+    params = types.DefinitionParams(hand.named(path), document.position_at(len(before)))
+    found = definition(document, params)
+    hand.close(path)
+    return uris(hand, found)
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("---\nsee: [nav/architecture/one-thr|ead]\n---\n", ONE),
+        ("---\nsee: call|backs\n---\n", RULE),
+        ("😀😀 [see: x/y/z, ros/rules/|clocks]", CLOCKS),
+        ("[the clock](../../ros/rules/|clocks.md)", CLOCKS),
+        ("---\nshared_wings: |ros\n---\n", "memory/ros/README.md"),
+        ("---\napplies_to: src/nav/node|.py\n---\n", NODE),
+    ],
+)
+def test_a_name_leads_to_its_file(reader: Hand, text: str, path: str) -> None:
+    assert led(reader, text) == [path]
+
+
+@pytest.mark.parametrize(
+    "text", ["|", "[see: no/such/|entry]", "---\napplies_to: src/**|\n---\n", "`[see: ros/rules/|clocks]`"]
+)
+def test_what_names_nothing_leads_nowhere(reader: Hand, text: str) -> None:
+    assert led(reader, text) == []
+
+
+def test_a_wing_with_settings_leads_to_them_too(hand: Hand) -> None:
+    settings = hand.folder / "memory/mdmem.toml"
+    settings.write_text("default_wing = 'nav'\n\n[wings.nav]\nignore = []\n", encoding="utf-8")
+    document = hand.open(RULE, "---\nshared_wings: [nav]\n---\n")
+    found = definition(document, types.DefinitionParams(hand.named(RULE), hand.at(RULE, "[na|v]")))
+    assert uris(hand, found) == ["memory/nav/README.md", "memory/mdmem.toml"]
+    assert found[1].range.start.line == 2
+
+
+def test_the_implementation_is_the_head(reader: Hand) -> None:
+    def heads(path: str, marked: str) -> list[str]:
+        where = types.ImplementationParams(reader.named(path), reader.at(path, marked))
+        return uris(reader, implementation(reader.document(path), where))
+
+    assert heads(THREADS, "supersedes: [nav/architecture/|one-thread]") == [THREADS]
+    assert heads(ONE, "We deci|ded") == [THREADS], "what the file itself was replaced by"
+    assert heads(THREADS, "nav/rules/callb|acks") == [RULE]
+
+
+def test_links_of_a_text_and_of_code(reader: Hand) -> None:
+    def found(path: str) -> list[tuple[str, str]]:
+        document = reader.document(path)
+        these = links(document, types.DocumentLinkParams(reader.named(path)))
+        said = [document.text[document.offset_at(one.range.start) : document.offset_at(one.range.end)] for one in these]
+        targets = [(one.target or "").removeprefix(f"{reader.folder.as_uri()}/") for one in these]
+        return list(zip(said, targets, strict=True))
+
+    assert found(THREADS) == [("nav/architecture/one-thread", ONE), ("nav/rules/callbacks", RULE), ("one-thread", ONE)]
+    reader.open(NODE)
+    assert found(NODE) == [("nav/architecture/threads", THREADS), ("nav/rules/callbacks", RULE)]
+    reader.close(NODE)
+
+
+def named(hand: Hand, path: str, marked: str, *, declared: bool = False) -> list[tuple[str, str]]:
+    """Return the places that name what stands at a bar: the file, and what is written there."""
+    document = hand.document(path)
+    where = document.position_at(document.text.index(marked.replace("|", "")) + marked.index("|"))
+    context = types.ReferenceContext(include_declaration=declared)
+    found = references(document, types.ReferenceParams(context, hand.named(path), where))
+    return [_said(hand, one) for one in found]
+
+
+def _said(hand: Hand, found: types.Location) -> tuple[str, str]:
+    path = found.uri.removeprefix(f"{hand.folder.as_uri()}/")
+    document = hand.document(path)
+    return path, document.text[document.offset_at(found.range.start) : document.offset_at(found.range.end)]
+
+
+def test_references_stand_in_fields_and_in_texts(reader: Hand) -> None:
+    assert named(reader, ONE, "We deci|ded") == [
+        (THREADS, "nav/architecture/one-thread"),
+        (THREADS, "one-thread"),
+        (DRAFT, "nav/architecture/one-thread"),
+    ]
+    assert named(reader, THREADS, "nav/rules/call|backs", declared=True) == [
+        (RULE, ""),
+        (THREADS, "nav/rules/callbacks"),
+    ]
+    assert named(reader, THREADS, "Navi|gation") == [
+        (ONE, "nav/architecture/threads"),
+        (DRAFT, "nav/architecture/threads"),
+    ]
+
+
+def test_references_follow_what_is_typed(hand: Hand) -> None:
+    assert named(hand, RULE, "A call|back must") == []
+    threads = "memory/nav/architecture/threads.md"
+    hand.open(threads)
+    hand.type(
+        threads, "two threads.\n", "two threads. [[nav/rules/callbacks|so]] 😀 [see: callbacks, nav/rules/callbacks]\n"
+    )
+    assert named(hand, RULE, "A call|back must") == [(threads, "nav/rules/callbacks")] * 2, "`callbacks` lies elsewhere"
+    hand.type(threads, "[[nav/rules/callbacks|so]]", "")
+    assert len(named(hand, RULE, "A call|back must")) == 1
+    hand.close(threads)
+    assert named(hand, RULE, "A call|back must") == []
