@@ -1,4 +1,4 @@
-"""The commands that import and export the records of other tools."""
+"""The commands import and export."""
 
 from __future__ import annotations
 
@@ -32,18 +32,23 @@ _DIALECTS = ("adr-tools", "madr", "log4brains", "basic-memory", "markdown", "ins
 
 @click.command("import")
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
-@click.option("--from", "dialect", type=click.Choice(_DIALECTS), help="What wrote them; else each file tells.")
+@click.option(
+    "--from",
+    "dialect",
+    type=click.Choice(_DIALECTS),
+    help="The tool that wrote them; default: recognised by each file.",
+)
 @click.option("--to", "place", metavar="WING[/ROOM]", shell_complete=complete_place, help="Where they go.")
 @click.option("--move", is_flag=True, help="Move the files, as `git mv` does; `mdmem log` has their history.")
-@click.option("--pointer", is_flag=True, help="With --move: leave a line that leads to the new place.")
-@click.option("--approved-by", metavar="NAME", help='Who stands behind what was accepted already: "Name <email>".')
+@click.option("--pointer", is_flag=True, help="With --move: leave a line that points to the new place.")
+@click.option("--approved-by", metavar="NAME", help='Who approves the accepted records: "Name <email>".')
 @write_options
 @global_options
 def import_command(given: Globals, paths: tuple[str, ...], form: str, **options: Any) -> int:
-    """Take in records of adr-tools, MADR, log4brains and basic-memory, plain Markdown, and instructions for agents.
+    """Import records of adr-tools, MADR, log4brains and basic-memory, plain Markdown, and instructions for agents.
 
-    PATHs are files and folders; without one, what stands where these are usually kept. Nothing is overwritten, a second
-    run changes nothing, and what cannot be carried over is said. --dry-run shows file, address, type and status.
+    PATHs are files and folders; default: the usual places in the project. Nothing is overwritten, and a second run
+    changes nothing. The output lists what cannot be imported; --dry-run shows file, address, type and status.
     """
     workspace = open_workspace(given)
     request = ImportRequest(
@@ -71,19 +76,19 @@ _FORMS = ("madr", "agents-md", "cursor-rules", "copilot-instructions", "json")
 
 @click.command("export")
 @click.argument("form", metavar=f"[{'|'.join(_FORMS)}]", type=click.Choice(_FORMS))
-@click.option("--out", "-o", metavar="PATH", help="Where to: a folder or the one file.")
+@click.option("--out", "-o", metavar="PATH", help="The folder, or the single file.")
 @click.option("--wing", "-w", "wings", metavar="WING", multiple=True, shell_complete=complete_wing, help="Repeatable.")
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 where a file is not up to date.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is not up to date.")
 @at_option
 @global_options
 def export_command(
     given: Globals, form: str, *, out: str | None, wings: tuple[str, ...], check: bool, revision: str | None
 ) -> int:
-    """Write the memory as other tools read it, and keep that up to date.
+    """Write the memory in the form of another tool, or update an earlier export.
 
-    madr: decisions as records that adr-tools and log4brains read. agents-md, cursor-rules, copilot-instructions: what
-    is in force, by the code it applies to. json: everything, which `mdmem import` takes back. What somebody else wrote,
-    or changed since, stays as it is.
+    madr: decisions as records that adr-tools and log4brains read. agents-md, cursor-rules, copilot-instructions: the
+    current rules, by the code that they apply to. json: everything, for `mdmem import`. Files that somebody else wrote,
+    or changed since the export, stay as they are.
     """
     workspace = open_workspace(given, revision=revision)
     if form == "json" and out is None and not check:

@@ -11,12 +11,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from mdmem.exchange.keys import Keys, read_keys
-from mdmem.exchange.markers import with_whole_labels, without_comments
-from mdmem.exchange.moments import WrittenDate, read_date
-from mdmem.exchange.record import Claim, ClaimKind, Cut, ForeignRecord, Guess, SourceFile, Sureness
+from mdmem.exchange.record import (
+    Claim,
+    ClaimKind,
+    Cut,
+    ForeignRecord,
+    Guess,
+    SourceFile,
+    Sureness,
+    WrittenDate,
+    read_date,
+)
 from mdmem.exchange.references import number_in, number_of
 from mdmem.exchange.relations import kind_of_key
 from mdmem.exchange.status import StatusReading, banners_in, claims_in, is_status_word, read_status, unit_spans
+from mdmem.exchange.text import with_whole_labels, without_comments
 from mdmem.markdown.headings import Section, deciding, sections_of
 from mdmem.model.entry import EntryType, Status
 

@@ -1,8 +1,4 @@
-"""Entries out to other tools: which there are, what each is given, and what is written or differs.
-
-What binds, as the files that agents' clients read by themselves: by the code that it is about.
-
-Decisions as a folder of decision records: MADR's list on top, and the status section that adr-tools reads.
+"""Export entries to other tools: decisions as a folder of records, and current rules as files that clients read.
 
 adr-tools reads `# N. Title` from the first line and `Supersedes [N. Title](file)` from `## Status`; log4brains and MADR
 2 read `- Status:`, `- Date:`, `- Deciders:` and `- Tags:` below the title.
@@ -26,7 +22,7 @@ from mdmem.ask.retrieve import Reading, read_steadily, retrieve_in
 from mdmem.errors import UsageError
 from mdmem.exchange.decision import status_section
 from mdmem.exchange.memory_json import memory_json
-from mdmem.exchange.outlet import ExportedFile, Outlet, OutletChange
+from mdmem.exchange.outlet import ExportedFile, OutletChange, list_changes, write_changes
 from mdmem.markdown.headings import sections_of
 from mdmem.markdown.sentences import cut_at_word
 from mdmem.markdown.text import summary_of
@@ -37,18 +33,16 @@ from mdmem.store.workspace.location import place_to_write
 from mdmem.store.workspace.scope import Filters, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 
+_Files = tuple[tuple[ExportedFile, ...], tuple[str, ...]]
 _HEADING = re.compile(r"\s*#{1,6} ")
 _SEE = re.compile(r"\[see: *([a-z0-9_./-]+) *\](?!\()")
 _NUMBER = re.compile(r"\d+-")
-# As adr-tools words them, from the newer record and from the older one.
-_WAYS = (
-    ("supersedes", "Supersedes", "Superseded by"),
-    ("amends", "Amends", "Amended by"),
-)
+# A field, and the words of adr-tools in the newer record and in the older one.
+_RELATIONS = (("supersedes", "Supersedes", "Superseded by"), ("amends", "Amends", "Amended by"))
 
 
-def adr_folder(workspace: Workspace, wings: tuple[str, ...]) -> tuple[tuple[ExportedFile, ...], tuple[str, ...]]:
-    """Return one record for each decision, numbered by date, and what a folder of decisions does not hold."""
+def adr_folder(workspace: Workspace, wings: tuple[str, ...]) -> _Files:
+    """Return a record for each decision, numbered by date, and a remark about the omitted entries."""
     filters = Filters(wings=wings, include_drafts=True, include_deprecated=True)
     listed = list_entries(workspace, filters)
     decisions = sorted((one for one in listed if one.type is EntryType.DECISION), key=_by_date)
@@ -112,11 +106,11 @@ class _Folder(Struct, frozen=True):
             yield f"- Tags: {', '.join(entry.tags)}"
 
     def _links(self, entry: Entry) -> Iterator[str]:
-        for name, newer, older in _WAYS:
-            # A draft replaces nothing yet: its link stands in the entry alone.
+        for name, newer, older in _RELATIONS:
+            # A draft does not supersede anything yet.
             if entry.status is not Status.DRAFT:
                 yield from (f"{newer} {self.records[one].link}" for one in entry.links(name) if one in self.records)
-            # One end alone is a claim: what is still in force must not read as ended.
+            # A one-sided supersession leaves the older entry current.
             others = () if name == "supersedes" and entry.status is not Status.DEPRECATED else self.records.values()
             for other in others:
                 if entry.address in other.entry.links(name) and other.entry.status is not Status.DRAFT:
@@ -133,7 +127,7 @@ class _Folder(Struct, frozen=True):
 
 
 def _without_status(body: str) -> tuple[str, tuple[str, ...]]:
-    """Return a body without a section on the status, and what that says: a record has one such section."""
+    """Return a body without its section on the status, and the text of that section: a record has only one."""
     sections = sections_of(body)
     section = status_section(sections)
     if section is None:
@@ -144,7 +138,7 @@ def _without_status(body: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _status(entry: Entry) -> str:
-    """Return the word of MADR for how an entry stands."""
+    """Return the status in the words of MADR."""
     if entry.status is Status.DRAFT:
         return "proposed"
     if entry.status is Status.DEPRECATED:
@@ -155,21 +149,21 @@ def _status(entry: Entry) -> str:
 CURSOR_FILES = ".cursor/rules/mdmem-*.mdc"
 COPILOT_FILES = ".github/instructions/mdmem-*.instructions.md"
 _RULES = (EntryType.INVARIANT, EntryType.DECISION)
-# Clients load these files into every conversation: a decision is its first sentences, an invariant more of them.
+# Clients load these files into every conversation, so each rule is shortened, an invariant less.
 _RULE_BYTES = {EntryType.INVARIANT: 480, EntryType.DECISION: 300}
 _SPECIAL = re.compile(r"[*?[]")
-_Files = tuple[tuple[ExportedFile, ...], tuple[str, ...]]
+_TITLE = "## Rules for this repository"
 _Globs = tuple[str, ...]
 
 
 def agents_file(workspace: Workspace, wings: _Globs) -> _Files:
-    """Return the region of AGENTS.md: what always holds, then what holds for some code."""
+    """Return the region of AGENTS.md: the rules that always apply, then those for some code."""
     rules, remarks = _rules(workspace, wings)
-    parts = [opening("`mdmem export agents-md` writes this; change the entries"), "## What binds in this repository"]
+    parts = [opening("`mdmem export agents-md` writes this; change the entries"), _TITLE]
     for globs, lines in rules.items():
         where = f"### In {', '.join(f'`{glob}`' for glob in globs)}" if globs else "### Everywhere"
         parts.append("\n".join([where, "", *lines]))
-    parts.append("`mdmem show ADDRESS` prints a rule in full, `mdmem retrieve --path FILE` what binds for a file.")
+    parts.append("`mdmem show ADDRESS` prints a rule in full, `mdmem retrieve --path FILE` the rules for a file.")
     return (ExportedFile("AGENTS.md", "\n\n".join([*parts, END]) + "\n", is_region=True),), remarks
 
 
@@ -179,7 +173,7 @@ def cursor_files(workspace: Workspace, wings: _Globs) -> _Files:
     files = []
     for globs, lines in rules.items():
         front = [f"globs: {_client_globs(globs)}", "alwaysApply: false"] if globs else ["alwaysApply: true"]
-        about = f"What binds in {', '.join(globs)}" if globs else "What binds in this repository"
+        about = f"Rules for {', '.join(globs)}" if globs else "Rules for this repository"
         text = "\n".join(["---", f"description: {json.dumps(about, ensure_ascii=False)}", *front, "---", _page(lines)])
         files.append(ExportedFile(CURSOR_FILES.replace("*", _name(globs)), text))
     return tuple(files), remarks
@@ -194,7 +188,7 @@ def copilot_files(workspace: Workspace, wings: _Globs) -> _Files:
             front = f"---\napplyTo: {json.dumps(_client_globs(globs), ensure_ascii=False)}\n---\n"
             files.append(ExportedFile(COPILOT_FILES.replace("*", _name(globs)), front + _page(lines)))
         else:
-            region = _page(["## What binds in this repository", "", *lines])
+            region = _page([_TITLE, "", *lines])
             files.append(ExportedFile(".github/copilot-instructions.md", region, is_region=True))
     return tuple(files), remarks
 
@@ -204,7 +198,7 @@ def _page(lines: Iterable[str]) -> str:
 
 
 def _name(globs: _Globs) -> str:
-    """Return a name for files about some code, the same in every run."""
+    """Return a stable name for the files about some code."""
     if not globs:
         return "everywhere"
     words = "-".join(re.findall(r"[a-z0-9]+", globs[0].casefold()))[:40].strip("-") or "code"
@@ -212,9 +206,9 @@ def _name(globs: _Globs) -> str:
 
 
 def _rules(workspace: Workspace, wings: _Globs) -> tuple[Mapping[_Globs, list[str]], tuple[str, ...]]:
-    """Return the lines of what is in force, by `applies_to`, what always holds first; and what could not be read.
+    """Return the lines of the current rules by `applies_to`, those without first, and remarks about unreadable files.
 
-    The files at hand count, proposals too: what is exported lands together with them.
+    The files on disk count, with their proposals: the export is committed together with them.
     """
     question = Question(filters=Filters(wings=wings, types=_RULES))
 
@@ -234,7 +228,7 @@ def _rules(workspace: Workspace, wings: _Globs) -> tuple[Mapping[_Globs, list[st
 
 
 def _client_globs(globs: _Globs) -> str:
-    """Return globs as clients read them: there a plain path is one file, here it covers what lies below it."""
+    """Return globs in a client's form: there a plain path matches one file, in mdmem all files below it, too."""
     wide = (f"{glob.rstrip('/')}/**" for glob in globs if not _SPECIAL.search(glob) and "." not in glob.rsplit("/")[-1])
     return ",".join(sorted({*globs, *wide}, key=lambda one: (one.removesuffix("/**"), one)))
 
@@ -242,17 +236,14 @@ def _client_globs(globs: _Globs) -> str:
 def _line(entry: Entry, body: str, amended_by: Iterable[str]) -> str:
     said = " ".join(summary_of(entry, body).split())
     title = " ".join(entry.title.split()).rstrip(".")
-    # No marker of ours, and no comment, may stand within a region.
+    # A region must not contain a marker or a comment.
     text = cut_at_word(said, _RULE_BYTES[entry.type]).replace("<!--", "<! --").replace("-->", "-- >")
     amended = "".join(f"; amended by `{one}`" for one in amended_by)
     return f"- **{title}** ({entry.type} `{entry.address}`{amended}): {text}".replace("<!--", "<! --")
 
 
 class ExportRequest(Struct, frozen=True, kw_only=True):
-    """What to export: the name of a form, the wings (the active scope where none is named), and where to.
-
-    `out` counts from the working folder; None means the place where the tool looks.
-    """
+    """The form of an export, its wings (default: the active scope), and the target (default: where the tool looks)."""
 
     form: str
     wings: tuple[str, ...] = ()
@@ -260,10 +251,7 @@ class ExportRequest(Struct, frozen=True, kw_only=True):
 
 
 class ExportReport(Struct, frozen=True, kw_only=True):
-    """What an export is: its files, those that differ from what is there, and what it could not take along.
-
-    `folder` is where the files count from.
-    """
+    """The files of an export below a folder, the changes to these, and remarks about omitted entries."""
 
     folder: Path
     files: tuple[ExportedFile, ...]
@@ -272,58 +260,44 @@ class ExportReport(Struct, frozen=True, kw_only=True):
 
 
 class ExportForm(Struct, frozen=True):
-    """One form: what it is for, what makes it, and which files in its folder are its own.
+    """A form of export: the function that makes it, the files that belong to it, and where its tool looks."""
 
-    `place` is where its tool looks, from the repository's top, None where a folder has to be named.
-    """
-
-    said: str
-    make: Callable[[Workspace, tuple[str, ...]], tuple[tuple[ExportedFile, ...], tuple[str, ...]]]
+    make: Callable[[Workspace, tuple[str, ...]], _Files]
     owned: tuple[str, ...] = ()
     place: str | None = "."
 
 
 FORMS: Mapping[str, ExportForm] = {
-    "madr": ExportForm(
-        "a folder of decision records that adr-tools and log4brains read", adr_folder, ("[0-9]*.md",), None
-    ),
-    "agents-md": ExportForm("what binds, in AGENTS.md or, with --out CLAUDE.md, elsewhere", agents_file),
-    "cursor-rules": ExportForm("one rule of Cursor for each `applies_to`", cursor_files, (CURSOR_FILES,)),
-    "copilot-instructions": ExportForm("Copilot's instructions, by `applyTo`", copilot_files, (COPILOT_FILES,)),
-    "json": ExportForm("the whole memory as one document", memory_json, (), None),
+    "madr": ExportForm(adr_folder, ("[0-9]*.md",), None),
+    "agents-md": ExportForm(agents_file),
+    "cursor-rules": ExportForm(cursor_files, (CURSOR_FILES,)),
+    "copilot-instructions": ExportForm(copilot_files, (COPILOT_FILES,)),
+    "json": ExportForm(memory_json, (), None),
 }
 
 
 def examine_export(workspace: Workspace, request: ExportRequest) -> ExportReport:
-    """Return what an export would write; raises UsageError where a file there is somebody's own."""
+    """Return what an export would write; raises UsageError where a file is somebody's own."""
     form = FORMS[request.form]
     files, remarks = form.make(workspace, request.wings)
-    folder, files = _placed(workspace, request, form, files)
-    outlet = Outlet(folder, form.owned)
-    return ExportReport(folder=folder, files=files, changes=outlet.changes(files), remarks=remarks)
-
-
-def export(workspace: Workspace, request: ExportRequest) -> ExportReport:
-    """Write an export and return what it is; raises UsageError and EnvironmentFaultError."""
-    report = examine_export(workspace, request)
-    Outlet(report.folder).write(report.changes)
-    return report
-
-
-def _placed(
-    workspace: Workspace, request: ExportRequest, form: ExportForm, files: tuple[ExportedFile, ...]
-) -> tuple[Path, tuple[ExportedFile, ...]]:
-    """Return the folder that the files count from; a file that is named takes the place of the only one."""
-    folder, files = _meant(workspace, request, form, files)
+    folder, files = _target(workspace, request, form, files)
     location = workspace.location
     for place in sorted({(folder / file.path).parent for file in files} | {folder}):
         place_to_write(place, location.base, location.repository)
-    return folder, files
+    return ExportReport(folder=folder, files=files, changes=list_changes(folder, files, form.owned), remarks=remarks)
 
 
-def _meant(
+def export(workspace: Workspace, request: ExportRequest) -> ExportReport:
+    """Write an export; raises UsageError and EnvironmentFaultError."""
+    report = examine_export(workspace, request)
+    write_changes(report.folder, report.changes)
+    return report
+
+
+def _target(
     workspace: Workspace, request: ExportRequest, form: ExportForm, files: tuple[ExportedFile, ...]
 ) -> tuple[Path, tuple[ExportedFile, ...]]:
+    """Return the folder of the files; a target that is a file replaces the name of the only one."""
     if request.out is None:
         if form.place is None:
             raise UsageError(f"name a folder for `{request.form}`: --out docs/decisions")
@@ -331,7 +305,7 @@ def _meant(
     out = workspace.cwd / request.out
     root = workspace.location.root
     if out.resolve() == root or (out.resolve().is_relative_to(root) and form.owned):
-        raise UsageError(f"{request.out} lies in the memory, where only entries are; name another folder by --out")
+        raise UsageError(f"{request.out} is in the memory, which has only entries; name another folder by --out")
     if len(files) == 1 and out.suffix:
         return out.parent, (replace(files[0], path=out.name),)
     return out, files

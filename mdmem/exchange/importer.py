@@ -1,15 +1,10 @@
-"""Imports what other tools wrote: plans, writes, lists what is wrong in the records, and clears the old places.
-
-The old files of what was moved into the memory: taken away as git's own move does, or left as a pointer.
-
-Who mentions them, and how far git follows the move, is reported.
-"""
+"""Import what other tools wrote: plan, write, remove or replace the old files, and check the new entries."""
 
 from __future__ import annotations
 
 import contextlib
 import posixpath
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -32,122 +27,15 @@ from mdmem.write.write import WriteOptions, WriteResult, catalog_after, commit_f
 
 # So many patterns fit on a command line.
 _AT_ONCE = 200
-_MOST = 100_000
+_MOST_LINES = 100_000
+# A shorter name of a file is common in texts.
 _SHORT = 8
 
 
-class OldPlaces:
-    """Clears the files that an import took in, each only as it was read; `touched` are paths from the top."""
-
-    def __init__(self, workspace: Workspace, *, leaves_pointer: bool) -> None:
-        """Take the workspace before anything is written."""
-        self._location, self._leaves_pointer = workspace.location, leaves_pointer
-        self.touched: list[str] = []
-
-    def clear(self, plan: ImportPlan, *, is_dry: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the files that are gone, or would be, and sentences about those that had to stay."""
-        gone, said = [], []
-        for path, content in plan.contents.items():
-            why = None if is_dry else self._clear(path, content, _entries(plan, path))
-            if why is None:
-                gone.append(path)
-            else:
-                said.append(f"{path} stays: {why}; the same command takes it away later")
-        if not is_dry:
-            self._stage(plan, gone)
-        return tuple(gone), tuple(said)
-
-    def mentions(self, plan: ImportPlan) -> tuple[str, ...]:
-        """Return a sentence about the files of the repository that mention the old paths; none with a pointer."""
-        repository = self._location.repository
-        if repository is None or self._leaves_pointer or not plan.contents:
-            return ()
-        own = [self._location.under] if self._location.under else []
-        found: dict[str, int] = {}
-        paths = list(plan.contents)
-        for start in range(0, len(paths), _AT_ONCE):
-            words = [_called(path) for path in paths[start : start + _AT_ONCE]]
-            for path, line, _ in search_lines(repository, words, _MOST, without=own):
-                if path not in plan.contents:
-                    found.setdefault(path, line)
-        if not found:
-            return ()
-        files = "1 file mentions" if len(found) == 1 else f"{len(found)} files mention"
-        named = listed([f"{path}:{line}" for path, line in sorted(found.items())])
-        return (f"{files} moved records: {named}; with --pointer, a line in each old place leads to the new one",)
-
-    def unfollowed(self, gone: Sequence[str]) -> tuple[str, ...]:
-        """Return a sentence about the moves that git takes for a new file, since more than half of it changed."""
-        repository = self._location.repository
-        if repository is None or self._leaves_pointer:
-            return ()
-        moves = list_staged_deletions(repository, "")
-        lost = [path for path in gone if path in moves and moves[path][1] is None]
-        if not lost:
-            return ()
-        files = f"{len(lost)} of {len(gone)} files" if len(gone) > 1 else "the file"
-        why = f"{files} changed by more than half, so that `git log --follow` ends at the move"
-        return (f"{why}; `git log --follow -M10%` and `mdmem log` go on",)
-
-    def _clear(self, path: str, content: bytes, entries: list[tuple[str, str]]) -> str | None:
-        base = self._location.base
-        place = base / path
-        try:
-            if leads_away(base, path):
-                return "a symbolic link is on the way"
-            if read_regular(place, follow=False) != content:
-                return "it changed while it was imported"
-            if self._leaves_pointer:
-                write_whole(place, self._pointer(path, entries))
-            else:
-                place.unlink()
-                _remove_empty(base, place.parent)
-        except OSError as error:
-            return (error.strerror or str(error)).lower()
-        return None
-
-    def _pointer(self, path: str, entries: list[tuple[str, str]]) -> bytes:
-        folder = posixpath.dirname(path) or "."
-        places = ((title, in_project(self._location, f"{address}.md")) for address, title in entries)
-        links = (f"[{title}](<{posixpath.relpath(place, folder)}>)" for title, place in places)
-        return f"Moved to {', '.join(links)}.\n".encode()
-
-    def _stage(self, plan: ImportPlan, gone: list[str]) -> None:
-        """Stage both sides of each move that git knew the old one of."""
-        repository = self._location.repository
-        if repository is None or not gone:
-            return
-        tracked = list_tracked(repository)
-        new = [in_project(self._location, f"{address}.md") for path in gone for address, _ in _entries(plan, path)]
-        self.touched = [path for path in gone if path in tracked]
-        # What cannot be staged now is on disk all the same.
-        with contextlib.suppress(GitError):
-            stage_paths(repository, [*self.touched, *new])
-
-
-def _called(path: str) -> str:
-    """Return what mentions of a file have in common: its name, with its folder where that is a mere number."""
-    stem = posixpath.splitext(posixpath.basename(path))[0]
-    return stem if "-" in stem and len(stem) > _SHORT else "/".join(path.split("/")[-2:])
-
-
-def _entries(plan: ImportPlan, path: str) -> list[tuple[str, str]]:
-    return [
-        (row.address, row.title or row.address) for row in plan.rows if row.path == path and row.address is not None
-    ]
-
-
-def _remove_empty(base: Path, folder: Path) -> None:
-    while folder != base and not any(folder.iterdir()):
-        folder.rmdir()
-        folder = folder.parent
-
-
 class ImportReport(Struct, frozen=True, kw_only=True):
-    """The plan that was carried out, what was written, and the errors that the records brought along.
+    """The plan, the result of the write, and the errors in the new entries.
 
-    `gone` are the old files that were moved away; `unapproved` counts what would be in force with nobody behind it;
-    `remarks` are sentences that belong to no file.
+    `gone` are the old files that were moved, `unapproved` counts the active rules that nobody approved.
     """
 
     plan: ImportPlan
@@ -159,12 +47,12 @@ class ImportReport(Struct, frozen=True, kw_only=True):
 
 
 def import_records(workspace: Workspace, request: ImportRequest, options: WriteOptions) -> ImportReport:
-    """Import what is asked for; nothing that exists is overwritten, and what cannot be imported is a row of its own.
+    """Import records. Nothing is overwritten, and a source that cannot be imported is a row of the plan.
 
-    Raises UsageError for what was typed wrong, and what `write` raises; then nothing was written.
+    Raises UsageError, and what `write` raises; then nothing was written.
     """
     if request.leaves_pointer and not request.moves:
-        raise UsageError("--pointer says what --move leaves in the old place; give both, or neither")
+        raise UsageError("--pointer is about the files that --move moves; use both, or neither")
     plan = plan_import(workspace, request)
 
     def planned(fresh: Workspace) -> ImportPlan:
@@ -172,37 +60,140 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
         plan = plan_import(fresh, request) if fresh is not workspace else plan
         return plan
 
-    old = OldPlaces(workspace, leaves_pointer=request.leaves_pointer) if request.moves else None
-    if old is None:
+    gone: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    if not request.moves:
         written = write(workspace, lambda one: planned(one).change_set, options)
-        gone: tuple[str, ...] = ()
-        remarks = plan.remarks
     else:
-        # The new files come first: whoever is killed between has both, and types the same once more.
+        # The new files come first: after an interruption both exist, and the same command completes the move.
         uncommitted = WriteOptions(is_dry=options.is_dry, commit=False)
         written = write(workspace, lambda one: planned(one).change_set, uncommitted)
-        mentions = old.mentions(plan)
-        gone, said = old.clear(plan, is_dry=options.is_dry)
-        remarks = (*plan.remarks, *said, *mentions)
+        old = _OldFiles(workspace, plan, leaves_pointer=request.leaves_pointer)
+        mentions = old.mentions()
+        gone, said = old.clear(is_dry=options.is_dry)
+        remarks = (*said, *mentions)
         if not options.is_dry:
             remarks += old.unfollowed(gone)
-            written = commit_files(workspace, plan.change_set, written, also=old.touched, commit=options.commit)
-    errors = _errors(workspace, written, [row.address for row in plan.rows if row.outcome is Outcome.IMPORTED])
-    unapproved = sum(1 for row in plan.rows if row.puts_in_force) if request.approved_by is None else 0
-    return ImportReport(plan=plan, written=written, errors=errors, gone=gone, unapproved=unapproved, remarks=remarks)
+            written = commit_files(workspace, plan.change_set, written, also=old.staged, commit=options.commit)
+    errors = _errors(workspace, written, {f"{row.address}.md" for row in plan.rows if row.outcome is Outcome.IMPORTED})
+    unapproved = sum(row.is_new_rule for row in plan.rows) if request.approved_by is None else 0
+    return ImportReport(
+        plan=plan,
+        written=written,
+        errors=errors,
+        gone=gone,
+        unapproved=unapproved,
+        remarks=(*plan.remarks, *remarks),
+    )
 
 
-def _errors(workspace: Workspace, written: WriteResult, addresses: Sequence[str | None]) -> tuple[Finding, ...]:
-    """Return the errors that stand in the new entries, or are about one of them."""
+def _errors(workspace: Workspace, written: WriteResult, paths: set[str]) -> tuple[Finding, ...]:
+    """Return the errors in some new entries, or about them."""
     if not written.changes:
         return ()
     fresh = workspace if written.is_dry else workspace.reread()
     catalog = catalog_after(workspace, written.changes) if written.is_dry else fresh.whole_catalog
-    case = Case(catalog, workspace.settings, workspace.today)
-    found = run_checks(case, chosen_codes(workspace.settings))
-    paths = {f"{one}.md" for one in addresses if one is not None}
-    return tuple(one for one in found if one.severity is Severity.ERROR and _is_about(one, paths))
+    found = run_checks(Case(catalog, workspace.settings, workspace.today), chosen_codes(workspace.settings))
+    return tuple(
+        one
+        for one in found
+        if one.severity is Severity.ERROR
+        and (one.place.path in paths or (one.other is not None and one.other.path in paths))
+    )
 
 
-def _is_about(finding: Finding, paths: Collection[str]) -> bool:
-    return finding.place.path in paths or (finding.other is not None and finding.other.path in paths)
+class _OldFiles:
+    """The files that an import moves; `staged` are those that git knows, by their path from the top."""
+
+    def __init__(self, workspace: Workspace, plan: ImportPlan, *, leaves_pointer: bool) -> None:
+        self._location, self._plan, self._leaves_pointer = workspace.location, plan, leaves_pointer
+        self.staged: list[str] = []
+
+    def clear(self, *, is_dry: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Remove or replace the files that are as they were read; return these, and messages about the others."""
+        gone, said = [], []
+        for path, content in self._plan.contents.items():
+            why = None if is_dry else self._clear(path, content)
+            if why is None:
+                gone.append(path)
+            else:
+                said.append(f"{path} stays: {why}; run the same command again to move it")
+        repository = self._location.repository
+        if repository is not None and gone and not is_dry:
+            tracked = list_tracked(repository)
+            self.staged = [path for path in gone if path in tracked]
+            new = [in_project(self._location, f"{address}.md") for path in gone for address, _ in self._entries(path)]
+            # What cannot be staged is on disk all the same.
+            with contextlib.suppress(GitError):
+                stage_paths(repository, [*self.staged, *new])
+        return tuple(gone), tuple(said)
+
+    def _clear(self, path: str, content: bytes) -> str | None:
+        base = self._location.base
+        place = base / path
+        try:
+            if leads_away(base, path):
+                return "a symbolic link is on the way"
+            if read_regular(place, follow=False) != content:
+                return "it changed during the import"
+            if self._leaves_pointer:
+                write_whole(place, self._pointer(path))
+            else:
+                place.unlink()
+                _remove_empty(base, place.parent)
+        except OSError as error:
+            return (error.strerror or str(error)).lower()
+        return None
+
+    def _pointer(self, path: str) -> bytes:
+        folder = posixpath.dirname(path) or "."
+        places = ((title, in_project(self._location, f"{address}.md")) for address, title in self._entries(path))
+        links = (f"[{title}](<{posixpath.relpath(place, folder)}>)" for title, place in places)
+        return f"Moved to {', '.join(links)}.\n".encode()
+
+    def _entries(self, path: str) -> list[tuple[str, str]]:
+        rows = (row for row in self._plan.rows if row.path == path)
+        return [(row.address, row.title or row.address) for row in rows if row.address is not None]
+
+    def mentions(self) -> tuple[str, ...]:
+        """Return a message about the files of the repository that mention the old paths."""
+        repository, paths = self._location.repository, list(self._plan.contents)
+        if repository is None or self._leaves_pointer or not paths:
+            return ()
+        own = [self._location.under] if self._location.under else []
+        found: dict[str, int] = {}
+        for start in range(0, len(paths), _AT_ONCE):
+            words = [_mentioned_as(path) for path in paths[start : start + _AT_ONCE]]
+            for path, line, _ in search_lines(repository, words, _MOST_LINES, without=own):
+                if path not in self._plan.contents:
+                    found.setdefault(path, line)
+        if not found:
+            return ()
+        files = "1 file mentions" if len(found) == 1 else f"{len(found)} files mention"
+        named = listed([f"{path}:{line}" for path, line in sorted(found.items())])
+        return (f"{files} moved records: {named}; --pointer leaves a line in each old place that leads to the new one",)
+
+    def unfollowed(self, gone: Sequence[str]) -> tuple[str, ...]:
+        """Return a message about the moves that git does not recognise, since more than half of the file changed."""
+        repository = self._location.repository
+        if repository is None or self._leaves_pointer:
+            return ()
+        moves = list_staged_deletions(repository, "")
+        lost = [path for path in gone if path in moves and moves[path][1] is None]
+        if not lost:
+            return ()
+        files = f"{len(lost)} of {len(gone)} files" if len(gone) > 1 else "the file"
+        why = f"{files} changed by more than half, so that `git log --follow` ends at the move"
+        return (f"{why}; `git log --follow -M10%` and `mdmem log` go on",)
+
+
+def _mentioned_as(path: str) -> str:
+    """Return the text that mentions of a file have in common: its name, with its folder if the name is short."""
+    stem = posixpath.splitext(posixpath.basename(path))[0]
+    return stem if "-" in stem and len(stem) > _SHORT else "/".join(path.split("/")[-2:])
+
+
+def _remove_empty(base: Path, folder: Path) -> None:
+    while folder != base and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent

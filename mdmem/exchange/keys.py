@@ -9,8 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from mdmem.exchange.moments import read_date
-from mdmem.exchange.record import Claim, ClaimKind
+from mdmem.exchange.record import Claim, ClaimKind, read_date
 from mdmem.exchange.relations import claims_of, kind_of_key
 from mdmem.model.fields import FIELDS
 from mdmem.model.kinds import Holder, Kind

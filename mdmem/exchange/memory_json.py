@@ -1,8 +1,8 @@
-"""The whole memory as one JSON document, from which `import` makes the same entries again.
+"""Write the whole memory as one JSON document, and read it back as the same files.
 
-`schema` is 1. `exported` is the seal of the text, as any export has one. `wings`: `name` and `readme`, the text of its
-manifest or null. `entries`, by address: `address`, `path`, `front_matter` as typed by its author, `head` (the text up
-to the body, fences and all) and `body`; both together are the file.
+`schema` is 1. `exported` is the seal of the text. `wings`: `name` and `readme`, the text of the manifest or null.
+`entries`, by address: `address`, `path`, `front_matter`, `head` (the text above the body, with its fences) and `body`;
+head and body together are the file.
 """
 
 from __future__ import annotations
@@ -10,25 +10,30 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from msgspec import Struct
+
 from mdmem.errors import UsageError
 from mdmem.exchange.outlet import ExportedFile
+from mdmem.exchange.record import UnfitError
 from mdmem.setup.seal import opening
 from mdmem.store.tree import Unreadable, read_one
 from mdmem.store.workspace.scope import Filters, reading_scope
 from mdmem.store.workspace.workspace import Workspace
+from mdmem.write.create import require_names
 
+DIALECT = "json"
 SCHEMA = 1
 
 
 def memory_json(workspace: Workspace, wings: tuple[str, ...]) -> tuple[tuple[ExportedFile, ...], tuple[str, ...]]:
-    """Return the document as the only file, and what of the memory cannot be in it."""
+    """Return the document as the only file, and a remark for each omitted file."""
     document, remarks = memory_document(workspace, wings)
     text = json.dumps(document, ensure_ascii=False, indent=1)
     return (ExportedFile("mdmem.json", f"{text}\n"),), remarks
 
 
 def memory_document(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the document, and one remark for each file that cannot be in it."""
+    """Return the document, and a remark for each omitted file."""
     catalog = workspace.catalog
     scope = reading_scope(catalog, workspace.settings, Filters(wings=wings, all_wings=not wings))
     entries = []
@@ -53,4 +58,54 @@ def _readme(workspace: Workspace, name: str) -> str | None:
     try:
         return content.decode()
     except UnicodeDecodeError as error:
-        raise UsageError(f"{name}/README.md is not in UTF-8; `mdmem check` tells where") from error
+        raise UsageError(f"{name}/README.md is not in UTF-8; `mdmem check` shows where") from error
+
+
+class DocumentFile(Struct, frozen=True):
+    """A file of the document, by its path from the root; `fault` says why it cannot be imported."""
+
+    path: str
+    content: bytes
+    fault: str | None = None
+
+
+def is_document(path: str) -> bool:
+    """Say whether a file has the name of a document."""
+    return path.lower().endswith(".json")
+
+
+def read_document(data: bytes) -> list[DocumentFile]:
+    """Return the files of a document, manifests first; raises UnfitError."""
+    try:
+        stated = json.loads(data)
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise UnfitError(f"is not JSON: {error}") from error
+    if not isinstance(stated, dict) or stated.get("schema") != SCHEMA or not isinstance(stated.get("entries"), list):
+        raise UnfitError(f"is not a memory that `mdmem export json` wrote in the schema {SCHEMA}")
+    wings = stated["wings"] if isinstance(stated.get("wings"), list) else []
+    manifests = [one for one in wings if isinstance(one, dict) and isinstance(one.get("readme"), str)]
+    return [
+        *(_checked_file(f"{one.get('name')}/README.md", [str(one.get("name"))], one["readme"]) for one in manifests),
+        *map(_entry_file, stated["entries"]),
+    ]
+
+
+def _entry_file(stated: Any) -> DocumentFile:
+    parts = [stated.get(key) for key in ("address", "head", "body")] if isinstance(stated, dict) else []
+    texts = [part for part in parts if isinstance(part, str)]
+    if len(texts) != 3:
+        return DocumentFile("", b"", "an entry without `address`, `head` or `body`")
+    return _checked_file(f"{texts[0]}.md", texts[0].split("/"), texts[1] + texts[2], depth=3)
+
+
+def _checked_file(path: str, names: list[str], text: str, *, depth: int = 1) -> DocumentFile:
+    try:
+        require_names(names)
+    except UsageError as error:
+        return DocumentFile(path, b"", str(error))
+    if len(names) != depth:
+        return DocumentFile(path, b"", f"an entry cannot be at `{path}`")
+    try:
+        return DocumentFile(path, text.encode())
+    except UnicodeEncodeError:
+        return DocumentFile(path, b"", "its text cannot be written as UTF-8")

@@ -1,32 +1,38 @@
-"""What a record of another tool says, before it has an address: fields, links, what was guessed and what is lost."""
+"""The parts of a record of another tool before it has an address: fields, links, dates and what was guessed."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from datetime import date
 from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct, field
 
-from mdmem.model.entry import EntryType, Status
+from mdmem.model.entry import EntryType, NoSuchDayError, NotIsoError, Status, parse_moment
+
+
+class UnfitError(ValueError):
+    """A file cannot be imported. The message says why, without the name of the file."""
 
 
 class Sureness(StrEnum):
-    """How sure something is that a record does not say in so many words."""
+    """How sure a guess is."""
 
     LIKELY = "likely"
     GUESS = "a guess"
 
 
 class Guess(Struct, frozen=True):
-    """Why a field got its value although the record does not state it, and how surely."""
+    """Why a field got a value that the record does not state."""
 
     why: str
     sureness: Sureness
 
 
 class ClaimKind(StrEnum):
-    """What a record says of another; the passive ones are written into that other record."""
+    """A relation that a record states to another; the other record gets the passive ones as its own."""
 
     SUPERSEDES = "supersedes"
     SUPERSEDED_BY = "superseded_by"
@@ -36,9 +42,9 @@ class ClaimKind(StrEnum):
 
 
 class Claim(Struct, frozen=True):
-    """A link from one record to another, as written: a path, else a number, a slug or a title.
+    """A link to another record as written: a path, else a number, a slug or a title.
 
-    `is_in_text` says that the body has it, too, and keeps it; `qualifier` has the words on the part that is meant.
+    With `is_in_text` the body keeps the link, too. `qualifier` describes the part of the other record that is meant.
     """
 
     kind: ClaimKind
@@ -49,10 +55,7 @@ class Claim(Struct, frozen=True):
 
 
 class Cut(Struct, frozen=True):
-    """A part of the body that became front matter; where one of its claims could not be carried over, its `parts` do.
-
-    Each of the parts stays for the same reason.
-    """
+    """A part of the body that becomes front matter. If a claim cannot be resolved, only its `parts` may be cut."""
 
     start: int
     end: int
@@ -61,10 +64,9 @@ class Cut(Struct, frozen=True):
 
 
 class SourceFile(Struct, frozen=True):
-    """One file to import: its path from the project's top, its bytes, and its front matter and body as read.
+    """A file to import: its path from the top of the project, its bytes, its front matter and its body.
 
-    `room` is the folder below the one that was named, if it lies in one; `is_in_records` says that it lies in a folder
-    of decision records.
+    `room` is its folder below the folder that the user named. `is_in_records`: it is in a folder of decision records.
     """
 
     path: str
@@ -77,23 +79,22 @@ class SourceFile(Struct, frozen=True):
 
     @property
     def stem(self) -> str:
-        """Return the file's name without its extension."""
+        """Return the name of the file without its extension."""
         return self.path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
 
     @property
     def folder(self) -> str:
-        """Return the path of the folder that holds the file."""
+        """Return the path of the file's folder."""
         return self.path.rpartition("/")[0]
 
 
 class ForeignRecord(Struct, frozen=True, kw_only=True):
-    """One entry to be: what its source says of it.
+    """A future entry as its source describes it.
 
-    `part` names a section, where one file becomes several; `name` is what the entry-id is made of; `created_at` is
-    None where no readable date is stated; `fields` are more keys of the front matter, their values as text; `said`
-    are sentences about what cannot be carried over. `stated` are its words for its status, and `number` is its own.
-    `ended_as` is what it says of its end, in its own words, and `ended_on` the day that it states for it; `is_refused`
-    says that it was never in force.
+    `part` is the section, if one file becomes several entries; the entry-id is made of `name`. `fields` are further
+    keys of the front matter, `said` messages about what cannot be imported, `stated` the words for its status and
+    `number` its number. A record that ended has the words and the day of its end in `ended_as` and `ended_on`;
+    `is_refused` means that it was never accepted.
     """
 
     source: SourceFile
@@ -115,3 +116,53 @@ class ForeignRecord(Struct, frozen=True, kw_only=True):
     ended_as: str = ""
     ended_on: str | None = None
     is_refused: bool = False
+
+    @property
+    def content(self) -> bytes:
+        """Return the bytes whose digest shows whether the source changed: the file, or the part of it."""
+        return self.body.encode() if self.part else self.source.data
+
+
+class WrittenDate(Struct, frozen=True):
+    """A date in ISO 8601, and what was guessed about it."""
+
+    iso: str
+    guess: Guess | None = None
+
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_YEAR_FIRST = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\b")
+_YEAR_LAST = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})\b")
+_IN_WORDS = re.compile(
+    r"(?:(?P<day>\d{1,2})(?:st|nd|rd|th)?\.?\s+)?(?P<month>[A-Za-z]{3,9})\.?,?\s+(?P<rest>[\d, stndrh]+)"
+)
+
+
+def read_date(text: str) -> WrittenDate | None:
+    """Return the date at the start of a text; None if there is none, or no such day."""
+    text = text.strip().strip("*_`\"'").strip()
+    guess = None
+    try:
+        parse_moment(text)
+        return WrittenDate(text)
+    except (NotIsoError, NoSuchDayError):
+        pass
+    if found := _YEAR_FIRST.match(text):
+        year, month, day = map(int, found.groups())
+    elif found := _YEAR_LAST.match(text):
+        day, month, year = map(int, found.groups())
+        if day <= 12 < month:
+            day, month = month, day
+        elif day <= 12 and day != month:
+            # adr-tools wrote the day first until its eighth record.
+            guess = Guess(f"`{text.split()[0]}` is read with the day first, as in adr-tools", Sureness.LIKELY)
+    elif (found := _IN_WORDS.match(text)) and found["month"][:3].lower() in _MONTHS:
+        numbers = [int(one) for one in re.findall(r"\d+", found["rest"])]
+        day, *rest = [int(found["day"]), *numbers] if found["day"] else numbers or [0]
+        month, year = _MONTHS.index(found["month"][:3].lower()) + 1, rest[0] if rest else 0
+    else:
+        return None
+    try:
+        return WrittenDate(date(year, month, day).isoformat(), guess)
+    except ValueError:
+        return None

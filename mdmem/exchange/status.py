@@ -8,9 +8,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.exchange.markers import with_whole_labels, without_comments
-from mdmem.exchange.moments import read_date
-from mdmem.exchange.record import Claim, ClaimKind, Guess, Sureness
+from mdmem.exchange.record import Claim, ClaimKind, Guess, Sureness, read_date
 from mdmem.exchange.relations import (
     DAY,
     LONGEST,
@@ -21,6 +19,7 @@ from mdmem.exchange.relations import (
     relation_in,
     sentence_of,
 )
+from mdmem.exchange.text import with_whole_labels, without_comments
 from mdmem.model.entry import Status
 
 # What was never in force ends on the day of its record.

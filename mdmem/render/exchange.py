@@ -1,4 +1,4 @@
-"""What an import did, or would do, as text and JSON."""
+"""Render the result of an import, or of its dry run."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ if TYPE_CHECKING:
     from mdmem.exchange.intake import ImportRow
     from mdmem.model.finding import Finding
 
-# So many errors are told one by one.
-_TOLD = 20
+# So many errors, and so many rules, are listed.
+_LISTED = 20
 _WIDEST = 60
-# So many folders are named.
+# So many folders are listed.
 _PLACES = 3
 
 
 def import_text(report: ImportReport, ink: Ink) -> str:
-    """Return a line for each file of a dry run, else for each of which there is something to say; then the errors."""
-    rows = [row for row in report.plan.rows if report.written.is_dry or _is_worth_saying(row)]
+    """Return a line for each file of a dry run, else for each file with a message; then the errors."""
+    rows = [row for row in report.plan.rows if report.written.is_dry or _has_message(row)]
     width = min(_WIDEST, max((len(_name(row)) for row in rows), default=0))
     lines = [line for row in rows for line in _lines(row, width, ink)]
     if report.errors:
-        lines += ["", ink.bold(f"what is wrong in the records themselves ({count(len(report.errors), 'error')}):")]
-        lines += [_error(one) for one in report.errors[:_TOLD]]
-        if len(report.errors) > _TOLD:
-            lines.append(f"  {len(report.errors) - _TOLD} more; `mdmem check` shows them")
+        lines += ["", ink.bold(f"errors in the records ({len(report.errors)}):")]
+        lines += [_error(one) for one in report.errors[:_LISTED]]
+        if len(report.errors) > _LISTED:
+            lines.append(f"  {len(report.errors) - _LISTED} more; `mdmem check` shows them")
     return "\n".join([*lines, *([""] if lines else []), _summary(report)])
 
 
 def import_remarks(report: ImportReport, *, memory: str, is_in_git: bool) -> Iterator[str]:
-    """Yield what belongs to no file, and the line to type next; `memory` is the root from where the user stands."""
+    """Yield the remarks about the whole import, and the command to type next; `memory` is the path of the root."""
     yield from report.remarks
     written = report.written
     yield from _on_code(report.plan.on_code)
     if written.is_dry and report.unapproved:
-        yield f'--approved-by "Name <email>" says who stands behind {count(report.unapproved, "rule")} in force'
+        yield f'--approved-by "Name <email>" says who approves {count(report.unapproved, "active rule")}'
     if written.is_dry or not (written.changes or report.gone):
         return
     if written.commit is not None:
@@ -53,27 +53,27 @@ def import_remarks(report: ImportReport, *, memory: str, is_in_git: bool) -> Ite
     if is_in_git and written.commit is None:
         steps = [f"git add {shlex.quote(memory)}", *steps, "git commit"]
     if report.errors:
-        yield "the baseline sets aside what is wrong in the records; from then on each commit shows what it breaks"
+        yield "the baseline records these errors, so that later checks report only new ones"
     if steps:
         yield f"next: {' && '.join(steps)}"
 
 
 def _on_code(on_code: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield the rules that mention files of the project, and how these come into `applies_to`."""
+    """Yield the rules that mention files of the project, and the command that adds these to `applies_to`."""
     if not on_code:
         return
     yield f"{count(len(on_code), 'rule mentions', 'rules mention')} files of the project:"
-    for address, globs in list(on_code.items())[:_TOLD]:
+    for address, globs in list(on_code.items())[:_LISTED]:
         yield f"  {visible(address)}: {_few(globs)}"
-    if len(on_code) > _TOLD:
-        yield f"  {len(on_code) - _TOLD} more"
+    if len(on_code) > _LISTED:
+        yield f"  {len(on_code) - _LISTED} more"
     rooms = sorted({f"{address.rpartition('/')[0]}/" for address in on_code})
     command = f"mdmem edit {shlex.join(rooms)} --applies-to likely"
-    yield f"`{command}` sets these as `applies_to`, which `mdmem brief` goes by at an edit; --dry-run shows it first"
+    yield f"`{command}` adds these to `applies_to`, for `mdmem brief` at an edit; --dry-run shows it first"
 
 
 def import_json(report: ImportReport) -> str:
-    """Return each file with what became of it, what is wrong in the records, and what was written."""
+    """Return each file with its result, the errors in the records, and the files written."""
     return dump(
         {
             "records": [_row_json(row) for row in report.plan.rows],
@@ -105,7 +105,7 @@ def _row_json(row: ImportRow) -> dict[str, Any]:
     }
 
 
-def _is_worth_saying(row: ImportRow) -> bool:
+def _has_message(row: ImportRow) -> bool:
     return bool(row.said) or row.outcome in ("skipped", "changed since it was imported")
 
 
@@ -141,11 +141,11 @@ def _summary(report: ImportReport) -> str:
     parts += [f"{number} {outcome}" for outcome, number in outcomes.items()]
     if report.gone:
         parts.append(f"{count(len(report.gone), 'file')} {'would be ' if report.written.is_dry else ''}moved")
-    return "\n".join(["; ".join(parts), *_force(new)])
+    return "\n".join(["; ".join(parts), *_statuses(new)])
 
 
-def _force(rows: Sequence[ImportRow]) -> Iterator[str]:
-    """Yield how many rules are active, and how many entries are drafts or under review, with what they say."""
+def _statuses(rows: Sequence[ImportRow]) -> Iterator[str]:
+    """Yield the numbers of active rules, drafts and entries under review, with the statuses that the records state."""
     active = sum(1 for row in rows if row.status is Status.ACTIVE and row.type is not None and row.type.is_rule)
     others = {
         status: Counter(_why(row) for row in rows if row.status is status)
@@ -173,8 +173,8 @@ def _reasons(why: Mapping[str, int]) -> str:
 
 
 def _way(report: ImportReport, rows: Sequence[ImportRow]) -> str:
-    """Return where entries came from and went: folders of several, the file and the address of one alone."""
-    # A dry run has told each of them.
+    """Return the folders of the sources and entries; of a single one the file and the address."""
+    # A dry run lists each of them.
     if report.written.is_dry or not rows:
         return ""
     ways = [(row.path, row.address or "") for row in rows]

@@ -87,7 +87,7 @@ def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(tmp_pa
 
 def test_import_with_the_name_of_who_stands_behind_it_passes_as_approved(tmp_path: Path, capsys: Capture) -> None:
     folder = project(tmp_path, **PAIR)
-    hint = '--approved-by "Name <email>" says who stands behind 1 rule in force\n'
+    hint = '--approved-by "Name <email>" says who approves 1 active rule\n'
     assert run_here(capsys, "import", "--dry-run", cwd=folder).err == hint
     nobody = run_here(capsys, "import", "--approved-by", "Ada", cwd=folder)
     assert (nobody.code, "write --approved-by" in nobody.err) == (2, True)
@@ -107,25 +107,25 @@ def test_json_says_what_was_guessed_and_how_surely(tmp_path: Path, capsys: Captu
         "active",
         ["nav/architecture/0001-files.md"],
     )
-    why = "`02/03/2024` is read with the day first, as adr-tools wrote it"
+    why = "`02/03/2024` is read with the day first, as in adr-tools"
     assert row["guessed"] == {"created_at": {"why": why, "sureness": "likely"}}
 
 
 BAD: dict[str, tuple[str, str | bytes, str]] = {
     "a status nobody knows": ("0005-odd", record(5, "Odd", "Simmering"), "the status `Simmering` is not known"),
     "a date that is none": ("0005-date", record(5, "Date", date="2023-14-05"), "`2023-14-05` is no date"),
-    "five megabytes": ("0005-big", b"# 5. Big\n\n" + b"word " * 1_100_000, "is 5.2 MiB, over the limit of 1 MiB"),
+    "five megabytes": ("0005-big", b"# 5. Big\n\n" + b"word " * 1_100_000, "has 5.2 MiB, over the limit of 1 MiB"),
     "no UTF-8": ("0005-old", record(5, "Gr\xf6\xdfe").encode("cp1252"), "is not UTF-8 at byte 7"),
     "nothing": ("0005-none", "\n", "is empty"),
     "a link out": (
         "0005-out",
         record(5, "Out", text="We do, because of [this](../../../x.md)."),
-        "`../../../x.md` leads out of the project, and stays as it is",
+        "`../../../x.md` leads out of the project, and is unchanged",
     ),
     "an absent successor": (
         "0005-gone",
         record(5, "Gone", "Superseded by ADR-0099"),
-        "superseded by `ADR-0099`, which is no record that is imported",
+        "superseded by `ADR-0099`, which is not an imported record",
     ),
     "an unclear successor": (
         "0005-which",
@@ -146,7 +146,7 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
     "an absent predecessor": (
         "0005-lost",
         record(5, "Lost", "Proposed\n\nSupersedes [9. Gone](0009-gone.md)"),
-        "supersedes `0009-gone.md`, which is no record that is imported",
+        "supersedes `0009-gone.md`, which is not an imported record",
     ),
     "a template": ("0005-self", record(5, "Self", "Superseded by ADR-0005"), "superseded by `ADR-0005`, which is the"),
 }
@@ -187,7 +187,7 @@ def test_translations_beside_their_originals_are_left_out_and_said_once(tmp_path
         "0002-database.md",
         "0003-node-js.md",
     ]
-    assert ran.err.splitlines()[0] == "2 translations left out, such as docs/adr/0001-files.fr.md beside its original"
+    assert ran.err.splitlines()[0] == "2 translations left out, such as docs/adr/0001-files.fr.md next to its original"
 
 
 def test_translation_of_a_record_that_was_moved_into_the_memory_is_left_out(tmp_path: Path, capsys: Capture) -> None:
@@ -256,9 +256,7 @@ def test_move_names_who_mentions_the_old_places_and_what_git_does_not_follow(tmp
     write(folder, "README.md", "# The project\n\n[Short](docs/adr/0003-short.md)\n")
     write(folder, "src/a.py", "# see docs/adr/0002-long-one.md, docs/adr/0003-short\n")
     commit_all(folder, "mention them")
-    sentence = (
-        "2 files mention moved records: README.md:3 and src/a.py:1; with --pointer, a line in each old place leads"
-    )
+    sentence = "2 files mention moved records: README.md:3 and src/a.py:1; --pointer leaves a line in each old place"
     assert run_here(capsys, "import", "--move", "--dry-run", cwd=folder).err.startswith(sentence)
     ran = run_here(capsys, "import", "--move", cwd=folder)
     assert ran.err.startswith(sentence)
@@ -291,12 +289,12 @@ def test_rules_that_mention_files_are_listed_and_one_command_sets_them(tmp_path:
     for path in ("src/pay/b.py", "src/a.py", "src/[id].py", "README.md"):
         write(folder, path, "x\n")
     commit_all(folder, "code")
-    command, brief = ("edit", "nav/architecture/", "--applies-to", "likely"), "which `mdmem brief` goes by at an edit"
+    command, brief = ("edit", "nav/architecture/", "--applies-to", "likely"), "for `mdmem brief` at an edit"
     assert run_here(capsys, "import", "--move", cwd=folder).err.splitlines()[1:5] == [
         "2 rules mention files of the project:",
         "  nav/architecture/0001-code: src/pay/**, src/a.py",
         "  nav/architecture/0003-odd: src/\\[id\\].py",
-        f"`mdmem {' '.join(command)}` sets these as `applies_to`, {brief}; --dry-run shows it first",
+        f"`mdmem {' '.join(command)}` adds these to `applies_to`, {brief}; --dry-run shows it first",
     ]
     shown = run_here(capsys, *command, "--dry-run", cwd=folder)
     assert '+applies_to: ["src/pay/**", src/a.py]' in shown.out
@@ -314,7 +312,7 @@ def test_cycle_of_supersessions_is_listed_apart(tmp_path: Path, capsys: Capture)
         "r0002_database": record(2, "Database", "Superseded by [1. Files](0001-files.md)"),
     }
     ran = run_here(capsys, "import", cwd=project(tmp_path, **both, r0003_third=record(3, "Third")))
-    assert "what is wrong in the records themselves (1 error):" in ran.out
+    assert "errors in the records (1):" in ran.out
     assert "supersession-cycle" in ran.out
     assert (tmp_path / PLACE / "0003-third.md").exists()
 
@@ -326,11 +324,11 @@ def test_names_that_differ_in_case_and_a_target_that_exists_are_said(tmp_path: P
     before = (folder / PLACE / "0003-third.md").read_bytes()
     ran = run_here(capsys, "import", "--move", cwd=folder)
     assert said_of(ran.out, "docs/adr/0001-files.md") == [
-        "would be `nav/architecture/0001-files`, as `docs/adr/0001-Files.md` is; rename one of them"
+        "would be `nav/architecture/0001-files`, like `docs/adr/0001-Files.md`; rename one of them"
     ]
     third = "nav/architecture/0003-third"
     assert said_of(ran.out, "docs/adr/0003-third.md") == [
-        f"would be `{third}`, and `{third}` is there already; nothing is overwritten"
+        f"would be `{third}`, but `{third}` is there already; nothing is overwritten"
     ]
     assert (folder / PLACE / "0003-third.md").read_bytes() == before
     assert sorted(path.name for path in (folder / "docs/adr").iterdir()) == ["0001-files.md", "0003-third.md"]
@@ -350,9 +348,9 @@ def test_folders_that_nobody_may_write_to_keep_their_records_alone(tmp_path: Pat
     assert ran.returncode == 0
     assert said_of(ran.stdout, "docs/adr/0004-hidden.md") == ["cannot be read: permission denied"]
     assert said_of(ran.stdout, "docs/adr/web/0001-hooks.md") == [
-        "would be `nav/web/0001-hooks`, and nobody may write into `nav/web`"
+        "would be `nav/web/0001-hooks`, but `nav/web` cannot be written"
     ]
-    assert "docs/adr/0001-files.md stays: permission denied; the same command takes it away later" in ran.stderr
+    assert "docs/adr/0001-files.md stays: permission denied; run the same command again to move it" in ran.stderr
     assert (folder / PLACE / "0001-files.md").exists()
     assert run_here(capsys, "import", "--move", cwd=folder).code == 0
     assert not (folder / "docs").exists()
@@ -362,10 +360,10 @@ def test_folders_that_nobody_may_write_to_keep_their_records_alone(tmp_path: Pat
     ("arguments", "sentence"),
     [
         (("nowhere",), "there is no `nowhere`"),
-        (("--pointer",), "--pointer says what --move leaves in the old place; give both, or neither"),
+        (("--pointer",), "--pointer is about the files that --move moves; use both, or neither"),
         (("--to", "mars/rooms"), "there is no wing `mars`; `--new-wing` makes one"),
         (("memory",), "`memory` is a memory already"),
-        (("..",), "lies outside of"),
+        (("..",), "is outside of"),
     ],
 )
 def test_wrong_argument_is_one_sentence(

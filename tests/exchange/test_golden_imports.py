@@ -15,7 +15,7 @@ from builders import TODAY, make_root, run_here, run_mdmem, write
 from golden import DATA
 
 from mdmem.cli.main import load_command
-from mdmem.exchange.intake import DIALECTS
+from mdmem.exchange.dialects import DIALECTS
 
 CASES = sorted((DATA / "import").iterdir())
 # What is imported from where nobody looks by itself.

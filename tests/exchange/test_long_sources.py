@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
+from mdmem.exchange.body import write_body
 from mdmem.exchange.decision import decision_record, plain_title
-from mdmem.exchange.import_plan import rewritten
 from mdmem.exchange.instructions import globs_of
 from mdmem.exchange.keys import read_keys
-from mdmem.exchange.markers import without_comments, without_own
 from mdmem.exchange.record import Cut, ForeignRecord, SourceFile
 from mdmem.exchange.references import References
 from mdmem.exchange.status import read_status
+from mdmem.exchange.text import without_comments, without_own
 from mdmem.markdown.headings import sections_of
 from mdmem.setup.seal import region_of
 
@@ -52,8 +52,8 @@ def test_patterns_beyond_the_limit_are_said() -> None:
     globs, said = globs_of("src/{" + ",".join(map(str, range(70))) + "}/**,!x")
     assert (len(globs), globs[-1]) == (64, "src/63/**")
     assert said == (
-        "`!x` is a pattern that `applies_to` has no word for",
-        "it has more than 64 patterns; those behind `src/63/**` are left out",
+        "`applies_to` cannot express the pattern `!x`",
+        "it has more than 64 patterns; those after `src/63/**` are omitted",
     )
 
 
@@ -61,8 +61,8 @@ def test_many_cuts_and_links_are_made_in_one_pass() -> None:
     links = "[a](b.md) [[b]]\n" * 5_000
     lines = "- Status: accepted\n" * 5_000
     record = record_of(f"# T\n\n{lines}\n## Context\n\n{links}")
-    body = rewritten(record, "shop/notes/x.md", References([]), place=str, cuts=record.cuts)
-    assert body.text.startswith("## Context\n\n[a](../../docs/adr/b.md) [[b]]\n")
+    body, _ = write_body(record, "shop/notes/x.md", References([]), place=str, cuts=record.cuts)
+    assert body.startswith("## Context\n\n[a](../../docs/adr/b.md) [[b]]\n")
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_many_cuts_and_links_are_made_in_one_pass() -> None:
 def test_what_is_cut_takes_the_blank_lines_behind_it_along(body: str, cut: str, left: str) -> None:
     start = body.index(cut)
     record = record_of(body)
-    made = rewritten(record, "x.md", References([]), place=str, cuts=[Cut(start, start + len(cut))])
-    assert made.text == left
+    made, _ = write_body(record, "x.md", References([]), place=str, cuts=[Cut(start, start + len(cut))])
+    assert made == left
 
 
 @pytest.mark.parametrize(

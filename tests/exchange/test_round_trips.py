@@ -58,12 +58,12 @@ def test_whole_memory_overwrites_nothing_and_leads_nowhere_else(
     write(tmp_path, "records/mdmem.json", held.replace('"address": "react/', '"address": "../react/', 1))
     before = texts(root)
     ran = run_here(capsys, "import", "records/mdmem.json", "--root", "memory", cwd=tmp_path)
-    assert "is there already and says something else; nothing is overwritten" in ran.out
+    assert "is there already with other content; nothing is overwritten" in ran.out
     assert "is no name for a wing" in ran.out
     assert texts(root) == before
     write(tmp_path, "records/other.json", "[]")
     refused = run_here(capsys, "import", "records/other.json", "--root", "memory", cwd=tmp_path)
-    assert "is no memory that `mdmem export json` wrote" in refused.out
+    assert "is not a memory that `mdmem export json` wrote" in refused.out
 
 
 def held(entries: dict[str, Entry]) -> dict[str, tuple[Any, ...]]:
