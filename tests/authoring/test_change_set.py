@@ -219,15 +219,12 @@ SAVED = r"`app/rules/b.md` changed while it was written; nothing was written"
 SEAMS = {"disk": (os, "fsync", 2), "look": (writing, "swap", 2), "swap": (swap, "exchange", 2)}
 
 
-@pytest.mark.parametrize("system", ["asked", "plain"])
 @pytest.mark.parametrize("seam", SEAMS)
 def test_plan_never_replaces_what_is_saved_while_it_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seam: str, system: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seam: str
 ) -> None:
     root = tmp_path / "root"
     plan = two_files(root)
-    if system == "plain":
-        monkeypatch.setattr(swap, "_renameat2", lambda: None)
     meanwhile(monkeypatch, *SEAMS[seam], lambda: save(root / B, "mine\n"))
     with pytest.raises(LostRaceError, match=SAVED):
         apply(root, plan, state=tmp_path / "state")
@@ -302,13 +299,8 @@ def test_rename_gives_back_what_was_saved_before_it(
     assert not (tmp_path / "app/other").exists()
 
 
-@pytest.mark.parametrize("system", ["asked", "plain"])
-def test_rename_never_replaces_what_appears_meanwhile(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str
-) -> None:
+def test_rename_never_replaces_what_appears_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     two_files(tmp_path)
-    if system == "plain":
-        monkeypatch.setattr(swap, "_renameat2", lambda: None)
     meanwhile(monkeypatch, writing, "rename_new", 1, lambda: write(tmp_path, MOVED, "mine\n"))
     with pytest.raises(LostRaceError, match=r"`app/other/c.md` exists by now; nothing was written"):
         apply(tmp_path, ChangeSet((Change(A, MOVED, b"old a\n", b"new a\n"),)), state=tmp_path / "state")

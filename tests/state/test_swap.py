@@ -1,4 +1,4 @@
-"""Files that swap their places, and names that must be free: by the system's own call, and where it has none."""
+"""Files that swap their places, and names that must be free."""
 
 import errno
 import os
@@ -15,15 +15,6 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.fixture(params=["asked", "has no such call", "cannot on this file system"])
-def _system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "has no such call":
-        monkeypatch.setattr(module, "_renameat2", lambda: None)
-    elif request.param == "cannot on this file system":
-        monkeypatch.setattr(module, "_renameat2", lambda: lambda *_: errno.EINVAL)
-
-
-@pytest.mark.usefixtures("_system")
 def test_exchange_swaps_two_files_and_leaves_no_third(tmp_path: Path) -> None:
     one, other = write(tmp_path, ".one", "1"), write(tmp_path, "other", "2")
     inodes = one.stat().st_ino, other.stat().st_ino
@@ -36,14 +27,12 @@ def test_exchange_copies_where_there_are_no_links(tmp_path: Path, monkeypatch: p
     def link(*_: object) -> None:
         raise OSError(errno.EPERM, "Operation not permitted")
 
-    monkeypatch.setattr(module, "_renameat2", lambda: None)
     monkeypatch.setattr(os, "link", link)
     one, other = write(tmp_path, ".one", "1"), write(tmp_path, "other", "2")
     exchange(one, other)
     assert (one.read_text(), other.read_text(), len(names(tmp_path))) == ("2", "1", 2)
 
 
-@pytest.mark.usefixtures("_system")
 def test_exchange_of_a_file_that_is_gone_leaves_the_other(tmp_path: Path) -> None:
     one = write(tmp_path, ".one", "1")
     with pytest.raises(FileNotFoundError):
@@ -51,7 +40,6 @@ def test_exchange_of_a_file_that_is_gone_leaves_the_other(tmp_path: Path) -> Non
     assert names(tmp_path) == [".one"]
 
 
-@pytest.mark.usefixtures("_system")
 @pytest.mark.parametrize("kind", ["file", "folder"])
 def test_rename_new_takes_only_a_free_name(tmp_path: Path, kind: str) -> None:
     old = write(tmp_path, "old/a", "1") if kind == "file" else write(tmp_path, "old/a", "1").parent
@@ -60,14 +48,6 @@ def test_rename_new_takes_only_a_free_name(tmp_path: Path, kind: str) -> None:
         rename_new(old, taken)
     rename_new(old, tmp_path / "free")
     assert (taken.read_text(), old.exists(), (tmp_path / "free").is_dir()) == ("2", False, kind == "folder")
-
-
-def test_rename_is_seen_by_who_watches_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[object, ...]] = []
-    monkeypatch.setattr(module.sys, "audit", lambda *event: seen.append(event))
-    one, other = write(tmp_path, ".one", "1"), write(tmp_path, "other", "2")
-    exchange(one, other)
-    assert ("os.rename", str(one), str(other), -1, -1) in seen
 
 
 @pytest.mark.parametrize("there", ["nothing", "other", "longer", "link", "pipe", "folder"])

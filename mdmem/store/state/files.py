@@ -1,4 +1,4 @@
-"""Find, lock, read and write the files of the local state."""
+"""Find, lock, read and write the files of the local state and of the caches."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,9 +23,9 @@ from mdmem.store.git import Repository, is_brought_along
 
 
 class Places(Struct, frozen=True):
-    """Where one root keeps its index (a worktree's own), its parsed entries (shared by worktrees) and its state.
+    """The folders of one root: its index (one for each worktree), the cache that worktrees share, and its state.
 
-    The first two may be deleted at any time; the state is what nothing else holds, and nothing deletes it.
+    The first two may be deleted at any time; the state exists nowhere else, and nothing deletes it.
     """
 
     index: Path
@@ -34,7 +34,7 @@ class Places(Struct, frozen=True):
 
 
 def places(root: Path, repository: Repository | None, environment: Mapping[str, str]) -> Places:
-    """Return a root's folders: below git's own directory, which no commit can write, else in the user's cache."""
+    """Return a root's folders: in git's directory, which no commit can write, else in the user's folders."""
     if repository is None:
         name = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
         cache = _own(user_folder(environment, "XDG_CACHE_HOME", ".cache") / "mdmem" / name)
@@ -48,15 +48,12 @@ def places(root: Path, repository: Repository | None, environment: Mapping[str, 
 
 
 def _own(folder: Path) -> Path:
-    """Return a folder of the user's, or one that cannot be there in place of what a repository brought along.
-
-    In a CI the user's cache may lie in the clone.
-    """
+    """Return a folder of the user, or one that cannot exist where a repository tracks that folder, as it may in CI."""
     return Path(os.devnull) / folder.name if is_brought_along(folder) else folder
 
 
 def user_folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
-    """Return a folder that only the user can write; one that nobody can where the user has no home."""
+    """Return a folder that only the user can write; one that nobody can write where the user has no home."""
     stated = Path(environment.get(variable, ""))
     if stated.is_absolute():
         return stated
@@ -70,19 +67,19 @@ WING = "private"
 def private_root(environment: Mapping[str, str], root: Path, caller: str | None) -> Path:
     """Return the root of a caller's own memory.
 
-    That of the user is one for all their memories; that of a token is one for each memory that the token opens, since
-    the same name may mean somebody else elsewhere.
+    The user has one for all their memories. A token has one for each memory that it opens, since the same name may
+    mean somebody else in another.
     """
     folder = user_folder(environment, "XDG_DATA_HOME", ".local/share") / "mdmem" / "private"
     if caller is None:
         return folder / "own"
-    # A hash: names that differ in their case alone are one file on some systems.
+    # A hash, since some file systems ignore case.
     named = os.fsencode(root) + b"\0" + caller.encode("utf-8", "surrogatepass")
     return folder / f"token-{hashlib.sha256(named).hexdigest()[:24]}"
 
 
 _Kind = TypeVar("_Kind")
-# A point in time of a record: one without offset makes the record unreadable.
+# Without an offset it makes the record unreadable.
 Moment = Annotated[datetime, Meta(tz=True)]
 
 
@@ -97,7 +94,7 @@ def refusal_named(folder: Path) -> Iterator[None]:
 
 
 def list_names(folder: Path) -> list[str]:
-    """Return the names in a folder, sorted, those that start with a dot left out; none where there is no folder."""
+    """Return the sorted names in a folder but for hidden ones; none where there is no folder."""
     try:
         return sorted(name for name in os.listdir(folder) if not name.startswith("."))  # noqa: PTH208  # names alone
     except (FileNotFoundError, NotADirectoryError):
@@ -105,7 +102,7 @@ def list_names(folder: Path) -> list[str]:
 
 
 def read_json(path: Path, version: str) -> dict[str, Any]:
-    """Return what `write_json` stored under this version; empty for a file that is absent, torn or of another."""
+    """Return the content that `write_json` stored; empty for a file that is missing, torn or of another version."""
     try:
         found = json.loads(read_regular(path))
     except (OSError, ValueError, RecursionError):
@@ -117,11 +114,11 @@ def read_json(path: Path, version: str) -> dict[str, Any]:
 
 
 def write_json(path: Path, version: str, content: Mapping[str, Any]) -> bool:
-    """Replace a file of the cache as a whole and say whether that worked: a cache may fail to be written."""
+    """Replace a file of the cache and return whether that worked."""
     text = json.dumps({"version": version, "content": content}, ensure_ascii=False, separators=(",", ":"))
     try:
         make_folder(path.parent)
-        # A cache that a crash tore is read as none, so it need not wait for the disk.
+        # A cache that a crash tore is ignored, so it need not wait for the disk.
         write_whole(path, text.encode("utf-8", "surrogatepass"), durable=False)
     except OSError:
         return False
@@ -129,7 +126,7 @@ def write_json(path: Path, version: str, content: Mapping[str, Any]) -> bool:
 
 
 def read_packed(path: Path, version: str, kind: type[_Kind]) -> _Kind | None:
-    """Return what `write_packed` stored under this version; None for a file that is absent, torn or of another."""
+    """Return the content that `write_packed` stored; None for a file that is missing, torn or of another version."""
     try:
         return unpack(read_regular(path), version, kind)
     except OSError:
@@ -137,9 +134,9 @@ def read_packed(path: Path, version: str, kind: type[_Kind]) -> _Kind | None:
 
 
 def write_packed(path: Path, version: str, content: Mapping[str, object]) -> bool:
-    """Replace a file of the cache as `write_json` does, in the form that is read fastest.
+    """Replace a file of the cache with msgpack, and return whether that worked.
 
-    What cannot be packed, as a file's name that is no UTF-8, is left out.
+    Values that cannot be packed, such as file names that are not UTF-8, are left out.
     """
     try:
         packed = packed_parts(version, content)
@@ -153,76 +150,69 @@ def write_packed(path: Path, version: str, content: Mapping[str, object]) -> boo
     return True
 
 
-def _made_beside(path: Path) -> tuple[int, str]:
-    # As `tempfile` does it, which takes as long to import as a small file to read, change and write.
-    name = f"{path.parent}{os.sep}.{path.name}.{os.urandom(4).hex()}"
+@contextmanager
+def _temporary(path: Path, parts: Iterable[bytes], *, durable: bool) -> Iterator[Path]:
+    """Write a temporary file in the folder of a path; it is removed unless it was renamed."""
+    # `tempfile` takes as long to import as it takes to read, change and write a small file.
+    name = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    return os.open(name, flags, 0o600), name
-
-
-def write_whole(path: Path, *content: bytes, durable: bool = True) -> None:
-    """Write a file, part after part, so that a reader sees either the old or the new one; raises OSError.
-
-    `durable`: also after the machine has crashed.
-    """
-    handle, name = _made_beside(path)
+    handle = os.open(name, flags, 0o600)
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.writelines(content)
+            stream.writelines(parts)
             stream.flush()
             if durable:
                 os.fsync(stream.fileno())
-        with contextlib.suppress(OSError):
-            # A temporary file is its owner's alone; who may read the old one may read the new one.
-            mode = path.lstat().st_mode
-            # A link's own mode lets everybody write.
-            if S_ISREG(mode):
-                Path(name).chmod(S_IMODE(mode))
-        Path(name).replace(path)
+        yield name
     finally:
-        # Where the replacing failed or was interrupted, the new file is still there.
         with contextlib.suppress(OSError):
-            Path(name).unlink()
+            name.unlink()
+
+
+def write_whole(path: Path, *parts: bytes, durable: bool = True) -> None:
+    """Write a file so that a reader sees either the old or the new one; raises OSError.
+
+    With `durable` this also holds after the machine has crashed.
+    """
+    with _temporary(path, parts, durable=durable) as temporary:
+        with contextlib.suppress(OSError):
+            # Keep the permissions of the old file; a link's own mode lets everybody write.
+            mode = path.lstat().st_mode
+            if S_ISREG(mode):
+                temporary.chmod(S_IMODE(mode))
+        temporary.replace(path)
 
 
 def write_new(path: Path, content: bytes) -> None:
     """Write a file that must not exist yet, whole or not at all; raises FileExistsError and other OSErrors."""
-    handle, name = _made_beside(path)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(name).chmod(default_mode())
-        # A hard link fails where the name is taken; a rename would replace what somebody wrote meanwhile.
-        os.link(name, path)
+    with _temporary(path, [content], durable=True) as temporary:
+        temporary.chmod(default_mode())
+        # A hard link fails where the name is taken; a rename would replace a file that somebody wrote meanwhile.
+        os.link(temporary, path)
         note_written(str(path))
-    finally:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
 
 
 def leads_away(root: Path, path: str) -> bool:
-    """Say whether a file, or a folder above it and below the root, is a symbolic link."""
+    """Return whether a file, or a folder between it and the root, is a symbolic link."""
     parts = path.split("/")
     return any((root / "/".join(parts[:depth])).is_symlink() for depth in range(1, len(parts) + 1))
 
 
 def default_mode() -> int:
-    """Return the permissions that a new file of this user gets."""
+    """Return the permissions of a new file of this user."""
     mask = os.umask(0o022)
     os.umask(mask)
     return 0o666 & ~mask
 
 
 def write_record(path: Path, content: Mapping[str, Any]) -> None:
-    """Replace a record as a whole, for its owner's eyes alone; raises OSError."""
+    """Replace a record that only its owner may read; raises OSError."""
     make_folder(path.parent, mode=0o700)
     write_whole(path, canonical(content))
 
 
 def read_record(path: Path) -> dict[str, Any] | None:
-    """Return a record; None for what is torn, no JSON object, or no file of its own."""
+    """Return a record; None for a torn file, a link, or another JSON value."""
     try:
         # A link may lead anywhere.
         found = json.loads(read_regular(path, follow=False))
@@ -232,7 +222,7 @@ def read_record(path: Path) -> dict[str, Any] | None:
 
 
 def read_struct(path: Path, kind: type[_Kind]) -> _Kind | None:
-    """Return a record as a kind of struct; None where it is not one."""
+    """Return a record as a struct; None where it does not fit."""
     try:
         return convert(read_record(path), kind)
     except ValidationError:
@@ -240,17 +230,17 @@ def read_struct(path: Path, kind: type[_Kind]) -> _Kind | None:
 
 
 def canonical(content: Any) -> bytes:
-    """Return the one form of a JSON value: the same for equal values, in ASCII."""
+    """Return the canonical form of a JSON value, in ASCII."""
     return json.dumps(content, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
 def written_time(moment: datetime) -> str:
-    """Return a point in time as the state holds it: ISO 8601 in UTC; one without offset counts as UTC."""
+    """Return a point in time as ISO 8601 in UTC; one without offset counts as UTC."""
     return (moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
 
 
 def read_time(value: object) -> datetime | None:
-    """Return the point in time that `written_time` gave, or None for anything else."""
+    """Return the point in time that `written_time` wrote, or None for anything else."""
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
@@ -259,15 +249,12 @@ def read_time(value: object) -> datetime | None:
 
 
 class BusyError(EnvironmentFaultError):
-    """Another process holds the lock for longer than anybody should wait."""
+    """Another process has held the lock for too long."""
 
 
 @contextmanager
 def write_lock(state: Path, *, wait: float = 10.0) -> Iterator[None]:
-    """Hold the lock of everybody who writes entries or state; raises BusyError after `wait` seconds, and OSError.
-
-    The kernel keeps it, so that a file which a dead process left behind locks nobody out.
-    """
+    """Hold the lock of all writers of a state folder; raises BusyError after `wait` seconds, and OSError."""
     make_folder(state)
     try:
         with locked(state / "write.lock", wait=wait):
@@ -277,15 +264,15 @@ def write_lock(state: Path, *, wait: float = 10.0) -> Iterator[None]:
 
 
 def try_lock(path: Path) -> int | None:
-    """Return the handle of a file that is now this process's alone, or None where another has it; raises OSError.
+    """Lock a file and return its handle, or None where another process has the lock; raises OSError.
 
-    To let go is to remove the file and then to close the handle; the kernel lets go for a process that dies.
+    To release the lock, remove the file and then close the handle; the kernel does so for a process that dies.
     """
     make_folder(path.parent)
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         acquire(handle)
-        # Whoever held it before may have removed this file, and somebody else made another of the name.
+        # The process that had the lock may have removed this file, and another one made a new file of the name.
         if os.path.samestat(os.fstat(handle), path.stat()):
             return handle
     except OSError:

@@ -1,6 +1,6 @@
-"""Keep small local records: times of hygiene, sessions and pins of fetched wings.
+"""Small local records: times of hygiene, sessions, and pins of fetched wings.
 
-A session that cannot be read or written is a new one: the worst that comes of it is an entry that is told twice.
+A session that cannot be read or written counts as new: at worst an entry is shown twice.
 """
 
 from __future__ import annotations
@@ -27,45 +27,44 @@ from mdmem.store.state.files import (
     written_time,
 )
 
-_FILE, _TIMES_VERSION = "times.json", "1"
+_FILE, _VERSION = "times.json", "1"
 
 
 class Times(Struct, frozen=True):
-    """The day of the last full run over everything, of those over some wings, and on which wings were made, by name."""
+    """The days of the last full run of hygiene over everything and over single wings, and when wings were made."""
 
     everything: date | None = None
     wings: Mapping[str, date] = field(default_factory=dict)
     made: Mapping[str, date] = field(default_factory=dict)
 
     def last(self, wing: str) -> date | None:
-        """Return the day of the last run that looked at a wing, alone or among all."""
-        found = [day for day in (self.everything, self.wings.get(wing)) if day is not None]
-        return max(found, default=None)
+        """Return the day of the last run over a wing, alone or with all others."""
+        return max((day for day in (self.everything, self.wings.get(wing)) if day is not None), default=None)
 
 
 def read_times(folder: Path) -> Times:
-    """Return the times that a state folder holds; none where it has no such file, or one that cannot be read."""
+    """Return the times of a state folder; none where the file is missing or cannot be read."""
     try:
-        return convert(read_json(folder / _FILE, _TIMES_VERSION), Times)
+        return convert(read_json(folder / _FILE, _VERSION), Times)
     except ValidationError:
         return Times()
 
 
 def record_hygiene(folder: Path, wings: Collection[str] | None, today: date) -> bool:
-    """Keep that hygiene ran, over some wings or over everything (None), and say whether it could be written.
+    """Record a run of hygiene over some wings or over everything (None), and return whether it could be written.
 
     Raises BusyError where others write for too long, and OSError where the folder refuses a lock.
     """
     with write_lock(folder):
         times = read_times(folder)
-        run = {**times.wings, **dict.fromkeys(wings or (), today)}
-        return _write(folder, replace(times, everything=today if wings is None else times.everything, wings=run))
+        times = replace(times, wings={**times.wings, **dict.fromkeys(wings or (), today)})
+        return _write(folder, replace(times, everything=today) if wings is None else times)
 
 
 def record_made(folder: Path, wings: Collection[str], today: date) -> bool:
-    """Keep since when wings are there, if that is not known: what they hold from before makes nothing due.
+    """Record the day on which wings were made, if it is not known: older entries in them make nothing due.
 
-    Raises what `record_hygiene` raises.
+    Raises the errors of `record_hygiene`.
     """
     with write_lock(folder):
         times = read_times(folder)
@@ -73,59 +72,59 @@ def record_made(folder: Path, wings: Collection[str], today: date) -> bool:
 
 
 def _write(folder: Path, times: Times) -> bool:
-    return write_json(folder / _FILE, _TIMES_VERSION, to_builtins(times, order="sorted"))
+    return write_json(folder / _FILE, _VERSION, to_builtins(times, order="sorted"))
 
 
 _FOLDER, _SUFFIX = "sessions", ".json"
-# What is older is no session that goes on; beyond so many of them the oldest go.
+# Older sessions are over; of more sessions, or entries of one, the oldest are forgotten.
 _LASTS, _SESSIONS, _ENTRIES = timedelta(days=2), 64, 1000
 
 
 def briefed(session: str, agent: str = "") -> str:
-    """Return the name under which a session keeps what one of its agents was told in a line at an edit.
-
-    It is no other than the session's own: what came as a line has not been given whole.
-    """
+    """Return the name of the record of what an agent of a session saw as a line at an edit, not in full."""
     return f"brief\0{session}\0{agent}"
 
 
 class Sessions:
-    """The sessions of one root, one file each, named by a hash: what a caller calls one is not a file's name."""
+    """The sessions of one root, one file each, named by a hash of the caller's name for it."""
 
     def __init__(self, state: Path) -> None:
-        """Take the state folder, which need not be there."""
+        """Take the state folder, which need not exist."""
         self._folder = state / _FOLDER
 
     def given(self, name: str, now: datetime) -> dict[str, str]:
-        """Return what a session was given: addresses to digests; nothing for one that is not known, or too old."""
+        """Return the entries that a session was shown, as digests by address."""
         match read_record(self._path(name)):
             case {"at": at, "given": dict(given)} if (moment := read_time(at)) is not None and now - moment < _LASTS:
                 return {address: digest for address, digest in given.items() if isinstance(digest, str)}
         return {}
 
     def give(self, name: str, gave: Mapping[str, str], now: datetime) -> None:
-        """Note what a session was given besides; that this fails is no matter."""
+        """Record more entries that a session was shown; failures do not matter."""
         if not gave:
             return
         with suppress(EnvironmentFaultError), refusal_named(self._folder):
-            # Read again: another answer of the session may have been given meanwhile.
+            # Read again: the session may have got another answer meanwhile.
             given = self.given(name, now)
             known = {address: digest for address, digest in given.items() if address not in gave} | dict(gave)
-            latest = dict(list(known.items())[-_ENTRIES:])
             path = self._path(name)
             if not path.exists():
                 self._forget_old()
-            write_record(path, {"at": written_time(now), "given": latest})
+            write_record(path, {"at": written_time(now), "given": dict(list(known.items())[-_ENTRIES:])})
 
     def forget(self, name: str) -> None:
-        """Forget what a session was given, as whoever was given it has; that this fails is no matter."""
+        """Forget the entries that a session was shown; failures do not matter."""
         with suppress(OSError):
             self._path(name).unlink(missing_ok=True)
 
     def _forget_old(self) -> None:
+        def changed(path: Path) -> float:
+            with suppress(OSError):
+                return path.lstat().st_mtime
+            return 0.0
+
         paths = [self._folder / name for name in list_names(self._folder) if name.endswith(_SUFFIX)]
-        newest = sorted(paths, key=_changed, reverse=True)
-        for path in newest[_SESSIONS - 1 :]:
+        for path in sorted(paths, key=changed, reverse=True)[_SESSIONS - 1 :]:
             path.unlink(missing_ok=True)
 
     def _path(self, name: str) -> Path:
@@ -133,17 +132,8 @@ class Sessions:
         return self._folder / f"{digest}{_SUFFIX}"
 
 
-def _changed(path: Path) -> float:
-    with suppress(OSError):
-        return path.lstat().st_mtime
-    return 0.0
-
-
-_VERSION = "1"
-
-
 class Pin(Struct, frozen=True):
-    """One commit of another repository: the memories it holds, by their folders, and the day it was last asked for."""
+    """A fetched commit of another repository: the folders of its memories, and the day of the last fetch."""
 
     commit: str
     roots: tuple[str, ...]
@@ -151,26 +141,23 @@ class Pin(Struct, frozen=True):
 
 
 def store_of(cache: Path, url: str) -> Path:
-    """Return the folder of the bare repository that holds what was fetched from a place."""
+    """Return the folder of the bare repository with everything that was fetched from a URL."""
     return _folder(cache, url) / "git"
 
 
 def find_pin(cache: Path, url: str, commit: str) -> Pin | None:
-    """Return what is known of a commit that was fetched, or None."""
-    said = read_json(_record(cache, url, commit), _VERSION)
+    """Return the record of a fetched commit, or None."""
+    stated = read_json(_folder(cache, url) / f"{commit}.json", _VERSION)
     try:
-        return Pin(commit, tuple(map(str, said["roots"])), date.fromisoformat(said["asked"]))
+        return Pin(commit, tuple(map(str, stated["roots"])), date.fromisoformat(stated["asked"]))
     except (KeyError, TypeError, ValueError):
         return None
 
 
 def keep_pin(cache: Path, url: str, pin: Pin) -> None:
-    """Record that a commit is at hand."""
-    write_json(_record(cache, url, pin.commit), _VERSION, {"roots": list(pin.roots), "asked": pin.asked.isoformat()})
-
-
-def _record(cache: Path, url: str, commit: str) -> Path:
-    return _folder(cache, url) / f"{commit}.json"
+    """Record a fetched commit."""
+    content = {"roots": list(pin.roots), "asked": pin.asked.isoformat()}
+    write_json(_folder(cache, url) / f"{pin.commit}.json", _VERSION, content)
 
 
 def _folder(cache: Path, url: str) -> Path:

@@ -1,7 +1,7 @@
-"""Keep writes that wait for a decision or whose answer may be lost.
+"""Writes that wait for a decision, and writes whose answer may be lost.
 
-A record is kept from before the write until the answer has left the process. Whoever finds it asks for the same thing
-a second time because the first answer was lost; whoever repeats an answered call means a second entry.
+A record exists from before the write until the answer has left the process. A caller that finds one repeats a request
+whose first answer was lost; a caller that repeats an answered call means a second entry.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from mdmem.store.state.files import (
     written_time,
 )
 
-SUFFIX = ".json"
-# A token is kept as its hash alone, so it goes into no request that is kept.
+_SUFFIX = ".json"
+# Only the hash of a token is stored, so no request keeps one.
 _SECRET = frozenset({"governance_token"})
-# What came of a request meanwhile, which makes it no other one.
+# Results that are noted with a request, and make it no other one.
 _NOTES = frozenset({"granted", "produced", "produced_by"})
 
 
 class PendingWrite(Struct, frozen=True, kw_only=True):
-    """A write that failed on the way: the verb with its arguments as JSON values, and how it went so far.
+    """A write that failed: the verb with its arguments as JSON values, and what became of it.
 
-    `refused` says that the last attempt was not stopped on the way: what it asks for cannot be done as things stand.
-    `intended` is the SHA-256 of each file, by path, that the last attempt was about to write: whoever finds these
-    bytes in place knows that the attempt had succeeded when its process died.
+    `refused` says that the last attempt was impossible, not interrupted. `intended` is the SHA-256 of each file, by
+    path, that the last attempt was about to write: if these bytes are in place, the attempt had succeeded when its
+    process died.
     """
 
     verb: str
@@ -59,16 +59,16 @@ class PendingWrite(Struct, frozen=True, kw_only=True):
 
 
 def id_of(verb: str, arguments: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a request; neither its token nor what came of it meanwhile is a part of that."""
-    asked = {name: value for name, value in _without_secrets(arguments).items() if name not in _NOTES}
+    """Return the SHA-256 of a request, without its token and its notes."""
+    asked = {name: value for name, value in arguments.items() if name not in _SECRET | _NOTES}
     return hashlib.sha256(canonical([verb, asked])).hexdigest()
 
 
 class Blocked(Struct, frozen=True, kw_only=True):
-    """A write that was stopped because a similar entry is there, until it is saved or given up.
+    """A write that was stopped because a similar entry exists, until it is saved or given up.
 
-    `key` is its wing and its fingerprint; `title` and `project` are empty where an earlier version kept it. `request`
-    is the id of the pending write that was stopped so, empty where a call was.
+    `key` is its wing and its fingerprint; `title` and `project` are empty in records of an earlier version. `request`
+    is the id of the pending write that was stopped, empty for a call.
     """
 
     key: str
@@ -81,128 +81,105 @@ class Blocked(Struct, frozen=True, kw_only=True):
 
     @property
     def id(self) -> str:
-        """Return the name under which it is kept."""
+        """Return the name of its record."""
         return name_of(self.key)
 
     @property
     def wing(self) -> str:
-        """Return the wing that it was to be written to."""
+        """Return the wing that it was meant for."""
         return self.key.partition(" ")[0]
 
     def lets_pass(self, confidence: float | None) -> bool:
-        """Say whether a repeated call means the entry as a distinct one: its confidence is lower than ever before.
-
-        No confidence counts as 1.
-        """
+        """Return whether a repeated call means a distinct entry: its confidence is lower than ever before."""
         return stated_confidence(confidence) < self.confidence
 
 
 def stated_confidence(confidence: float | None) -> float:
-    """Return a confidence as it counts: 1 where none is stated."""
+    """Return a confidence, 1 where none is stated."""
     return 1.0 if confidence is None else confidence
 
 
 def name_of(key: str) -> str:
-    """Return the name of the record that is kept under a key."""
+    """Return the name of the record of a key."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def read_pending(path: Path) -> PendingWrite | None:
-    """Return the pending write of a file; None where its content is not what its name says."""
-    record = read_struct(path, PendingWrite)
-    return record if record is not None and path.name == f"{record.id}{SUFFIX}" else None
-
-
-def read_blocked(path: Path) -> Blocked | None:
-    """Return the blocked write of a file; None where its content is not what its name says."""
-    record = read_struct(path, Blocked)
-    return record if record is not None and path.name == f"{record.id}{SUFFIX}" else None
-
-
-def write_pending(path: Path, record: PendingWrite) -> None:
-    """Replace the file of a pending write, without the secrets of its arguments; raises OSError."""
-    content = asdict(record) | {"arguments": _without_secrets(record.arguments), "intended": dict(record.intended)}
-    write_record(path, content | {"created": written_time(record.created)})
-
-
-def _without_secrets(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in arguments.items() if name not in _SECRET}
-
-
 _PENDING, _BLOCKED, _CLAIMED = "pending", "blocked", "claimed"
-_Record = TypeVar("_Record")
+_Record = TypeVar("_Record", PendingWrite, Blocked)
+
+
+def _read(path: Path, kind: type[_Record]) -> _Record | None:
+    """Return the record of a file; None where its content does not match its name."""
+    record = read_struct(path, kind)
+    return record if record is not None and path.name == f"{record.id}{_SUFFIX}" else None
 
 
 class PendingWrites:
     """The pending and blocked writes of one root, one file each; every method raises EnvironmentFaultError.
 
-    Many processes share it. A write is claimed before it is tried again; the kernel holds the claim, so that a process
-    that dies gives it back.
+    Many processes share them. A write is claimed before it is retried; the kernel holds the claim, so that it ends
+    with its process.
     """
 
     def __init__(self, state: Path) -> None:
-        """Take the state folder, which need not be there."""
+        """Take the state folder, which need not exist."""
         self.state = state
         self._held: dict[str, int] = {}
 
     def keep(self, record: PendingWrite) -> str:
         """Keep a write that failed and return its id.
 
-        The same request is one record: the first `created`, all attempts, the latest error. One that is being tried
-        again at this moment stays as it is.
+        The same request is one record: the first `created`, all attempts, the latest error. A record that is being
+        retried at this moment does not change.
         """
         with self._changing():
-            path = self._path(_PENDING, record.id)
-            known = read_pending(path)
-            claim = try_lock(self._claim_path(record.id)) if known is not None else None
+            known = _read(self._path(_PENDING, record.id), PendingWrite)
             if known is None:
-                write_pending(path, record)
-            elif claim is not None:
+                self._write(record)
+            elif (claim := try_lock(self._claim_path(record.id))) is not None:
                 attempts, intended = known.attempts + record.attempts, record.intended or known.intended
-                kept = replace(record, created=known.created, attempts=attempts, intended=intended)
-                write_pending(path, kept)
+                self._write(replace(record, created=known.created, attempts=attempts, intended=intended))
                 self._release(record.id, claim)
         return record.id
 
     def pending(self) -> tuple[PendingWrite, ...]:
-        """Return the writes that wait, those that are being tried again among them, the oldest first, then by id."""
-        found = (record for _, record in self._records(_PENDING, read_pending) if record is not None)
+        """Return the writes that wait, those being retried included, the oldest first, then by id."""
+        found = (record for _, record in self._records(_PENDING, PendingWrite) if record is not None)
         return tuple(sorted(found, key=lambda record: (record.created, record.id)))
 
     def unreadable(self) -> tuple[str, ...]:
-        """Return the paths, from the state folder, of what stands among the records and is none: torn or foreign."""
-        pending, blocked = self._records(_PENDING, read_pending), self._records(_BLOCKED, read_blocked)
+        """Return the paths, from the state folder, of torn or foreign files among the records."""
+        pending, blocked = self._records(_PENDING, PendingWrite), self._records(_BLOCKED, Blocked)
         return tuple(path for path, record in (*pending, *blocked) if record is None)
 
     @property
     def oldest(self) -> datetime | None:
-        """Return when the oldest of the pending writes failed first."""
+        """Return when the oldest pending write failed first."""
         return next((record.created for record in self.pending()), None)
 
     def claim(self, id_: str) -> PendingWrite | None:
-        """Return a pending write for this process alone to try again, until `done` or `give_back`.
-
-        None where another one has it, or it is done.
-        """
+        """Claim a pending write, until `done` or `give_back`; None where another process has it, or it is done."""
         with refusal_named(self.state):
             path = self._path(_PENDING, id_)
             if id_ in self._held or not path.is_file():
                 return None
             handle = try_lock(self._claim_path(id_))
-            # It may have been done between the look and the lock.
-            record = read_pending(path) if handle is not None else None
-            if record is not None and handle is not None:
-                self._held[id_] = handle
-            elif handle is not None:
+            if handle is None:
+                return None
+            # It may have been done before we got the lock.
+            record = _read(path, PendingWrite)
+            if record is None:
                 self._release(id_, handle)
+            else:
+                self._held[id_] = handle
         return record
 
     def intend(self, id_: str, intended: Mapping[str, str]) -> None:
-        """Note what the attempt at a claimed write is about to put where, before it does."""
+        """Record which files the attempt at a claimed write is about to write."""
         self._change(id_, lambda known: replace(known, intended=intended))
 
     def note(self, id_: str, notes: Mapping[str, Any]) -> None:
-        """Note with the arguments of a pending write what came of its request meanwhile, if it is not done by now."""
+        """Record results of a request with the arguments of its pending write, if it is not done by now."""
         self._change(id_, lambda known: replace(known, arguments={**known.arguments, **notes}))
 
     def done(self, id_: str) -> None:
@@ -214,14 +191,14 @@ class PendingWrites:
             self._let_go(id_)
 
     def give_back(self, id_: str, error: str, *, refused: bool = False) -> None:
-        """Count one more attempt at a claimed write, which failed with an error or was refused, and let others try."""
+        """Count one more failed attempt at a claimed write, and release it."""
         try:
             self._change(id_, lambda known: replace(known, attempts=known.attempts + 1, error=error, refused=refused))
         finally:
             self._let_go(id_)
 
     def remember_blocked(self, stopped: Blocked) -> Blocked:
-        """Remember that a write was stopped; the lowest confidence that ever was stopped is kept."""
+        """Record a write that was stopped, with the lowest confidence that ever was."""
         with self._changing():
             known = self.blocked(stopped.key)
             lowest = min(stopped.confidence, known.confidence if known is not None else 1.0)
@@ -231,33 +208,37 @@ class PendingWrites:
 
     def blocked_writes(self) -> tuple[Blocked, ...]:
         """Return the writes that were stopped, the oldest first, then by id."""
-        found = (record for _, record in self._records(_BLOCKED, read_blocked) if record is not None)
+        found = (record for _, record in self._records(_BLOCKED, Blocked) if record is not None)
         return tuple(sorted(found, key=lambda record: (record.at, record.id)))
 
     def blocked(self, key: str) -> Blocked | None:
-        """Return what is remembered under a key: a fingerprint with its wing."""
-        return read_blocked(self._path(_BLOCKED, name_of(key)))
+        """Return the record of a key."""
+        return _read(self._path(_BLOCKED, name_of(key)), Blocked)
 
     def forget_blocked(self, key: str) -> None:
-        """Forget what is remembered under a key, if anything is."""
+        """Remove the record of a key, if there is one."""
         with refusal_named(self.state), contextlib.suppress(FileNotFoundError, NotADirectoryError):
             self._path(_BLOCKED, name_of(key)).unlink()
 
     def _change(self, id_: str, changed: Callable[[PendingWrite], PendingWrite]) -> None:
         with self._changing():
-            path = self._path(_PENDING, id_)
-            known = read_pending(path)
+            known = _read(self._path(_PENDING, id_), PendingWrite)
             if known is not None:
-                write_pending(path, changed(known))
+                self._write(changed(known), id_)
+
+    def _write(self, record: PendingWrite, id_: str = "") -> None:
+        arguments = {name: value for name, value in record.arguments.items() if name not in _SECRET}
+        content = asdict(record) | {"arguments": arguments, "intended": dict(record.intended)}
+        write_record(self._path(_PENDING, id_ or record.id), content | {"created": written_time(record.created)})
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
-        # A lock of its own: a write that failed because everybody waits for the writers' lock must be kept, too.
+        # A lock of its own: a write that failed because the writers' lock was busy must be kept, too.
         with refusal_named(self.state), write_lock(self.state / _PENDING):
             yield
 
     def _path(self, folder: str, name: str) -> Path:
-        return self.state / folder / f"{name}{SUFFIX}"
+        return self.state / folder / f"{name}{_SUFFIX}"
 
     def _claim_path(self, id_: str) -> Path:
         return self.state / _CLAIMED / id_
@@ -272,11 +253,11 @@ class PendingWrites:
             self._claim_path(id_).unlink()
         os.close(handle)
 
-    def _records(self, folder: str, read: Callable[[Path], _Record | None]) -> list[tuple[str, _Record | None]]:
+    def _records(self, folder: str, kind: type[_Record]) -> list[tuple[str, _Record | None]]:
         with refusal_named(self.state):
             names = [name for name in list_names(self.state / folder) if name != "write.lock"]
-        found = [(name, read(self.state / folder / name)) for name in names]
-        # One that was there a moment ago and is gone was finished, not torn.
+        found = [(name, _read(self.state / folder / name, kind)) for name in names]
+        # A file that vanished since it was listed was finished, not torn.
         return [
             (f"{folder}/{name}", record)
             for name, record in found
@@ -284,13 +265,13 @@ class PendingWrites:
         ]
 
 
-# A client that sends a call again does so within minutes; what is older is meant anew. Beyond so many the oldest go.
+# Clients repeat a call within minutes; an older call is a new one. Of more records the oldest are forgotten.
 _LASTS, _MOST = timedelta(hours=1), 64
 _FOLDER = "intents"
 
 
 class UnansweredSave(Struct, frozen=True, kw_only=True):
-    """An entry that a call makes: where, the SHA-256 of its file, since when, and whether it is known to be there."""
+    """An entry that a call creates: its address, the SHA-256 of its file, when, and whether it is known to exist."""
 
     address: str
     digest: str
@@ -302,22 +283,26 @@ class UnansweredSaves:
     """The unanswered writes of one root, one file each; every method raises EnvironmentFaultError."""
 
     def __init__(self, state: Path) -> None:
-        """Take the state folder, which need not be there."""
+        """Take the state folder, which need not exist."""
         self._state = state
 
     def unanswered(self, id_: str, now: datetime) -> UnansweredSave | None:
-        """Return what an earlier call was about to write, where it has no answer and is not too old."""
+        """Return the entry that an earlier call was about to write, if it has no answer and is not too old."""
         found = read_struct(self._path(id_), UnansweredSave)
         return found if found is not None and now - found.at < _LASTS else None
 
     def keep(self, id_: str, intent: UnansweredSave) -> None:
-        """Note what a call is about to write, before it does, and forget what is too old."""
+        """Record the entry that a call is about to write, and forget old records."""
         with refusal_named(self._state):
-            self._forget_old(intent.at)
+            paths = [self._state / _FOLDER / name for name in list_names(self._state / _FOLDER)]
+            known = [(one.at, path) for path in paths if (one := read_struct(path, UnansweredSave)) is not None]
+            newest = sorted((pair for pair in known if intent.at - pair[0] < _LASTS), reverse=True)[: _MOST - 1]
+            for path in {path for _, path in known} - {path for _, path in newest}:
+                path.unlink(missing_ok=True)
             self._write(id_, intent)
 
     def wrote(self, id_: str, intent: UnansweredSave) -> None:
-        """Note that it is written: what others change in the file from now on makes it no other entry."""
+        """Record that the entry is written: later changes of the file by others do not make it another entry."""
         with refusal_named(self._state):
             self._write(id_, replace(intent, is_written=True))
 
@@ -329,12 +314,5 @@ class UnansweredSaves:
     def _write(self, id_: str, intent: UnansweredSave) -> None:
         write_record(self._path(id_), asdict(intent) | {"at": written_time(intent.at)})
 
-    def _forget_old(self, now: datetime) -> None:
-        paths = [self._state / _FOLDER / name for name in list_names(self._state / _FOLDER)]
-        known = [(intent.at, path) for path in paths if (intent := read_struct(path, UnansweredSave)) is not None]
-        newest = sorted((pair for pair in known if now - pair[0] < _LASTS), reverse=True)[: _MOST - 1]
-        for path in {path for _, path in known} - {path for _, path in newest}:
-            path.unlink(missing_ok=True)
-
     def _path(self, id_: str) -> Path:
-        return self._state / _FOLDER / f"{id_}{SUFFIX}"
+        return self._state / _FOLDER / f"{id_}{_SUFFIX}"

@@ -1,30 +1,19 @@
-"""A file in the place of another that is still the one that was read: what somebody saves meanwhile is never replaced.
-
-No call of `os` lets two files swap their places, or gives a file a new name only where that is free: where the system
-can (Linux, on most of its file systems), it is asked directly.
-"""
+"""Compare and swap for files: replace or remove a file only while it is still the one that was read."""
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import os
 import shutil
-import sys
-from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from stat import S_ISREG
 
-_AT_FDCWD, _NOREPLACE, _EXCHANGE = -100, 1, 2
-# A kernel, a file system or a container's filter without the call; what else it may mean, the plain way finds out.
-_UNABLE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM)
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class OvertakenError(Exception):
-    """Another file is there than was read, and it stays; `kept` is where a text lies that has no place any more."""
+    """The file is no longer the one that was read, and it stays; `kept` is the path of a text that lost its place."""
 
     def __init__(self, kept: Path | None = None) -> None:
         """Keep the path."""
@@ -33,7 +22,7 @@ class OvertakenError(Exception):
 
 
 def holds(path: Path, content: bytes) -> bool:
-    """Say whether a regular file with just this content is there."""
+    """Return whether a path is a regular file with exactly this content."""
     try:
         handle = os.open(path, _FLAGS)
     except OSError:
@@ -50,9 +39,9 @@ def holds(path: Path, content: bytes) -> bool:
 
 
 def swap(ours: Path, target: Path, *, read: bytes, written: bytes) -> None:
-    """Let a prepared file and one that holds what was read swap their places; `written` is what ours holds.
+    """Exchange a prepared file, whose content is `written`, with one that was read; raises OvertakenError, and OSError.
 
-    What came out is looked at: where it is something else, it gets its place back. Raises OvertakenError, and OSError.
+    The file that came out is compared again: if somebody saved it meanwhile, it gets its place back.
     """
     if not holds(target, read):
         raise OvertakenError
@@ -61,21 +50,35 @@ def swap(ours: Path, target: Path, *, read: bytes, written: bytes) -> None:
     except FileNotFoundError as error:
         raise OvertakenError from error
     if not holds(ours, read):
-        raise OvertakenError(_give_back(ours, target, written))
+        exchange(ours, target)
+        if not holds(ours, written):
+            # Saved once more: the newest stays.
+            exchange(ours, target)
+            raise OvertakenError(_keep(ours))
+        raise OvertakenError
 
 
-def _give_back(theirs: Path, target: Path, written: bytes) -> Path | None:
-    with contextlib.suppress(OSError):
-        exchange(theirs, target)
-        if holds(theirs, written):
-            return None
-        # Saved once more in between: the newest stays in its place.
-        exchange(theirs, target)
-    return _keep(theirs)
+def exchange(one: Path, other: Path) -> None:
+    """Exchange two files of one folder; raises OSError.
+
+    The other gets a second name first: a save within the microseconds until it is replaced would be lost.
+    """
+    spare = one.with_name(f".{one.name}")
+    try:
+        os.link(other, spare)
+    except PermissionError:
+        # Some file systems have no links.
+        shutil.copyfile(other, spare, follow_symlinks=False)
+    try:
+        one.replace(other)
+    except OSError:
+        spare.unlink()
+        raise
+    spare.replace(one)
 
 
 def take_away(target: Path, aside: Path, *, read: bytes) -> None:
-    """Give a file that holds what was read a name of the caller's own; raises OvertakenError, and OSError."""
+    """Rename a file that was read to a name of the caller's; raises OvertakenError, and OSError."""
     if not holds(target, read):
         raise OvertakenError
     target.replace(aside)
@@ -89,73 +92,22 @@ def take_away(target: Path, aside: Path, *, read: bytes) -> None:
 
 
 def _keep(temporary: Path) -> Path:
-    """Give somebody's text a name that nobody sweeps away, and that everybody sees."""
+    """Rename somebody's text so that everybody sees it and nobody sweeps it away."""
     kept = temporary.with_name(f"{temporary.stem.lstrip('.')}.kept")
     rename_new(temporary, kept)
     return kept
 
 
-def exchange(one: Path, other: Path) -> None:
-    """Let two files of one folder swap their places, in one step where the system can; raises OSError.
-
-    Elsewhere the other gets a second name first; what is saved there before the next step, microseconds later, is lost.
-    """
-    if _asked(one, other, _EXCHANGE):
-        return
-    spare = one.with_name(f".{one.name}")
-    try:
-        os.link(other, spare)
-    except OSError:
-        # Some file systems have no links.
-        shutil.copyfile(other, spare, follow_symlinks=False)
-    try:
-        one.replace(other)
-    except OSError:
-        spare.unlink()
-        raise
-    spare.replace(one)
-
-
 def rename_new(old: Path, new: Path) -> None:
-    """Give a file or a folder a name that is free; raises FileExistsError where it is not, and OSError."""
-    is_there = os.path.lexists(new)
-    # Where capital letters do not count, a file stands under its new name already.
-    is_itself = is_there and old.samefile(new)
-    if not is_itself and _asked(old, new, _NOREPLACE):
-        return
-    if is_there and not is_itself:
+    """Rename a file or a folder to a free name; raises FileExistsError where it is taken, and OSError."""
+    is_taken = os.path.lexists(new)
+    # Where case does not count, a file may exist under its new name already.
+    if is_taken and not old.samefile(new):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(new))
+    if not is_taken and not old.is_dir():
+        # Unlike a rename, a hard link fails where the name is taken by now; some file systems have no links.
+        with contextlib.suppress(PermissionError):
+            os.link(old, new, follow_symlinks=False)
+            old.unlink()
+            return
     old.rename(new)
-
-
-def _asked(old: Path, new: Path, flags: int) -> bool:
-    """Ask the system for a rename of a special kind, and say whether it could be asked; raises OSError."""
-    call = _renameat2()
-    if call is None:
-        return False
-    # As for any rename of Python's own: whoever watches what a process does sees this one, too.
-    sys.audit("os.rename", str(old), str(new), -1, -1)
-    number = call(os.fsencode(old), os.fsencode(new), flags)
-    if number == 0:
-        return True
-    if number in _UNABLE:
-        return False
-    raise OSError(number, os.strerror(number), str(old), None, str(new))
-
-
-@cache
-def _renameat2() -> Callable[[bytes, bytes, int], int] | None:
-    """Return a function that gives the number of the error, 0 for none; None where the system has no such call."""
-    if sys.platform != "linux":
-        return None
-    try:
-        # Only writing needs it, and not every Python has it.
-        function = ctypes.CDLL(None, use_errno=True).renameat2
-    except (ImportError, OSError, AttributeError):
-        return None
-    function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
-
-    def call(old: bytes, new: bytes, flags: int) -> int:
-        return ctypes.get_errno() if function(_AT_FDCWD, old, _AT_FDCWD, new, flags) else 0
-
-    return call
