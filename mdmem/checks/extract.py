@@ -11,7 +11,7 @@ from msgspec import Struct
 from mdmem.checks.amendment_sentences import AmendmentSentence, amendment_sentences
 from mdmem.checks.prose import text_gives_reason
 from mdmem.checks.suppressions import Suppression, suppressions_in
-from mdmem.markdown.links import BodyLink, body_links, may_hold_links
+from mdmem.markdown.links import BodyLink, body_links, may_have_links
 from mdmem.markdown.parse import Document, without_code
 from mdmem.model.entry import Status
 from mdmem.model.fields import LINK_FIELDS
@@ -86,7 +86,7 @@ class DocumentExtract(Struct, frozen=True, dict=True):
     @cached_property
     def references(self) -> tuple[BodyLink, ...]:
         """Return the cross-references of the body; none where the front matter cannot be read."""
-        if self.document.fields is None or not may_hold_links(self.document.body):
+        if self.document.fields is None or not may_have_links(self.document.body):
             return ()
         return tuple(body_links(self.prose))
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.markdown.links import BodyLink, body_links, may_hold_links
+from mdmem.markdown.links import BodyLink, body_links, may_have_links
 from mdmem.markdown.parse import without_code
 
 
@@ -106,4 +106,4 @@ SIGNS = [
 
 @given(st.lists(st.sampled_from(SIGNS), max_size=20).map("".join))
 def test_body_that_can_hold_no_reference_holds_none(body: str) -> None:
-    assert may_hold_links(body) or not list(body_links(without_code(body)))
+    assert may_have_links(body) or not list(body_links(without_code(body)))

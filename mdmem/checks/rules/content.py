@@ -13,7 +13,6 @@ from mdmem.checks.check import check
 from mdmem.checks.fixes.base import REVIEW_REASON
 from mdmem.checks.prose import reasons_begin, says_nothing, sentences, statement
 from mdmem.checks.secrets import Secret, find_secrets
-from mdmem.markdown.links import may_hold_definitions
 from mdmem.markdown.parse import Document, first_heading, without_code, without_fenced
 from mdmem.model.entry import Entry, EntryType, Status, title_of
 from mdmem.model.finding import Finding, Place, Severity
@@ -572,8 +571,7 @@ def hidden_instruction(case: Case) -> Iterator[Finding]:
     """
     for address, document in case.documents:
         hiding = [_COMMENT] if "<!--" in document.body else []
-        # To blank out code takes longer than to look for what may begin either.
-        if may_hold_definitions(document.body):
+        if "]:" in document.body:
             hiding.append(_DEFINITION)
         if document.fields is None or not hiding:
             continue
