@@ -14,7 +14,7 @@ from mdmem.exchange.intake import ImportRequest, ImportRow, Intake, Outcome
 from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord, Guess, Sureness
 from mdmem.exchange.references import References, known_by
 from mdmem.exchange.source import in_project
-from mdmem.markdown.fields import scalar
+from mdmem.markdown.scalars import scalar
 from mdmem.model.entry import Entry, Status, title_of
 from mdmem.model.fields import FIELDS
 from mdmem.model.kinds import Kind

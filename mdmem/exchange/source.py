@@ -13,7 +13,7 @@ from msgspec import Struct
 from mdmem.disk import read_regular
 from mdmem.errors import UsageError
 from mdmem.exchange.record import SourceFile, UnfitError
-from mdmem.markdown.fields import FenceError, FrontMatterError, has_front_matter
+from mdmem.markdown.front_matter import FenceError, FrontMatterError, has_front_matter
 from mdmem.markdown.parse import SIZE_LIMIT, handler
 from mdmem.setup.records import instruction_files, is_record_folder, record_folders, records_in
 from mdmem.store.catalog.addresses import well_formed

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.hub.names import remote_place, remote_url
 from mdmem.hub.rows import HubFile, Link, Terms, is_storable, terms_of
-from mdmem.markdown.fields import body_of
+from mdmem.markdown.front_matter import body_of
 from mdmem.markdown.links import body_links, may_have_links
 from mdmem.markdown.parse import parse_document, without_code
 from mdmem.model.access import EVERYTHING

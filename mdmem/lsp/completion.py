@@ -15,7 +15,7 @@ from mdmem.lsp.memories import Memories
 from mdmem.lsp.memory import Document
 from mdmem.lsp.show import entry_lines, files_matching, is_ended, markup, plain_line, standing
 from mdmem.lsp.tokens import LIST_KINDS, Token, TokenKind
-from mdmem.markdown.fields import scalar
+from mdmem.markdown.scalars import scalar
 from mdmem.model.entry import Entry, EntryType, Status, WingKind, title_of
 from mdmem.model.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS
 from mdmem.model.kinds import Field, Holder, Kind

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from mdmem.markdown.fields import FENCE, has_front_matter
+from mdmem.markdown.front_matter import FENCE, has_front_matter
 from mdmem.markdown.links import BodyLink, body_links
 from mdmem.markdown.parse import SIZE_LIMIT, without_code
 from mdmem.model.fields import FIELDS

@@ -1,4 +1,4 @@
-"""Places in a front matter, and edits of a file's bytes made from them."""
+"""Find places in a front matter, and make edits of a file's bytes from them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from mdmem.errors import MdmemError
-from mdmem.markdown.fields import Fields, is_collection, is_scalar
+from mdmem.markdown.front_matter import Fields, is_scalar
 from mdmem.markdown.parse import Document, handler
 from mdmem.model.fields import FIELDS, names_of
 from mdmem.model.finding import Edit
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class UnpatchableError(MdmemError, ValueError):
-    """A patch would touch more than what it is to change; the sentence says what to do by hand."""
+    """A patch would change more than was asked for; the message says what to do by hand."""
 
 
 def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes:
-    """Return the bytes with every edit made; inserts at one offset stand in the order given.
+    """Return the bytes with every edit made; inserts at one offset keep their order.
 
     Raises ValueError where two edits overlap, or one lies outside the bytes.
     """
@@ -39,7 +39,7 @@ def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes:
 
 
 def replace_span(document: Document, start: int, end: int, text: str) -> tuple[Edit, ...]:
-    """Return the edit that puts a text, as it is, in place of characters of the document's text."""
+    """Return the edit that replaces characters of the document's text."""
     if not 0 <= start <= end <= len(document.text):
         raise ValueError(f"{document.path} has no characters {start} to {end}")
     if document.text[start:end] == text:
@@ -58,7 +58,7 @@ def _half_character(path: str) -> UnpatchableError:
 
 
 def replace_in_body(document: Document, offset: int, width: int, text: str) -> tuple[Edit, ...]:
-    """Return the edit that replaces characters of the body; new lines end as the line before them does."""
+    """Return the edit that replaces characters of the body, with the line breaks of the line before."""
     if offset < 0:
         raise ValueError(f"{document.path} has no character {offset} in its body")
     start = len(document.text) - len(document.body) + offset
@@ -111,13 +111,13 @@ class Layout(Struct, frozen=True):
         return found.end()
 
     def lines(self, name: str) -> tuple[int, int]:
-        """Return the first character of a key's lines and the one behind them; comments around are not among them."""
+        """Return the first character of a key's lines and the one behind them, without the comments around them."""
         key, value = self.fields.nodes(name)
         end = max(content_end(self.front, value), self.colon(name))
         return self.line_start(key.start_mark.index), self.next_line(end)
 
     def gap(self, name: str) -> int:
-        """Return where the line of a new key goes: behind its predecessor in the order, else before its successor."""
+        """Return the offset for a new key: behind its predecessor in the order, else before its successor."""
         names = list(self.fields)
         ranked = sorted((other for other in names if other in _RANKS), key=rank_of)
         above = names
@@ -134,7 +134,7 @@ class Layout(Struct, frozen=True):
         return " " * self.fields.nodes(first)[0].start_mark.column if first is not None else ""
 
     def comments(self, name: str) -> list[str]:
-        """Return the comments in the lines of a key; a `#` inside a value is none."""
+        """Return the comments in the lines of a key; a `#` inside a value does not count."""
         at, end = self.lines(name)
         found = []
         for node in sorted(_scalars(*self.fields.nodes(name)), key=lambda node: node.start_mark.index):
@@ -147,11 +147,11 @@ class Layout(Struct, frozen=True):
         return [comment.rstrip() for comment in (*found, *_COMMENT.findall(self.front[at:end]))]
 
     def refusal(self, fact: str, help_: str) -> UnpatchableError:
-        """Return the error for what cannot be patched."""
+        """Return the error for a file that cannot be patched."""
         return UnpatchableError(f"{self.path} {fact}, so it was left as it is; {help_}")
 
     def too_wide(self) -> UnpatchableError:
-        """Return the error for a patch whose result is not the one that was asked for."""
+        """Return the error for a patch with another result than was asked for."""
         return self.refusal("would change in more than what was asked for", "write the change by hand")
 
 
@@ -165,7 +165,7 @@ def _scalars(*nodes: Any) -> Iterator[yaml.ScalarNode]:
 
 
 def is_typed(name: str) -> bool:
-    """Say whether a field holds dates or numbers, which are written without quotes."""
+    """Return whether a field has dates or numbers, which are written without quotes."""
     return name.endswith("_at") or name in _NUMBERS
 
 
@@ -190,15 +190,15 @@ def layout_of(document: Document) -> Layout:
     return layout
 
 
-def content_end(front: str, node: yaml.Node) -> int:
-    """Return where what is written of a value ends; a block's own mark reaches to the next key, comments included."""
-    if is_collection(node) and not node.flow_style and node.value:
-        last = node.value[-1]
-        return content_end(front, last[1] if isinstance(last, tuple) else last)
-    start, end = node.start_mark.index, node.end_mark.index
-    if not is_scalar(node) or node.style not in ("|", ">"):
-        return int(end)
+def content_end(front: str, node: Any) -> int:
+    """Return the end of a value's source; PyYAML's mark of a block reaches to the next key, comments included."""
+    start, end = int(node.start_mark.index), int(node.end_mark.index)
+    if is_scalar(node) and node.style not in ("|", ">"):
+        return end
+    if not is_scalar(node):
+        last = node.value[-1] if node.value and not node.flow_style else None
+        return end if last is None else content_end(front, last[1] if isinstance(last, tuple) else last)
     source = front[start:end]
     # Blank lines below belong to a block scalar only where its header keeps them.
     keeps = "+" in source[:3]
-    return int(start + len(source.removesuffix("\n").removesuffix("\r") if keeps else source.rstrip(" \t\r\n")))
+    return start + len(source.removesuffix("\n").removesuffix("\r") if keeps else source.rstrip(" \t\r\n"))

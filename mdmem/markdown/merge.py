@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.markdown.fields import is_sequence
+from mdmem.markdown.front_matter import is_sequence
 from mdmem.markdown.layout import Layout, UnpatchableError, apply_edits, content_end, layout_of, rank_of
 from mdmem.markdown.parse import Document, handler, parse_document
 from mdmem.markdown.patch import set_fields

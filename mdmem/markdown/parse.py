@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from mdmem.markdown.fields import FenceError, Fields, FrontMatterError, Trouble
+from mdmem.markdown.front_matter import FenceError, Fields, FrontMatterError, Trouble
 from mdmem.model.finding import Finding, Place
 
 if TYPE_CHECKING:

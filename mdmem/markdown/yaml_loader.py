@@ -10,33 +10,24 @@ import yaml
 from frontmatter.default_handlers import BaseHandler
 from msgspec import Struct
 
-from mdmem.markdown.fields import (
+from mdmem.markdown.front_matter import (
     FENCE_LINE,
     Fields,
     FrontMatterError,
     Trouble,
     has_front_matter,
-    in_quotes,
     is_empty,
     refuse_bad_fences,
     span_of,
 )
+from mdmem.markdown.scalars import in_quotes
 
 _KEY = re.compile(r"\s*(?:- +)?(?:[\w.-]+:[ \t]+|- +)\Z")
 _NO_BLANK = re.compile(r"([\w-]+):(\S.*)")
 
 
-class Cause(Struct, frozen=True):
-    """What is wrong and what to write instead; line and column count from 1 within the front matter."""
-
-    message: str
-    help: str
-    line: int
-    column: int
-
-
 class _Refusal(Struct, frozen=True):
-    """What the reader said, and where: `since` is the start of what it was reading, `at` where it gave up."""
+    """YAML that the reader refused: its words, the start of the construct (`since`), and where it stopped (`at`)."""
 
     text: str
     words: str
@@ -44,111 +35,110 @@ class _Refusal(Struct, frozen=True):
     at: Any
 
     def line(self, mark: Any) -> str:
+        """Return the line of a mark."""
         lines = self.text.split("\n")
         return lines[mark.line].rstrip("\r") if mark.line < len(lines) else ""
 
     def character(self, mark: Any) -> str:
+        """Return the character at a mark."""
         return self.line(mark)[mark.column : mark.column + 1]
 
-    def cause(self, mark: Any, message: str, help_: str) -> Cause:
-        return Cause(message, help_, mark.line + 1, mark.column + 1)
+    def fault(self, mark: Any, message: str, help_: str) -> Trouble:
+        """Return the fault at a mark."""
+        return Trouble("yaml-syntax", message, help_, mark.line + 1, mark.column + 1)
 
 
-def cause_of(text: str, error: yaml.MarkedYAMLError) -> Cause:
-    """Return the cause of a refusal; the reader's own words where it is none that people meet."""
+def _syntax_fault(text: str, error: yaml.MarkedYAMLError) -> Trouble:
+    """Explain why YAML was refused; the reader's own words where the cause is a rare one."""
     at = error.problem_mark or error.context_mark
-    refusal = _Refusal(text, f"{error.context or ''}: {error.problem or 'it is no YAML'}", error.context_mark or at, at)
+    words = f"{error.context or ''}: {error.problem or 'it is no YAML'}"
     if at is None:
-        return Cause(f"the YAML reader says{refusal.words}", "put quotes round the value", 1, 1)
+        return Trouble("yaml-syntax", f"the YAML reader says{words}", "put quotes round the value", 1, 1)
+    if "single document" in words:
+        message = "the front matter holds more than one YAML document"
+        return Trouble("multiple-documents", message, "keep one", at.line + 1, at.column + 1)
+    refusal = _Refusal(text, words, error.context_mark or at, at)
     for pattern, explain in _CAUSES:
-        cause = explain(refusal) if pattern.search(refusal.words) else None
-        if cause is not None:
-            return cause
+        fault = explain(refusal) if pattern.search(words) else None
+        if fault is not None:
+            return fault
     help_ = "put quotes round the value, or mend the indentation"
-    return refusal.cause(at, f"the YAML reader says: {error.problem}", help_)
+    return refusal.fault(at, f"the YAML reader says: {error.problem}", help_)
 
 
-def _tab(refusal: _Refusal) -> Cause | None:
-    if refusal.character(refusal.at) != "\t":
-        return None
-    return refusal.cause(refusal.at, "a tab where YAML wants blanks", "indent with blanks")
+def _tab(refusal: _Refusal) -> Trouble | None:
+    is_tab = refusal.character(refusal.at) == "\t"
+    return refusal.fault(refusal.at, "a tab where YAML wants blanks", "indent with blanks") if is_tab else None
 
 
-def _first_character(refusal: _Refusal) -> Cause | None:
+def _first_character(refusal: _Refusal) -> Trouble | None:
     scanned = refusal.words.startswith(("while scanning an a", "while scanning a block"))
     mark = refusal.since if scanned else refusal.at
     character = refusal.character(mark)
     if not character.strip():
         return None
-    named = "a backtick" if character == "`" else f"`{character}`"
+    name = "a backtick" if character == "`" else f"`{character}`"
     before, value = refusal.line(mark)[: mark.column], refusal.line(mark)[mark.column :].rstrip()
     help_ = f"write {before.strip()} {in_quotes(value)}" if _KEY.match(before) else "put the value in quotes"
-    return refusal.cause(mark, f"a plain value cannot start with {named}", help_)
+    return refusal.fault(mark, f"a plain value cannot start with {name}", help_)
 
 
-def _open_quote(refusal: _Refusal) -> Cause:
+def _open_quote(refusal: _Refusal) -> Trouble:
     mark = refusal.since
-    return refusal.cause(mark, f"the quote {refusal.character(mark)} is not closed", "close it, or remove it")
+    return refusal.fault(mark, f"the quote {refusal.character(mark)} is not closed", "close it, or remove it")
 
 
-def _escape(refusal: _Refusal) -> Cause:
+def _escape(refusal: _Refusal) -> Trouble:
     # One loader stops at the backslash, the other behind it.
     column = refusal.line(refusal.at).rfind("\\", 0, refusal.at.column + 1)
-    help_ = "use single quotes, or write two backslashes"
-    return Cause("a backslash in double quotes starts an escape", help_, refusal.at.line + 1, column + 1)
+    message, help_ = "a backslash in double quotes starts an escape", "use single quotes, or write two backslashes"
+    return Trouble("yaml-syntax", message, help_, refusal.at.line + 1, column + 1)
 
 
-def _open_bracket(refusal: _Refusal) -> Cause:
+def _open_bracket(refusal: _Refusal) -> Trouble:
     if refusal.at.line == refusal.since.line:
         help_ = "add it, and put an item that holds a quote or a colon in quotes"
-        return refusal.cause(refusal.at, "a comma or the closing bracket is missing", help_)
-    return refusal.cause(refusal.since, f"the `{refusal.character(refusal.since)}` is not closed", "close it")
+        return refusal.fault(refusal.at, "a comma or the closing bracket is missing", help_)
+    return refusal.fault(refusal.since, f"the `{refusal.character(refusal.since)}` is not closed", "close it")
 
 
-def _no_key(refusal: _Refusal) -> Cause:
-    return _no_key_at(refusal, refusal.since)
-
-
-def _no_key_at(refusal: _Refusal, mark: Any) -> Cause:
+def _no_key(refusal: _Refusal, mark: Any = None) -> Trouble:
+    mark = mark or refusal.since
     joined = _NO_BLANK.match(refusal.line(mark)[mark.column :])
     if joined:
-        return refusal.cause(mark, "no blank follows the colon", f"write {joined[1]}: {joined[2]}")
+        return refusal.fault(mark, "no blank follows the colon", f"write {joined[1]}: {joined[2]}")
     help_ = "write `key: value`, or close the front matter above it with `---`"
-    return refusal.cause(mark, "the line has no `key:`", help_)
+    return refusal.fault(mark, "the line has no `key:`", help_)
 
 
-def _second_colon(refusal: _Refusal) -> Cause:
+def _second_colon(refusal: _Refusal) -> Trouble:
     line = refusal.line(refusal.at)
     key, _, value = line.partition(":")
     if len(key) == refusal.at.column and not line.startswith(" "):
-        # A key at the margin is refused only where the lines above it are one plain value: none of them has a key.
-        return _no_key_at(refusal, _first_line(refusal.text))
+        # A key at the margin is refused only where the lines above it are one plain value without a key.
+        lines = enumerate(refusal.text.split("\n"))
+        number = next((at for at, one in lines if one.strip() and not one.startswith("#")), 0)
+        return _no_key(refusal, yaml.Mark("", 0, number, 0, None, 0))
     if len(key) == refusal.at.column:
-        return refusal.cause(refusal.at, "an indented key under a plain value", "move the key to the margin")
+        return refusal.fault(refusal.at, "an indented key under a plain value", "move the key to the margin")
     help_ = f"write {key.strip()}: {in_quotes(value.strip())}"
-    return refusal.cause(refusal.at, "colon and blank inside a plain value", help_)
+    return refusal.fault(refusal.at, "colon and blank inside a plain value", help_)
 
 
-def _first_line(text: str) -> yaml.Mark:
-    lines = enumerate(text.split("\n"))
-    number = next((number for number, line in lines if line.strip() and not line.startswith("#")), 0)
-    return yaml.Mark("", 0, number, 0, None, 0)
-
-
-def _text_after(refusal: _Refusal) -> Cause | None:
+def _text_after(refusal: _Refusal) -> Trouble | None:
     before = refusal.line(refusal.at)[: refusal.at.column].rstrip()
     if before.endswith(("'", '"')):
         help_ = "write the quote inside the value twice, or use the other kind of quotes"
-        return refusal.cause(refusal.at, "text follows the closing quote", help_)
+        return refusal.fault(refusal.at, "text follows the closing quote", help_)
     if before.endswith(("]", "}")):
-        return refusal.cause(refusal.at, "text follows the closing bracket", "write one list: [first, second]")
+        return refusal.fault(refusal.at, "text follows the closing bracket", "write one list: [first, second]")
     if refusal.character(refusal.at) == "-":
-        return refusal.cause(refusal.at, "a list item where a key belongs", "write the key of the list above it")
+        return refusal.fault(refusal.at, "a list item where a key belongs", "write the key of the list above it")
     return None
 
 
-# What libyaml says, and what the loader in Python says where libyaml is missing.
-_CAUSES: tuple[tuple[re.Pattern[str], Callable[[_Refusal], Cause | None]], ...] = (
+# The words of libyaml, and of the loader in Python where libyaml is missing.
+_CAUSES: tuple[tuple[re.Pattern[str], Callable[[_Refusal], Trouble | None]], ...] = (
     (re.compile("cannot start any token|a tab character"), _tab),
     (re.compile("cannot start any token|scanning an (?:alias|anchor)|scanning a block scalar"), _first_character),
     (re.compile("quoted.* unexpected (?:end of stream|document)"), _open_quote),
@@ -211,15 +201,15 @@ _NESTING_FIELDS = frozenset({"relations", "ignore"})
 
 
 def read_fields(text: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
-    """Return the fields of a front matter and its faults; no fields where they cannot be told for certain."""
+    """Return the fields of a front matter and its faults; no fields where their values are not certain."""
     if len(text.encode("utf-8")) > FRONT_MATTER_LIMIT:
-        return None, (
-            Trouble("front-matter-too-large", "the front matter is over 16 KiB", "move the text into the body", 1, 1),
-        )
-    # The first question is four times faster than the search, and nearly always enough.
-    control = None if text.replace("\n", "").isprintable() else _CONTROL.search(text)
+        message = "the front matter is over 16 KiB"
+        return None, (Trouble("front-matter-too-large", message, "move the text into the body", 1, 1),)
+    control = _CONTROL.search(text)
     if control:
-        return None, (_control(text, control),)
+        line, column = text.count("\n", 0, control.start()) + 1, control.start() - text.rfind("\n", 0, control.start())
+        message = f"control character U+{ord(control[0]):04X} in the front matter"
+        return None, (Trouble("control-characters", message, "remove the character", line, column, 1),)
     is_deep = text.count("[") + text.count("{") > _DEPTH_LIMIT or _DEEP_BLOCK.search(text)
     refused = tuple(_refused(text)) if is_deep or _INDICATOR.search(text) else ()
     if refused:
@@ -227,22 +217,13 @@ def read_fields(text: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
     try:
         root = yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
-        return None, (_syntax(text, error),)
+        return None, (_syntax_fault(text, error),)
     if root is None:
         return Fields({}, {}), ()
     if not isinstance(root, yaml.MappingNode):
-        line, column, width = span_of(root)
-        help_ = "write one `key: value` a line"
-        return None, (
-            Trouble("not-a-mapping", "the front matter is not a mapping of keys", help_, line, column, width),
-        )
+        message = "the front matter is not a mapping of keys"
+        return None, (_at(root, "not-a-mapping", message, "write one `key: value` a line"),)
     return _mapping(root, text)
-
-
-def _control(text: str, found: re.Match[str]) -> Trouble:
-    line, start = text.count("\n", 0, found.start()) + 1, text.rfind("\n", 0, found.start()) + 1
-    message = f"control character U+{ord(found.group()):04X} in the front matter"
-    return Trouble("control-characters", message, "remove the character", line, found.start() - start + 1, 1)
 
 
 def _mapping(root: yaml.MappingNode, text: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
@@ -334,38 +315,22 @@ def _plain_values(root: yaml.MappingNode) -> Iterator[yaml.ScalarNode]:
 
 
 def _refused(text: str) -> Iterator[Trouble]:
-    """Look for aliases, tags and depth event by event, so that nothing is expanded."""
+    """Report aliases, tags and deep nesting event by event, so that nothing is expanded."""
     depth = 0
     try:
         events: Iterator[Any] = yaml.parse(text, Loader=_Loader)
         for event in events:
-            if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
-                depth += 1
-            elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
-                depth -= 1
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > _DEPTH_LIMIT:
                 yield _at(event, "nested-value", f"values nest deeper than {_DEPTH_LIMIT} levels", "write plain values")
                 return
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-                yield _at(
-                    event,
-                    "anchor-or-alias",
-                    f"YAML anchor or alias `{event.anchor}`",
-                    "write the value out, or quote it",
-                )
+                message = f"YAML anchor or alias `{event.anchor}`"
+                yield _at(event, "anchor-or-alias", message, "write the value out, or quote it")
             elif getattr(event, "tag", None):
                 yield _at(event, "custom-tag", f"YAML tag `{event.tag}`", "remove the tag; every value is text")
     except yaml.MarkedYAMLError as error:
-        yield _syntax(text, error)
-
-
-def _syntax(text: str, error: yaml.MarkedYAMLError) -> Trouble:
-    mark = error.problem_mark
-    if mark and "single document" in f"{error.context} {error.problem}":
-        message = "the front matter holds more than one YAML document"
-        return Trouble("multiple-documents", message, "keep one", mark.line + 1, mark.column + 1)
-    cause = cause_of(text, error)
-    return Trouble("yaml-syntax", cause.message, cause.help, cause.line, cause.column)
+        yield _syntax_fault(text, error)
 
 
 def _at(node: Any, code: str, message: str, help_: str) -> Trouble:

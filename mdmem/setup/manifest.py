@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mdmem.markdown.fields import scalar
+from mdmem.markdown.scalars import scalar
 from mdmem.model.entry import WingKind
 from mdmem.store.catalog import load
 from mdmem.store.git import Repository, setting

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
-from mdmem.markdown.fields import scalar
+from mdmem.markdown.scalars import scalar
 from mdmem.markdown.similarity import DedupOutcome
 from mdmem.model.entry import WingKind, day_of
 from mdmem.reply import current_reply

@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from mdmem.disk import read_regular
 from mdmem.errors import LostRaceError, UsageError, taken
-from mdmem.markdown.fields import compose_entry
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
 from mdmem.markdown.patch import set_fields
+from mdmem.markdown.scalars import compose_entry
 from mdmem.model.entry import EntryType, Status, WingKind, title_of
 from mdmem.model.templates import BODIES
 from mdmem.model.text import visible

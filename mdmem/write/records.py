@@ -12,10 +12,10 @@ from typing import Any, ClassVar, TypeVar
 from msgspec import Struct
 
 from mdmem.errors import UsageError
-from mdmem.markdown.fields import restyled, scalar
 from mdmem.markdown.layout import is_typed, rank_of
 from mdmem.markdown.parse import parse_document, rationale_of, with_rationale
 from mdmem.markdown.patch import relation_item
+from mdmem.markdown.scalars import restyled, scalar
 from mdmem.model.entry import Entry, EntryType, NoSuchDayError, NotIsoError, day_of, instant_of, parse_moment
 from mdmem.model.text import visible
 from mdmem.store.catalog import interpret

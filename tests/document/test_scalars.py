@@ -5,8 +5,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.markdown.fields import compose_entry, scalar
 from mdmem.markdown.parse import parse_document
+from mdmem.markdown.scalars import compose_entry, scalar
 
 TEXT = st.text(st.characters(codec="utf-8"), min_size=1, max_size=30)
 TRICKY = st.text(st.sampled_from("aZ09 -:#'\"\\[]{},&*!|>%@`~?=_./\t\n\r\x00\x7f\x85\xa0\u2028\ufeff🙂é"), min_size=1)

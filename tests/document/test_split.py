@@ -7,7 +7,7 @@ from golden import GoldenCase, each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.markdown.fields import FenceError, body_of, has_front_matter
+from mdmem.markdown.front_matter import FenceError, body_of, has_front_matter
 from mdmem.markdown.parse import handler
 
 

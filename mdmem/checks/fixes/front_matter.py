@@ -8,9 +8,9 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from mdmem.checks.fixes.base import line_end, line_start, only, with_fix
-from mdmem.markdown.fields import in_quotes
 from mdmem.markdown.layout import apply_edits, replace_span
 from mdmem.markdown.parse import Document, parse_document
+from mdmem.markdown.scalars import in_quotes
 from mdmem.model.fields import KNOWN_FIELDS, REQUIRED
 from mdmem.model.finding import Edit, Finding
 

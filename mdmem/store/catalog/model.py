@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import force_setattr, replace
 
 from mdmem.errors import GoneError
-from mdmem.markdown.fields import body_of
+from mdmem.markdown.front_matter import body_of
 from mdmem.model.access import Access
 from mdmem.model.entry import Entry, Wing
 from mdmem.model.finding import Finding, Place

@@ -1,0 +1,83 @@
+"""Write text as YAML values that every reader takes for that text."""
+
+from __future__ import annotations
+
+import json
+import re
+
+_PLAIN = re.compile(r"[^\W_][^\n:#\[\]{},&*!|'\"%`]*[^\s:#\[\]{},&*!|'\"%`]|[^\W_]", re.UNICODE)
+# YAML 1.1 readers other than ours give these words another type; quotes keep them text for everybody.
+_TYPED = re.compile(
+    r"(?i)(?:y|n|yes|no|on|off|true|false|null|~|[-+.]?[\d_.:e+-]+|0[box][\da-f_]+"
+    r"|[-+]?\.(?:inf|nan)|\d{4}-\d\d?-\d\d?[t ]+\d\d?:.*)\Z"
+)
+# In a front matter these are allowed as escapes only.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+# A day, a moment or a number: where a field holds such values, they are written bare.
+_BARE = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d[\d:.]*(?:[Zz]|[+-]\d\d:?\d\d)?)?|\d+(?:\.\d+)?")
+# A value without quotes cannot begin with, contain or end with these.
+_UNFIT = re.compile(r"""\A[-?:,\[\]{}#&*!|>'"%@`~=<\s]|:(?:\s|\Z)|\s#|\s\Z""")
+_FLOW = re.compile(r"[,\[\]{}]")
+
+
+def scalar(text: str) -> str:
+    """Return a text as a YAML value that every reader takes for that text."""
+    if _PLAIN.fullmatch(text) and not _TYPED.fullmatch(text) and not _CONTROL.search(text):
+        return text
+    return quoted(text)
+
+
+def quoted(text: str) -> str:
+    """Return a text in double quotes, on one line."""
+    return _CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", json.dumps(text, ensure_ascii=False))
+
+
+def in_quotes(value: str) -> str:
+    """Return the source of a value in quotes that keep every character, backslashes included."""
+    if '"' in value or "\\" in value:
+        return "'" + value.replace("'", "''") + "'"
+    return f'"{value}"'
+
+
+def is_bare(text: str) -> bool:
+    """Return whether a text looks like a day, a moment or a number."""
+    return _BARE.fullmatch(text) is not None
+
+
+def restyled(text: str, style: str | None, *, is_typed: bool = False, in_flow: bool = False) -> str:
+    """Return a text on one line in the style of another value, or in quotes where that style cannot hold it.
+
+    `style` is the node's: a quote, or None for a plain value; a typed field keeps its dates and numbers bare.
+    """
+    if style == '"':
+        return quoted(text)
+    if style == "'":
+        return quoted(text) if _CONTROL.search(text) else "'" + text.replace("'", "''") + "'"
+    if is_typed and is_bare(text):
+        return text
+    unfit = not text or _UNFIT.search(text) or _CONTROL.search(text) or _TYPED.fullmatch(text)
+    if unfit or (in_flow and _FLOW.search(text)):
+        return scalar(text)
+    return text
+
+
+def block_scalar(text: str, style: str, *, tail: str, indent: str, newline: str) -> str | None:
+    """Return a text as a block scalar without its last line break; None where it cannot be one.
+
+    `style` is `|` or `>`, and `tail` the rest of the header's line. Only one line is folded; more become literal.
+    """
+    lines = text.split("\n")
+    chomping = "" if lines[-1] == "" else "-"
+    if not chomping:
+        lines.pop()
+    if not text.strip() or text[0].isspace() or lines[-1] == "" or any(_CONTROL.search(line) for line in lines):
+        return None
+    folds = style == ">" and len(lines) == 1 and not text.endswith((" ", " \n"))
+    header = (">" if folds else "|") + chomping + tail
+    return newline.join([header, *(indent + line if line else "" for line in lines)])
+
+
+def compose_entry(fields: dict[str, str], body: str) -> str:
+    """Return a whole entry: the fields in the order given, then the body with one final newline."""
+    lines = [f"{key}: {value if key.endswith('_at') else scalar(value)}" for key, value in fields.items()]
+    return "\n".join(["---", *lines, "---", "", body.strip("\n"), ""])
