@@ -8,8 +8,11 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
+
+from msgspec import Struct
 
 # A pipe that nobody writes to keeps a plain `open` waiting for ever; a regular file is read as without it.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
@@ -105,3 +108,28 @@ def _make(folder: Path, below: str, mode: int) -> None:
             raise
         _make(folder.parent, folder.name, 0o777)
         folder.mkdir(mode, exist_ok=True)
+
+
+class Written(Struct):
+    """The files that a command has written so far: their number, and the first of them."""
+
+    count: int = 0
+    first: str = ""
+
+
+_WRITTEN: ContextVar[Written | None] = ContextVar("mdmem_written", default=None)
+
+
+def count_written() -> Written:
+    """Count the files that are written from now on, for an answer that cannot be printed."""
+    written = Written()
+    _WRITTEN.set(written)
+    return written
+
+
+def note_written(path: str) -> None:
+    """Count one file that was written for the user; files of mdmem's own state do not count."""
+    written = _WRITTEN.get()
+    if written is not None:
+        written.first = written.first or path
+        written.count += 1

@@ -28,7 +28,7 @@ from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import ChangeSet, Verb, WriteAction, patched
 from mdmem.write.results import blocked_fields
 from mdmem.write.save import blocked_saves, concerns
-from mdmem.write.write import WriteOptions, WriteResult, write_once
+from mdmem.write.write import WriteOptions, WriteResult, write
 
 # Checks whose findings call for maintenance.
 _CHECKED = ("link-to-superseded", "expired", "review-overdue")
@@ -88,7 +88,7 @@ def run(workspace: Workspace, request: HygieneRequest) -> HygieneReport:
     """Return what needs maintenance, and record a full run over files on disk in the state.
 
     A run over one project is full for its wings only. A run over entries with a focus, or over pending writes, is
-    never full. Raises UsageError for an unknown wing or scope, and what `write_once` raises with `record`.
+    never full. Raises UsageError for an unknown wing or scope, and what `write` raises with `record`.
     """
     is_full = not request.pending_only and request.scope != "focus" and workspace.snapshot.is_working_tree
     if request.record and not is_full:
@@ -249,7 +249,7 @@ def _record_in_manifests(
             remarks.append(f"`{name}` has no manifest to record in; write {path} with `kind: project`")
     named = ", ".join(change.path.removesuffix("/README.md") for change in changes)
     change_set = ChangeSet(tuple(changes), actions=(WriteAction(Verb.TEND, named),))
-    return write_once(workspace, lambda _: change_set, WriteOptions(commit=commit))
+    return write(workspace, lambda _: change_set, WriteOptions(commit=commit))
 
 
 def hygiene_fields(hygiene: HygieneFindings) -> dict[str, Any]:

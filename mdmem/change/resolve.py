@@ -17,7 +17,7 @@ from mdmem.store.tree import OverlaidTree
 from mdmem.store.workspace.addresses import find_by_handle, from_root, resolve_name
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
-from mdmem.write.write import WriteOptions, WriteResult, write_once
+from mdmem.write.write import WriteOptions, WriteResult, write
 
 # What two successors of one entry make different in its own front matter.
 _OF_SUCCESSION = frozenset({"superseded_by", "status", "deprecated_at", "deprecated_reason"})
@@ -58,7 +58,7 @@ def find_conflict(workspace: Workspace, name: str) -> MergeConflict:
 def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: WriteOptions) -> WriteResult:
     """Decide one conflict and write what follows from it; git is told nothing, `remarks` say what to type.
 
-    Raises NotFoundError, UsageError and what `write_once` raises.
+    Raises NotFoundError, UsageError and what `write` raises.
     """
     conflict = find_conflict(workspace, name)
     if conflict.kind in (ConflictKind.OURS_DELETED, ConflictKind.THEIRS_DELETED):
@@ -68,7 +68,7 @@ def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: W
     if before is None:
         raise NotFoundError(f"{conflict.path} cannot be read; `git checkout -m` brings it back")
     change_set = _change_set(workspace, conflict, request, before)
-    written = write_once(workspace, lambda _: change_set, _options(workspace, options))
+    written = write(workspace, lambda _: change_set, _options(workspace, options))
     remarks = (*written.remarks, *_next(workspace, written, conflict))
     # Nobody reads fields out of a file with marks in it: what changed is told from our side of them.
     shown = written.changes if written.is_dry else tuple(map(_unmarked, written.changes))

@@ -15,8 +15,8 @@ import click
 from mdmem import __version__
 from mdmem.cli.common import Globals, drop_what_is_printed, global_options, print_and_end, say
 from mdmem.cli.short_help import WithHelp, named
+from mdmem.disk import Written, count_written
 from mdmem.errors import AnswerLostError, MdmemError, shown_message
-from mdmem.reply import Written, count_written
 
 # The names of the help and the sentences of the guide, here so that the help imports none of the commands.
 GROUPS = {

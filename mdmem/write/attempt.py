@@ -55,7 +55,7 @@ from mdmem.write.records import (
     SaveRequest,
 )
 from mdmem.write.results import NOT_YET, SaveResult, SaveStatus, failed
-from mdmem.write.write import WriteOptions, is_written, new_fault, write_once
+from mdmem.write.write import WriteOptions, new_fault, write, write_new_entry
 
 # So often a request is planned anew where somebody else wrote in between.
 _ATTEMPTS = 3
@@ -211,7 +211,7 @@ class SaveExecutor:
             if fault is not None:
                 return failed(f"nothing was written: {fault}")
         if target.needs_token and not request.is_granted:
-            write_once(workspace, lambda _: change_set, WriteOptions(is_dry=True))
+            write(workspace, lambda _: change_set, WriteOptions(is_dry=True))
             self._use_token(request)
         if request.id is not None:
             # Whoever finds these bytes in place knows that they were written.
@@ -221,13 +221,10 @@ class SaveExecutor:
         result, new = planned.result, next((one for one in entries if one.before is None), None)
         is_noted = new is not None and request.is_never_compared
         noted = self._intended(workspace, request, target).writing(new) if new and is_noted else nullcontext()
-        try:
-            with noted:
-                write_once(workspace, lambda _: change_set, WriteOptions())
-        except EnvironmentFaultError as error:
-            if not is_written(workspace, change_set):
-                raise
-            result = replace(result, message=f"{result.message}; {error}")
+        with noted:
+            remark = write_new_entry(workspace, change_set)
+        if remark is not None:
+            result = replace(result, message=f"{result.message}; {remark}")
         self._note_beginning(workspace, request, target)
         if planned.fingerprint is not None:
             self._forget_blocked(_blocked_key(target, planned.fingerprint))

@@ -1,4 +1,4 @@
-"""A change of several files, known to the last byte before the first is written, and what people are told about it."""
+"""Describe a change of several files, byte for byte, and the commit message that goes with it."""
 
 from __future__ import annotations
 
@@ -14,39 +14,11 @@ from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.patch import set_fields
 from mdmem.store.catalog import Catalog
 
-
-class Change(Struct, frozen=True):
-    """One file before and after; None where it is not there, `to` is its path afterwards where it is renamed."""
-
-    path: str
-    to: str
-    before: bytes | None
-    after: bytes | None
-
-
-class ChangeSet(Struct, frozen=True):
-    """Changes in the order in which they are written, each of a file of its own, and what they mean.
-
-    Every rename comes after them; the renames of all that a folder holds are made as one where the system can.
-    `actions` say what is done to which entry, the first one foremost; `supersedes` are the entries that end in favour
-    of another; `reason` is the user's own words. `remarks` are sentences for people that belong to no file.
-    `tells_faults`: it takes in what was written elsewhere, whose faults are told, and keep nothing from being written.
-    """
-
-    changes: tuple[Change, ...] = ()
-    actions: tuple[WriteAction, ...] = ()
-    supersedes: tuple[str, ...] = ()
-    reason: str | None = None
-    agent: str | None = None
-    remarks: tuple[str, ...] = ()
-    tells_faults: bool = False
-
-
-_WIDTH = 72
+Value = str | Sequence[str] | None
 
 
 class Verb(StrEnum):
-    """What was done to an entry, as a subject line begins."""
+    """The word that begins the subject of a commit."""
 
     ADD = "Add"
     APPROVE = "Approve"
@@ -61,35 +33,72 @@ class Verb(StrEnum):
     VERIFY = "Verify"
 
 
-_JOINING = {Verb.MOVE: "to", Verb.SUPERSEDE: "by"}
-
-
 class WriteAction(Struct, frozen=True):
-    """One thing done to an entry; `other` is its successor, or the address that it moved to."""
+    """One thing done to an entry; `other` is its successor, or its new address."""
 
     verb: Verb
     address: str
     other: str | None = None
 
 
+class Change(Struct, frozen=True):
+    """One file before and after; None where there is no file. `to` is its path afterwards."""
+
+    path: str
+    to: str
+    before: bytes | None
+    after: bytes | None
+
+
+class ChangeSet(Struct, frozen=True):
+    """Changes in the order in which they are written, one for each file, and their meaning.
+
+    Renames come after all other changes. `supersedes` are the entries that a newer one replaces; `reason` is in the
+    user's own words; `remarks` are sentences for people. `is_import` lets faults of other tools' records pass: they
+    are reported, and stop nothing.
+    """
+
+    changes: tuple[Change, ...] = ()
+    actions: tuple[WriteAction, ...] = ()
+    supersedes: tuple[str, ...] = ()
+    reason: str | None = None
+    agent: str | None = None
+    remarks: tuple[str, ...] = ()
+    is_import: bool = False
+
+
+def patched(catalog: Catalog, path: str, values: Mapping[str, Value]) -> Change:
+    """Return the change that sets some fields of a file; None removes a field.
+
+    Raises UnpatchableError where the bytes cannot be patched, and LostRaceError where the file is not the one that the
+    entry in the catalog was read from.
+    """
+    document = catalog.document(path)
+    # The entry may come from the snapshot, and its file is read only now.
+    if catalog.digests.get(path.removesuffix(".md")) not in (None, catalog.digest_of(path, document.data)):
+        raise LostRaceError(f"`{path}` changed while it was read; nothing was written, try again")
+    return Change(path, path, document.data, apply_edits(document.data, set_fields(document, values)))
+
+
+_WIDTH = 72
+# Git and mail programs read such lines as comments, trailers or the start of a patch. A comment's mark may be any
+# character that is no letter.
+_SPECIAL_LINE = re.compile(r"[^\w\"'“„«(\[`]|[\w-]+\s*[:=#]|From |diff |\(cherry picked from")
+
+
 def subject_of(actions: Sequence[WriteAction]) -> str:
-    """Return the subject of a commit, 72 characters at most: one action with its addresses, several counted."""
-    if len(actions) == 1:
-        return _subject_of_one(actions[0])
-    verbs = {action.verb for action in actions}
-    verb = verbs.pop() if len(verbs) == 1 else Verb.UPDATE
-    return f"{verb} {len(actions)} entries"
-
-
-def _subject_of_one(action: WriteAction) -> str:
-    joining = _JOINING.get(action.verb, "with")
+    """Return the subject of a commit, at most 72 characters: one action with its addresses, or a count."""
+    if len(actions) != 1:
+        verbs = {action.verb for action in actions}
+        return f"{verbs.pop() if len(verbs) == 1 else Verb.UPDATE} {len(actions)} entries"
+    action = actions[0]
+    joining = " to " if action.verb is Verb.MOVE else " by "
     addresses = [action.address, *([action.other] if action.other else [])]
-    whole = f"{action.verb} {f' {joining} '.join(addresses)}"
+    whole = f"{action.verb} {joining.join(addresses)}"
     if len(whole) <= _WIDTH:
         return whole
-    # The trailers hold the addresses; here it is for a person to recognise the entry.
-    short = [address.rsplit("/", 1)[-1] for address in addresses]
-    return _cut(f"{action.verb} {f' {joining} '.join(short)}")
+    # The trailers have the full addresses.
+    return _cut(f"{action.verb} {joining.join(address.rsplit('/', 1)[-1] for address in addresses)}")
 
 
 def commit_message(
@@ -100,22 +109,27 @@ def commit_message(
     supersedes: Iterable[str] = (),
     agent: str | None = None,
 ) -> str:
-    """Return the whole message: a subject of 72 characters at most, the reason wrapped at 72, the trailers sorted.
+    """Return a commit message: the subject, the reason wrapped at 72 columns, and sorted trailers.
 
-    `entries` are the addresses that were written, `supersedes` those that another one replaces. No line of the reason
-    is read as a trailer, as a comment or as the start of a patch.
+    `entries` are the addresses that were written. No line of the reason can be read as a trailer, a comment or a patch.
     """
+    stated = (("Mdmem-Entry", entries), ("Mdmem-Supersedes", supersedes), ("Mdmem-Agent", [agent or ""]))
     trailers = [
-        *_trailers("Mdmem-Entry", entries),
-        *_trailers("Mdmem-Supersedes", supersedes),
-        *_trailers("Mdmem-Agent", [agent or ""]),
+        f"{name}: {value}" for name, values in stated for value in sorted({_one_line(one) for one in values}) if value
     ]
-    parts = (_cut(_one_line(subject)), "\n".join(_body(reason or "")).rstrip("\n"), "\n".join(trailers))
+    parts = (_cut(_one_line(subject)), "\n".join(_wrapped(reason or "")).rstrip("\n"), "\n".join(trailers))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _trailers(name: str, values: Iterable[str]) -> list[str]:
-    return [f"{name}: {value}" for value in sorted({_one_line(value) for value in values}) if value]
+def _wrapped(reason: str) -> Iterator[str]:
+    """Yield the lines of a reason, long ones wrapped; several blank lines become one."""
+    was_blank = True
+    for line in reason.splitlines():
+        # Two columns are left for the indent of a special line.
+        parts = wrap(_printable(line).strip(), _WIDTH - 2, break_long_words=False, break_on_hyphens=False)
+        if parts or not was_blank:
+            yield from (f"  {part}" if _SPECIAL_LINE.match(part) else part for part in parts or [""])
+        was_blank = not parts
 
 
 def _one_line(text: str) -> str:
@@ -123,46 +137,9 @@ def _one_line(text: str) -> str:
 
 
 def _printable(text: str) -> str:
-    """Replace what does not show by spaces: git refuses a NUL, and a terminal obeys the others."""
+    """Replace control characters by spaces: git refuses a NUL, and a terminal obeys the others."""
     return "".join(one if one.isprintable() else " " for one in text)
 
 
 def _cut(text: str) -> str:
     return text if len(text) <= _WIDTH else text[: _WIDTH - 1].rstrip() + "…"
-
-
-def _body(reason: str) -> Iterator[str]:
-    """Yield the lines of a reason, those of the writer kept and long ones wrapped; blank lines come singly."""
-    was_blank = True
-    for line in reason.splitlines():
-        # Two columns are kept for the mark of a line that would be read as something else.
-        wrapped = wrap(_printable(line).strip(), _WIDTH - 2, break_long_words=False, break_on_hyphens=False)
-        if wrapped or not was_blank:
-            yield from (f"  {part}" if _READ_AS_MORE.match(part) else part for part in wrapped or [""])
-        was_blank = not wrapped
-
-
-# A comment's mark may be any character that is no letter; `From `, `diff ` and `---` start mails and patches.
-_READ_AS_MORE = re.compile(r"[^\w\"'“„«(\[`]|[\w-]+\s*[:=#]|From |diff |\(cherry picked from")
-
-
-Value = str | Sequence[str] | None
-
-
-def patched(catalog: Catalog, path: str, values: Mapping[str, Value]) -> Change:
-    """Return the change of a file that sets some of its fields; None removes one.
-
-    Raises UnpatchableError, which says what to do by hand, where the change cannot be made byte by byte, and
-    LostRaceError where the file is another one than the catalog's entry was read from.
-    """
-    document = catalog.document(path)
-    # An entry may come from the cache, and its file is read only now: what was decided by the one is not for the other.
-    if catalog.digests.get(path.removesuffix(".md")) not in (None, catalog.digest_of(path, document.data)):
-        raise LostRaceError(f"`{path}` changed while it was looked at; nothing was written, try again")
-    return Change(path, path, document.data, apply_edits(document.data, set_fields(document, values)))
-
-
-def added(catalog: Catalog, address: str, field: str, link: str) -> tuple[str, ...]:
-    """Return the links of a field with one more, as `patched` takes them."""
-    links = catalog.entries[address].links(field)
-    return links if link in links else (*links, link)

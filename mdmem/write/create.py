@@ -34,7 +34,7 @@ from mdmem.store.workspace.scope import (
 )
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
-from mdmem.write.write import WriteOptions, WriteResult, write_once
+from mdmem.write.write import WriteOptions, WriteResult, write
 
 _ID_LENGTH = 60
 
@@ -136,9 +136,9 @@ def create_entry(
 ) -> WriteResult:
     """Write a new entry; a wing of the kind `wing` is made for it unless it is there by then.
 
-    Raises LostRaceError where the address is taken, and what `create` and `write_once` raise.
+    Raises LostRaceError where the address is taken, and what `create` and `write` raise.
     """
-    return write_once(workspace, lambda one: _creation(one, address, text, wing), options)
+    return write(workspace, lambda one: _creation(one, address, text, wing), options)
 
 
 def _creation(workspace: Workspace, address: str, text: str, kind: WingKind | None) -> ChangeSet:

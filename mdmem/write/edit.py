@@ -27,7 +27,7 @@ from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.remote_wings import refuse_remote
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction, patched
-from mdmem.write.write import WriteOptions, WriteResult, write_once
+from mdmem.write.write import WriteOptions, WriteResult, write
 
 _MARK = "# mdmem: "
 
@@ -131,13 +131,13 @@ def _errors(workspace: Workspace, tree: Tree, path: str) -> list[Finding]:
 def save_edit(
     workspace: Workspace, opening: EditSession, content: bytes, *, is_editorial: bool, options: WriteOptions
 ) -> WriteResult:
-    """Write what was typed; raises LostRaceError where the file changed meanwhile, and what `write_once` raises."""
+    """Write what was typed; raises LostRaceError where the file changed meanwhile, and what `write` raises."""
     # Closed unchanged, the mark is for what was changed before and is not committed yet.
     is_due = is_editorial and (content != opening.content or any(_frozen(workspace, opening, content)))
     change_set = edit(opening.path, opening.content, content, editorial_on=workspace.today if is_due else None)
     after = change_set.changes[0].after or b""
     remarks = tuple(_frozen(workspace, opening, after))
-    return write_once(workspace, lambda _: replace(change_set, remarks=remarks), options)
+    return write(workspace, lambda _: replace(change_set, remarks=remarks), options)
 
 
 def _frozen(workspace: Workspace, opening: EditSession, content: bytes) -> Iterator[str]:
@@ -198,7 +198,7 @@ def set_applies_to(
     """Write `applies_to` into entries: the globs, or for LIKELY those of the files that each rule's text mentions.
 
     LIKELY leaves alone what has an `applies_to`, what has ended, and notes. Raises UsageError for LIKELY beside globs,
-    and what `write_once` raises.
+    and what `write` raises.
     """
     is_likely = LIKELY in globs
     if is_likely and len(globs) > 1:
@@ -220,7 +220,7 @@ def set_applies_to(
             remarks=_left_alone(addresses, meant) if is_likely else (),
         )
 
-    return write_once(workspace, plan, options)
+    return write(workspace, plan, options)
 
 
 def lacks_paths(entry: Entry) -> bool:

@@ -23,7 +23,7 @@ from mdmem.store.catalog import interpret, is_entry_place
 from mdmem.store.tree import FileKind, Tree, Unreadable, read_one
 from mdmem.store.tree.views import OverlaidTree
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.apply import apply
+from mdmem.write.apply import put, writers_lock
 from mdmem.write.change_set import Change, ChangeSet
 from mdmem.write.write import is_unchanged
 
@@ -325,7 +325,6 @@ def mend(
     if not workspace.snapshot.is_working_tree:
         raise UsageError("only files on disk can be mended; leave out --staged, --rev and --merge")
 
-    known = workspace.catalog.file_digests
     whole = replace(asked, select=(), ignore=(), paths=())
 
     def mended_in(one: Workspace) -> FixResult:
@@ -337,16 +336,13 @@ def mend(
 
         return mend_all(one.tree, check, with_unsafe=with_unsafe, prove=check if whole == asked else prove)
 
+    known = workspace.catalog.file_digests
     mended = mended_in(workspace)
-
-    def newest() -> ChangeSet:
-        nonlocal mended
-        fresh = workspace.reread()
-        mended = mended if is_unchanged(workspace, fresh, known) else mended_in(fresh)
-        return mended.plan
-
-    if not is_dry:
-        apply(workspace.location.root, mended.plan, state=workspace.state_folder, newest=newest)
+    if mended.plan.changes and not is_dry:
+        with writers_lock(workspace.state_folder):
+            fresh = workspace.reread()
+            mended = mended if is_unchanged(workspace, fresh, known) else mended_in(fresh)
+            put(workspace.location.root, mended.plan.changes)
     return reported(replace(mended.report, fixed=mended.fixed, is_dry=is_dry), asked), mended
 
 

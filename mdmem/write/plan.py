@@ -22,7 +22,7 @@ from mdmem.store.catalog import Catalog, full_address
 from mdmem.store.state import read_json, write_json
 from mdmem.store.workspace.scope import shared_of
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction, added, patched
+from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction, patched
 from mdmem.write.create import free_address, room_for
 from mdmem.write.governance import status_for_agent
 from mdmem.write.records import (
@@ -332,8 +332,7 @@ def _linked(saving: SaveContext, address: str) -> tuple[Change, ...]:
     if session is None or address in session.produced:
         return ()
     try:
-        links = added(saving.catalog, session.address, "produced", address)
-        return (patched(saving.catalog, session.path, {"produced": links}),)
+        return (patched(saving.catalog, session.path, {"produced": (*session.produced, address)}),)
     except UnpatchableError:
         return ()
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from mdmem.ask.context.describe import PRIVATE, id_of
-from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
+from mdmem.errors import LostRaceError, MdmemError, UsageError
 from mdmem.markdown.similarity import words_once
 from mdmem.model.entry import UNNAMED_AGENT, EntryType, Status, moment_on
 from mdmem.store.catalog import full_address
@@ -29,7 +29,7 @@ from mdmem.write.create import create, free_address, room_for
 from mdmem.write.governance import needs_token, status_for_agent
 from mdmem.write.records import ComposedEntry, JsonObject, entry_text, plain_text, read_back, shown
 from mdmem.write.similar import SimilarEntry, find_near
-from mdmem.write.write import WriteOptions, is_written, new_fault, write_once
+from mdmem.write.write import new_fault, write_new_entry
 
 METADATA, RELATED = "x-metadata", "x-related-to"
 # Two texts of much the same words, of which one says one of these more, may say the opposite.
@@ -282,13 +282,9 @@ def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> R
     near = _near(home, address, text, is_private=is_private)
     said = [*_said(id_of(address, is_private=is_private), status, unlinked, near)]
     new = next(one for one in change_set.changes if one.to == f"{address}.md")
-    try:
-        with intended.writing(new):
-            write_once(home, lambda _: change_set, WriteOptions())
-    except EnvironmentFaultError as error:
-        if not is_written(home, change_set):
-            raise
-        said.append(str(error))
+    with intended.writing(new):
+        remark = write_new_entry(home, change_set)
+    said += [remark] if remark is not None else []
     return RememberResult(
         success=True,
         id=id_of(address, is_private=is_private),

@@ -39,7 +39,7 @@ def test_plan_writes_every_file(tmp_path: Path) -> None:
 def test_plan_writes_nothing_where_one_file_changed_meanwhile(tmp_path: Path) -> None:
     plan = two_files(tmp_path)
     write(tmp_path, B, "mine\n")
-    with pytest.raises(LostRaceError, match=r"`app/rules/b.md` changed while it was looked at; nothing was written"):
+    with pytest.raises(LostRaceError, match=r"`app/rules/b.md` changed while it was read; nothing was written"):
         apply(tmp_path, plan, state=tmp_path / "state")
     assert contents(tmp_path) == (b"old a\n", b"mine\n")
 

@@ -1,6 +1,7 @@
 """Two writers at once whose plans rest on one another, though they share no file."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import KeptAsideError, LostRaceError, NotFoundError
 from mdmem.model.entry import EntryType
 from mdmem.store.workspace.workspace import Workspace
+from mdmem.write import fix
 from mdmem.write import write as writing
 from mdmem.write.approve import approve
 from mdmem.write.create import Draft, create_entry
@@ -35,15 +37,15 @@ def add_draft(root: Workspace) -> WriteResult:
 
 
 def forestall(patch: pytest.MonkeyPatch, root: Path, other: Callable[[Workspace], object]) -> None:
-    """Let somebody else write right before the next plan that was made is carried out."""
-    whole, others = writing.apply, [other]
+    """Let somebody else write after the next plan is made, and before its writer has the lock."""
+    whole, others = writing.writers_lock, [other]
 
-    def carry_out(*given: Any, **named: Any) -> None:
+    def locked(state: Path) -> AbstractContextManager[None]:
         if others:
             others.pop()(open_root(root))
-        whole(*given, **named)
+        return whole(state)
 
-    patch.setattr(writing, "apply", carry_out)
+    patch.setattr(writing, "writers_lock", locked)
 
 
 @pytest.fixture
@@ -115,7 +117,7 @@ def test_new_entry_that_names_what_was_moved_meanwhile_is_a_lost_race(
 ) -> None:
     text = f"---\ntype: note\nstatus: active\ncreated_at: 2026-01-01\ntitle: N\nsee: {OLD}\n---\n\nText.\n"
     forestall(monkeypatch, root, move)
-    with pytest.raises(LostRaceError, match=f"changed while it was looked at; nothing is written: .*`{OLD}`"):
+    with pytest.raises(LostRaceError, match=f"changed while it was read; nothing is written: .*`{OLD}`"):
         create_entry(open_root(root), DRAFT, text, options=PLAIN)
     assert not (root / f"{DRAFT}.md").exists()
 
@@ -127,17 +129,14 @@ def test_what_others_write_that_no_plan_names_stops_nobody(root: Path, monkeypat
 
 
 def test_fixes_are_those_of_the_files_as_they_are(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mdmem.write import apply as applying
-    from mdmem.write import fix
+    whole, others = fix.writers_lock, ["nav/notes/one", "nav/notes/two"]
 
-    whole, others = applying.apply, ["nav/notes/one", "nav/notes/two"]
-
-    def carry_out(*given: Any, **named: Any) -> None:
+    def locked(state: Path) -> AbstractContextManager[None]:
         write_entry(root, others[1], TEXT, title="Two", see="architecture/threads")
-        whole(*given, **named)
+        return whole(state)
 
     write_entry(root, others[0], TEXT, title="One", see="architecture/threads")
-    monkeypatch.setattr(fix, "apply", carry_out)
+    monkeypatch.setattr(fix, "writers_lock", locked)
     fix.mend(open_root(root), CheckRequest(), with_unsafe=False, is_dry=False)
     assert [f"\nsee: {OLD}\n" in (root / f"{one}.md").read_text() for one in others] == [True, True]
 
@@ -168,6 +167,6 @@ def test_text_that_lost_its_place_is_told_and_not_tried_again(
         calls.append(given)
         raise KeptAsideError("`a.md` changed while it was written; nothing was changed; `a.md.x.kept` keeps a text")
 
-    monkeypatch.setattr(writing, "apply", carry_out)
+    monkeypatch.setattr(writing, "put", carry_out)
     said = run_here(capsys, "doubt", OLD, "--reason", "Doubt.", cwd=root)
     assert (said.code, len(calls), "`a.md.x.kept` keeps a text" in said.err) == (4, 1, True)

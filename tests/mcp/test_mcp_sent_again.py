@@ -24,9 +24,7 @@ DAWDLES = "whole(*a, **k); [time.sleep(0.01) for _ in range(3000) if not os.path
 
 def doing(then: str) -> str:
     """Return a line of Python that lets something happen once an entry is written."""
-    lines = (
-        f"from mdmem.write import attempt as m; whole=m.write_once\ndef other(*a, **k): {then}\nm.write_once = other"
-    )
+    lines = f"from mdmem.write import attempt as m; whole=m.write_new_entry\ndef other(*a, **k): {then}\nm.write_new_entry = other"
     return f"import os, time; exec({lines!r}, globals())"
 
 

@@ -321,14 +321,14 @@ def test_session_and_what_it_taught_are_linked_when_all_of_it_waited(
 
 def fails(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
     """Let so many writes find the disk full."""
-    real, left = attempt.write_once, count(times, -1)
+    real, left = attempt.write_new_entry, count(times, -1)
 
     def fail_late(*arguments: Any) -> WriteResult:
         if next(left) > 0:
             raise OSError(ENOSPC, os.strerror(ENOSPC))
         return real(*arguments)
 
-    monkeypatch.setattr(attempt, "write_once", fail_late)
+    monkeypatch.setattr(attempt, "write_new_entry", fail_late)
 
 
 @pytest.mark.parametrize(("times", "learned"), [(1, "saved"), (2, "pending_retry")])
