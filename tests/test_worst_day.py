@@ -175,7 +175,7 @@ def complete(case: Case, copy: Path, *, old: dict[str, bytes], new: dict[str, by
 def waiting(folder: Path) -> Path:
     """Return a root for which the write of a decision waits."""
     root = a_memory(folder)
-    run_mdmem("pending", cwd=root)
+    run_mdmem("save", "--waiting", cwd=root)
     write(folder, ".git/mdmem/state/memory/saving", "in the way")
     said = run_mdmem("save", "decision", "--json", "../decision.json", "--project", "nav", cwd=root)
     (folder / ".git/mdmem/state/memory/saving").unlink()
@@ -186,14 +186,14 @@ def waiting(folder: Path) -> Path:
 @pytest.mark.long
 def test_retry_that_is_killed_at_any_step_writes_once_in_the_end(tmp_path: Path, capsys: Capture) -> None:
     waiting(tmp_path / "m")
-    done, killed = killed_at_each_step(tmp_path / "m", tmp_path / "killed", "memory", "pending", "retry")
+    done, killed = killed_at_each_step(tmp_path / "m", tmp_path / "killed", "memory", "save", "--retry")
     new = files(done / "memory")
     assert "nav/architecture/use-zenoh.md" in new
     for copy in distinct(killed):
-        again = run_here(capsys, "pending", "retry", cwd=copy / "memory")
+        again = run_here(capsys, "save", "--retry", cwd=copy / "memory")
         assert (again.code, "Traceback" in again.err) == (0, False)
         assert files(copy / "memory") == new
-        assert run_here(capsys, "pending", cwd=copy / "memory").out == ""
+        assert run_here(capsys, "save", "--waiting", cwd=copy / "memory").out == ""
 
 
 # What stands on a small disk is the memory's files or git's folder; the other one is where there is room.
@@ -297,7 +297,7 @@ def test_supersession_on_a_full_disk_is_refused_whole(tmp_path: Path, spare: int
 
 
 def test_save_on_a_full_disk_waits_and_is_brought_by_retry(tmp_path: Path) -> None:
-    retry, pending = ("pending", "retry"), ("pending",)
+    retry, pending = ("save", "--retry"), ("save", "--waiting")
     steps = (LIST, 0, SAVE, SAVE, retry, "free", retry, pending, SAVE, CHECK)
     before, full, twice, early, late, left, known, check = on_a_small_disk(tmp_path, "files", *steps)
     assert [json.loads(one.out)["status"] for one in (full, twice)] == ["pending_retry"] * 2
@@ -420,7 +420,7 @@ def test_save_into_a_root_that_cannot_be_written_waits(tmp_path: Path) -> None:
     root = a_memory(tmp_path / "m")
     done = run_read_only(root, *SAVE, cwd=root)
     assert (done.returncode, json.loads(done.stdout)["status"]) == (3, "pending_retry")
-    assert run_mdmem("pending", "retry", cwd=root).returncode == 0
+    assert run_mdmem("save", "--retry", cwd=root).returncode == 0
     assert (root / "nav/architecture/use-zenoh.md").exists()
 
 

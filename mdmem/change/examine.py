@@ -17,7 +17,7 @@ from mdmem.model.globs import fixed_part, matches
 from mdmem.store.catalog import Catalog
 from mdmem.store.state.pending_writes import Blocked, PendingWrite
 from mdmem.store.workspace.remarks import Freshness, age_of, freshness_of, looked_at
-from mdmem.write.plan import subject_of
+from mdmem.write.similar import subject_of
 
 # The contract fixes these numbers.
 DUPLICATE_ABOVE = 0.9

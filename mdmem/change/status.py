@@ -135,10 +135,10 @@ def _remarks(workspace: Workspace) -> list[str]:
     waiting, blocked = _count_waiting(workspace)
     if waiting:
         said = "1 write waits" if waiting == 1 else f"{waiting} writes wait"
-        remarks.append(f"{said} to be done; `mdmem pending` lists what")
+        remarks.append(f"{said} to be done; `mdmem save --waiting` lists what")
     if blocked:
         said = "1 save was" if blocked == 1 else f"{blocked} saves were"
-        remarks.append(f"{said} stopped by an entry that says much the same; `mdmem pending` lists what")
+        remarks.append(f"{said} stopped by an entry that says much the same; `mdmem save --waiting` lists what")
     owners = [name for name in _WHOOSHES if _is_installed(name)]
     if len(owners) > 1:
         remarks.append(f"{' and '.join(owners)} overwrite each other in this environment; uninstall all but one")

@@ -1,4 +1,4 @@
-"""The commands for agents: save, pending, token and audit."""
+"""The commands for agents: save and token."""
 
 from __future__ import annotations
 
@@ -38,12 +38,11 @@ from mdmem.render.agents import (
     token_json,
     token_text,
 )
-from mdmem.reply import replying
 from mdmem.store.state.tokens import BearerToken, BearerTokens, digest_of_token
 from mdmem.store.workspace.visibility import wing_of
 from mdmem.write.governance import GlobalWritesForbiddenError, ask_for_token
 from mdmem.write.results import BatchSaveResult, SaveStatus
-from mdmem.write.save import blocked_saves, open_queue, save, save_with_learnings
+from mdmem.write.save import Saver, blocked_saves, save, save_with_learnings
 
 if TYPE_CHECKING:
     from mdmem.store.workspace.workspace import Workspace
@@ -53,35 +52,62 @@ if TYPE_CHECKING:
 _KINDS = ("decision", "pattern", "context", "session", "entity")
 
 
+_ALL = "all"
+
+
 @click.command("save")
-@click.argument("kind", metavar="KIND", type=click.Choice(_KINDS))
-@click.option("--json", "source", required=True, metavar="FILE", help="The record as JSON; `-` reads standard input.")
+@click.argument("kind", metavar="[KIND]", required=False, type=click.Choice(_KINDS))
+@click.option("--json", "source", metavar="FILE", help="The record as JSON; `-` reads standard input.")
 @click.option("--project", "-p", "project_id", metavar="ID", help="The project: its id, or the name of its wing.")
 @click.option("--focus", metavar="FOCUS", help="The focus area within the project.")
-@click.option("--token", "governance_token", metavar="TOKEN", help="What `mdmem token` gave, for a shared wing.")
-@click.option("--agent", metavar="NAME", help="Who saves it; it is written into the entry.")
+@click.option("--token", "governance_token", metavar="TOKEN", help="The output of `mdmem token`, for a shared wing.")
+@click.option("--agent", metavar="NAME", help="Who saves it; written into the entry.")
 @click.option(
-    "--distinct-from", multiple=True, metavar="ADDRESS", help="A similar decision that is to stand beside this one."
+    "--distinct-from", multiple=True, metavar="ADDRESS", help="A similar decision that stays current beside this one."
 )
 @click.option("--room", metavar="ROOM", help="The room.  [default: settings]")
+@click.option("--waiting", is_flag=True, help="List the saves that failed on the way or that a similar entry stopped.")
+@click.option(
+    "--retry", "retried", metavar="[ID]", is_flag=False, flag_value=_ALL, help="Try one of them again, or all of them."
+)
+@click.option("--drop", "dropped", metavar="ID", help="Give up one of them for good.")
+@click.option("--yes", "is_sure", is_flag=True, help="With --drop: do not ask.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), help="The form of --waiting and --retry.")
 @global_options
 def save_command(
-    given: Globals, kind: str, source: str, *, distinct_from: tuple[str, ...], **options: str | None
+    given: Globals,
+    kind: str | None,
+    source: str | None,
+    *,
+    distinct_from: tuple[str, ...],
+    waiting: bool,
+    retried: str | None,
+    dropped: str | None,
+    is_sure: bool,
+    form: str | None,
+    **options: str | None,
 ) -> int:
-    """Save a decision, pattern, context, session or entity as agents do, compared with what is there; answers in JSON.
+    """Save a decision, pattern, context, session or entity from JSON, compared with the entries there.
 
-    The JSON is the record, or an object with the record under KIND and the other arguments beside it.
+    The JSON is the record, or an object with the record under KIND and the other arguments beside it. The answer is
+    JSON, too. A save that fails on the way is kept and tried again by the next one; --waiting lists such saves.
     """
+    if kind is None or source is None:
+        if waiting:
+            return _list_waiting(given, form or "text")
+        if retried is not None:
+            return _retry(given, None if retried == _ALL else retried, form or "text")
+        if dropped is not None:
+            return _drop(given, dropped, is_sure=is_sure)
+        raise click.UsageError("give a KIND and its record with --json FILE; or --waiting, --retry or --drop")
     arguments = _arguments(kind, _read(source)) | {name: value for name, value in options.items() if value is not None}
     if distinct_from:
         record = arguments[kind]
         if kind != "decision" or not isinstance(record, dict):
             raise click.UsageError("--distinct-from is for a decision")
         arguments[kind] = {**record, "distinct_from": list(distinct_from)}
-    with replying() as reply:
-        result = _save(open_workspace(given), kind, arguments)
-        print_text(saved_json(result))
-        reply.has_left()
+    result = _save(open_workspace(given), kind, arguments)
+    print_text(saved_json(result))
     return _exit_code(result)
 
 
@@ -210,19 +236,9 @@ def remove(given: Globals, name: str) -> int:
     return 0
 
 
-@click.group("pending", invoke_without_command=True)
-@format_option("text", "json")
-@click.pass_context
-@global_options
-def pending_command(given: Globals, context: click.Context, form: str) -> int:
-    """List the writes that failed on the way, and the saves that a similar entry stopped.
-
-    The next write tries the former again, and so does `mdmem pending retry`; the latter wait for their caller.
-    """
-    if context.invoked_subcommand is not None:
-        return 0
+def _list_waiting(given: Globals, form: str) -> int:
     workspace = open_workspace(given)
-    ledger = open_queue(workspace).ledger
+    ledger = Saver(workspace).ledger
     listed = ledger.pending(), blocked_saves(workspace, ledger), ledger.unreadable()
     print_text(pending_json(*listed) if form == "json" else pending_text(*listed))
     if not any(listed):
@@ -230,17 +246,43 @@ def pending_command(given: Globals, context: click.Context, form: str) -> int:
     return 0
 
 
-@pending_command.command("retry", short_help="Try every write that waits again, or one by its id.")
-@click.argument("id_", metavar="[ID]", required=False)
-@format_option("text", "json")
-@global_options
-def retry(given: Globals, id_: str | None, form: str) -> int:
-    """Try every write that waits again, or the one whose id begins so; exit code 1 where one still waits."""
-    retried = open_queue(open_workspace(given)).retry(id_)
+def _retry(given: Globals, id_: str | None, form: str) -> int:
+    """Try waiting writes again; exit code 1 where one still waits."""
+    retried = Saver(open_workspace(given)).retry(id_)
     print_text(retried_json(retried) if form == "json" else retried_text(retried))
     if not retried:
         given.remark("no write waits")
     return 0 if all(one.result.is_there for one in retried) else 1
+
+
+def _drop(given: Globals, id_: str, *, is_sure: bool) -> int:
+    saver = Saver(open_workspace(given))
+    write = saver.get(id_)
+    named = f"{write.id[:ID_LENGTH]} ({title_of_write(write)})"
+    if not is_sure and not is_confirmed(f"give up {named} for good?"):
+        given.remark(f"{named} still waits")
+        return 1
+    saver.drop(write.id)
+    given.remark(f"{named} is given up")
+    return 0
+
+
+@click.group("pending", invoke_without_command=True)
+@format_option("text", "json")
+@click.pass_context
+@global_options
+def pending_command(given: Globals, context: click.Context, form: str) -> int:
+    """List the saves that wait: the old name of `mdmem save --waiting`."""
+    return _list_waiting(given, form) if context.invoked_subcommand is None else 0
+
+
+@pending_command.command("retry")
+@click.argument("id_", metavar="[ID]", required=False)
+@format_option("text", "json")
+@global_options
+def retry(given: Globals, id_: str | None, form: str) -> int:
+    """Try the saves that wait again."""
+    return _retry(given, id_, form)
 
 
 @pending_command.command("drop")
@@ -248,13 +290,5 @@ def retry(given: Globals, id_: str | None, form: str) -> int:
 @click.option("--yes", "is_sure", is_flag=True, help="Do not ask.")
 @global_options
 def drop(given: Globals, id_: str, *, is_sure: bool) -> int:
-    """Give up a write for good: what it was to save is lost."""
-    pending = open_queue(open_workspace(given))
-    write = pending.get(id_)
-    named = f"{write.id[:ID_LENGTH]} ({title_of_write(write)})"
-    if not is_sure and not is_confirmed(f"give up {named} for good?"):
-        given.remark(f"{named} still waits")
-        return 1
-    pending.drop(write.id)
-    given.remark(f"{named} is given up")
-    return 0
+    """Give up a save for good."""
+    return _drop(given, id_, is_sure=is_sure)

@@ -59,9 +59,8 @@ GROUPS = {
     "Agents and editors": {
         "mcp": "Serve the memory over the Model Context Protocol.",
         "lsp": "Serve the memory to a text editor.",
-        "save": "Save what an agent hands over as JSON, compared first.",
+        "save": "Save an agent's record from JSON, compared first; list those that wait.",
         "token": "Give tokens: for one write to a shared wing, for clients.",
-        "pending": "List the writes that failed on the way; retry or drop them.",
     },
     "Exchange": {
         "import": "Take in the records and instructions a project has.",
@@ -84,6 +83,7 @@ _FORMER = {
     "blame": "log --fields",
     "graph": "why --format svg",
     "review": "doubt",
+    "pending": "save --waiting",
 }
 # What agents and newcomers need; of the rest the names will do, since this is read before anything else.
 _FIRST = (

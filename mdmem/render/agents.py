@@ -26,7 +26,7 @@ def saved_json(result: SaveResult | BatchSaveResult) -> str:
     return dump(result.as_json())
 
 
-RESOLVING = "repeat the save with `supersedes` or `distinct_from`, or `mdmem pending drop ID`"
+RESOLVING = "repeat the save with `supersedes` or `distinct_from`, or `mdmem save --drop ID`"
 
 
 def stopped_save(blocked: Blocked) -> str:

@@ -352,7 +352,7 @@ def _sections(hygiene: HygieneFindings) -> Iterator[_Section]:
     for one in hygiene.findings:
         told.setdefault(one.code, []).append((one.address or one.place.path, visible(one.message)))
     named = (
-        ("writes that did not complete", map(_waiting, hygiene.unresolved), "type `mdmem pending retry`"),
+        ("writes that did not complete", map(_waiting, hygiene.unresolved), "type `mdmem save --retry`"),
         ("saves that a similar entry stopped", map(_stopped, hygiene.blocked), RESOLVING),
         ("not verified since the code they apply to changed", told.get("unverified-since-change", ()), _READING),
         ("near-duplicates", _grouped(hygiene, hygiene.duplicates), _ONE_OF_THEM),

@@ -1,4 +1,4 @@
-"""Who may write what: the status of an agent's entries, the owners' approval, and when a token is needed."""
+"""Decide who may write what: the status of agents' entries, owners' approval, and tokens for shared wings."""
 
 from __future__ import annotations
 
@@ -10,34 +10,37 @@ from mdmem.checks.approvals import names_the_same
 from mdmem.errors import UsageError
 from mdmem.model.entry import EntryType, Status, Wing
 from mdmem.store.settings import Approvals, Settings
-from mdmem.store.state.tokens import ApprovalToken, request_token
+from mdmem.store.state.tokens import ApprovalToken, check_token, request_token
 from mdmem.store.workspace.workspace import Workspace
 
 GLOBAL_SCOPE = "global"
 
 
 class Approval(Struct, frozen=True):
-    """Whether a person's approval counts, and what is to be said about it."""
+    """Whether a person's approval counts, with a remark for people."""
 
     allowed: bool
     remark: str | None = None
 
 
+class GlobalWritesForbiddenError(UsageError):
+    """The settings let nobody write to shared wings."""
+
+
 def status_for_agent(settings: Settings, type_: EntryType) -> Status:
-    """Return the status that an agent's new entry of a type gets."""
+    """Return the status of an agent's new entry of a type."""
     return settings.agent_status[type_]
 
 
 def owners_say(wing: Wing, person: str) -> bool:
-    """Say whether a person is an owner of a wing, by the whole text, or by the name or the email of git's form."""
+    """Return whether a person is an owner of a wing, by the whole text, the name or the email."""
     return any(names_the_same(person, owner) for owner in wing.owners)
 
 
 def approval(settings: Settings, wing: Wing, person: str) -> Approval:
-    """Return whether a person may approve in a wing: who is no owner is told so, or refused where the setting says so.
+    """Return whether a person may approve in a wing; somebody else than an owner gets a remark, or is refused.
 
-    A wing that names no owner is nobody's: where others are refused, so is everybody, since its manifest may be the
-    very file that cannot be read.
+    A wing without owners has nobody who may: its manifest may be the file that cannot be read.
     """
     if owners_say(wing, person):
         return Approval(allowed=True)
@@ -49,27 +52,28 @@ def approval(settings: Settings, wing: Wing, person: str) -> Approval:
 
 
 def needs_token(wing: Wing | None, scope: str, *, is_doubtful: bool = False) -> bool:
-    """Say whether a write needs a token: into a shared wing whatever its scope is, and of global scope into any.
+    """Return whether a write needs a token: one to a shared wing, or of global scope.
 
-    `is_doubtful` says that the wing's manifest cannot be read in full: the wing may be a shared one.
+    `is_doubtful` means that the manifest cannot be read in full: the wing may be a shared one.
     """
     return is_doubtful or scope == GLOBAL_SCOPE or (wing is not None and wing.is_shared)
 
 
-def why_no_global_writes(settings: Settings) -> str | None:
-    """Return why nobody gets a token, or None where tokens are given."""
-    if settings.global_writes:
-        return None
-    return "writes to shared wings are forbidden: mdmem.toml sets `governance.global_writes = false`"
-
-
-class GlobalWritesForbiddenError(UsageError):
-    """The settings let nobody write to shared wings; the sentence says which."""
+def require_token(workspace: Workspace, wing: str, token: str | None, now: datetime, *, advice: str = "") -> None:
+    """Raise UsageError where a token does not let a write to a shared wing pass; the token is not spent yet."""
+    _refuse_where_forbidden(workspace.settings)
+    if token is None:
+        raise UsageError(f"a write to the shared wing `{wing}` needs a `governance_token`{advice}")
+    check_token(workspace.state_folder, token, now)
 
 
 def ask_for_token(workspace: Workspace, now: datetime) -> ApprovalToken:
-    """Return a token good for one write; raises GlobalWritesForbiddenError and EnvironmentFaultError."""
-    reason = why_no_global_writes(workspace.settings)
-    if reason is not None:
-        raise GlobalWritesForbiddenError(reason)
+    """Return a token for one write; raises GlobalWritesForbiddenError and EnvironmentFaultError."""
+    _refuse_where_forbidden(workspace.settings)
     return request_token(workspace.state_folder, now, seconds=workspace.settings.token_seconds)
+
+
+def _refuse_where_forbidden(settings: Settings) -> None:
+    if not settings.global_writes:
+        reason = "writes to shared wings are forbidden: mdmem.toml sets `governance.global_writes = false`"
+        raise GlobalWritesForbiddenError(reason)

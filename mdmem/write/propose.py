@@ -1,4 +1,4 @@
-"""A draft that an agent proposes, alone or as the successor of an entry; nothing binds before a person approves it."""
+"""Write an agent's draft, alone or as the successor of an entry; it changes nothing before a person approves it."""
 
 from __future__ import annotations
 
@@ -14,20 +14,22 @@ from mdmem.markdown.parse import parse_document
 from mdmem.markdown.patch import set_fields
 from mdmem.markdown.similarity import Subject
 from mdmem.model.entry import UNNAMED_AGENT, Entry, EntryType, Status, moment_on
-from mdmem.store.state.tokens import check_token, use_token
+from mdmem.store.state.tokens import use_token
 from mdmem.store.workspace.addresses import resolve_full
 from mdmem.store.workspace.scope import Filters, get_wing, is_doubtful, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, Value
 from mdmem.write.create import ROOM_KINDS, Draft, address_of, compose, create_entry, refuse_taken
-from mdmem.write.governance import needs_token, why_no_global_writes
+from mdmem.write.governance import needs_token, require_token
 from mdmem.write.similar import SimilarEntry, find_near, find_on_subject
 from mdmem.write.supersede import compose_successor, supersede_with
 from mdmem.write.write import WriteOptions, WriteResult, new_fault
 
+_ADVICE = "; ask a person for what `mdmem token` prints, and repeat this call with it"
+
 
 class ProposeRequest(Struct, frozen=True, kw_only=True):
-    """What an agent proposes; what is left out is taken from the entry that it supersedes, else from the settings."""
+    """An agent's proposal; a missing part is taken from the entry that it supersedes, or from the settings."""
 
     title: str
     body: str
@@ -44,18 +46,14 @@ class ProposeRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def fields(self) -> Mapping[str, Value]:
-        """Return what the proposal says beside title and text, as fields of the entry."""
+        """Return the fields of the entry besides title and text."""
         stated: dict[str, Value] = {"tags": tuple(self.tags), "applies_to": tuple(self.applies_to)}
         stated |= {"focus": self.focus, "agent": " ".join(self.agent.split())}
         return {name: value for name, value in stated.items() if value}
 
 
 class ProposeResult(Struct, frozen=True, kw_only=True):
-    """The draft that was written, the entry that it is to replace, and what says nearly the same.
-
-    `on_subject` is what else speaks of its subject. Nothing is written where an entry says the same already: that is
-    then the address.
-    """
+    """The draft that was written, with similar entries; nothing is written where `address` says the same already."""
 
     address: str
     written: WriteResult | None = None
@@ -64,7 +62,7 @@ class ProposeResult(Struct, frozen=True, kw_only=True):
     on_subject: tuple[Entry, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return the proposal's outcome as JSON values."""
+        """Return the result as JSON values."""
         if self.written is None:
             message = f"{self.address} says the same already; nothing was written"
             return {"status": "duplicate_skip", "address": self.address, "message": message}
@@ -84,18 +82,22 @@ class ProposeResult(Struct, frozen=True, kw_only=True):
 
 
 def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) -> ProposeResult:
-    """Write a draft and return what became of it; what an entry says already is not written again.
+    """Write a draft, unless an entry says the same word for word.
 
-    Raises UsageError for what does not fit, a shared wing without a token among it, and what writing raises.
+    Raises UsageError for a wrong argument or a missing token, and what `write` raises.
     """
     workspace.location.require_root()
     old = _superseded(workspace, proposal)
-    place = _place(workspace, proposal, old)
-    known = _same(workspace, proposal, old, place)
+    type_ = EntryType(proposal.type) if proposal.type is not None else old.type if old else EntryType.DECISION
+    place = _place(workspace, proposal, type_, old)
+    known = _same(workspace, proposal, type_, place)
     if known is not None:
         return ProposeResult(address=known)
-    address, text = _composed(workspace, proposal, old, place, now=now)
-    _require_permission(workspace, proposal, address.split("/")[0], now)
+    address, text = _composed(workspace, proposal, type_, old, place, now=now)
+    wing, catalog = address.split("/")[0], workspace.catalog
+    is_guarded = needs_token(catalog.wings.get(wing), "project", is_doubtful=is_doubtful(catalog, wing))
+    if is_guarded:
+        require_token(workspace, wing, proposal.governance_token, now, advice=_ADVICE)
     near = find_near(workspace, address, text)
     on_subject = find_on_subject(workspace, address, text, near)
     change = Change(f"{address}.md", f"{address}.md", None, text.encode())
@@ -108,33 +110,16 @@ def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) ->
             return create_entry(workspace, address, text, options=options)
         return supersede_with(workspace, old.address, address, text, reason=proposal.reason or "", options=options)
 
-    if _needs_token(workspace, address.split("/")[0]):
+    if is_guarded:
         write(WriteOptions(is_dry=True))
         use_token(workspace.state_folder, proposal.governance_token or "", now)
-    near = tuple(one for one in near if old is None or one.entry.address != old.address)
     return ProposeResult(
         address=address,
         written=write(WriteOptions()),
         supersedes=old.address if old is not None else None,
-        near=near,
+        near=tuple(one for one in near if old is None or one.entry.address != old.address),
         on_subject=on_subject,
     )
-
-
-def _same(workspace: Workspace, proposal: ProposeRequest, old: Entry | None, place: str) -> str | None:
-    """Return the address of an entry in force, or a draft, of that room that says word for word what is proposed."""
-    wanted, type_ = Subject(proposal.title, proposal.body).fingerprint, _type(proposal, old)
-    alike = {
-        one.address: one.title
-        for one in workspace.catalog.entries.values()
-        if f"{one.wing}/{one.room}" == place and one.type is type_ and one.status is not Status.DEPRECATED
-    }
-    same = (name for name, body in workspace.catalog.plain_bodies(tuple(alike)) if _is(wanted, alike[name], body))
-    return min(same, default=None)
-
-
-def _is(fingerprint: str, title: str, body: str) -> bool:
-    return Subject(title, body).fingerprint == fingerprint
 
 
 def _superseded(workspace: Workspace, proposal: ProposeRequest) -> Entry | None:
@@ -146,13 +131,7 @@ def _superseded(workspace: Workspace, proposal: ProposeRequest) -> Entry | None:
     return workspace.catalog.entries[found]
 
 
-def _type(proposal: ProposeRequest, old: Entry | None) -> EntryType:
-    if proposal.type is not None:
-        return EntryType(proposal.type)
-    return old.type if old is not None else EntryType.DECISION
-
-
-def _place(workspace: Workspace, proposal: ProposeRequest, old: Entry | None) -> str:
+def _place(workspace: Workspace, proposal: ProposeRequest, type_: EntryType, old: Entry | None) -> str:
     wing, room = (old.wing, old.room) if old is not None else (None, None)
     if proposal.wing is not None:
         wing = get_wing(proposal.wing, workspace.catalog.wings)
@@ -160,37 +139,33 @@ def _place(workspace: Workspace, proposal: ProposeRequest, old: Entry | None) ->
         wing = resolve_scope(workspace.catalog, workspace.settings, Filters()).wing
     if wing is None:
         raise NotFoundError("there is no wing yet; a person makes one with `mdmem init --wing NAME`")
-    return f"{wing}/{proposal.room or room or workspace.settings.rooms[ROOM_KINDS[_type(proposal, old)]]}"
+    return f"{wing}/{proposal.room or room or workspace.settings.rooms[ROOM_KINDS[type_]]}"
+
+
+def _same(workspace: Workspace, proposal: ProposeRequest, type_: EntryType, place: str) -> str | None:
+    """Return the address of an entry of that room which says the proposal word for word and did not end."""
+    wanted = Subject(proposal.title, proposal.body).fingerprint
+    titles = {
+        one.address: one.title
+        for one in workspace.catalog.entries.values()
+        if f"{one.wing}/{one.room}" == place and one.type is type_ and one.status is not Status.DEPRECATED
+    }
+    bodies = workspace.catalog.plain_bodies(tuple(titles))
+    return min((one for one, body in bodies if Subject(titles[one], body).fingerprint == wanted), default=None)
 
 
 def _composed(
-    workspace: Workspace, proposal: ProposeRequest, old: Entry | None, place: str, *, now: datetime
+    workspace: Workspace, proposal: ProposeRequest, type_: EntryType, old: Entry | None, place: str, *, now: datetime
 ) -> tuple[str, str]:
-    """Return the address and the whole text of the draft; raises UsageError."""
+    """Return the address and the text of the draft; raises UsageError."""
     if not proposal.body.strip():
         raise UsageError("`body` is empty: say what is proposed, and why")
-    draft = Draft(type=_type(proposal, old), place=place, title=proposal.title, body=proposal.body)
+    draft = Draft(type=type_, place=place, title=proposal.title, body=proposal.body)
     if old is not None:
         address, text = compose_successor(workspace, old.address, draft, reason=proposal.reason or "")
     else:
-        refuse_taken(workspace, address_of(draft))
-        address, text = address_of(draft), compose(draft, today=moment_on(workspace.today, now))
+        address = address_of(draft)
+        refuse_taken(workspace, address)
+        text = compose(draft, today=moment_on(workspace.today, now))
     document = parse_document(f"{address}.md", text.encode())
     return address, apply_edits(document.data, set_fields(document, proposal.fields)).decode()
-
-
-def _needs_token(workspace: Workspace, wing: str) -> bool:
-    catalog = workspace.catalog
-    return needs_token(catalog.wings.get(wing), "project", is_doubtful=is_doubtful(catalog, wing))
-
-
-def _require_permission(workspace: Workspace, proposal: ProposeRequest, wing: str, now: datetime) -> None:
-    if not _needs_token(workspace, wing):
-        return
-    why = why_no_global_writes(workspace.settings)
-    if why is not None:
-        raise UsageError(why)
-    if proposal.governance_token is None:
-        how = "ask a person for what `mdmem token` prints, and repeat this call with it"
-        raise UsageError(f"a write to the shared wing `{wing}` needs a `governance_token`; {how}")
-    check_token(workspace.state_folder, proposal.governance_token, now)

@@ -1,13 +1,10 @@
-"""`remember`: a memory word for word, into a project's wing or into the caller's own; it never raises.
-
-A memory as an agent hands it over, kept word for word: which type and label its kind means, and its file.
-"""
+"""Keep an agent's memory word for word, in a project's wing or in the caller's own; nothing is raised."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
@@ -24,41 +21,37 @@ from mdmem.store.workspace.own_memory import make_own_memory
 from mdmem.store.workspace.scope import Filters, find_wing, is_doubtful, resolve_scope, scope_state
 from mdmem.store.workspace.visibility import may_write_to, require_writable
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.attempt import WAS_LOST, ResentSave
-from mdmem.write.create import create, free_address, room_for
+from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
+from mdmem.write.create import free_address, room_for
 from mdmem.write.governance import needs_token, status_for_agent
-from mdmem.write.records import ComposedEntry, JsonObject, entry_text, plain_text, read_back, shown
+from mdmem.write.records import (
+    ComposedEntry,
+    choice,
+    entry_text,
+    json_object,
+    needed_line,
+    needed_text,
+    optional_line,
+    plain_text,
+    read_back,
+    read_object,
+    texts,
+)
+from mdmem.write.save import SAME_REQUEST, SAVING, keeping_receipt, request_key, said_before, written_before
 from mdmem.write.similar import SimilarEntry, find_near
 from mdmem.write.write import new_fault, write_new_entry
 
 METADATA, RELATED = "x-metadata", "x-related-to"
-# Two texts of much the same words, of which one says one of these more, may say the opposite.
-_NEGATIONS = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "without",
-        "cannot",
-        "none",
-        "neither",
-        "nor",
-        "avoid",
-        "don",
-        "doesn",
-        "isn",
-        "aren",
-        "won",
-        "mustn",
-        "shouldn",
-        "instead",
-        "forbidden",
-    ]
+_ATTEMPTS = 3
+_WAIT = 30.0
+# Of two similar texts, the one with such a word may say the opposite.
+_NEGATIONS = words_once(
+    "not no never without cannot none neither nor avoid don doesn isn aren won mustn shouldn instead forbidden"
 )
 
 
 class MemoryKind(StrEnum):
-    """What a memory is, in the words of the contract."""
+    """The kinds of memories, in the words of the contract."""
 
     EPISODE = "episode"
     DECISION = "decision"
@@ -74,12 +67,12 @@ class MemoryKind(StrEnum):
 
     @property
     def type(self) -> EntryType:
-        """Return the type of the entry that holds it."""
+        """Return the type of the entry."""
         return _TYPES.get(self, EntryType.NOTE)
 
     @property
     def label(self) -> str | None:
-        """Return the label of a note of this kind; the other types say it themselves."""
+        """Return the label of a note."""
         return self.value if self.type is EntryType.NOTE else None
 
     @property
@@ -104,96 +97,42 @@ _ROOM_KINDS = {
 
 
 class Memo(Struct, frozen=True, kw_only=True):
-    """What is to be remembered; `content` is kept as it is, `related_to` is what was typed."""
+    """A memory as it was handed over; `related_to` are names as they were typed."""
 
     title: str
     content: str
-    kind: MemoryKind = MemoryKind.EPISODE
-    domain: str | None = None
-    project: str | None = None
-    tags: tuple[str, ...] = ()
-    related_to: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] | None = None
-    agent: str | None = None
-    room: str | None = None
+    kind: MemoryKind
+    domain: str | None
+    project: str | None
+    tags: tuple[str, ...]
+    related_to: tuple[str, ...]
+    metadata: Mapping[str, Any]
+    agent: str | None
+    room: str | None
 
 
-def read_memo(given: Mapping[str, object]) -> Memo:
-    """Return the memory that JSON values state; raises UsageError naming the one that does not fit."""
-    known = ("title", "content", "kind", "domain", "project", "tags", "related_to", "metadata", "agent", "room")
-    read = JsonObject("remember", given, known)
-    return Memo(
-        title=read.line("title"),
-        content=_verbatim(read.given.get("content")),
-        kind=read.choice("kind", MemoryKind, default=MemoryKind.EPISODE),
-        domain=read.optional_line("domain"),
-        project=read.optional_line("project"),
-        tags=tuple(dict.fromkeys(" ".join(tag.split()) for tag in read.texts("tags"))),
-        related_to=tuple(dict.fromkeys(read.texts("related_to"))),
-        metadata=_plain_object(read.given.get("metadata")),
-        agent=read.optional_line("agent"),
-        room=read.optional_line("room"),
-    )
-
-
-def _verbatim(value: object) -> str:
-    if value is None or (isinstance(value, str) and not value.strip()):
-        raise UsageError("`remember.content` is missing; write a text")
-    # It is kept as it came; what no file may hold is refused.
-    plain_text("remember.content", value)
+def _verbatim(name: str, value: object) -> str:
+    # It is kept as it came; a character that no file may hold is refused.
+    needed_text(name, value)
     return str(value)
 
 
-def _plain_object(value: object) -> Mapping[str, Any] | None:
-    if not value:
-        return None
-    try:
-        is_plain = isinstance(value, Mapping) and json.loads(json.dumps(value, allow_nan=False)) == value
-    except (TypeError, ValueError, RecursionError):
-        is_plain = False
-    if not is_plain or not isinstance(value, Mapping):
-        raise UsageError(f"`remember.metadata` must be a JSON object, found {shown(value)}")
-    return value
+def _unique(name: str, value: object) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(" ".join(one.split()) for one in texts(name, value)))
 
 
-def compose_memo(
-    memo: Memo, address: str, *, status: Status, created_at: date, see: Sequence[str], unlinked: Sequence[str]
-) -> ComposedEntry:
-    """Return the file of a memory, its content word for word; raises UsageError for one that would not be read.
-
-    `see` are the entries that it links to, `unlinked` is what of `related_to` is no entry there.
-    """
-    metadata = json.dumps(memo.metadata, ensure_ascii=False, sort_keys=True) if memo.metadata else ""
-    fields: dict[str, Any] = {
-        "type": memo.kind.type.value,
-        "status": status.value,
-        "created_at": created_at.isoformat(),
-        "title": memo.title,
-        "label": memo.kind.label,
-        "topic": memo.domain,
-        "agent": memo.agent or (UNNAMED_AGENT if memo.kind.type.is_rule else None),
-        "tags": memo.tags,
-        "see": tuple(see),
-        METADATA: plain_text("remember.metadata", metadata),
-        RELATED: tuple(unlinked),
-    }
-    text = f"{entry_text(fields, '')}\n{memo.content}"
-    content = (text if text.endswith("\n") else f"{text}\n").encode()
-    # Where every line ends as on Windows, those of the front matter do, too.
-    if "\r\n" in memo.content and memo.content.count("\n") == memo.content.count("\r\n"):
-        content = content.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
-    return read_back(address, content, "memory")
-
-
-def contradicts(one: str, other: str) -> bool:
-    """Say whether one of two similar texts negates what the other says; a signal, no verdict."""
-    return bool((words_once(one) & _NEGATIONS) ^ (words_once(other) & _NEGATIONS))
-
-
-_ATTEMPTS = 3
-# The folder whose lock makes comparing and writing one step to all who save.
-_SAVING = "saving"
-_WAIT = 30.0
+_READERS = {
+    "title": needed_line,
+    "content": _verbatim,
+    "kind": choice(MemoryKind, default=MemoryKind.EPISODE),
+    "domain": optional_line,
+    "project": optional_line,
+    "tags": _unique,
+    "related_to": _unique,
+    "metadata": json_object,
+    "agent": optional_line,
+    "room": optional_line,
+}
 
 
 class SimilarMemory(Struct, frozen=True, kw_only=True):
@@ -206,14 +145,9 @@ class SimilarMemory(Struct, frozen=True, kw_only=True):
     similarity: float
     why: str
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        named = {"id": self.id, "type": self.type, "name": self.name, "status": self.status}
-        return named | {"similarity": round(self.similarity, 2), "why": self.why}
-
 
 class RememberResult(Struct, frozen=True, kw_only=True):
-    """What became of a memory; `id` is None where nothing was written."""
+    """The outcome of a call; `id` is None where nothing was written."""
 
     success: bool
     id: str | None
@@ -222,23 +156,21 @@ class RememberResult(Struct, frozen=True, kw_only=True):
     conflicts: tuple[SimilarMemory, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return it in the shape of the contract."""
+        """Return the outcome in the shape of the contract."""
         return {
-            "success": self.success,
-            "id": self.id,
-            "message": self.message,
+            **asdict(self),
             "timestamp": self.timestamp.isoformat(),
-            "conflicts": [one.as_json() for one in self.conflicts],
+            "conflicts": [asdict(one) | {"similarity": round(one.similarity, 2)} for one in self.conflicts],
         }
 
 
 def remember(
     workspace: Workspace, given: Mapping[str, object], *, now: Callable[[], datetime] | None = None
 ) -> RememberResult:
-    """Keep a memory and return what became of it; whatever stands in the way is the message."""
+    """Keep a memory; the message tells why one could not be kept."""
     moment = now() if now is not None else datetime.now(UTC)
     try:
-        return _remembered(workspace, read_memo(given), moment)
+        return _remember(workspace, Memo(**read_object("remember", dict(given), _READERS)), moment)
     except MdmemError as error:
         why = str(error)
     except OSError as error:
@@ -246,14 +178,14 @@ def remember(
     return RememberResult(success=False, id=None, message=why, timestamp=moment)
 
 
-def _remembered(workspace: Workspace, memo: Memo, now: datetime) -> RememberResult:
+def _remember(workspace: Workspace, memo: Memo, now: datetime) -> RememberResult:
     error: MdmemError = LostRaceError("others write all the time; call again")
     workspace.location.require_root()
     memo = replace(memo, project=_project_of(workspace, memo))
     home = workspace if memo.project is not None else make_own_memory(workspace)
     for _ in range(_ATTEMPTS):
         try:
-            with write_lock(home.state_folder / _SAVING, wait=_WAIT):
+            with write_lock(home.state_folder / SAVING, wait=_WAIT):
                 return _write(home.reread(), memo, now, is_private=memo.project is None)
         except LostRaceError as lost:
             error = lost
@@ -263,41 +195,58 @@ def _remembered(workspace: Workspace, memo: Memo, now: datetime) -> RememberResu
 def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> RememberResult:
     wing = WING if is_private else _wing_of(home, memo.project or "")
     asked = {name: value for name, value in asdict(memo).items() if name != "project"}
-    intended = ResentSave.of(home, "remember", asked, wing=wing, now=now)
-    known = intended.found()
+    key = request_key(home, "remember", asked, wing=wing)
+    known = written_before(home, key, since=now - SAME_REQUEST)
     if known is not None:
         name = id_of(known, is_private=is_private)
-        return RememberResult(success=True, id=name, message=f"{name} is saved; {WAS_LOST}", timestamp=now)
+        return RememberResult(success=True, id=name, message=said_before(name), timestamp=now)
     room = room_for(home.settings, memo.kind.room_kind, memo.room)
     address = free_address(home, wing, room, kind=memo.kind.value, title=memo.title)
+    name = id_of(address, is_private=is_private)
     see, unlinked = _links(home, memo.related_to, address)
     status = status_for_agent(home.settings, memo.kind.type)
-    created_at = moment_on(home.today, now)
-    composed = compose_memo(memo, address, status=status, created_at=created_at, see=see, unlinked=unlinked)
-    text = composed.content.decode()
-    change_set = replace(create(address, text), agent=memo.agent)
-    fault = next(filter(None, (new_fault(one, home.settings, today=home.today) for one in change_set.changes)), None)
+    fields = {"status": status.value, "created_at": moment_on(home.today, now).isoformat(), "see": see}
+    content = compose_memo(memo, address, {**fields, RELATED: unlinked}).content
+    change = Change(f"{address}.md", f"{address}.md", None, content)
+    fault = new_fault(change, home.settings, today=home.today)
     if fault is not None:
         raise UsageError(f"nothing was written: {fault}")
-    near = _near(home, address, text, is_private=is_private)
-    said = [*_said(id_of(address, is_private=is_private), status, unlinked, near)]
-    new = next(one for one in change_set.changes if one.to == f"{address}.md")
-    with intended.writing(new):
+    near = _near(home, address, content.decode(), is_private=is_private)
+    change_set = ChangeSet((change,), actions=(WriteAction(Verb.ADD, address),), agent=memo.agent)
+    with keeping_receipt(home, key, change, now):
         remark = write_new_entry(home, change_set)
-    said += [remark] if remark is not None else []
-    return RememberResult(
-        success=True,
-        id=id_of(address, is_private=is_private),
-        message="; ".join(said),
-        timestamp=now,
-        conflicts=near,
-    )
+    said = [*_said(name, status, unlinked, near), *([remark] if remark is not None else [])]
+    return RememberResult(success=True, id=name, message="; ".join(said), timestamp=now, conflicts=near)
+
+
+def compose_memo(memo: Memo, address: str, given: Mapping[str, Any]) -> ComposedEntry:
+    """Return the entry of a memory, with its content word for word; `given` are more fields.
+
+    Raises UsageError for a text that would not be read as an entry.
+    """
+    metadata = json.dumps(memo.metadata, ensure_ascii=False, sort_keys=True) if memo.metadata else ""
+    fields: dict[str, Any] = {
+        "type": memo.kind.type.value,
+        "title": memo.title,
+        "label": memo.kind.label,
+        "topic": memo.domain,
+        "agent": memo.agent or (UNNAMED_AGENT if memo.kind.type.is_rule else None),
+        "tags": memo.tags,
+        METADATA: plain_text("remember.metadata", metadata),
+        **given,
+    }
+    text = f"{entry_text(fields, '')}\n{memo.content}"
+    content = (text if text.endswith("\n") else f"{text}\n").encode()
+    # Where every line of the content ends as on Windows, those of the front matter do, too.
+    if "\r\n" in memo.content and memo.content.count("\n") == memo.content.count("\r\n"):
+        content = content.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+    return read_back(address, content, "memory")
 
 
 def _project_of(workspace: Workspace, memo: Memo) -> str | None:
-    """Return the project that a memory belongs to, None for the caller's own: `private` says so.
+    """Return the project of a memory, None for the caller's own, which `private` means.
 
-    Where none is named it is the default wing, if the settings name a project's that the caller may write.
+    Without one it is the default wing, if that is a project's and the caller may write to it.
     """
     default = workspace.settings.default_wing
     if memo.project == WING and find_wing(WING, workspace.catalog.wings) is None:
@@ -310,7 +259,7 @@ def _project_of(workspace: Workspace, memo: Memo) -> str | None:
 
 
 def _wing_of(workspace: Workspace, project: str) -> str:
-    """Return the wing that a memory of a project goes to; raises UsageError where none may take it."""
+    """Return the wing of a project; raises UsageError where there is none, or a shared one."""
     require_writable(workspace, project)
     answer = scope_state(workspace.catalog, project)
     if answer.wing is None:
@@ -322,44 +271,45 @@ def _wing_of(workspace: Workspace, project: str) -> str:
     return answer.wing
 
 
-def _links(home: Workspace, named: Sequence[str], address: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _links(home: Workspace, names: Sequence[str], address: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the addresses that names mean, and the names that mean none here."""
-    see, unlinked = list[str](), list[str]()
-    for name in named:
+    found = {}
+    for name in names:
         plain = f"{WING}/{name.removeprefix(PRIVATE)}" if name.startswith(PRIVATE) else name
-        found = full_address(plain, address, home.catalog.entries)
-        see += [found] if found is not None else []
-        unlinked += [name] if found is None else []
-    return tuple(dict.fromkeys(see)), tuple(unlinked)
+        found[name] = full_address(plain, address, home.catalog.entries)
+    see = dict.fromkeys(link for link in found.values() if link is not None)
+    return tuple(see), tuple(name for name, link in found.items() if link is None)
 
 
 def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> tuple[SimilarMemory, ...]:
-    """Return the entries of the scope that say nearly the same, those of other projects left out."""
-    wing = address.split("/", 1)[0]
-    scope = resolve_scope(home.catalog, home.settings, Filters(wings=(wing,)))
+    """Return the entries of the scope that say nearly the same; other projects are left out."""
+    scope = resolve_scope(home.catalog, home.settings, Filters(wings=(address.split("/", 1)[0],)))
     lineage = home.catalog.lineage
-    found = [one for one in find_near(home, address, text) if scope.holds(one.entry.address)]
-    alive = [one for one in found if one.entry.status is Status.DRAFT or lineage.is_current(one.entry.address)]
-    return tuple(_similar(home, one, text, is_private=is_private) for one in alive)
+    return tuple(
+        _similar(home, one, text, is_private=is_private)
+        for one in find_near(home, address, text)
+        if scope.holds(one.entry.address)
+        and (one.entry.status is Status.DRAFT or lineage.is_current(one.entry.address))
+    )
 
 
 def _similar(home: Workspace, near: SimilarEntry, text: str, *, is_private: bool) -> SimilarMemory:
     entry = near.entry
-    opposite = contradicts(text, f"{entry.title}\n{home.catalog.body(entry.address)}")
-    why = "it says nearly the same" + (", and one of the two negates it" if opposite else "")
+    other = f"{entry.title}\n{home.catalog.body(entry.address)}"
+    negates = bool(words_once(text) & _NEGATIONS) is not bool(words_once(other) & _NEGATIONS)
     return SimilarMemory(
         id=id_of(entry.address, is_private=is_private),
         type=entry.type.value,
         name=entry.title,
         status=entry.status.value,
         similarity=near.similarity,
-        why=why,
+        why="it says nearly the same" + (", and one of the two negates it" if negates else ""),
     )
 
 
 def _said(name: str, status: Status, unlinked: Sequence[str], near: Sequence[SimilarMemory]) -> Iterator[str]:
-    is_draft = status is Status.DRAFT
     alone = ", for you alone" if name.startswith(PRIVATE) else ""
+    is_draft = status is Status.DRAFT
     yield f"{name} is saved{alone}" + (" as a draft: it binds nobody until a person approves it" if is_draft else "")
     if unlinked:
         listed = ", ".join(f"`{one}`" for one in unlinked)

@@ -1,130 +1,111 @@
-"""Saving for agents: a record is there afterwards or the answer says why not, whatever happens; nothing is raised."""
+"""Save the records of agents: each answer says whether the record is there, and nothing is raised.
+
+A record is compared, proved and written as one step to all other saves. A request that fails on the way is kept in the
+ledger and tried again before the next one; the digest of a request is its key, so that no request is written twice.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mdmem.disk import read_regular
-from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, UsageError
-from mdmem.model.entry import Wing
-from mdmem.store.state.pending_writes import (
-    Blocked,
-    PendingWrite,
-    PendingWrites,
-)
+from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, NotFoundError, UsageError
+from mdmem.markdown.similarity import DedupOutcome
+from mdmem.model.entry import Wing, day_of
+from mdmem.store.git.status import state_of
+from mdmem.store.state.files import BusyError, write_lock
+from mdmem.store.state.local_records import record_made
+from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrites, Receipt, id_of, stated_confidence
+from mdmem.store.state.tokens import ApprovalTokenError, use_token
+from mdmem.store.workspace.remarks import began
 from mdmem.store.workspace.scope import find_wing
-from mdmem.store.workspace.visibility import may_retry
+from mdmem.store.workspace.visibility import may_retry, require_writable
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.attempt import SaveExecutor
-from mdmem.write.governance import ask_for_token
+from mdmem.write.change_set import Change, ChangeSet
+from mdmem.write.governance import ask_for_token, require_token
+from mdmem.write.plan import PlannedSave, Saving, Target, find_target, plan_save
 from mdmem.write.records import (
+    GRANTED,
     PRODUCED,
     PRODUCED_BY,
     VERBS,
+    MemoryScope,
     SaveRequest,
     read_request,
     request_again,
 )
 from mdmem.write.results import NOT_YET, BatchSaveResult, SaveResult, SaveStanding, SaveStatus, failed
+from mdmem.write.write import WriteOptions, new_fault, write, write_new_entry
 
 Clock = Callable[[], datetime]
-# Seconds: behind seven others, of which each takes its time, waits the eighth.
+# The folder whose lock makes a comparison and its write one step.
+SAVING = "saving"
+# Seconds that a save waits for the lock: the eighth of eight agents waits for seven others.
 _WAIT = 30.0
+# A save is planned again so often where somebody else writes in between.
+_ATTEMPTS = 3
+# So many waiting writes are tried again before a new one.
+_AT_ONCE = 3
+# Within this time the same request means the same entry: a client that lost an answer sends its call again.
+SAME_REQUEST = timedelta(minutes=5)
+_NEVER_COMPARED = frozenset({"context", "session"})
 
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def open_queue(workspace: Workspace, *, now: Clock = _utc_now, wait: float = _WAIT) -> PendingQueue:
-    """Return the writes of a root that wait; `wait` is how long each waits, in seconds, for other processes."""
-    return PendingQueue(SaveExecutor(workspace, now=now, wait=wait))
-
-
 def save(
     workspace: Workspace, kind: str, arguments: Mapping[str, Any], *, now: Clock = _utc_now, wait: float = _WAIT
 ) -> SaveResult:
-    """Save a record of a kind, compared with what is there, after what failed before was tried again.
-
-    `arguments` are plain JSON values, as `read_request` takes them.
-    """
-    return _saved(open_queue(workspace, now=now, wait=wait), kind, arguments)
-
-
-def _saved(queue: PendingQueue, kind: str, arguments: Mapping[str, Any]) -> SaveResult:
-    try:
-        request = read_request(kind, arguments)
-    except MdmemError as error:
-        return failed(str(error))
-    return queue.run(request)
+    """Save a record of a kind; `arguments` are JSON values, as `read_request` takes them."""
+    return Saver(workspace, now=now, wait=wait).save(kind, arguments)
 
 
 def save_with_learnings(
     workspace: Workspace, arguments: Mapping[str, Any], *, now: Clock = _utc_now, wait: float = _WAIT
 ) -> BatchSaveResult:
-    """Save a session with what it taught; each part stands for itself, and the session names those that are there.
+    """Save a session with its decisions and patterns, each on its own, and link the session to those that are there.
 
-    What was there before counts as taught, too. `arguments` are the session, its `decisions` and `patterns`, and
-    `project_id`, `focus` and `agent` for all of them; rooms are those of the settings.
+    `arguments` are `session`, `decisions` and `patterns`, with `project_id`, `focus` and `agent` for all of them.
     """
-    queue = open_queue(workspace, now=now, wait=wait)
-    rest = {name: arguments.get(name) for name in ("project_id", "focus", "agent")}
-    session = {"session": arguments.get("session"), **rest}
-    first = _saved(queue, "session", session)
+    saver = Saver(workspace, now=now, wait=wait)
+    shared = {name: arguments.get(name) for name in ("project_id", "focus", "agent")}
+    session = {"session": arguments.get("session"), **shared}
+    first = saver.save("session", session)
     waiting = read_request("session", session).ledger_id if first.waits else None
-    learned = {
-        kind: tuple(
-            _save_learned(queue, kind, {kind: one, **rest, PRODUCED_BY: first.artifact_id or waiting}, waiting)
-            for one in _listed(arguments.get(f"{kind}s"))
-        )
-        for kind in ("decision", "pattern")
-    }
-    return BatchSaveResult(session=first, decisions=learned["decision"], patterns=learned["pattern"])
+    shared[PRODUCED_BY] = first.artifact_id or waiting
 
+    def learned(kind: str) -> tuple[SaveResult, ...]:
+        given = arguments.get(f"{kind}s")
+        # A value that is no list counts as one record.
+        records = given if isinstance(given, (list, tuple)) else () if given is None else (given,)
+        return tuple(saver.save_learned(kind, {kind: one, **shared}, waiting) for one in records)
 
-def _save_learned(queue: PendingQueue, kind: str, arguments: Mapping[str, Any], waiting: str | None) -> SaveResult:
-    """Save what a session taught; `waiting` is the session's id in the ledger, where it waits.
-
-    Whichever of the two is written last names the other.
-    """
-    result = _saved(queue, kind, arguments)
-    if waiting is not None and result.status is SaveStatus.BLOCKED_SCOPE:
-        return queue.executor.keep(read_request(kind, arguments), EnvironmentFaultError("its session waits, too"))
-    if waiting is not None and result.artifact_id is not None:
-        # Where that cannot be noted, the session waits all the same, only without the link.
-        with contextlib.suppress(EnvironmentFaultError):
-            queue.name_produced(waiting, result.artifact_id)
-    return result
-
-
-def _listed(given: object) -> Sequence[object]:
-    if given is None:
-        return ()
-    # What is no list is read as one record, and refused as that if it is none.
-    return given if isinstance(given, (list, tuple)) else (given,)
+    return BatchSaveResult(session=first, decisions=learned("decision"), patterns=learned("pattern"))
 
 
 def get_save_status(workspace: Workspace, project_id: object) -> SaveStanding:
-    """Return how the writes of a project stand, of all projects without one; nothing that waits is tried again."""
-    queue = open_queue(workspace)
+    """Return the state of the writes of a project, or of all projects; nothing is tried again."""
     try:
-        wings = queue.executor.fresh().catalog.wings
+        wings = workspace.reread().catalog.wings
     except (MdmemError, OSError):
         wings = {}
     named = project_id.strip() if isinstance(project_id, str) else ""
-    return queue.standing(named or None, wings)
+    return Saver(workspace).standing(named or None, wings)
 
 
 def request_approval(workspace: Workspace, *, now: Clock = _utc_now) -> dict[str, Any]:
     """Return a token for one write of scope `global`, or why there is none."""
     try:
-        fresh = open_queue(workspace).executor.fresh()
+        fresh = workspace.reread()
         token = ask_for_token(fresh, now())
     except MdmemError as error:
         return {"blocked": True, "reason": str(error)}
@@ -132,35 +113,363 @@ def request_approval(workspace: Workspace, *, now: Clock = _utc_now) -> dict[str
     return {"token": token.text, "expires_at": token.expires_at.isoformat(), "ttl_seconds": seconds}
 
 
+class RetryResult(Struct, frozen=True):
+    """A write that was tried again, and its result."""
+
+    write: PendingWrite
+    result: SaveResult
+
+
+class Saver:
+    """Saves records in one root; `wait` is the time in seconds that each save waits for other processes."""
+
+    def __init__(self, workspace: Workspace, *, now: Clock = _utc_now, wait: float = _WAIT) -> None:
+        """Take the workspace, whose files are read again for each save, and a clock."""
+        self.workspace, self._now, self._wait = workspace, now, wait
+        self.ledger = PendingWrites(workspace.state_folder)
+        # The addresses of waiting sessions that were written since, by their ids in the ledger.
+        self._sessions: dict[str, str] = {}
+
+    def save(self, kind: str, arguments: Mapping[str, Any]) -> SaveResult:
+        """Try some waiting writes again, then save a record, which may be one of those that wait."""
+        try:
+            request = read_request(kind, arguments)
+        except MdmemError as error:
+            return failed(str(error))
+        # A ledger that cannot be read stops no save.
+        with contextlib.suppress(EnvironmentFaultError):
+            waiting = self.ledger.pending()
+            self._try_some(one for one in waiting if one.id != request.ledger_id)
+            for record in waiting:
+                if record.id == request.ledger_id:
+                    message = "the same write waits already, and another process is trying it at this moment"
+                    busy = SaveResult(status=SaveStatus.PENDING_RETRY, message=message)
+                    return self._try_again(record, request.token) or busy
+        session = self._sessions.get(request.text(PRODUCED_BY) or "")
+        if session is not None:
+            request.arguments[PRODUCED_BY] = session
+        return self._run(request)
+
+    def save_learned(self, kind: str, arguments: Mapping[str, Any], waiting: str | None) -> SaveResult:
+        """Save a decision or pattern of a session; `waiting` is the session's id in the ledger, None if it is written.
+
+        The one of the two that is written last links to the other.
+        """
+        result = self.save(kind, arguments)
+        if waiting is not None and result.status is SaveStatus.BLOCKED_SCOPE:
+            return self._keep(read_request(kind, arguments), EnvironmentFaultError("its session waits, too"))
+        if waiting is not None and result.artifact_id is not None:
+            # Where the note fails, the session waits on, only without the link.
+            with contextlib.suppress(EnvironmentFaultError):
+                self._note_produced(waiting, result.artifact_id)
+        return result
+
+    def retry(self, prefix: str | None = None) -> tuple[RetryResult, ...]:
+        """Try every waiting write again, or the one whose id begins so; raises NotFoundError and UsageError."""
+        found = self.ledger.pending()
+        if prefix is not None:
+            one = self.get(prefix)
+            if isinstance(one, Blocked):
+                hint = f"save it again with `supersedes` or `distinct_from` set to {one.candidate}"
+                raise UsageError(f"{one.id[:12]} did not fail: {one.candidate} says much the same; {hint}")
+            found = (one,)
+        tried = ((record, self._try_again(record)) for record in _sessions_first(found))
+        return tuple(RetryResult(record, result) for record, result in tried if result is not None)
+
+    def get(self, prefix: str) -> PendingWrite | Blocked:
+        """Return the waiting write whose id begins so; raises NotFoundError for none and UsageError for several."""
+        known: tuple[PendingWrite | Blocked, ...] = (*self.ledger.pending(), *self.ledger.blocked_writes())
+        found = [one for one in known if one.id.startswith(prefix.lower())] if prefix else []
+        if len(found) > 1:
+            raise UsageError(f"`{prefix}` means {len(found)} writes; write more of the id")
+        if not found:
+            raise NotFoundError(f"no write `{prefix}` waits; `mdmem save --waiting` lists them")
+        return found[0]
+
+    def drop(self, prefix: str) -> PendingWrite | Blocked:
+        """Give up a write for good; raises NotFoundError, and UsageError while another process tries it."""
+        record = self.get(prefix)
+        if isinstance(record, Blocked):
+            self.ledger.forget_blocked(record.key)
+            return record
+        if self.ledger.claim(record.id) is None:
+            raise UsageError(f"{record.id[:12]} is being tried again at this moment")
+        self.ledger.done(record.id)
+        return record
+
+    def standing(self, project_id: str | None, wings: Mapping[str, Wing]) -> SaveStanding:
+        """Return the state of the writes of a project, None for all projects."""
+        try:
+            records = [one for one in self.ledger.pending() if may_retry(self.workspace, one)]
+            blocked = blocked_saves(self.workspace, self.ledger, project=project_id)
+        except EnvironmentFaultError:
+            return SaveStanding(status=SaveStatus.FAILED)
+        records = [one for one in records if _is_of(one, wings, project_id)]
+        # A save that a similar entry stopped is not refused: it passes once its caller says how the two are related.
+        refused = {*(one.refused for one in records), *(False for _ in blocked)}
+        states = {frozenset({False}): SaveStatus.PENDING_RETRY, frozenset({True}): SaveStatus.FAILED}
+        moments = [*(one.created for one in records), *(one.at for one in blocked)]
+        return SaveStanding(
+            status=states.get(frozenset(refused), SaveStatus.PARTIAL) if refused else SaveStatus.SAVED,
+            oldest_pending_at=min(moments, default=None),
+            artifact_ids=tuple(one.id for one in records),
+            blocked=blocked,
+        )
+
+    def _try_some(self, waiting: Iterator[PendingWrite]) -> None:
+        others = [one for one in waiting if not one.refused and may_retry(self.workspace, one)]
+        # Those with the fewest attempts come first, so that one which never succeeds holds up no other.
+        for record in _sessions_first(sorted(others, key=lambda one: one.attempts))[:_AT_ONCE]:
+            result = self._try_again(record)
+            if result is not None and result.waits:
+                # The same cause stops the others, and waiting for it takes time.
+                break
+
+    def _try_again(self, listed: PendingWrite, token: str | None = None) -> SaveResult | None:
+        """Try one waiting write again, alone among all processes; None where another process has it."""
+        record = self.ledger.claim(listed.id)
+        if record is None:
+            return None
+        result = self._tried(record, token)
+        # Where the ledger refuses, the result is the answer all the same: the next attempt finds the entry.
+        with contextlib.suppress(EnvironmentFaultError):
+            if result.is_there and result.artifact_id is not None:
+                self.ledger.done(record.id)
+                self._link(record, result.artifact_id)
+            else:
+                error = (result.message or "").removeprefix(NOT_YET)
+                self.ledger.give_back(record.id, error, refused=result.is_refused)
+        return result
+
+    def _tried(self, record: PendingWrite, token: str | None) -> SaveResult:
+        address = written_before(self.workspace, record.id)
+        if address is not None:
+            return SaveResult(status=SaveStatus.SAVED, artifact_id=address, message=f"{address} was written before")
+        try:
+            request = request_again(record)
+        except MdmemError as error:
+            return failed(str(error))
+        request.token = token
+        return self._run(request)
+
+    def _link(self, record: PendingWrite, address: str) -> None:
+        """Note the address of a written record in the waiting writes of its session, or in its waiting session."""
+        self._sessions[record.id] = address
+        for known in self.ledger.pending():
+            if known.arguments.get(PRODUCED_BY) == record.id:
+                self.ledger.note(known.id, {PRODUCED_BY: address})
+        if PRODUCED_BY in record.arguments:
+            self._note_produced(record.arguments[PRODUCED_BY], address)
+
+    def _note_produced(self, session: str, address: str) -> None:
+        for known in self.ledger.pending():
+            if known.id == session:
+                self.ledger.note(session, {PRODUCED: [*known.arguments.get(PRODUCED, ()), address]})
+
+    def _run(self, request: SaveRequest) -> SaveResult:
+        """Carry out a request; one that fails on the way is kept, to be tried again."""
+        error: Exception = LostRaceError("others write all the time")
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._attempt(request)
+            except LostRaceError as lost:
+                error = lost
+            except (EnvironmentFaultError, OSError) as fault:
+                return self._keep(request, fault)
+            except MdmemError as refusal:
+                return failed(str(refusal))
+        return self._keep(request, error)
+
+    def _keep(self, request: SaveRequest, error: Exception) -> SaveResult:
+        """Keep a request that failed on the way; its token is spent now, since no token is kept."""
+        why = str(error) if isinstance(error, MdmemError) else (getattr(error, "strerror", None) or str(error)).lower()
+        waiting = SaveResult(
+            status=SaveStatus.PENDING_RETRY,
+            message=f"{NOT_YET}{why}",
+            next_step="nothing has to be done: the next write tries this one again, and so does `mdmem save --retry`",
+        )
+        if request.id is not None:
+            return waiting
+        try:
+            if request.token is not None and not request.is_granted:
+                self._spend_token(request)
+            arguments = dict(request.arguments)
+            self.ledger.keep(PendingWrite(verb=request.verb, arguments=arguments, created=self._now(), error=why))
+        except ApprovalTokenError as refusal:
+            return failed(str(refusal))
+        except MdmemError as refusal:
+            return failed(f"nothing was written: {why}; nor could it be kept for later: {refusal}", "call again later")
+        return waiting
+
+    def _attempt(self, request: SaveRequest) -> SaveResult:
+        self.workspace.location.require_root()
+        with write_lock(self.workspace.state_folder / SAVING, wait=self._wait):
+            workspace, record = self.workspace.reread(), request.record
+            is_global = record.scope is MemoryScope.GLOBAL
+            require_writable(workspace, request.text("project_id"), is_global=is_global)
+            _refuse_busy_repository(workspace)
+            target = find_target(workspace, request)
+            if isinstance(target, SaveResult):
+                return target
+            asked = {name: value for name, value in request.arguments.items() if name != "project_id"}
+            key = request.id or request_key(workspace, request.verb, asked, wing=target.wing)
+            if request.id is None and record.kind in _NEVER_COMPARED:
+                known = written_before(workspace, key, since=self._now() - SAME_REQUEST)
+                if known is not None:
+                    return SaveResult(status=SaveStatus.SAVED, artifact_id=known, message=said_before(known))
+            if target.needs_token and not request.is_granted:
+                try:
+                    require_token(workspace, target.wing, request.token, self._now())
+                except UsageError as refusal:
+                    return failed(str(refusal), _next_step(workspace))
+            saving = Saving(
+                workspace=workspace,
+                request=request,
+                target=target,
+                now=self._now(),
+                lets_pass=lambda fingerprint: self._lets_pass(request, target, fingerprint),
+            )
+            planned = plan_save(saving)
+            if planned.change_set is None:
+                return self._stopped(planned, request, target)
+            return self._write(workspace, planned, planned.change_set, request, target, key)
+
+    def _lets_pass(self, request: SaveRequest, target: Target, fingerprint: str) -> bool:
+        blocked = self.ledger.blocked(f"{target.wing} {fingerprint}")
+        return blocked is not None and blocked.lets_pass(request.record.values.get("confidence"))
+
+    def _stopped(self, planned: PlannedSave, request: SaveRequest, target: Target) -> SaveResult:
+        """Return the answer of a save that writes nothing; one that a similar entry stopped is remembered."""
+        result = planned.result
+        if planned.fingerprint is None or result.dedup_outcome is not DedupOutcome.MANUAL_REVIEW:
+            return result
+        blocked = Blocked(
+            key=f"{target.wing} {planned.fingerprint}",
+            confidence=stated_confidence(request.record.values.get("confidence")),
+            candidate=result.candidate_id or "",
+            at=self._now(),
+            title=request.record.title,
+            project=request.text("project_id") or "",
+            request=request.id or "",
+        )
+        try:
+            self.ledger.remember_blocked(blocked)
+        except EnvironmentFaultError as error:
+            return replace(result, message=f"{result.message}; that could not be remembered: {error}")
+        return result
+
+    def _write(
+        self,
+        workspace: Workspace,
+        planned: PlannedSave,
+        change_set: ChangeSet,
+        request: SaveRequest,
+        target: Target,
+        key: str,
+    ) -> SaveResult:
+        """Prove the plan, spend the token, write; files that are in place are saved, even where git fails."""
+        entries = [change for change in change_set.changes if change.path.count("/") == 2]
+        for change in entries:
+            fault = new_fault(change, workspace.settings, today=workspace.today)
+            if fault is not None:
+                return failed(f"nothing was written: {fault}")
+        if target.needs_token and not request.is_granted:
+            write(workspace, lambda _: change_set, WriteOptions(is_dry=True))
+            self._spend_token(request)
+        new = next((one for one in entries if one.before is None), None)
+        # Records that are compared are found by their content.
+        is_kept = request.id is not None or request.record.kind in _NEVER_COMPARED
+        with keeping_receipt(workspace, key, new, self._now()) if new and is_kept else contextlib.nullcontext():
+            remark = write_new_entry(workspace, change_set)
+        self._note_beginning(workspace, request, target)
+        if planned.fingerprint is not None:
+            # A record that stays only lets the same decision pass once more.
+            with contextlib.suppress(EnvironmentFaultError):
+                self.ledger.forget_blocked(f"{target.wing} {planned.fingerprint}")
+        result = planned.result
+        return result if remark is None else replace(result, message=f"{result.message}; {remark}")
+
+    def _note_beginning(self, workspace: Workspace, request: SaveRequest, target: Target) -> None:
+        """Note the age of a wing before a record with an older date: that time is no time without hygiene."""
+        dated = request.record.date
+        first = began(workspace.catalog, target.wing) or workspace.today
+        if dated is not None and day_of(dated) < first:
+            # Where the note fails, hygiene is due a little early.
+            with contextlib.suppress(EnvironmentFaultError, OSError):
+                record_made(workspace.state_folder, [target.wing], first)
+
+    def _spend_token(self, request: SaveRequest) -> None:
+        use_token(self.workspace.state_folder, request.token or "", self._now())
+        request.arguments[GRANTED] = True
+        if request.id is not None:
+            self.ledger.note(request.id, {GRANTED: True})
+
+
+def _next_step(workspace: Workspace) -> str | None:
+    again = "call `request_global_write_approval`, then repeat this call with its token as `governance_token`"
+    return again if workspace.settings.global_writes else None
+
+
+def _refuse_busy_repository(workspace: Workspace) -> None:
+    """Raise BusyError where every write is committed and a merge or a rebase is under way."""
+    repository = workspace.location.repository
+    operation = state_of(repository) if workspace.settings.commit and repository is not None else None
+    if operation is not None:
+        raise BusyError(f"a {operation} is going on in the repository; what is written now could not be committed")
+
+
+def _sessions_first(records: Sequence[PendingWrite]) -> list[PendingWrite]:
+    """Return the writes with those of a waiting session after all others."""
+    waiting = {one.id for one in records}
+    return sorted(records, key=lambda one: one.arguments.get(PRODUCED_BY) in waiting)
+
+
+def request_key(workspace: Workspace, verb: str, arguments: Mapping[str, Any], *, wing: str) -> str:
+    """Return the digest of a request by this caller; `arguments` are those besides the project, which is the wing."""
+    access = workspace.access
+    wings = [None if some is None else sorted(some) for some in (access.readable, access.writable)]
+    return id_of(verb, {"asked": dict(arguments), "wing": wing, "by": [access.name, *wings]})
+
+
+def said_before(address: str) -> str:
+    """Return the message for a request whose entry is there."""
+    return f"{address} is saved; the same call had saved it before"
+
+
+def written_before(workspace: Workspace, key: str, *, since: datetime | None = None) -> str | None:
+    """Return the address of the entry that the same request wrote, if it is there."""
+    receipt = PendingWrites(workspace.state_folder).receipt(key)
+    if receipt is None or (since is not None and receipt.at < since):
+        return None
+    try:
+        content = read_regular(workspace.location.root / f"{receipt.address}.md")
+    except OSError:
+        return None
+    is_there = receipt.is_written or hashlib.sha256(content).hexdigest() == receipt.digest
+    return receipt.address if is_there else None
+
+
+@contextlib.contextmanager
+def keeping_receipt(workspace: Workspace, key: str, change: Change, now: datetime) -> Iterator[None]:
+    """Keep the receipt of a request from before its entry is written; a state that refuses stops no save."""
+    ledger, digest = PendingWrites(workspace.state_folder), hashlib.sha256(change.after or b"").hexdigest()
+    receipt = Receipt(address=change.to.removesuffix(".md"), digest=digest, at=now)
+    with contextlib.suppress(EnvironmentFaultError):
+        ledger.keep_receipt(key, receipt)
+    yield
+    with contextlib.suppress(EnvironmentFaultError):
+        ledger.keep_receipt(key, replace(receipt, is_written=True))
+
+
 def concerns(record: PendingWrite, wings: Mapping[str, Wing], *, project: str | None, scope: str | None) -> bool:
-    """Say whether a write belongs to a project and to a scope; None for either is any.
-
-    A project that has no wing yet is known by its words alone.
-    """
-    return _is_of(record, wings, project) and (scope is None or _is_in(record, scope))
-
-
-def blocked_saves(
-    workspace: Workspace, ledger: PendingWrites, *, project: str | None = None, scope: str | None = None
-) -> tuple[Blocked, ...]:
-    """Return the saves that a similar entry stopped, of the wings that are seen, of a project and a scope.
-
-    None for either is any; one that stands among the pending writes is no other. Raises EnvironmentFaultError where the
-    state cannot be read.
-    """
-    stopped = [one for one in ledger.blocked_writes() if workspace.access.reads(one.wing)]
-    waiting = {one.id for one in ledger.pending()} if stopped else set()
-    found = [one for one in stopped if one.request not in waiting]
-    wings = workspace.catalog.wings if found and (project, scope) != (None, None) else {}
-    meant = find_wing(project, wings) if project is not None else None
-    of_project = [one for one in found if project in (None, one.project) or meant == one.wing]
-    if scope is None:
-        return tuple(of_project)
-    return tuple(one for one in of_project if _is_shared(wings, one.wing) is (scope == "global") and scope != "focus")
-
-
-def _is_shared(wings: Mapping[str, Wing], name: str) -> bool:
-    return name in wings and wings[name].is_shared
+    """Return whether a write belongs to a project and to a scope; None is any."""
+    if not _is_of(record, wings, project):
+        return False
+    if scope == "focus":
+        return bool(record.arguments.get("focus"))
+    stated = record.arguments.get(VERBS.get(record.verb, ""))
+    is_global = isinstance(stated, Mapping) and "global" in (stated.get("scope"), stated.get("save_scope"))
+    return scope is None or is_global is (scope == "global")
 
 
 def _is_of(record: PendingWrite, wings: Mapping[str, Wing], project: str | None) -> bool:
@@ -171,188 +480,20 @@ def _is_of(record: PendingWrite, wings: Mapping[str, Wing], project: str | None)
     return meant is not None and isinstance(named, str) and find_wing(named, wings) == meant
 
 
-def _is_in(record: PendingWrite, scope: str) -> bool:
-    if scope == "focus":
-        return bool(record.arguments.get("focus"))
-    content = record.arguments.get(VERBS.get(record.verb, ""))
-    stated = content if isinstance(content, Mapping) else {}
-    is_global = "global" in (stated.get("scope"), stated.get("save_scope"))
-    return is_global is (scope == "global")
+def blocked_saves(
+    workspace: Workspace, ledger: PendingWrites, *, project: str | None = None, scope: str | None = None
+) -> tuple[Blocked, ...]:
+    """Return the saves that a similar entry stopped, of a project and a scope in visible wings; None is any.
 
-
-# Before a write so many are tried again; `mdmem pending retry` tries them all.
-_AT_ONCE = 3
-
-
-class RetryResult(Struct, frozen=True):
-    """A write that was tried again, and what became of it."""
-
-    write: PendingWrite
-    result: SaveResult
-
-
-class PendingQueue:
-    """The writes of one root that wait."""
-
-    def __init__(self, executor: SaveExecutor) -> None:
-        """Take what carries out a request, over the root as its caller sees it."""
-        self.executor, self.ledger = executor, executor.ledger
-        self._written: dict[str, str] = {}
-
-    def run(self, request: SaveRequest) -> SaveResult:
-        """Try again what waits, a few at a time, then carry out a request, which may be one that waits."""
-        try:
-            waiting = self.ledger.pending()
-            others = [one for one in waiting if one.id != request.ledger_id and not one.refused and self._is_ours(one)]
-            # Those tried least come first, so that one which never succeeds holds up no other.
-            for record in _sessions_first(sorted(others, key=lambda one: one.attempts))[:_AT_ONCE]:
-                result = self._again(record)
-                if result is not None and result.waits:
-                    # What stopped this one stops the others, too, and waiting for it takes time.
-                    break
-            for record in waiting:
-                if record.id == request.ledger_id:
-                    return self._repeated(record, request)
-        except EnvironmentFaultError:
-            # Where the ledger cannot be read, the write itself may pass all the same.
-            pass
-        session = self._written.get(request.text(PRODUCED_BY) or "")
-        if session is not None:
-            request.arguments[PRODUCED_BY] = session
-        return self.executor.run(request)
-
-    def retry(self, prefix: str | None = None) -> tuple[RetryResult, ...]:
-        """Try again what waits, all or the one whose id begins so; raises NotFoundError and EnvironmentFaultError."""
-        found = self.ledger.pending() if prefix is None else (self._failed(prefix),)
-        tried = ((record, self._again(record)) for record in _sessions_first(found))
-        return tuple(RetryResult(record, result) for record, result in tried if result is not None)
-
-    def drop(self, prefix: str) -> PendingWrite | Blocked:
-        """Give up a write for good; raises NotFoundError, and UsageError for one that is being tried at this moment."""
-        record = self.get(prefix)
-        if isinstance(record, Blocked):
-            self.ledger.forget_blocked(record.key)
-            return record
-        if self.ledger.claim(record.id) is None:
-            raise UsageError(f"{record.id[:12]} is being tried again at this moment")
-        self.ledger.done(record.id)
-        return record
-
-    def _failed(self, prefix: str) -> PendingWrite:
-        record = self.get(prefix)
-        if isinstance(record, Blocked):
-            hint = f"save it again with `supersedes` or `distinct_from` set to {record.candidate}"
-            raise UsageError(f"{record.id[:12]} did not fail: {record.candidate} says much the same; {hint}")
-        return record
-
-    def get(self, prefix: str) -> PendingWrite | Blocked:
-        """Return the write whose id begins so; raises NotFoundError for none and UsageError for several."""
-        known: tuple[PendingWrite | Blocked, ...] = (*self.ledger.pending(), *self.ledger.blocked_writes())
-        found = [one for one in known if one.id.startswith(prefix.lower())] if prefix else []
-        if len(found) > 1:
-            raise UsageError(f"`{prefix}` means {len(found)} writes; write more of the id")
-        if not found:
-            raise NotFoundError(f"no write `{prefix}` waits; `mdmem pending` lists them")
-        return found[0]
-
-    def standing(self, project_id: str | None, wings: Mapping[str, Wing]) -> SaveStanding:
-        """Return how the writes of a project stand, None for all: those that were refused wait for a person."""
-        try:
-            records = [one for one in self.ledger.pending() if _concerns(one, project_id, wings) and self._is_ours(one)]
-            blocked = blocked_saves(self.executor.workspace, self.ledger, project=project_id)
-        except EnvironmentFaultError:
-            return SaveStanding(status=SaveStatus.FAILED)
-        # What a similar entry stopped is not refused: it passes once its caller says how the two stand.
-        refused = frozenset((*(one.refused for one in records), *(False for _ in blocked)))
-        moments = [*(one.created for one in records), *(one.at for one in blocked)]
-        return SaveStanding(
-            status=_STANDING[refused],
-            oldest_pending_at=min(moments, default=None),
-            artifact_ids=tuple(one.id for one in records),
-            blocked=blocked,
-        )
-
-    def _is_ours(self, record: PendingWrite) -> bool:
-        return may_retry(self.executor.workspace, record)
-
-    def _repeated(self, record: PendingWrite, request: SaveRequest) -> SaveResult:
-        """Carry out a request that waits already: with its new token, if it came with one."""
-        result = self._again(record, request.token)
-        if result is not None:
-            return result
-        message = "the same write waits already, and another process is trying it at this moment"
-        return SaveResult(status=SaveStatus.PENDING_RETRY, message=message)
-
-    def _again(self, listed: PendingWrite, token: str | None = None) -> SaveResult | None:
-        """Try one write again, alone among all processes; None where another has it."""
-        record = self.ledger.claim(listed.id)
-        if record is None:
-            return None
-        result = self._written_before(record) or self._tried(record, token)
-        # Where the ledger refuses, what became of the write is the answer all the same: the next attempt finds it.
-        with contextlib.suppress(EnvironmentFaultError):
-            if result.is_there and result.artifact_id is not None:
-                self.ledger.done(record.id)
-                self._tell(record, result.artifact_id)
-            else:
-                error = (result.message or "").removeprefix(NOT_YET)
-                self.ledger.give_back(record.id, error, refused=result.is_refused)
-        return result
-
-    def _tried(self, record: PendingWrite, token: str | None) -> SaveResult:
-        try:
-            request = request_again(record)
-        except MdmemError as error:
-            return failed(str(error))
-        request.token = token
-        return self.executor.run(request)
-
-    def name_produced(self, session: str, address: str) -> None:
-        """Let a session that waits name what came out of it; `session` is its id in the ledger."""
-        for known in self.ledger.pending():
-            if known.id == session:
-                self.ledger.note(session, {PRODUCED: [*known.arguments.get(PRODUCED, ()), address]})
-
-    def _tell(self, record: PendingWrite, address: str) -> None:
-        """Let what waits know where its session stands by now, and a session that waits what came out of it."""
-        self._written[record.id] = address
-        for known in self.ledger.pending():
-            if known.arguments.get(PRODUCED_BY) == record.id:
-                self.ledger.note(known.id, {PRODUCED_BY: address})
-        if PRODUCED_BY in record.arguments:
-            self.name_produced(record.arguments[PRODUCED_BY], address)
-
-    def _written_before(self, record: PendingWrite) -> SaveResult | None:
-        """Return the answer where an attempt wrote whose process died before it could say so."""
-        for path, digest in record.intended.items():
-            try:
-                content = read_regular(self.executor.workspace.location.root / path)
-            except OSError:
-                continue
-            if hashlib.sha256(content).hexdigest() == digest:
-                address = path.removesuffix(".md")
-                return SaveResult(status=SaveStatus.SAVED, artifact_id=address, message=f"{address} was written before")
-        return None
-
-
-def _sessions_first(records: Sequence[PendingWrite]) -> list[PendingWrite]:
-    """Return the writes with what came out of a session that waits, too, behind all others."""
-    waiting = {one.id for one in records}
-    return sorted(records, key=lambda one: one.arguments.get(PRODUCED_BY) in waiting)
-
-
-# By whether those that wait were refused: none waits, all are to be tried again, some, none of them.
-_STANDING = {
-    frozenset[bool](): SaveStatus.SAVED,
-    frozenset({False}): SaveStatus.PENDING_RETRY,
-    frozenset({False, True}): SaveStatus.PARTIAL,
-    frozenset({True}): SaveStatus.FAILED,
-}
-
-
-def _concerns(record: PendingWrite, project_id: str | None, wings: Mapping[str, Wing]) -> bool:
-    named = record.arguments.get("project_id")
-    if project_id is None or not isinstance(named, str):
-        return project_id is None
-    meant = find_wing(project_id, wings)
-    return named == project_id or (meant is not None and find_wing(named, wings) == meant)
+    One that is among the waiting writes is left out. Raises EnvironmentFaultError.
+    """
+    stopped = [one for one in ledger.blocked_writes() if workspace.access.reads(one.wing)]
+    waiting = {one.id for one in ledger.pending()} if stopped else set()
+    found = [one for one in stopped if one.request not in waiting]
+    wings = workspace.catalog.wings if found and (project, scope) != (None, None) else {}
+    meant = find_wing(project, wings) if project is not None else None
+    found = [one for one in found if project in (None, one.project) or meant == one.wing]
+    if scope is not None:
+        shared = {name for name, wing in wings.items() if wing.is_shared}
+        found = [one for one in found if (one.wing in shared) is (scope == "global") and scope != "focus"]
+    return tuple(found)

@@ -6,7 +6,7 @@ import pytest
 
 from mdmem.model.entry import EntryType, Status, Wing, WingKind
 from mdmem.store.settings import Approvals, Settings, parse_settings
-from mdmem.write.governance import approval, needs_token, owners_say, status_for_agent, why_no_global_writes
+from mdmem.write.governance import approval, needs_token, owners_say, status_for_agent
 
 ADA = "Ada <ada@example.org>"
 APP = Wing(name="app", owners=(ADA, "navigation-team"))
@@ -80,11 +80,3 @@ def test_needs_token_where_the_wing_is_not_there_yet_or_may_be_shared() -> None:
     assert not needs_token(None, "project")
     assert needs_token(None, "global")
     assert needs_token(APP, "project", is_doubtful=True)
-
-
-def test_global_writes_are_forbidden_by_a_setting() -> None:
-    assert why_no_global_writes(Settings()) is None
-    forbidden = parse_settings(b"[governance]\nglobal_writes = false")
-    assert why_no_global_writes(forbidden) == (
-        "writes to shared wings are forbidden: mdmem.toml sets `governance.global_writes = false`"
-    )

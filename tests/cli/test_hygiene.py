@@ -84,7 +84,7 @@ def test_text_names_each_kind_with_what_to_type(worn: Path, capsys: Capture) -> 
         == f"""\
 writes that did not complete (1)
   {pending[:12]}  save_decision, 1 attempt since 2026-11-20
-  next: type `mdmem pending retry`
+  next: type `mdmem save --retry`
 
 not verified since the code they apply to changed (1)
   nav/rules/sockets  `src/net.py` changed on {day_of_commit(worn)}, after it was written on 2026-03-05

@@ -24,7 +24,7 @@ ASKED = [
     ["check", "--base", LONG],
     ["retrieve", "--budget", LONG],
     ["mv", LONG, "w/r/b"],
-    ["pending", "retry", LONG],
+    ["save", "--retry", LONG],
     ["save", LONG],
     ["mcp", "--http", LONG],
     [f"--{LONG}"],

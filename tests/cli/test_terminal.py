@@ -29,7 +29,7 @@ CALLS: dict[str, list[list[str]]] = {
     "guide": [["writing"], [EVIL]],
     "status": [[], ["--audit"], ["--rebuild"]],
     "new": [["note", "nav/rules", "--title", EVIL, "--body", EVIL], ["note", EVIL]],
-    "save": [["note", "--json", EVIL]],
+    "save": [["context", "--json", EVIL], ["--waiting"], ["--retry", EVIL], ["--drop", EVIL]],
     "show": [[ADDRESS], [EVIL]],
     "list": [["--include-drafts"], ["--wing", EVIL], ["--owner", EVIL], ["--format", EVIL]],
     "search": [["caching"], [EVIL]],
@@ -52,7 +52,6 @@ CALLS: dict[str, list[list[str]]] = {
     "export": [["json"], ["madr"], ["json", "--wing", EVIL]],
     "import": [["--dry-run", "."], [EVIL], ["--from", "markdown", "."], ["--approved-by", EVIL, "."], ["--to", EVIL]],
     "sync": [["--wings"], ["--wings", EVIL]],
-    "pending": [[], ["retry", EVIL], ["drop", EVIL]],
     "token": [["--reason", EVIL], ["add", EVIL, "--wing", EVIL], ["list"]],
     "hooks": [["status"], ["install"]],
     "resolve": [[], [EVIL, "--take", EVIL]],
@@ -99,7 +98,7 @@ def forms(name: str) -> list[str]:
 
 def calls(name: str) -> Iterator[list[str]]:
     yield from CALLS[name]
-    if name not in ("token", "hooks", "pending"):
+    if name not in ("token", "hooks", "save"):
         yield from ([*CALLS[name][0], "--format", form] for form in forms(name)[1:])
 
 

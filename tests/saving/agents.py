@@ -14,7 +14,7 @@ from builders import make_repository, make_root, open_root, write
 
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.results import BatchSaveResult, SaveResult, SaveStanding
-from mdmem.write.save import PendingQueue, get_save_status, open_queue, request_approval, save_with_learnings
+from mdmem.write.save import Saver, get_save_status, request_approval, save_with_learnings
 from mdmem.write.save import save as save_kind
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -38,9 +38,9 @@ class Agent:
     wait: float = 30.0
 
     @cached_property
-    def pending(self) -> PendingQueue:
+    def pending(self) -> Saver:
         """Return the writes that wait."""
-        return open_queue(self.workspace, now=self.now, wait=self.wait)
+        return Saver(self.workspace, now=self.now, wait=self.wait)
 
     def _save(
         self, kind: str, record: object, project_id: object, focus: object = None, token: object = None, **rest: object

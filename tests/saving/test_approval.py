@@ -119,7 +119,8 @@ def test_token_is_good_for_one_write(tmp_path: Path) -> None:
     root = project(tmp_path)
     saves = agent(root)
     token = token_of(saves)
-    first, second = (saves.save_context(context(scope="global"), "nav", None, token) for _ in range(2))
+    records = (context(scope="global"), context(topic="leg", scope="global"))
+    first, second = (saves.save_context(one, "nav", None, token) for one in records)
     assert (first.status, second.status) == ("saved", "failed")
     assert second.message == "the token was used for another write; `mdmem token` gives a new one"
     assert second.next_step == AGAIN

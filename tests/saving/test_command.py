@@ -1,4 +1,4 @@
-"""`mdmem save` and `mdmem pending`: what they print, and their exit codes."""
+"""`mdmem save`, its waiting saves, and the exit codes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from builders import run_here, run_mdmem, snapshot, write
 
 from mdmem.store.state.files import write_lock
 from mdmem.store.state.pending_writes import PendingWrites
-from mdmem.write import attempt
+from mdmem.write import save as saving
 from saving.agents import agent, context, decision, entries, of_words, pattern, project, session
 
 Capture = pytest.CaptureFixture[str]
@@ -141,13 +141,13 @@ def test_pending_lists_what_waits_and_why(tmp_path: Path, capsys: Capture) -> No
     root = project(tmp_path)
     (id_,) = waiting(root, "Set up")
     before = snapshot(tmp_path)
-    ran = run_here(capsys, "pending", cwd=root)
+    ran = run_here(capsys, "save", "--waiting", cwd=root)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == (
         f"{id_[:12]}  save_session  Set up  (1 attempt, since 2026-11-21T12:00:00+00:00)\n"
         "  another process has been writing for 0 s; try again when it is done\n"
     )
-    assert json.loads(run_here(capsys, "pending", "--format", "json", cwd=root).out) == {
+    assert json.loads(run_here(capsys, "save", "--waiting", "--format", "json", cwd=root).out) == {
         "schema": 1,
         "pending": [
             {
@@ -176,16 +176,16 @@ def test_save_that_a_similar_decision_stopped_is_listed_and_passes_as_a_distinct
     assert run_here(capsys, *save_it, cwd=root).code == 1
     (stopped,) = PendingWrites(root.parent / ".git/mdmem/state/memory").blocked_writes()
     told = f"decision `worda`, since {stopped.at.date()}: much the same says nav/architecture/worda\n"
-    advice = "repeat the save with `supersedes` or `distinct_from`, or `mdmem pending drop ID`\n"
-    assert run_here(capsys, "pending", cwd=root).out == f"{stopped.id[:12]}  {told}  {advice}"
+    advice = "repeat the save with `supersedes` or `distinct_from`, or `mdmem save --drop ID`\n"
+    assert run_here(capsys, "save", "--waiting", cwd=root).out == f"{stopped.id[:12]}  {told}  {advice}"
     assert f"saves that a similar entry stopped (1)\n  {stopped.id[:12]}  {told}  next: {advice}" in (
         run_here(capsys, "hygiene", cwd=root).out
     )
     assert run_here(capsys, *save_it, "--distinct-from", "nav/architecture/worda", cwd=root).code == 0
-    assert run_here(capsys, "pending", cwd=root).out == ""
+    assert run_here(capsys, "save", "--waiting", cwd=root).out == ""
 
 
-@pytest.mark.parametrize("arguments", [("pending",), ("pending", "retry")])
+@pytest.mark.parametrize("arguments", [("save", "--waiting"), ("save", "--retry")])
 def test_pending_says_where_nothing_waits(tmp_path: Path, capsys: Capture, arguments: tuple[str, ...]) -> None:
     ran = run_here(capsys, *arguments, cwd=project(tmp_path))
     assert (ran.code, ran.out, ran.err) == (0, "", "no write waits\n")
@@ -194,17 +194,17 @@ def test_pending_says_where_nothing_waits(tmp_path: Path, capsys: Capture, argum
 def test_pending_names_what_cannot_be_read(tmp_path: Path, capsys: Capture) -> None:
     root = project(tmp_path)
     write(tmp_path, ".git/mdmem/state/memory/pending/torn.json", "{")
-    ran = run_here(capsys, "pending", cwd=root)
+    ran = run_here(capsys, "save", "--waiting", cwd=root)
     assert (ran.code, ran.out) == (0, "pending/torn.json cannot be read; it may have been a write\n")
 
 
 def test_retry_says_what_became_of_each(tmp_path: Path, capsys: Capture) -> None:
     root = project(tmp_path)
     one, two = waiting(root, "One", "Two")
-    ran = run_here(capsys, "pending", "retry", one[:8], cwd=root)
+    ran = run_here(capsys, "save", "--retry", one[:8], cwd=root)
     (address,) = entries(root)
     assert (ran.code, ran.out) == (0, f"{one[:12]}  saved  {address} is saved\n")
-    answer = json.loads(run_here(capsys, "pending", "retry", "--format", "json", cwd=root).out)
+    answer = json.loads(run_here(capsys, "save", "--retry", "--format", "json", cwd=root).out)
     assert [(each["id"], each["status"]) for each in answer["retried"]] == [(two, "saved")]
     assert len(entries(root)) == 2
 
@@ -218,18 +218,18 @@ def test_retry_ends_with_one_where_a_write_still_waits(
     def full_disk(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(attempt, "write_new_entry", full_disk)
-    ran = run_here(capsys, "pending", "retry", cwd=root)
+    monkeypatch.setattr(saving, "write_new_entry", full_disk)
+    ran = run_here(capsys, "save", "--retry", cwd=root)
     assert (ran.code, ran.out) == (1, f"{id_[:12]}  pending_retry  not written yet: no space left on device\n")
-    assert "(2 attempts, since" in run_here(capsys, "pending", cwd=root).out
+    assert "(2 attempts, since" in run_here(capsys, "save", "--waiting", cwd=root).out
 
 
 def test_refused_write_is_marked(tmp_path: Path, capsys: Capture) -> None:
     root = project(tmp_path)
     waiting(root, "Set up")
     write(root, "nav/README.md", "---\nkind: shared\n---\n")
-    assert run_here(capsys, "pending", "retry", cwd=root).code == 1
-    assert run_here(capsys, "pending", cwd=root).out.splitlines() == [
+    assert run_here(capsys, "save", "--retry", cwd=root).code == 1
+    assert run_here(capsys, "save", "--waiting", cwd=root).out.splitlines() == [
         f"{waiting(root)[0][:12]}  save_session  Set up  (2 attempts, refused, since 2026-11-21T12:00:00+00:00)",
         "  a write to the shared wing `nav` needs a `governance_token`",
     ]
@@ -239,16 +239,16 @@ def test_refused_write_is_marked(tmp_path: Path, capsys: Capture) -> None:
 def test_id_that_means_no_write_is_one_sentence(tmp_path: Path, capsys: Capture, prefix: str) -> None:
     root = project(tmp_path)
     waiting(root, "Set up")
-    for verb in ("retry", "drop"):
-        ran = run_here(capsys, "pending", verb, prefix, cwd=root)
+    for option in ("--retry", "--drop"):
+        ran = run_here(capsys, "save", option, prefix, cwd=root)
         assert (ran.code, ran.out) == (1, "")
-        assert ran.err == f"mdmem: no write `{prefix}` waits; `mdmem pending` lists them\n"
+        assert ran.err == f"mdmem: no write `{prefix}` waits; `mdmem save --waiting` lists them\n"
 
 
 def test_drop_gives_up_one_write_for_good(tmp_path: Path, capsys: Capture) -> None:
     root = project(tmp_path)
     one, two = waiting(root, "One", "Two")
-    ran = run_here(capsys, "pending", "drop", one, "--yes", cwd=root)
+    ran = run_here(capsys, "save", "--drop", one, "--yes", cwd=root)
     assert (ran.code, ran.out) == (0, "")
     assert ran.err.endswith(") is given up\n")
     assert waiting(root) == [two]
@@ -259,6 +259,22 @@ def test_drop_gives_up_one_write_for_good(tmp_path: Path, capsys: Capture) -> No
 def test_drop_asks_first(tmp_path: Path, typed: str, code: int, left: int) -> None:
     root = project(tmp_path)
     (id_,) = waiting(root, "Set up")
-    ran = run_mdmem("pending", "drop", id_[:6], cwd=root, text_in=typed)
+    ran = run_mdmem("save", "--drop", id_[:6], cwd=root, text_in=typed)
     assert (ran.returncode, ran.stdout, len(waiting(root))) == (code, "", left)
     assert ran.stderr.startswith(f"give up {id_[:12]} (Set up) for good? [y/N]: ")
+
+
+def test_old_name_lists_and_retries_and_names_the_new_one(tmp_path: Path, capsys: Capture) -> None:
+    root = project(tmp_path)
+    (id_,) = waiting(root, "Set up")
+    told = "mdmem: `pending` is now `mdmem save --waiting`; the old name ends with the next version\n"
+    ran = run_here(capsys, "pending", cwd=root)
+    assert (ran.code, ran.out[:12], ran.err) == (0, id_[:12], told)
+    ran = run_here(capsys, "pending", "retry", cwd=root)
+    assert (ran.code, ran.out.startswith(f"{id_[:12]}  saved"), ran.err) == (0, True, told)
+
+
+def test_save_without_a_record_says_what_to_give(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "save", "decision", cwd=project(tmp_path))
+    assert (ran.code, ran.out) == (2, "")
+    assert "give a KIND and its record with --json FILE; or --waiting, --retry or --drop" in ran.err

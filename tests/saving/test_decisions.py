@@ -149,7 +149,7 @@ def test_review_answers_as_the_contract_says(tmp_path: Path) -> None:
         " `run_hygiene` lists it",
         "next_step": "read `nav/architecture/known`, then call again with `supersedes` set to it, or with"
         " `distinct_from` set to it if both are to stand; or let a person decide, for whom `run_hygiene` and"
-        " `mdmem pending` list it",
+        " `mdmem save --waiting` list it",
     }
     assert snapshot(tmp_path) == before
 

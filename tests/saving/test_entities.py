@@ -19,7 +19,7 @@ ONE = "`related_entities[0]`"
 TYPES = (
     "`BELONGS_TO`, `CONFLICTS_WITH`, `PRODUCED`, `MERGES_INTO`, `PRODUCES`, `CONSUMES`, `READS`, `WRITES`, `INVOLVES`"
 )
-NO_OBJECT = "`related_entities[0].properties` must be a JSON object; write `{}` for none"
+NO_OBJECT = "`related_entities[0].properties` must be a JSON object of plain values, found "
 
 
 def related(name: str, type_: str = "READS", **properties: Any) -> dict[str, Any]:
@@ -240,9 +240,9 @@ def test_properties_are_kept_beside_the_relations(tmp_path: Path) -> None:
             [related("Base", "READ")],
             f"{ONE[:-1]}.relationship_type` must be one of {TYPES}, found `READ`; did you mean `READS`?",
         ),
-        ([related("Base") | {"properties": []}], NO_OBJECT),
-        ([related("Base", a=float("inf"))], NO_OBJECT),
-        ([related("Base", a="\ud800")], NO_OBJECT),
+        ([related("Base") | {"properties": []}], f"{NO_OBJECT}a list"),
+        ([related("Base", a=float("inf"))], f"{NO_OBJECT}an object"),
+        ([related("Base", a="\ud800")], f"{NO_OBJECT}an object"),
     ],
 )
 def test_relations_that_are_none_fail_in_one_sentence(tmp_path: Path, given: object, message: str) -> None:

@@ -13,9 +13,9 @@ from mdmem.change.hygiene import run_hygiene
 from mdmem.checks.run import CheckRequest, check
 from mdmem.markdown.similarity import Subject
 from mdmem.model.entry import EntryType, Status
-from mdmem.write.plan import subject_of
-from mdmem.write.records import ComposedEntry, DecisionRecord, compose_record, read_decision
-from saving.agents import WORDS, agent, context, decision, entries, outcome, pattern, project, save, session
+from mdmem.write.records import ComposedEntry, Record, compose_record, read_request
+from mdmem.write.similar import subject_of
+from saving.agents import WORDS, agent, context, decision, entries, later, outcome, pattern, project, save, session
 
 TEXT = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], include_characters="\n"), min_size=1)
 
@@ -101,7 +101,8 @@ def test_equal_pattern_of_another_wing_is_no_duplicate(tmp_path: Path) -> None:
 
 def test_equal_context_is_saved_as_often_as_it_comes(tmp_path: Path) -> None:
     root = project(tmp_path)
-    results = [agent(root).save_context(context(relevance_score=0.8), "nav") for _ in range(2)]
+    clocks = (later(0), later(301))
+    results = [agent(root, now=now).save_context(context(relevance_score=0.8), "nav") for now in clocks]
     assert [(one.status, one.dedup_outcome) for one in results] == [("saved", None)] * 2
     assert [one.artifact_id for one in results] == ["nav/context/arm", "nav/context/arm-2"]
     assert (root / "nav/context/arm.md").read_text() == (
@@ -114,7 +115,7 @@ def test_equal_context_is_saved_as_often_as_it_comes(tmp_path: Path) -> None:
 def test_equal_session_is_saved_as_often_as_it_comes(tmp_path: Path) -> None:
     root = project(tmp_path)
     stated = session(actions_taken=["wrote it"], decisions_made="one", open_items=[""], next_actions=["a", "b"])
-    results = [agent(root).save_session(stated, "nav") for _ in range(2)]
+    results = [agent(root, now=now).save_session(stated, "nav") for now in (later(0), later(301))]
     assert [(one.status, one.dedup_outcome) for one in results] == [("saved", None)] * 2
     assert entries(root) == ["nav/sessions/set-up", "nav/sessions/set-up-2"]
     assert (root / "nav/sessions/set-up.md").read_text() == (
@@ -133,8 +134,8 @@ def test_long_objective_is_kept_whole_beside_a_title_that_is_cut(tmp_path: Path)
     assert f"title: {('word ' * 20).strip()}…\n" in text
 
 
-def composed(title: str, rationale: str) -> tuple[DecisionRecord, ComposedEntry]:
-    record = read_decision(decision(title, rationale))
+def composed(title: str, rationale: str) -> tuple[Record, ComposedEntry]:
+    record = read_request("decision", {"decision": decision(title, rationale)}).record
     return record, compose_record(record, "nav/rules/a", {"status": "draft", "created_at": "2026-11-21"})
 
 
@@ -143,7 +144,9 @@ def test_decision_that_was_written_is_read_back_with_its_title_and_reasons(title
     record, made = composed(title, rationale)
     assert made.entry.type is EntryType.DECISION
     assert made.entry.title == record.title
-    assert subject_of(made.entry, made.body).fingerprint == Subject(record.title, record.rationale).fingerprint
+    assert (
+        subject_of(made.entry, made.body).fingerprint == Subject(record.title, record.values["rationale"]).fingerprint
+    )
 
 
 @pytest.mark.parametrize(
@@ -162,4 +165,4 @@ def test_decision_that_was_written_is_read_back_with_its_title_and_reasons(title
 def test_reasons_are_read_back_whole_whatever_markdown_they_hold(rationale: str) -> None:
     record, made = composed("Use it", rationale)
     assert made.entry.status is Status.DRAFT
-    assert subject_of(made.entry, made.body) == Subject("Use it", record.rationale)
+    assert subject_of(made.entry, made.body) == Subject("Use it", record.values["rationale"])

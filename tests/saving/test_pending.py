@@ -24,7 +24,7 @@ from mdmem.store.catalog import load
 from mdmem.store.state.files import write_lock
 from mdmem.store.state.pending_writes import PendingWrites
 from mdmem.store.tree import WorkingTree
-from mdmem.write import attempt
+from mdmem.write import save as saving
 from mdmem.write.remember import remember
 from mdmem.write.results import SaveResult
 from mdmem.write.write import WriteResult
@@ -85,7 +85,7 @@ def test_write_of_every_kind_that_finds_the_lock_held_waits(tmp_path: Path) -> N
         "not written yet: another process has been writing for 0 s; try again when it is done"
     )
     assert results[0].next_step == (
-        "nothing has to be done: the next write tries this one again, and so does `mdmem pending retry`"
+        "nothing has to be done: the next write tries this one again, and so does `mdmem save --retry`"
     )
     assert entries(root) == []
     assert sorted(one.verb for one in ledger(tmp_path).pending()) == [
@@ -321,14 +321,14 @@ def test_session_and_what_it_taught_are_linked_when_all_of_it_waited(
 
 def fails(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
     """Let so many writes find the disk full."""
-    real, left = attempt.write_new_entry, count(times, -1)
+    real, left = saving.write_new_entry, count(times, -1)
 
     def fail_late(*arguments: Any) -> WriteResult:
         if next(left) > 0:
             raise OSError(ENOSPC, os.strerror(ENOSPC))
         return real(*arguments)
 
-    monkeypatch.setattr(attempt, "write_new_entry", fail_late)
+    monkeypatch.setattr(saving, "write_new_entry", fail_late)
 
 
 @pytest.mark.parametrize(("times", "learned"), [(1, "saved"), (2, "pending_retry")])
@@ -399,7 +399,7 @@ def test_status_of_the_memory_has_a_line_for_what_waits(tmp_path: Path, capsys: 
     root = project(tmp_path)
     with busy(tmp_path):
         agent(root, wait=0).save_session(session(), "nav")
-    assert "1 write waits to be done; `mdmem pending` lists what\n" in run_here(capsys, "status", cwd=root).out
+    assert "1 write waits to be done; `mdmem save --waiting` lists what\n" in run_here(capsys, "status", cwd=root).out
 
 
 @pytest.mark.parametrize("kind", ["decision", "session", "entity"])

@@ -203,7 +203,10 @@ def test_own_memory_that_is_broken_is_a_problem_of_its_own(tmp_path: Path) -> No
         ({"title": "x"}, "`remember.content` is missing; write a text"),
         ({"title": "x", "content": "a\x1bb"}, "`remember.content` holds the character U+001B"),
         ({"title": "x", "content": "y", "kind": "decison"}, "`remember.kind` must be one of"),
-        ({"title": "x", "content": "y", "metadata": [1]}, "`remember.metadata` must be a JSON object, found a list"),
+        (
+            {"title": "x", "content": "y", "metadata": [1]},
+            "`remember.metadata` must be a JSON object of plain",
+        ),
         ({"title": "x", "content": "y", "project": "zoo"}, "there is no wing for the project `zoo` yet"),
         ({"title": "x", "content": "y", "project": "lib"}, "`lib` is a shared wing"),
         ({"title": "x", "content": "y", "wing": "app"}, "`remember` has no field `wing`"),

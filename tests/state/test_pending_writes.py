@@ -180,15 +180,6 @@ def test_keep_of_a_write_that_is_being_tried_again_makes_no_second(tmp_path: Pat
     assert second.pending() == ()
 
 
-def test_intend_is_read_by_whoever_takes_over(tmp_path: Path) -> None:
-    first = PendingWrites(tmp_path)
-    id_ = first.keep(failed())
-    first.claim(id_)
-    first.intend(id_, {"app/sessions/a.md": "0" * 64})
-    (found,) = PendingWrites(tmp_path).pending()
-    assert (found.id, found.intended) == (id_, {"app/sessions/a.md": "0" * 64})
-
-
 def test_claim_of_a_killed_process_is_taken_over(tmp_path: Path) -> None:
     ledger = PendingWrites(tmp_path)
     id_ = ledger.keep(failed())

@@ -50,7 +50,10 @@ def state(folder: Path) -> Path:
         (("status",), "wing     nav     project (active): 2 decisions, 1 invariant; 3 active\n"),
         (("status",), "hygiene  last on 2026-11-21\n"),
         (("hygiene",), "cff68465a827  save_decision `Clocks show UTC`, 1 attempt since 2026-11-21"),
-        (("pending",), "cff68465a827  save_decision  Clocks show UTC  (1 attempt, since 2026-11-21T12:00:00+00:00)\n"),
+        (
+            ("save", "--waiting"),
+            "cff68465a827  save_decision  Clocks show UTC  (1 attempt, since 2026-11-21T12:00:00+00:00)\n",
+        ),
         (("token", "list"), "reader: reads nav, writes nothing, since 2026-11-21\n"),
         (("check",), "3 entries checked in the working tree: no findings\n"),
         (("status", "--rebuild"), "3 entries in the index"),
@@ -83,7 +86,7 @@ class _Touches:
 
 
 def test_write_that_waited_is_written(before: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "pending", "retry", cwd=before)
+    ran = run_here(capsys, "save", "--retry", cwd=before)
     assert ran.code == 0, ran.err
     (saved,) = git(before, "ls-files", "--others", "memory").splitlines()
     assert "title: Clocks show UTC" in (before / saved).read_text(encoding="utf-8")

@@ -1,7 +1,6 @@
-"""Writes that wait for a decision, and writes whose answer may be lost.
+"""The ledger of saves: requests that wait, saves that a similar entry stopped, and receipts of written entries.
 
-A record exists from before the write until the answer has left the process. A caller that finds one repeats a request
-whose first answer was lost; a caller that repeats an answered call means a second entry.
+The SHA-256 of a request is its key. A receipt lets the same request find its entry where the first answer was lost.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from mdmem.store.state.files import (
@@ -39,9 +38,7 @@ _NOTES = frozenset({"granted", "produced", "produced_by"})
 class PendingWrite(Struct, frozen=True, kw_only=True):
     """A write that failed: the verb with its arguments as JSON values, and what became of it.
 
-    `refused` says that the last attempt was impossible, not interrupted. `intended` is the SHA-256 of each file, by
-    path, that the last attempt was about to write: if these bytes are in place, the attempt had succeeded when its
-    process died.
+    `refused` says that the last attempt was impossible, not interrupted.
     """
 
     verb: str
@@ -49,7 +46,6 @@ class PendingWrite(Struct, frozen=True, kw_only=True):
     created: Moment
     attempts: int = 1
     error: str = ""
-    intended: Mapping[str, str] = field(default_factory=dict)
     refused: bool = False
 
     @property
@@ -104,7 +100,18 @@ def name_of(key: str) -> str:
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-_PENDING, _BLOCKED, _CLAIMED = "pending", "blocked", "claimed"
+class Receipt(Struct, frozen=True, kw_only=True):
+    """The entry that a request makes: its address, the SHA-256 of its file, the time, and whether it was written."""
+
+    address: str
+    digest: str
+    at: Moment
+    is_written: bool = False
+
+
+_PENDING, _BLOCKED, _CLAIMED, _RECEIPTS = "pending", "blocked", "claimed", "intents"
+# A receipt outlives the process that died before its request was done.
+_LASTS, _MOST = timedelta(days=1), 64
 _Record = TypeVar("_Record", PendingWrite, Blocked)
 
 
@@ -137,8 +144,7 @@ class PendingWrites:
             if known is None:
                 self._write(record)
             elif (claim := try_lock(self._claim_path(record.id))) is not None:
-                attempts, intended = known.attempts + record.attempts, record.intended or known.intended
-                self._write(replace(record, created=known.created, attempts=attempts, intended=intended))
+                self._write(replace(record, created=known.created, attempts=known.attempts + record.attempts))
                 self._release(record.id, claim)
         return record.id
 
@@ -173,10 +179,6 @@ class PendingWrites:
             else:
                 self._held[id_] = handle
         return record
-
-    def intend(self, id_: str, intended: Mapping[str, str]) -> None:
-        """Record which files the attempt at a claimed write is about to write."""
-        self._change(id_, lambda known: replace(known, intended=intended))
 
     def note(self, id_: str, notes: Mapping[str, Any]) -> None:
         """Record results of a request with the arguments of its pending write, if it is not done by now."""
@@ -220,6 +222,21 @@ class PendingWrites:
         with refusal_named(self.state), contextlib.suppress(FileNotFoundError, NotADirectoryError):
             self._path(_BLOCKED, name_of(key)).unlink()
 
+    def receipt(self, id_: str) -> Receipt | None:
+        """Return the receipt of a request."""
+        return read_struct(self._path(_RECEIPTS, id_), Receipt)
+
+    def keep_receipt(self, id_: str, receipt: Receipt) -> None:
+        """Keep the receipt of a request, and forget those that are too old or too many."""
+        with refusal_named(self.state):
+            folder = self.state / _RECEIPTS
+            known = {folder / name: read_struct(folder / name, Receipt) for name in list_names(folder)}
+            fresh = {path: one.at for path, one in known.items() if one is not None and receipt.at - one.at < _LASTS}
+            newest = sorted(fresh, key=lambda path: fresh[path], reverse=True)[: _MOST - 1]
+            for path in known.keys() - newest:
+                path.unlink(missing_ok=True)
+            write_record(self._path(_RECEIPTS, id_), asdict(receipt) | {"at": written_time(receipt.at)})
+
     def _change(self, id_: str, changed: Callable[[PendingWrite], PendingWrite]) -> None:
         with self._changing():
             known = _read(self._path(_PENDING, id_), PendingWrite)
@@ -228,8 +245,8 @@ class PendingWrites:
 
     def _write(self, record: PendingWrite, id_: str = "") -> None:
         arguments = {name: value for name, value in record.arguments.items() if name not in _SECRET}
-        content = asdict(record) | {"arguments": arguments, "intended": dict(record.intended)}
-        write_record(self._path(_PENDING, id_ or record.id), content | {"created": written_time(record.created)})
+        content = asdict(record) | {"arguments": arguments, "created": written_time(record.created)}
+        write_record(self._path(_PENDING, id_ or record.id), content)
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
@@ -263,56 +280,3 @@ class PendingWrites:
             for name, record in found
             if record is not None or os.path.lexists(self.state / folder / name)
         ]
-
-
-# Clients repeat a call within minutes; an older call is a new one. Of more records the oldest are forgotten.
-_LASTS, _MOST = timedelta(hours=1), 64
-_FOLDER = "intents"
-
-
-class UnansweredSave(Struct, frozen=True, kw_only=True):
-    """An entry that a call creates: its address, the SHA-256 of its file, when, and whether it is known to exist."""
-
-    address: str
-    digest: str
-    at: Moment
-    is_written: bool = False
-
-
-class UnansweredSaves:
-    """The unanswered writes of one root, one file each; every method raises EnvironmentFaultError."""
-
-    def __init__(self, state: Path) -> None:
-        """Take the state folder, which need not exist."""
-        self._state = state
-
-    def unanswered(self, id_: str, now: datetime) -> UnansweredSave | None:
-        """Return the entry that an earlier call was about to write, if it has no answer and is not too old."""
-        found = read_struct(self._path(id_), UnansweredSave)
-        return found if found is not None and now - found.at < _LASTS else None
-
-    def keep(self, id_: str, intent: UnansweredSave) -> None:
-        """Record the entry that a call is about to write, and forget old records."""
-        with refusal_named(self._state):
-            paths = [self._state / _FOLDER / name for name in list_names(self._state / _FOLDER)]
-            known = [(one.at, path) for path in paths if (one := read_struct(path, UnansweredSave)) is not None]
-            newest = sorted((pair for pair in known if intent.at - pair[0] < _LASTS), reverse=True)[: _MOST - 1]
-            for path in {path for _, path in known} - {path for _, path in newest}:
-                path.unlink(missing_ok=True)
-            self._write(id_, intent)
-
-    def wrote(self, id_: str, intent: UnansweredSave) -> None:
-        """Record that the entry is written: later changes of the file by others do not make it another entry."""
-        with refusal_named(self._state):
-            self._write(id_, replace(intent, is_written=True))
-
-    def answered(self, id_: str) -> None:
-        """Forget a write whose answer has left the process."""
-        with refusal_named(self._state), contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            self._path(id_).unlink()
-
-    def _write(self, id_: str, intent: UnansweredSave) -> None:
-        write_record(self._path(id_), asdict(intent) | {"at": written_time(intent.at)})
-
-    def _path(self, id_: str) -> Path:
-        return self._state / _FOLDER / f"{id_}{_SUFFIX}"
