@@ -15,10 +15,9 @@ from typing import Annotated, Any, TypeVar
 
 from msgspec import Meta, Struct, ValidationError, convert
 
-from mdmem.disk import acquire, locked, make_folder, read_regular
+from mdmem.disk import acquire, locked, make_folder, note_written, read_regular
 from mdmem.errors import EnvironmentFaultError
 from mdmem.record import UNPACKABLE, is_packable, packed_parts, unpack
-from mdmem.disk import note_written
 from mdmem.store.git import Repository, is_brought_along
 
 
