@@ -19,7 +19,6 @@ from mdmem.cli.common import (
 )
 from mdmem.cli.completion import complete_wing
 from mdmem.cli.filters import split_values
-from mdmem.mcp.session import Session
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.setup.installation import this_installation
@@ -62,26 +61,29 @@ def mcp_command(
     dsn = os.environ.get("MDMEM_HUB_DSN") if has_hub else ""
     if has_hub and not dsn:
         raise click.UsageError("--hub needs the variable MDMEM_HUB_DSN, such as `postgresql://USER@HOST/DATABASE`")
-    if address is not None:
-        return _serve_http(given, profile, wings, address=address, names=names, dsn=dsn)
-    if sys.stdin is None or sys.stdout is None:
-        raise click.UsageError("standard input or output is closed; an MCP client keeps both open")
-    access = _access(wings)
-    if sys.stdin.isatty():
-        given.remark("waiting for an MCP client on standard input; Ctrl-C ends this")
+    named = split_values(wings)
+    access = Access.to_wings(named) if named else EVERYTHING
+    if address is None:
+        if sys.stdin is None or sys.stdout is None:
+            raise click.UsageError("standard input or output is closed; an MCP client keeps both open")
+        if sys.stdin.isatty():
+            given.remark("waiting for an MCP client on standard input; Ctrl-C ends this")
     try:
-        return _serve(given, profile, access, dsn=dsn)
+        if address is not None:
+            return _serve_http(given, profile, access, address=address, names=names, dsn=dsn)
+        return _serve_stdio(given, profile, access, dsn=dsn)
     except ModuleNotFoundError as error:
         raise _without_extra(error) from error
 
 
-def _serve(given: Globals, profile: str | None, access: Access, *, dsn: str | None) -> int:
-    from mdmem.mcp.server import build_server
+def _serve_stdio(given: Globals, profile: str | None, access: Access, *, dsn: str | None) -> int:
+    from mdmem.mcp.calls import Session
+    from mdmem.mcp.server import MemoryServer
     from mdmem.mcp.stdio import serve
 
     _collect_garbage()
-    provider = Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
-    server = build_server(
+    provider = _provider(given)
+    server = MemoryServer(
         provider,
         profile=profile,
         access=lambda: access,
@@ -96,29 +98,30 @@ def _serve(given: Globals, profile: str | None, access: Access, *, dsn: str | No
 def _serve_http(
     given: Globals,
     profile: str | None,
-    wings: tuple[str, ...],
+    access: Access,
     *,
     address: str,
     names: tuple[str, ...],
     dsn: str | None,
 ) -> int:
-    try:
-        from mdmem.mcp.auth import caller
-        from mdmem.mcp.http import read_address, serve_http
-        from mdmem.mcp.server import build_server
-    except ModuleNotFoundError as error:
-        raise _without_extra(error) from error
+    from mdmem.mcp.http import caller, parse_address, serve_http
+    from mdmem.mcp.server import MemoryServer
+
     _collect_garbage()
-    listening = read_address(address, names=split_values(names))
-    provider = Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
+    listening = parse_address(address, names=split_values(names))
+    provider = _provider(given)
     bearers = BearerTokens(provider.workspace().state_folder)
-    server = build_server(provider, profile=profile, access=caller, is_warming=True, hub=_hub(provider, dsn))
-    serve_http(server, bearers, listening, say=say, open_access=_access(wings))
+    server = MemoryServer(provider, profile=profile, access=caller, is_warming=True, hub=_hub(provider, dsn))
+    serve_http(server, bearers, listening, say=say, open_access=access)
     return 0
 
 
+def _provider(given: Globals) -> Provider:
+    return Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
+
+
 def _hub(provider: Provider, dsn: str | None) -> HubAnswers | None:
-    """Return what asks the hub; it is connected to at the first question."""
+    """Return what asks the hub, to which the first question connects."""
     if not dsn:
         return None
     from mdmem.hub.repository_copy import ServedHub
@@ -127,18 +130,14 @@ def _hub(provider: Provider, dsn: str | None) -> HubAnswers | None:
     return HubAnswers(ServedHub(dsn, os.environ.get("MDMEM_HUB_TOKEN") or None), provider)
 
 
-# So many objects more than before, of five or ten MB, before garbage is looked for.
-_BETWEEN = 50_000
-
-
 def _collect_garbage() -> None:
-    """Let what goes round in circles be collected again: the command line ends too soon to need it, a server does not.
+    """Turn garbage collection on again, which the command line does without: each connection leaves cycles behind.
 
-    Each connection leaves some 11 KB behind otherwise. What is loaded by now is never garbage, and what an answer among
-    ten thousand entries is made of is gone with it: to look through that again and again took a fifth of its time.
+    What is loaded by now is never garbage. An answer among many entries makes many objects that are no garbage either,
+    so the collector runs less often than by default.
     """
     gc.freeze()
-    gc.set_threshold(_BETWEEN)
+    gc.set_threshold(50_000)
     gc.enable()
 
 
@@ -146,11 +145,6 @@ def _without_extra(error: ModuleNotFoundError) -> Exception:
     if (error.name or "").split(".")[0] not in _EXTRA:
         return error
     return click.UsageError(f"the server needs the extra `mcp`; type `{this_installation().line_for('mcp')}`")
-
-
-def _access(wings: tuple[str, ...]) -> Access:
-    named = split_values(wings)
-    return Access.to_wings(named) if named else EVERYTHING
 
 
 @click.command("lsp")

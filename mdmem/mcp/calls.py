@@ -1,6 +1,6 @@
-"""Calls of tools, each in a thread and on a workspace of its own, from the client's arguments to a page of the answer.
+"""Carry out calls of tools, each in a thread and on a workspace of its own, from a client's arguments to a page.
 
-No call holds up another, one that reads is given up in time, and no exception gets past `Calls.call`.
+No call blocks another, one that reads is given up in time, and no exception gets past `Calls.call`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from time import monotonic
 from typing import Any, Protocol, TypeVar
 
 import anyio
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
 from mdmem.ask.fallback import outside
@@ -31,10 +31,9 @@ from mdmem.errors import (
     UsageError,
     shown_message,
 )
-from mdmem.mcp.answers import plain, spare, written_out
-from mdmem.mcp.pages import VIEW, Page, json_line, page_of, text_page_of
-from mdmem.mcp.session import NOTHING, Given, Session
-from mdmem.mcp.tools.shape import AT, JSON_FORM, REPOSITORY, Facts, Told, Tool
+from mdmem.mcp.answers import LARGEST, json_line, plain, safe_text, without_noise
+from mdmem.mcp.pages import page_of, text_page_of
+from mdmem.mcp.tools.shape import AT, JSON_FORM, REPOSITORY, Facts, Given, Told, Tool
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
 from mdmem.reply import replying
@@ -45,11 +44,9 @@ from mdmem.store.workspace.workspace import Workspace
 log = logging.getLogger("mdmem.mcp")
 
 _Result = TypeVar("_Result")
-# A write's answer has no second page.
-_WHOLE = 40_000
 _TRIES = 2
-# So many calls are worked on at once: Python runs one thread at a time, and more of them would only pass each other's
-# time limits. Who writes may wait for a lock, and holds up nobody who reads.
+# Calls at a time: Python runs one thread at a time, so more of them would only exceed each other's time limits. Writers
+# are counted apart, since they may wait for a lock.
 _AT_ONCE = 4
 # Advice for the caller, by the cause of a refusal.
 _MEND_CALL = "mend the call and repeat it"
@@ -61,6 +58,23 @@ class Limits(Struct, frozen=True):
 
     seconds: float = 5
     bytes: int = 24_000
+
+
+class Page(Struct, frozen=True):
+    """One page of an answer: its text, its structure where a contract fixes one, and the entries that it contains."""
+
+    text: str
+    facts: Facts | None = None
+    is_error: bool = False
+    gave: Given = field(default_factory=dict)
+
+
+class Session:
+    """What the one client of a connection was shown: an entry comes in full once, then as one line until it changes."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self.given: Given = {}
 
 
 class ToolCall(Struct, frozen=True, kw_only=True):
@@ -76,51 +90,45 @@ class ToolCall(Struct, frozen=True, kw_only=True):
 
     @property
     def of_tool(self) -> dict[str, Any]:
-        """Return the arguments of the tool's function: not those that say which files are meant."""
+        """Return the arguments of the tool's function, without those that choose the files."""
         return {name: value for name, value in self.arguments.items() if name not in (AT, REPOSITORY)}
 
     @property
     def standing(self) -> dict[str, Any]:
-        """Return what the tool's function takes beside its arguments: what was given before, the form of the answer."""
+        """Return what the function takes beside its arguments: the entries already shown, and the answer's form."""
         known = {"given": self.given, "form": self.form}
         return {name: value for name, value in known.items() if name in self.tool.takes}
 
     def carried_out(self, workspace: Workspace) -> Facts | Told:
-        """Return the answer of the tool of a workspace."""
+        """Return the tool's answer for a workspace."""
         return self.tool.call(workspace, **self.of_tool, **self.standing)
 
     def page(self, answer: Facts | Told) -> Page:
-        """Return the page of an answer that is asked for; with the last one all of it is given."""
+        """Return the page of an answer that the call asks for."""
         tool = self.tool
         asked = json.dumps([tool.name, self.form, dict(self.arguments)], default=str)
-        limit = max(self.limits.bytes, _WHOLE) if tool.writes else self.limits.bytes
-        if tool.answers is None and self.form != JSON_FORM:
-            told = answer.text() if isinstance(answer, Told) and answer.text else tool.tell(self._spared(answer))
-            page = text_page_of(written_out(told), limit=limit, asked=asked, cursor=self.cursor)
+        # The answer to a write has no second page.
+        limit = max(self.limits.bytes, LARGEST) if tool.writes else self.limits.bytes
+        if isinstance(answer, Told) and answer.text and not tool.is_structured and self.form != JSON_FORM:
+            text, is_last = text_page_of(safe_text(answer.text()), limit=limit, asked=asked, cursor=self.cursor)
+            page = Page(text)
         else:
-            page = page_of(
-                self._spared(answer),
-                limit=limit,
-                show=partial(_shown, tool),
-                asked=asked,
-                cursor=self.cursor,
-                binds=tool.binds,
-                has_more=not tool.writes,
-            )
-        return replace(page, gave=answer.gave) if isinstance(answer, Told) and page.is_last else page
-
-    def _spared(self, answer: Facts | Told) -> Facts:
-        facts = answer.facts() if isinstance(answer, Told) else answer
-        kept = {*self.tool.kept, *(self.tool.answers or ())}
-        spared: Facts = spare(plain(facts), kept=kept, noise=self.tool.noise)
-        return spared
+            values = plain(answer.facts() if isinstance(answer, Told) else answer)
+            if tool.view is not None:
+                # Each page gets its own.
+                values.pop("markdown", None)
+            facts = without_noise(values, kept={*tool.kept, *tool.answer_types}, noise=tool.noise)
+            facts, is_last = page_of(facts, limit=limit, asked=asked, cursor=self.cursor, has_more=not tool.writes)
+            page = _sent(tool, facts)
+        # Entries count as shown once the last page was asked for.
+        return replace(page, gave=answer.gave) if isinstance(answer, Told) and is_last else page
 
 
 class OtherMemories(Protocol):
-    """A hub, which answers in the place of the root's own files, or beside them."""
+    """A hub, which answers in place of the root's own files, or in addition to them."""
 
     def page(self, asked: ToolCall, of_clone: Callable[[ToolCall], Facts | Told]) -> Page:
-        """Return the page of a tool's answer; `of_clone` answers of the root's own files, where the hub does not."""
+        """Return the page of a tool's answer; `of_clone` answers from the root's own files where the hub does not."""
         ...
 
 
@@ -128,14 +136,14 @@ class Calls:
     """Carries calls out in threads, each on a workspace of its own."""
 
     def __init__(self, provider: Provider, session: Session | None = None, hub: OtherMemories | None = None) -> None:
-        """Take what opens the workspaces, the session of the one client where there is one that stays, and a hub."""
+        """Take what opens the workspaces, the session of a connection with one client, and a hub."""
         self._provider, self._session, self._hub = provider, session, hub
         self._readers, self._writers = anyio.CapacityLimiter(_AT_ONCE), anyio.CapacityLimiter(_AT_ONCE)
 
-    async def call(self, tool: Tool, given: Mapping[str, Any], access: Access) -> Page:
+    async def call(self, tool: Tool, sent: Mapping[str, Any], access: Access) -> Page:
         """Return the page that a call asks for, or one that says why there is none."""
         try:
-            arguments = tool.arguments.read(given)
+            arguments = tool.arguments.parse(sent)
             cursor, form = arguments.pop("cursor", None), arguments.pop("format", None)
             is_fresh = arguments.pop("fresh", False)
             asked = ToolCall(
@@ -145,24 +153,24 @@ class Calls:
                 form=form,
                 access=access,
                 limits=await self.in_thread(self.limits),
-                given=NOTHING if self._session is None or is_fresh else self._session.given,
+                given={} if self._session is None or is_fresh else self._session.given,
             )
             async with self._writers if tool.writes else self._readers:
                 with replying() as reply:
                     page = await self._answer(asked)
-                # A client that goes before its answer cancels this call, and may send it again.
+                # A client that leaves before its answer cancels this call, and may send it again.
                 reply.has_left()
         except MdmemError as error:
             is_of_call = isinstance(error, (UsageError, NotFoundError)) and not isinstance(error, RootNotFoundError)
             return _refusal(tool, str(error), _MEND_CALL if is_of_call else _MEND_MEMORY)
         except OSError as error:
             return _refusal(tool, system_refusal(error), _MEND_MEMORY)
-        except Exception as error:  # the boundary: what a fault of ours says is not for the caller
+        except Exception as error:  # the boundary: the text of an unexpected exception is not for the caller
             log.exception("%s failed", tool.name)
             fault = type(error).__name__
             return _refusal(tool, f"a fault of mdmem itself ({fault}); the server's log on stderr has it", _MEND_MEMORY)
         if self._session is not None:
-            self._session.give(page.gave)
+            self._session.given = {**self._session.given, **page.gave}
         return page
 
     async def _answer(self, asked: ToolCall) -> Page:
@@ -183,23 +191,25 @@ class Calls:
                     why = _why(error)
                 # An agent goes on without its memory then.
                 return asked.page(tool.fall_back("failed", why, asked.arguments))
-        said = f"no answer within {limits.seconds:g} s, tried {_TRIES} times; go on without the memory, or call again"
-        beside: Facts = {}
+        message = (
+            f"no answer within {limits.seconds:g} s, tried {_TRIES} times; go on without the memory, or call again"
+        )
+        found: Facts = {}
         with anyio.move_on_after(limits.seconds):
-            beside = await self.in_thread(partial(self._outside, asked))
-        said += "; what stands under `fallback` is from outside the memory and binds nobody" if beside else ""
-        return asked.page({**tool.fall_back("timed_out", said, asked.arguments), **beside})
+            found = await self.in_thread(partial(self._outside, asked))
+        message += "; the lines under `fallback` are from outside the memory and do not bind" if found else ""
+        return asked.page({**tool.fall_back("timed_out", message, asked.arguments), **found})
 
     async def in_thread(self, work: Callable[[], _Result]) -> _Result:
-        """Return the result of work that may block; whoever is cancelled leaves it to itself.
+        """Return the result of work that may block; a caller that is cancelled leaves it running.
 
-        The thread is a daemon: one that hangs cannot keep the process alive. Those of anyio and of asyncio can.
+        The thread is a daemon, unlike those of anyio and asyncio: one that hangs cannot keep the process alive.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[_Result] = loop.create_future()
 
         def deliver(setter: Callable[[Any], None], value: Any) -> None:
-            # Where nobody waits any more, or the loop has ended, the result is dropped.
+            # The result is dropped where nobody waits any more, or the loop has ended.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(lambda: None if future.done() else setter(value))
 
@@ -219,7 +229,7 @@ class Calls:
         """Return the result of work on a workspace of its own; raises EnvironmentFaultError past its time."""
         seconds = (await self.in_thread(self.limits)).seconds
         with anyio.move_on_after(seconds), contextlib.suppress(OverdueError):
-            # Whoever goes on past the limit, for nobody, is stopped at the next file.
+            # Work that goes on past the limit stops at the next file.
             return await self.in_thread(
                 lambda: work(within(self._provider.workspace(access), seconds, clock=monotonic))
             )
@@ -235,11 +245,11 @@ class Calls:
 
     def _page(self, asked: ToolCall) -> Page:
         if self._hub is None or not asked.tool.asks_hub:
-            return asked.page(self._told(asked))
-        return self._hub.page(asked, self._told)
+            return asked.page(self._answer_of_root(asked))
+        return self._hub.page(asked, self._answer_of_root)
 
-    def _told(self, asked: ToolCall) -> Facts | Told:
-        """Return a tool's answer of the root's own files."""
+    def _answer_of_root(self, asked: ToolCall) -> Facts | Told:
+        """Return a tool's answer from the root's own files."""
         tool = asked.tool
         try:
             workspace = self._provider.workspace(asked.access).as_of(asked.arguments.get(AT))
@@ -251,37 +261,37 @@ class Calls:
             workspace = within(workspace, asked.limits.seconds, clock=monotonic)
         answer = asked.carried_out(workspace)
         if isinstance(answer, Told):
-            # For whoever asks how often the memory is used.
+            # For the count of how often the memory is used.
             note_told(workspace, "server", tuple(one for one, known in answer.gave.items() if is_given(known)))
         return remarked(answer, workspace.snapshot.remarks)
 
     def _outside(self, asked: ToolCall) -> Facts:
-        """Return a few lines from outside the memory, for whoever has to go on without it."""
-        said = (asked.arguments.get(name) for name in asked.tool.asks)
-        words = " ".join(word for one in said for word in ([one] if isinstance(one, str) else one or ()))
+        """Return a few lines from outside the memory, for an agent that has to go on without it."""
+        stated = (asked.arguments.get(name) for name in asked.tool.asks)
+        words = " ".join(word for one in stated for word in ([one] if isinstance(one, str) else one or ()))
         if words:
             with contextlib.suppress(MdmemError, OSError):
                 workspace = self._provider.workspace(asked.access)
-                # To tell the wings from other folders of a repository's top, the memory would have to be read.
+                # At a repository's top, only the memory itself says which folders are wings.
                 found = outside(workspace, words) if workspace.location.under else ()
                 return {"fallback": [asdict(one) for one in found]} if found else {}
         return {}
 
 
 def remarked(answer: Facts | Told, remarks: Sequence[str], stated: Facts | None = None) -> Facts | Told:
-    """Return an answer with remarks on the files that it is of, as text and as facts."""
+    """Return an answer with remarks on the files that it comes from, as text and as values."""
     if not remarks:
         return answer
-    said = {AT: list(remarks)} if stated is None else stated
+    values = {AT: list(remarks)} if stated is None else stated
     if isinstance(answer, Told):
         text, facts = answer.text, answer.facts
         more = None if text is None else lambda: "\n\n".join([text(), *remarks])
-        return replace(answer, text=more, facts=lambda: {**facts(), **said})
-    return {**answer, AT: list(remarks), **said}
+        return replace(answer, text=more, facts=lambda: {**facts(), **values})
+    return {**answer, AT: list(remarks), **values}
 
 
 def system_refusal(error: OSError) -> str:
-    """Return the system's reason without the path, which may lie in what the caller does not see."""
+    """Return the system's reason without the path, which may be in a wing that the caller does not see."""
     return f"the system refuses: {_why(error)}"
 
 
@@ -289,17 +299,17 @@ def _why(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()
 
 
-def _refusal(tool: Tool, said: str, advice: str) -> Page:
-    # The verbs say this to whoever types a command.
-    said = said.replace("name one with --wing", "name one as `wing` or `project`")
-    sentence = shown_message(said if said.startswith(tool.name) else f"{tool.name}: {said}")
-    page = Page(sentence) if tool.refuse is None else _shown(tool, plain(tool.refuse(sentence, advice)))
+def _refusal(tool: Tool, why: str, advice: str) -> Page:
+    # The verbs say this for the command line.
+    why = why.replace("name one with --wing", "name one as `wing` or `project`")
+    sentence = shown_message(why if why.startswith(tool.name) else f"{tool.name}: {why}")
+    page = Page(sentence) if tool.refuse is None else _sent(tool, plain(tool.refuse(sentence, advice)))
     return replace(page, is_error=True)
 
 
-def _shown(tool: Tool, facts: Facts) -> Page:
-    """Return the facts of a page in the forms in which the tool sends them."""
-    if tool.answers is None:
-        return Page(json_line(facts))
-    text = written_out(tool.tell(facts))
-    return Page(text, {**facts, VIEW: text} if VIEW in tool.answers else facts)
+def _sent(tool: Tool, facts: Facts) -> Page:
+    """Return the values of a page in the forms in which the tool sends them."""
+    if tool.view is not None:
+        text = safe_text(tool.view(facts))
+        return Page(text, {**facts, "markdown": text})
+    return Page(json_line(facts), facts if tool.is_structured else None)

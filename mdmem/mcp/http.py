@@ -1,37 +1,187 @@
-"""Serves many clients over streamable HTTP: each sees what its bearer token opens, and no name but ours lets one in.
-
-A time limit for each request of an HTTP connection; uvicorn has one only between requests.
-"""
+"""Serve many clients over streamable HTTP: each sees the wings of its bearer token."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import ipaddress
+import logging
+import math
 import signal
 import socket
+import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import anyio
+import anyio.to_thread
 import h11
 import uvicorn
+from mcp.server.auth.middleware.auth_context import AuthContextMiddleware, get_access_token
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, BearerAuthBackend
+from mcp.server.auth.provider import AccessToken, TokenVerifier
 from mcp.server.transport_security import TransportSecuritySettings
-from msgspec import Struct
-from starlette.types import ASGIApp
+from msgspec import Struct, field
+from starlette.authentication import AuthCredentials, AuthenticationError
+from starlette.middleware.authentication import AuthenticationMiddleware
+from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.mcp.auth import AccessMiddleware, Authenticator, KnownNames
-from mdmem.mcp.logs import bound_log
-from mdmem.mcp.rate_limits import Buckets, HttpLimits
 from mdmem.mcp.server import MemoryServer
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.store.state.tokens import BearerTokens
 
+PATH = "/mcp"
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+# Seconds for requests that are being answered when the server is told to end.
+_GRACE = 2
+_NOBODY = Access.to_wings(())
+
+
+class HttpLimits(Struct, frozen=True, kw_only=True):
+    """Requests a second and in a burst for each token, bytes and seconds of one request, connections of all."""
+
+    per_second: float = 100
+    burst: int = 1000
+    request_bytes: int = 1 << 20
+    request_seconds: float = 5
+    connections: int = 512
+
+
+class ListenAddress(Struct, frozen=True):
+    """Where to listen, as the user wrote it; `names` are more names that clients may call the server by."""
+
+    host: str
+    port: int
+    names: tuple[str, ...] = ()
+
+    @property
+    def is_loopback(self) -> bool:
+        """Check whether only this machine reaches it."""
+        try:
+            found = socket.getaddrinfo(self.host or None, self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        except (OSError, UnicodeError) as error:
+            why = getattr(error, "strerror", None) or "it is no name of a host"
+            raise UsageError(f"`{self.host}` is no address of this machine: {why}") from error
+        return all(ipaddress.ip_address(str(one[4][0]).partition("%")[0]).is_loopback for one in found)
+
+    def security(self, port: int) -> TransportSecuritySettings:
+        """Return which Host and Origin headers are accepted, so that no web page gets in by a name of its own."""
+        own = {self.host}
+        if self.host in ("", "0.0.0.0", "::"):
+            own = {socket.gethostname(), *_own_addresses()}
+        names = [*_LOOPBACK, *(f"[{name}]" if ":" in name else name for name in own)]
+        names += [name.removesuffix(":*") for name in self.names]
+        # A port may be forwarded, so any is accepted of a host, but only ours of a page.
+        origins = [
+            f"{scheme}://{one}" for scheme in ("http", "https") for name in names for one in (name, f"{name}:{port}")
+        ]
+        hosts = [one for name in names for one in (name, f"{name}:*")]
+        return TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
+
+
+def parse_address(text: str, *, names: Sequence[str] = ()) -> ListenAddress:
+    """Return the address that `HOST:PORT` states, an IPv6 host in brackets; raises UsageError."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isascii() or not port.isdecimal() or int(port) > 65_535:
+        raise UsageError(f"`{text}` is no address; write HOST:PORT, such as 127.0.0.1:8077")
+    return ListenAddress(host.removeprefix("[").removesuffix("]"), int(port), tuple(names))
+
+
+def _own_addresses() -> Iterator[str]:
+    with contextlib.suppress(OSError):
+        for one in socket.getaddrinfo(socket.gethostname(), None, type=socket.SOCK_STREAM):
+            yield str(one[4][0]).partition("%")[0]
+
+
+class _CallerToken(AccessToken):
+    """A token of the SDK with the wings that it opens."""
+
+    access: Any
+
+
+def caller() -> Access:
+    """Return the access of the caller of the current request; nothing is seen without one."""
+    token = get_access_token()
+    return token.access if isinstance(token, _CallerToken) else _NOBODY
+
+
+class _Verifier(TokenVerifier):
+    """Looks bearer tokens up at each request, so that a removed one is refused at once."""
+
+    def __init__(self, bearers: BearerTokens) -> None:
+        self._bearers = bearers
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """Return the token of a text; None for a text that is none."""
+        found = await anyio.to_thread.run_sync(self._bearers.find, token)
+        if found is None:
+            return None
+        return _CallerToken(
+            token=found.digest, client_id=f"{found.name} {found.digest}", scopes=[], access=found.access
+        )
+
+
+class TokenBackend(BearerAuthBackend):
+    """Requires a token where there are any; once there was one, removing it lets nobody in without."""
+
+    def __init__(self, bearers: BearerTokens, *, is_closed: bool, open_access: Access = EVERYTHING) -> None:
+        """Take the tokens, whether one is required anyway, and what is open where none is."""
+        super().__init__(_Verifier(bearers))
+        self._bearers, self._is_closed = bearers, is_closed
+        self._open = AuthenticatedUser(_CallerToken(token="", client_id="", scopes=[], access=open_access))
+
+    async def authenticate(self, conn: HTTPConnection) -> tuple[AuthCredentials, AuthenticatedUser] | None:
+        """Return the caller; None for a caller without a good token."""
+        try:
+            self._is_closed = self._is_closed or bool(await anyio.to_thread.run_sync(self._bearers.all))
+            if not self._is_closed:
+                return AuthCredentials([]), self._open
+            found: tuple[AuthCredentials, AuthenticatedUser] | None = await super().authenticate(conn)
+        except EnvironmentFaultError as error:
+            raise AuthenticationError("the tokens cannot be read at the moment") from error
+        return found
+
+
+def _unavailable(_: HTTPConnection, error: Exception) -> Response:
+    return JSONResponse({"error": "unavailable", "error_description": str(error)}, 503)
+
+
+class RateLimit(Struct):
+    """A middleware that lets each caller make so many requests a second, after a burst."""
+
+    app: ASGIApp
+    per_second: float
+    burst: int
+    now: Callable[[], float] = time.monotonic
+    _left: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request pass, or answer 429."""
+        user = scope.get("user")
+        seconds = self.wait(user.display_name) if isinstance(user, AuthenticatedUser) else 0
+        app = self.app
+        if seconds:
+            why = f"too many requests; try again in {seconds} s"
+            body = {"error": "too_many_requests", "error_description": why}
+            app = JSONResponse(body, 429, {"retry-after": str(seconds)})
+        await app(scope, receive, send)
+
+    def wait(self, caller: str) -> int:
+        """Take one request from a caller's share; return 0, or the seconds after which there is one again."""
+        moment = self.now()
+        left, since = self._left.get(caller, (float(self.burst), moment))
+        left = min(float(self.burst), left + (moment - since) * self.per_second)
+        self._left[caller] = (left - 1 if left >= 1 else left, moment)
+        return 0 if left >= 1 else max(1, math.ceil((1 - left) / self.per_second))
+
 
 class TimedProtocol(H11Protocol):
-    """HTTP as uvicorn speaks it; a connection that does not send a whole request in time is closed."""
+    """HTTP as uvicorn speaks it, closing a connection that does not send a whole request in time."""
 
     request_seconds: ClassVar[float]
     _timer: asyncio.TimerHandle | None = None
@@ -60,83 +210,22 @@ class TimedProtocol(H11Protocol):
     def _close_unless_answering(self) -> None:
         is_answering = self.cycle is not None and not self.cycle.response_complete
         if not is_answering or self.conn.their_state is h11.SEND_BODY:
-            # An orderly close would wait for a client that takes nothing.
+            # An orderly close would wait for a client that reads nothing.
             self.transport.abort()
 
 
-def protocol_with(request_seconds: float) -> type[TimedProtocol]:
-    """Return the protocol with a time limit for each request."""
-    return type("Protocol", (TimedProtocol,), {"request_seconds": request_seconds})
+class _Uvicorn(uvicorn.Server):
+    """Ends on a signal without raising it again: the process goes on to its own end."""
 
-
-PATH = "/mcp"
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-# So long those who are being answered have when the server is told to end.
-_GRACE = 2
-
-
-class ListenAddress(Struct, frozen=True):
-    """Where to listen, as it was asked for; `names` are more names that clients may call the server by."""
-
-    host: str
-    port: int
-    names: tuple[str, ...] = ()
-
-    @property
-    def is_loopback(self) -> bool:
-        """Say whether only this machine gets through."""
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Let SIGINT and SIGTERM end the serving, and put back the handlers from before."""
+        before = {one: signal.signal(one, self.handle_exit) for one in (signal.SIGINT, signal.SIGTERM)}
         try:
-            found = socket.getaddrinfo(self.host or None, self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        except (OSError, UnicodeError) as error:
-            why = getattr(error, "strerror", None) or "it is no name of a host"
-            raise UsageError(f"`{self.host}` is no address of this machine: {why}") from error
-        return all(ipaddress.ip_address(str(one[4][0]).partition("%")[0]).is_loopback for one in found)
-
-    @property
-    def is_everywhere(self) -> bool:
-        """Say whether every address of the machine is meant."""
-        return self.host in ("", "0.0.0.0", "::")
-
-
-def read_address(text: str, *, names: Sequence[str] = ()) -> ListenAddress:
-    """Return what `HOST:PORT` means, an IPv6 host in brackets; raises UsageError."""
-    host, colon, port = text.rpartition(":")
-    if not colon or not port.isascii() or not port.isdecimal() or int(port) > 65_535:
-        raise UsageError(f"`{text}` is no address; write HOST:PORT, such as 127.0.0.1:8077")
-    return ListenAddress(host.removeprefix("[").removesuffix("]"), int(port), tuple(names))
-
-
-def names_of(listening: ListenAddress) -> KnownNames:
-    """Return which Host and Origin headers are let in, so that no page of a browser gets in by a name of its own."""
-    own = {listening.host} if not listening.is_everywhere else {socket.gethostname(), *_own_addresses()}
-    return KnownNames.of((*_LOOPBACK, *(f"[{name}]" if ":" in name else name for name in own), *listening.names))
-
-
-def _own_addresses() -> Iterator[str]:
-    with contextlib.suppress(OSError):
-        for one in socket.getaddrinfo(socket.gethostname(), None, type=socket.SOCK_STREAM):
-            yield str(one[4][0]).partition("%")[0]
-
-
-def build_app(
-    server: MemoryServer,
-    authenticator: Authenticator,
-    *,
-    listening: ListenAddress,
-    limits: HttpLimits,
-    open_access: Access = EVERYTHING,
-) -> ASGIApp:
-    """Return the application that answers the requests; `open_access` is for callers who need no token."""
-    app = server.streamable_http_app(
-        streamable_http_path=PATH,
-        # A call needs no other: what a token opens is asked anew at each.
-        stateless_http=True,
-        max_request_body_size=limits.request_bytes,
-        # The door looks at the names; the SDK takes whatever follows a colon for a port.
-        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-    )
-    buckets = Buckets(limits.per_second, limits.burst)
-    return AccessMiddleware(app, authenticator, names_of(listening), buckets, open_access)
+            yield
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, handler)
 
 
 def serve_http(
@@ -148,20 +237,21 @@ def serve_http(
     limits: HttpLimits | None = None,
     open_access: Access = EVERYTHING,
 ) -> None:
-    """Serve until a signal ends it.
+    """Serve until a signal ends it; `say` gets the address, once.
 
-    `say` is told, once, where it listens.
-    Raises UsageError for an address that would let anybody in, and EnvironmentFaultError where it cannot be had.
+    Raises UsageError for an address that would let anybody in, and EnvironmentFaultError for one that is not available.
     """
     limits = limits or HttpLimits()
-    authenticator = authenticator_for(bearers, listening, open_access=open_access)
+    backend = token_backend(bearers, listening, open_access=open_access)
     with _bound(listening) as bound:
-        app = build_app(server, authenticator, listening=listening, limits=limits, open_access=open_access)
+        app = _build_app(server, backend, listening.security(bound.getsockname()[1]), limits)
         say(f"mdmem: serving {_url(bound)}")
-        anyio.run(_serve, app, bound, limits)
+        # Strangers fill no log with requests that are refused.
+        logging.getLogger("mcp.server").setLevel(logging.ERROR)
+        anyio.run(lambda: _Uvicorn(_config(app, limits)).serve(sockets=[bound]))
 
 
-def authenticator_for(bearers: BearerTokens, listening: ListenAddress, *, open_access: Access) -> Authenticator:
+def token_backend(bearers: BearerTokens, listening: ListenAddress, *, open_access: Access) -> TokenBackend:
     """Return what asks for tokens at an address; raises UsageError where anybody would be let in."""
     has_tokens = bool(bearers.all())
     if has_tokens and open_access.is_narrow:
@@ -169,7 +259,25 @@ def authenticator_for(bearers: BearerTokens, listening: ListenAddress, *, open_a
     if not has_tokens and not listening.is_loopback:
         hint = "`mdmem token add NAME --wing WING` makes one; or listen on 127.0.0.1"
         raise UsageError(f"without a token anybody who reaches {listening.host or 'this machine'} would read; {hint}")
-    return Authenticator(bearers, is_closed=has_tokens or not listening.is_loopback)
+    return TokenBackend(bearers, is_closed=has_tokens or not listening.is_loopback, open_access=open_access)
+
+
+def _build_app(
+    server: MemoryServer, backend: TokenBackend, security: TransportSecuritySettings, limits: HttpLimits
+) -> ASGIApp:
+    app = server._lowlevel_server.streamable_http_app(
+        streamable_http_path=PATH,
+        # A call depends on no other: what a token opens is looked up for each.
+        stateless_http=True,
+        max_request_body_size=limits.request_bytes,
+        transport_security=security,
+        # With a verifier the SDK refuses requests without a user; the backend finds the user.
+        token_verifier=backend.token_verifier,
+    )
+    app.add_middleware(AuthContextMiddleware)
+    app.add_middleware(RateLimit, per_second=limits.per_second, burst=limits.burst)
+    app.add_middleware(AuthenticationMiddleware, backend=backend, on_error=_unavailable)
+    return app
 
 
 def _bound(listening: ListenAddress) -> socket.socket:
@@ -186,19 +294,13 @@ def _url(bound: socket.socket) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
 
 
-async def _serve(app: ASGIApp, bound: socket.socket, limits: HttpLimits) -> None:
-    bound_log()
-    await _Quiet(config_of(app, limits)).serve(sockets=[bound])
-
-
-def config_of(app: ASGIApp, limits: HttpLimits) -> uvicorn.Config:
-    """Return how an application is served within limits."""
+def _config(app: ASGIApp, limits: HttpLimits) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=protocol_with(limits.request_seconds),
+        http=type("Protocol", (TimedProtocol,), {"request_seconds": limits.request_seconds}),
         ws="none",
-        log_level="warning",
-        # Its own would print what a client sent as it came.
+        log_level="error",
+        # Its own configuration would print what a client sent as it came.
         log_config=None,
         access_log=False,
         server_header=False,
@@ -208,17 +310,3 @@ def config_of(app: ASGIApp, limits: HttpLimits) -> uvicorn.Config:
         timeout_graceful_shutdown=_GRACE,
         backlog=128,
     )
-
-
-class _Quiet(uvicorn.Server):
-    """Ends on a signal as on a wish: the process goes on to its end, and that is no fault."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Let SIGINT and SIGTERM end the serving, and put back what they did before."""
-        before = {one: signal.signal(one, self.handle_exit) for one in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for one, handler in before.items():
-                signal.signal(one, handler)

@@ -14,11 +14,9 @@ from mdmem.hub.owners import is_address, repository_of
 from mdmem.hub.reader import Reader, SeenRepository
 from mdmem.hub.repository_copy import ServedHub
 from mdmem.mcp.arguments import shown
-from mdmem.mcp.calls import ToolCall, remarked
-from mdmem.mcp.pages import Page
-from mdmem.mcp.session import Given
+from mdmem.mcp.calls import Page, ToolCall, remarked
 from mdmem.mcp.tools.across import ACROSS
-from mdmem.mcp.tools.shape import AT, EVERYWHERE, REPOSITORY, Facts, Told
+from mdmem.mcp.tools.shape import AT, EVERYWHERE, REPOSITORY, Facts, Given, Told
 from mdmem.mcp.workspaces import Provider
 from mdmem.render.hub_answers import copied_json, since_text
 from mdmem.store.catalog.addresses import is_entry_place

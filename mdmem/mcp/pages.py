@@ -1,229 +1,186 @@
-"""Answers page by page: the cursor of a page carries all that leads to the next, and nothing is kept between calls."""
+"""Split a long answer into pages; a cursor says where the next page begins, and the server remembers nothing."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from typing import Any
 
-from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec import Struct
 
 from mdmem.errors import UsageError
-from mdmem.mcp.session import Given
-from mdmem.render.characters import escaped
+from mdmem.mcp.answers import bytes_of, json_line
 
-# The one key that says in another form what the others say.
-VIEW = "markdown"
 _STALE = "`cursor` is of another call, or the memory changed since: call again without it"
-# Bytes that the marks of a cut page take.
-_MARKS = 200
-# A member of a list that has such a list is the head of a group; the members of that list are paged.
+# Bytes for the keys that mark a page that was cut.
+_MARKS = 300
+# A list member that has a list of this name is the head of a group, and the group's members are paged.
 _GROUPED = "items"
-# Binding invariants are found here; one that is only proposed, omitted or linked is not counted.
+# Invariants bind when they are in one of these lists, not when they are proposed, omitted or linked.
 _BINDING = ("items", "sections")
-# Fields that each part of a cut member repeats.
+# Fields that every part of a split list member repeats.
 _NAMES = ("address", "id", "title", "name", "type", "path", "code", "facet")
-# The index may be complete before the next page is asked for: it is the same answer.
-_MEANS = ("degraded", "why_degraded", "source", "usage_hint")
+# The index may be complete before the next page is asked for: the answer is still the same.
+_SOURCE = ("degraded", "why_degraded", "source", "usage_hint")
+_FIRST_LISTS = {"problems": 0, "conflicts": 2}
 
 Facts = dict[str, Any]
 
 
-class Page(Struct, frozen=True):
-    """One page of an answer: its text, its structure where a contract fixes one, and the entries that it gave."""
-
-    text: str
-    facts: Facts | None = None
-    is_last: bool = True
-    is_error: bool = False
-    gave: Given = field(default_factory=dict)
-
-    @property
-    def size(self) -> int:
-        """Return the bytes of the larger form, since a client hands one of them to its model."""
-        facts = {name: value for name, value in (self.facts or {}).items() if name != VIEW}
-        return max(bytes_of(self.text), bytes_of(json_line(facts)))
-
-
 class _Piece(Struct, frozen=True):
-    """One member of a list of the answer or one section of its text, or a part of it; `of` numbers the members."""
+    """A member of a list or a section of a text, or a part of one; `number` counts the members."""
 
     value: Any
     size: int
-    of: int
+    number: int
     binds: bool
     path: tuple[str, ...] = ()
     group: Facts | None = None
 
-
-def json_line(value: Any) -> str:
-    """Return a value as JSON on one line; characters that a terminal would obey are escaped."""
-    line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return line if line.isprintable() else escaped(line)
-
-
-def bytes_of(text: str) -> int:
-    """Return the size of a text in UTF-8."""
-    return len(text) if text.isascii() else len(text.encode())
+    @property
+    def rank(self) -> int:
+        """Return its place in the answer: unreadable files, binding invariants, conflicts, and the rest."""
+        return 1 if self.binds else _FIRST_LISTS.get(".".join(self.path), 3)
 
 
-def mark_line(facts: Mapping[str, Any]) -> str:
-    """Return the marks of a cut answer as one line; empty for a whole one."""
+class _Cut(Struct, frozen=True):
+    """The pieces of one page, and the marks of an answer that has more pages."""
+
+    pieces: Sequence[_Piece]
+    marks: Facts
+
+
+def is_invariant(member: Any) -> bool:
+    """Check whether a member of an answer is an invariant."""
+    return isinstance(member, dict) and "invariant" in (member.get("type"), str(member.get("label")).lower())
+
+
+def mark_line(facts: Facts) -> str:
+    """Return the marks of a page that was cut as one line; empty for a whole answer."""
     names = ("truncated", "cursor", "invariants_remaining", "remaining")
     return "; ".join(f"{name}: {str(facts[name]).lower()}" for name in names if name in facts)
 
 
 def page_of(
-    facts: Facts,
-    *,
-    limit: int,
-    show: Callable[[Facts], Page],
-    asked: str = "",
-    cursor: str | None = None,
-    binds: Callable[[Any], bool] = lambda _: False,
-    has_more: bool = True,
-) -> Page:
-    """Return one page of a structure: its scalars, and as many members of its lists as `limit` bytes have room for.
+    facts: Facts, *, limit: int, asked: str = "", cursor: str | None = None, has_more: bool = True
+) -> tuple[Facts, bool]:
+    """Return one page of an answer and whether it is the last: its scalars, and the list members that fit into `limit`.
 
-    `asked` is the call without its cursor. Without `has_more`, the rest is counted but cannot be asked for.
-    Raises UsageError for a cursor of another call, or of an answer that has changed.
+    Args:
+        facts: The whole answer.
+        limit: Bytes of the page as JSON.
+        asked: The call without its cursor.
+        cursor: Where the page begins.
+        has_more: Whether further pages may be asked for.
+
+    Raises:
+        UsageError: If the cursor is of another call, or the answer has changed since.
     """
-    # A file that cannot be read may bind.
+    # Files that cannot be read come first, since they may bind.
     facts = {"problems": facts["problems"]} | facts if facts.get("problems") else facts
-    if cursor is None and bytes_of(json_line(facts)) <= limit:
-        whole = show(facts)
-        if whole.size <= limit:
-            return whole
+    if cursor is None and _size(facts) <= limit:
+        return facts, True
     longest = limit
-    while bytes_of(json_line(head := _head(facts, longest))) > limit // 3 and longest > 40:
+    while _size(head := _without_lists(facts, longest)) > limit // 3 and longest > 40:
         longest //= 2
-    pieces = list(_members(facts, head, limit - _MARKS, show, binds))
-    rank = {"problems": 0, "conflicts": 2}
-    pieces.sort(key=lambda piece: 1 if piece.binds else rank.get(".".join(piece.path), 3))
-
-    def render(start: int, end: int, marks: Facts) -> Page:
-        here = {piece.path for piece in pieces[start:end]}
-        elsewhere = dict.fromkeys(".".join(piece.path) for piece in pieces if piece.path not in here)
-        more = {"on_other_pages": list(elsewhere)} if elsewhere else {}
-        return show(marks | more | _filled(head, pieces[start:end]))
-
-    told = json_line({name: value for name, value in facts.items() if name not in _MEANS})
-    seal = _hash(asked) + _hash(told)
-    return _page(pieces, render, limit=limit, seal=seal, cursor=cursor, has_more=has_more)
+    room = limit - _size(head) - _MARKS
+    pieces = sorted(_members(facts, room), key=lambda piece: piece.rank)
+    seal = _seal(asked, json_line({name: value for name, value in facts.items() if name not in _SOURCE}))
+    page = _cut_page(pieces, room, seal, cursor, has_more=has_more)
+    here = {piece.path for piece in page.pieces}
+    elsewhere = dict.fromkeys(".".join(piece.path) for piece in pieces if piece.path not in here)
+    more = {"on_other_pages": list(elsewhere)} if elsewhere else {}
+    return page.marks | more | _filled(head, page.pieces), not page.marks
 
 
-def text_page_of(text: str, *, limit: int, asked: str = "", cursor: str | None = None) -> Page:
-    """Return one page of a text: whole sections where they fit, else their lines, each behind its quotation mark.
+def text_page_of(text: str, *, limit: int, asked: str = "", cursor: str | None = None) -> tuple[str, bool]:
+    """Return one page of a text and whether it is the last: whole sections where they fit, else their lines.
 
-    Raises UsageError for a cursor of another call, or of an answer that has changed.
+    Raises UsageError as `page_of` does.
     """
     if cursor is None and bytes_of(text) <= limit:
-        return Page(text)
-    pieces = list(_sections(text, limit - _MARKS))
-
-    def render(start: int, end: int, marks: Facts) -> Page:
-        lines = [mark_line(marks)] if marks else []
-        return Page("\n\n".join([*lines, *(piece.value for piece in pieces[start:end])]))
-
-    return _page(pieces, render, limit=limit, seal=_hash(asked) + _hash(text), cursor=cursor, has_more=True)
+        return text, True
+    room = limit - _MARKS
+    page = _cut_page(list(_sections(text, room)), room, _seal(asked, text), cursor, has_more=True)
+    lines = [mark_line(page.marks)] if page.marks else []
+    return "\n\n".join([*lines, *(piece.value for piece in page.pieces)]), not page.marks
 
 
-def _page(
-    pieces: Sequence[_Piece],
-    render: Callable[[int, int, Facts], Page],
-    *,
-    limit: int,
-    seal: str,
-    cursor: str | None,
-    has_more: bool,
-) -> Page:
-    """Return the page that begins at the cursor, with as many pieces as fit, but at least one."""
+def _cut_page(pieces: Sequence[_Piece], room: int, seal: str, cursor: str | None, *, has_more: bool) -> _Cut:
+    """Return the page that begins at the cursor: as many pieces as fit, and at least one."""
     start = 0
     if cursor is not None:
         number, _, sealed = cursor.strip().partition("-")
         if sealed != seal or not re.fullmatch("[0-9]{1,9}", number) or int(number) >= len(pieces):
             raise UsageError(_STALE)
         start = int(number)
-    counts_invariants = any(piece.binds for piece in pieces)
-
-    def shown(end: int) -> Page:
-        rest = pieces[end:]
-        if not rest:
-            return render(start, end, {})
-        marks: Facts = {"truncated": True} | ({"cursor": f"{end}-{seal}"} if has_more else {})
-        if counts_invariants:
-            marks["invariants_remaining"] = len({piece.of for piece in rest if piece.binds})
-        marks["remaining"] = len({piece.of for piece in rest})
-        return replace(render(start, end, marks), is_last=False)
-
-    # No page has room for more pieces than their sizes alone allow.
-    sizes = list(accumulate(piece.size for piece in pieces[start:]))
-    most = start + bisect_right(sizes, limit)
-    page = shown(most)
-    if page.size <= limit and most > start:
-        return page
-    ends = range(min(start + 1, len(pieces)), max(most, start + 1))
-    return shown(ends.start + max(0, bisect_right(ends, limit, key=lambda end: shown(end).size) - 1))
+    end, group = start, None
+    while end < len(pieces):
+        piece = pieces[end]
+        room -= piece.size + (_size(piece.group) if piece.group is not None and piece.group is not group else 0)
+        if room < 0 and end > start:
+            break
+        end, group = end + 1, piece.group
+    rest = pieces[end:]
+    marks: Facts = {}
+    if rest:
+        marks = {"truncated": True} | ({"cursor": f"{end}-{seal}"} if has_more else {})
+        if any(piece.binds for piece in pieces):
+            marks["invariants_remaining"] = len({piece.number for piece in rest if piece.binds})
+        marks["remaining"] = len({piece.number for piece in rest})
+    return _Cut(pieces[start:end], marks)
 
 
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+def _seal(asked: str, text: str) -> str:
+    """Return digests of the call and of its whole answer, by which a stale cursor is found."""
+    return "".join(hashlib.sha256(one.encode("utf-8", "surrogatepass")).hexdigest()[:6] for one in (asked, text))
 
 
-def _head(value: Any, longest: int) -> Any:
-    """Return a structure with empty lists and with its texts cut to a length."""
+def _size(value: Any) -> int:
+    return bytes_of(json_line(value))
+
+
+def _without_lists(value: Any, longest: int) -> Any:
+    """Return an answer with empty lists, and with its texts cut to a length."""
     if isinstance(value, dict):
-        return {name: _head(inner, longest) for name, inner in value.items()}
+        return {name: _without_lists(inner, longest) for name, inner in value.items()}
     if isinstance(value, list):
         return []
     return f"{value[:longest]}…" if isinstance(value, str) and len(value) > longest + 1 else value
 
 
 def _filled(head: Facts, pieces: Sequence[_Piece]) -> Facts:
-    """Return a structure with pieces in their lists; those of one group are together."""
-    page: Facts = json.loads(json.dumps(head))
-    last: _Piece | None = None
+    """Return an answer with pieces in its lists; those of one group are together."""
+    page: Facts = deepcopy(head)
+    group: Facts | None = None
     for piece in pieces:
         members: Any = page
         for name in piece.path:
             members = members[name]
         if piece.group is None:
             members.append(piece.value)
-        elif last is not None and last.group is piece.group:
+        elif piece.group is group:
             members[-1][_GROUPED].append(piece.value)
         else:
             members.append({**piece.group, _GROUPED: [piece.value]})
-        last = piece
+        group = piece.group
     return page
 
 
-def _members(
-    facts: Facts, head: Facts, limit: int, show: Callable[[Facts], Page], binds: Callable[[Any], bool]
-) -> Iterator[_Piece]:
+def _members(facts: Facts, room: int) -> Iterator[_Piece]:
     """Yield the members of all lists; one that is larger than a page comes in parts."""
-    size_of_head = bytes_of(json_line(head))
     for number, (path, group, member) in enumerate(_listed(facts, ())):
-
-        def fits(value: Any, path: tuple[str, ...] = path, group: Facts | None = group) -> bool:
-            size = bytes_of(json_line(value))
-            # Neither form, nor a text within the structure, makes more of it than this.
-            if 3 * size + 2 * size_of_head <= limit:
-                return True
-            piece = _Piece(value, size, of=0, binds=False, path=path, group=group)
-            return size <= limit and show(_filled(head, [piece])).size <= limit
-
-        is_binding = path[0] in _BINDING and binds(member)
-        for part in _parts(member, fits):
-            yield _Piece(part, bytes_of(json_line(part)), number, is_binding, path, group)
+        binds = path[0] in _BINDING and is_invariant(member)
+        # The number of a part takes some bytes, too.
+        free = room - (_size(group) if group is not None else 0) - 22
+        for part in _numbered(_split(member, free)):
+            yield _Piece(part, _size(part) + 1, number, binds, path, group)
 
 
 def _listed(facts: Facts, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Facts | None, Any]]:
-    """Yield each member of each list with the path of the list and the head of its group."""
+    """Yield each list member with the path of its list and the head of its group."""
     for name, value in facts.items():
         if isinstance(value, dict):
             yield from _listed(value, (*path, name))
@@ -236,20 +193,18 @@ def _listed(facts: Facts, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ..
                 yield (*path, name), None, member
 
 
-def _parts(member: Any, fits: Callable[[Any], bool]) -> list[Any]:
-    """Return a member whole, or cut where it is longest until each part fits; a part says its number."""
-    if fits(member):
-        return [member]
+def _numbered(parts: list[Any]) -> list[Any]:
+    """Return the parts of one member, each with its number where there are several."""
+    if len(parts) == 1:
+        return parts
+    count = len(parts)
+    return [{"part": f"{n} of {count}"} | one if isinstance(one, dict) else one for n, one in enumerate(parts, 1)]
 
-    def numbered(part: Any, number: object = 10, of: object = 10) -> Any:
-        return {"part": f"{number} of {of}"} | part if isinstance(part, dict) else part
 
-    def cut(value: Any) -> list[Any]:
-        halves = () if fits(numbered(value)) else _halves(value)
-        return [part for half in halves for part in cut(half)] or [value]
-
-    parts = cut(member)
-    return [numbered(part, number, len(parts)) for number, part in enumerate(parts, 1)]
+def _split(value: Any, room: int) -> list[Any]:
+    """Return a value whole, or halved where it is longest until each part fits."""
+    halves = () if _size(value) <= room else _halves(value)
+    return [part for half in halves for part in _split(half, room)] or [value]
 
 
 def _halves(value: Any) -> tuple[Any, ...]:
@@ -261,40 +216,37 @@ def _halves(value: Any) -> tuple[Any, ...]:
     if isinstance(value, list) and value:
         middle = len(value) // 2
         return (value[:middle], value[middle:]) if middle else tuple([half] for half in _halves(value[0]))
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or not value:
         return ()
-    sizes = {name: bytes_of(json_line(inner)) for name, inner in value.items()}
-    names = {name: value[name] for name in _NAMES if sizes.get(name, _MARKS) < _MARKS // 2}
-    rest = sorted((name for name in value if name not in names), key=lambda name: sizes[name])
-    if len(rest) > 1 and 2 * sizes[rest[-1]] < sum(sizes[name] for name in rest):
-        second = rest[: len(rest) // 2]
-        first = {name: inner for name, inner in value.items() if name not in second}
-        return first, names | {name: value[name] for name in second}
-    halves = _halves(value[rest[-1]]) if rest else ()
-    return ({**value, rest[-1]: halves[0]}, {**names, rest[-1]: halves[1]}) if halves else ()
+    longest = max(value, key=lambda name: _size(value[name]))
+    halves = _halves(value[longest])
+    names = {name: value[name] for name in _NAMES if name in value and _size(value[name]) < _MARKS // 2}
+    return ({**value, longest: halves[0]}, {**names, longest: halves[1]}) if halves else ()
 
 
 def _sections(text: str, limit: int) -> Iterator[_Piece]:
     """Yield the sections of a text: a heading with all below it, or a paragraph before the first heading.
 
-    Every line of an entry is behind `>` or in a line of ours, so no heading and no blank line is an entry's own.
+    Every line of an entry is quoted or within a line of ours, so no heading and no blank line is an entry's own.
     """
     start, *rest = re.split(r"\n\n(?=#)", text)
-    binds_here = True
+    may_bind = True
     for number, section in enumerate([*([start] if start.startswith("#") else start.split("\n\n")), *rest]):
-        # Below a heading of its own, as for entries that are only proposed, nothing binds.
-        binds_here = binds_here and not section.startswith("## ")
+        # Below a heading of the second level, such as that of proposed entries, nothing binds.
+        may_bind = may_bind and not section.startswith("## ")
+        binds = may_bind and section.startswith("### invariant")
         for part in [section] if bytes_of(section) <= limit else _section_parts(section, limit):
-            yield _Piece(part, bytes_of(part) + 2, number, binds_here and section.startswith("### invariant"))
+            yield _Piece(part, bytes_of(part) + 2, number, binds)
 
 
 def _section_parts(section: str, limit: int) -> Iterator[str]:
     """Yield a section in parts that fit, each below the heading; a quoted line that is cut stays quoted."""
     heading, _, body = section.partition("\n") if section.startswith("#") else ("", "", section)
     room = limit - bytes_of(heading) - 40
+    parts = _split(body, room)
     line = ""
-    for part in _parts({"body": body}, lambda value: bytes_of(value["body"]) <= room):
+    for number, part in enumerate(parts, 1):
         quote = "> " if line.startswith(">") else ""
-        again = f"{heading} (part {part['part']})\n" if heading else ""
-        yield again + quote + part["body"].rstrip("\n")
-        line = (quote + part["body"]).rpartition("\n")[2]
+        again = f"{heading} (part {number} of {len(parts)})\n" if heading else ""
+        yield again + quote + part.rstrip("\n")
+        line = (quote + part).rpartition("\n")[2]

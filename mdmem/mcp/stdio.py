@@ -5,83 +5,48 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import anyio
 from mcp.server.stdio import stdio_server
 
 from mdmem.mcp.server import MemoryServer
 
-# Seconds in which requests that came before the end of the input are answered.
+# Seconds for the requests that came before the end of the input.
 _GRACE = 0.5
-_BEAT = 0.02
+_POLL = 0.02
 
 
 def serve(server: MemoryServer) -> None:
-    """Serve until the input ends; a signal ends the process at once, in the system's own way.
+    """Serve until the input ends; a signal ends the process at once.
 
-    Every write is safe against a kill, so nothing has to be tidied up, and a thread that waits for input or for a slow
-    disk cannot delay the end.
+    Every write is safe against a kill, so nothing has to be cleaned up.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
-    # The client has gone: nobody is left to read an error.
+    # The client has gone, and nobody is left to read an error.
     with contextlib.suppress(BrokenPipeError, BaseExceptionGroup):
         anyio.run(_serve, server)
 
 
 async def _serve(server: MemoryServer) -> None:
     low = server._lowlevel_server
-    async with stdio_server() as (read, write):
+    send, messages = anyio.create_memory_object_stream[Any](0)
+    async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
         with contextlib.redirect_stdout(sys.stderr):
-            await low.run(_Input(read, server), write, low.create_initialization_options())
+            tasks.start_soon(_forward, read, send, server)
+            await low.run(messages, write, low.create_initialization_options())
+            tasks.cancel_scope.cancel()
 
 
-class _Input:
-    """The client's messages; their end is passed on when earlier requests are answered, or after a grace period.
-
-    The SDK cancels what is under way at the end of the input.
-    """
-
-    def __init__(self, inner: Any, server: MemoryServer) -> None:
-        self._inner, self._server = inner, server
-
-    @property
-    def last_context(self) -> Any:
-        """Return the context of the last message, as the SDK's streams do."""
-        return self._inner.last_context
-
-    async def receive(self) -> Any:
-        """Return the next message; raises anyio.EndOfStream."""
-        try:
-            return await self._inner.receive()
-        except anyio.EndOfStream:
-            with anyio.move_on_after(_GRACE):
-                # A request that was just read is not counted yet; one that is answered is not written yet.
-                await anyio.sleep(2 * _BEAT)
-                while self._server.active:
-                    await anyio.sleep(_BEAT)
-                await anyio.sleep(_BEAT)
-            raise
-
-    async def aclose(self) -> None:
-        """Close the stream."""
-        await self._inner.aclose()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Any:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
+async def _forward(read: Any, send: Any, server: MemoryServer) -> None:
+    """Pass the client's messages on, and their end once the requests before it are answered: the SDK cancels them."""
+    async with send:
+        async for message in read:
+            await send.send(message)
+        with anyio.move_on_after(_GRACE):
+            # The last request may not be counted yet, and the last answer may not be written yet.
+            await anyio.sleep(2 * _POLL)
+            while server.active:
+                await anyio.sleep(_POLL)
+            await anyio.sleep(_POLL)

@@ -9,7 +9,6 @@ import asyncio
 import base64
 import json
 import sys
-from collections.abc import Iterable
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -60,25 +59,6 @@ class WithFixtures(MemoryServer):
         is_ours = self._tool_manager.get_tool(name) is not None
         caller = MCPServer.call_tool if is_ours else MemoryServer.call_tool
         return await caller(self, name, arguments, context)
-
-    async def list_resources(self) -> list[Any]:
-        return [*await super().list_resources(), *await MCPServer.list_resources(self)]
-
-    async def list_resource_templates(self) -> list[Any]:
-        return [*await super().list_resource_templates(), *await MCPServer.list_resource_templates(self)]
-
-    async def read_resource(self, uri: object, context: Asked | None = None) -> Iterable[Any] | InputRequiredResult:
-        is_ours = str(uri).startswith(("test://static", "test://template"))
-        reader = MCPServer.read_resource if is_ours else MemoryServer.read_resource
-        return await reader(self, uri, context)
-
-    async def list_prompts(self) -> list[Any]:
-        return [*await super().list_prompts(), *await MCPServer.list_prompts(self)]
-
-    async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None, context: Asked | None = None) -> Any:
-        is_ours = self._prompt_manager.get_prompt(name) is not None
-        getter = MCPServer.get_prompt if is_ours else MemoryServer.get_prompt
-        return await getter(self, name, arguments, context)
 
     async def _complete(self, ref: Any, argument: Any, context: Any) -> Completion:
         if str(getattr(ref, "name", "")).startswith("test_"):

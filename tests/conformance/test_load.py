@@ -15,8 +15,6 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from mdmem.mcp.rate_limits import Buckets, HttpLimits
-
 pytestmark = pytest.mark.long
 
 _CALLS, _AT_ONCE = 120, 8
@@ -66,9 +64,3 @@ async def failures(transport: str, folder: Path) -> list[str]:
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 def test_no_call_fails_when_many_come_at_once(tmp_path: Path, transport: str) -> None:
     assert anyio.run(failures, transport, tmp_path) == []
-
-
-def test_a_client_may_make_five_hundred_calls_in_a_row() -> None:
-    limits = HttpLimits()
-    buckets = Buckets(limits.per_second, limits.burst, now=lambda: 0.0)
-    assert {buckets.wait("address 127.0.0.1") for _ in range(500)} == {0}

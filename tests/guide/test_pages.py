@@ -14,7 +14,7 @@ from processes import python
 import mdmem.guide
 from mdmem.checks.engine import get_check
 from mdmem.checks.registry import CODES
-from mdmem.mcp.markdown import LARGEST
+from mdmem.mcp.answers import LARGEST
 
 from .tables import TABLES, parts
 from .transcripts import Reader, pattern_of, transcripts

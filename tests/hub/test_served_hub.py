@@ -22,9 +22,9 @@ from mdmem.hub.permissions import add_token, drop_token, grant, revoke
 from mdmem.hub.push import PushRequest, push
 from mdmem.hub.repositories import rename
 from mdmem.hub.repository_copy import ServedHub
+from mdmem.mcp.calls import Session
 from mdmem.mcp.hub import HubAnswers
-from mdmem.mcp.server import MemoryServer, build_server
-from mdmem.mcp.session import Session
+from mdmem.mcp.server import MemoryServer
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
 
@@ -65,7 +65,7 @@ def in_memory(folder: Path, dsn: str, session: Session | None = None) -> MemoryS
     """Return the same server, which starts in a tenth of the time."""
     said = environment(XDG_DATA_HOME=str(folder.parent / "data"))
     provider = Provider(None, environment=said, cwd=folder, today=lambda: date.fromisoformat(TODAY))
-    return build_server(provider, session=session, hub=HubAnswers(ServedHub(dsn, None), provider))
+    return MemoryServer(provider, session=session, hub=HubAnswers(ServedHub(dsn, None), provider))
 
 
 def asking(server: MemoryServer | StdioServerParameters, work: Callable[[Client], Awaitable[Any]]) -> Any:
@@ -394,7 +394,7 @@ def test_who_sees_some_wings_of_the_clone_is_told_of_nothing_else(clone: Path, d
     hub = HubAnswers(ServedHub(dsn, None), provider)
 
     def said(access: Access) -> str:
-        server = build_server(provider, profile="core", access=lambda: access, hub=hub)
+        server = MemoryServer(provider, profile="core", access=lambda: access, hub=hub)
 
         async def work() -> str:
             async with Client(server) as client:

@@ -14,8 +14,8 @@ from mcp_types import CallToolResult
 from msgspec.structs import replace
 from processes import python
 
-from mdmem.mcp.server import MemoryServer, build_server
-from mdmem.mcp.session import Session
+from mdmem.mcp.calls import Session
+from mdmem.mcp.server import MemoryServer
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.store.settings import Settings
@@ -61,7 +61,7 @@ def server_over(
     """Return the server over a root, which keeps its full text in the cache as a user's does."""
     opened = opened_apart(root) if isinstance(root, Path) else root
     provider = OpenedProvider(opened) if isinstance(opened, Workspace) else opened
-    return build_server(provider, profile=profile, access=lambda: access, session=session)
+    return MemoryServer(provider, profile=profile, access=lambda: access, session=session)
 
 
 def opened_apart(root: Path) -> Workspace:

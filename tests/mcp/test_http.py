@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import signal
 import socket
 from collections.abc import Iterator
@@ -119,7 +120,7 @@ def test_token_that_writes_writes_its_wing(guarded: Guarded) -> None:
 def test_request_without_a_good_token_is_refused(guarded: Guarded, stated: str | None) -> None:
     answer = guarded.server.ask(**({} if stated is None else {"authorization": stated}))
     assert answer.status == 401
-    assert answer.headers["www-authenticate"].startswith('Bearer realm="mdmem", error="invalid_token"')
+    assert answer.headers["www-authenticate"].startswith('Bearer error="invalid_token"')
     assert "app" not in answer.body
 
 
@@ -153,9 +154,10 @@ def test_other_origin_is_refused(guarded: Guarded, origin: str) -> None:
     assert guarded.server.ask(authorization=f"Bearer {guarded.reader}", origin=origin).status == 403
 
 
-def test_page_of_this_machine_is_let_in(guarded: Guarded) -> None:
-    answer = guarded.server.ask(authorization=f"Bearer {guarded.reader}", origin="http://localhost:6274")
-    assert answer.status == 200
+def test_own_origin_and_a_forwarded_port_are_let_in(guarded: Guarded) -> None:
+    origin = f"http://localhost:{guarded.server.port}"
+    assert guarded.server.ask(authorization=f"Bearer {guarded.reader}", origin=origin).status == 200
+    assert guarded.server.ask(authorization=f"Bearer {guarded.reader}", host="localhost:9000").status == 200
 
 
 def test_request_that_is_too_large_is_refused(guarded: Guarded) -> None:
@@ -163,16 +165,15 @@ def test_request_that_is_too_large_is_refused(guarded: Guarded) -> None:
     assert answer.status == 413
 
 
-def test_server_that_is_full_of_noise_logs_few_lines(guarded: Guarded) -> None:
-    for _ in range(25):
-        with socket.create_connection(("127.0.0.1", guarded.server.port), timeout=30) as client:
-            client.sendall(b"\0\r\n\r\n")
-            while client.recv(65536):
-                pass
+def test_refused_requests_fill_no_log(guarded: Guarded) -> None:
+    guarded.server.ask(authorization=f"Bearer {guarded.reader}", host="evil.example")
+    with socket.create_connection(("127.0.0.1", guarded.server.port), timeout=30) as client:
+        client.sendall(b"\0\r\n\r\n")
+        while client.recv(65536):
+            pass
     assert guarded.server.process.stderr is not None
-    # A line is written before the connection ends that it is of.
-    said = guarded.server.process.stderr.read1(65536)
-    assert 1 <= said.count(b"Invalid HTTP request") <= 11
+    ready, _, _ = select.select([guarded.server.process.stderr], [], [], 0.2)
+    assert ready == []
 
 
 @pytest.mark.long
@@ -183,9 +184,6 @@ def test_limits_of_one_caller_hold_up_no_other(tmp_path: Path) -> None:
         answers = [server.ask(authorization=f"Bearer {eager}") for _ in range(5)]
         assert [answer.status for answer in answers] == [200, 200, 200, 429, 429]
         assert 90 <= int(answers[-1].headers["retry-after"]) <= 100
-        assert server.ask(authorization=f"Bearer {other}").status == 200
-        # Who guesses is counted by address.
-        assert [server.ask(authorization="Bearer guess").status for _ in range(5)] == [401, 401, 401, 429, 429]
         assert server.ask(authorization=f"Bearer {other}").status == 200
         _assert_let_go(server, b"")
         _assert_let_go(server, b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n")
@@ -251,10 +249,10 @@ def test_address_of_the_network_is_served_with_a_token(tmp_path: Path) -> None:
 @pytest.mark.parametrize("address", ["8080", "localhost", "localhost:http", "localhost:70000", ":x"])
 def test_odd_address_is_refused(tmp_path: Path, address: str) -> None:
     from mdmem.errors import UsageError
-    from mdmem.mcp.http import read_address
+    from mdmem.mcp.http import parse_address
 
     with pytest.raises(UsageError, match="is no address; write HOST:PORT, such as"):
-        read_address(address)
+        parse_address(address)
 
 
 def test_address_in_use_is_one_sentence(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mdmem.mcp.server import build_server
+from mdmem.mcp.server import MemoryServer
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING
 
@@ -21,7 +21,7 @@ def test_a_log_line_shows_what_a_client_sent(
 ) -> None:
     monkeypatch.setattr(logging.root, "handlers", [])
     provider = Provider(str(tmp_path), environment={}, cwd=tmp_path, today=lambda: date(2026, 11, 21))
-    build_server(provider, profile=None, access=lambda: EVERYTHING)
+    MemoryServer(provider, profile=None, access=lambda: EVERYTHING)
     try:
         raise LookupError(EVIL)
     except LookupError:

@@ -7,8 +7,8 @@ import pytest
 from builders import make_root, memory, write_entry
 from clients import call, server_over, text
 
+from mdmem.mcp.calls import Session
 from mdmem.mcp.server import MemoryServer
-from mdmem.mcp.session import Session
 
 RULE = "> A callback must not block its executor."
 

@@ -13,11 +13,9 @@ from mdmem.errors import UsageError
 from mdmem.hub.across import AcrossAnswer, AcrossRequest, answer_each_across, list_across, search_across
 from mdmem.hub.owners import who
 from mdmem.hub.reader import Reader
-from mdmem.mcp.session import Given
-from mdmem.mcp.texts import hits_text
-from mdmem.mcp.tools.core import question_of, sizes_of
+from mdmem.mcp.tools.core import hits_text, question_of, sizes_of
 from mdmem.mcp.tools.hub import told_of
-from mdmem.mcp.tools.shape import REPOSITORY, Told
+from mdmem.mcp.tools.shape import REPOSITORY, Given, Told
 from mdmem.render.answers import answers_markdown
 from mdmem.render.hub_answers import (
     across_answers_json,

@@ -14,19 +14,9 @@ from mdmem.ask.context.request import read_request
 from mdmem.ask.synthesis.answer import plan_answer
 from mdmem.ask.synthesis.plan import plan_synthesis
 from mdmem.ask.synthesis.request import read_request as read_plan_request
-from mdmem.mcp.arguments import Agent, AsText, Choice, Flag, Name, Project, Record, Room, Text, Texts, Whole
+from mdmem.mcp.arguments import Agent, AsText, Choice, Name, Project, Record, Room, Text, Texts
 from mdmem.mcp.pages import mark_line
-from mdmem.mcp.tools.core import is_invariant
-from mdmem.mcp.tools.shape import (
-    COUNT,
-    FLAG,
-    OBJECT,
-    OBJECTS,
-    TEXT,
-    TEXT_OR_NULL,
-    Facts,
-    Tool,
-)
+from mdmem.mcp.tools.shape import Facts, Tool
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.remember import remember
 
@@ -50,12 +40,25 @@ class _ContextArguments(TypedDict):
     domain: _Domain
     project: Project
     agent_id: Annotated[Name | None, Field(default=None, description="Whose diary comes, too.")]
-    limit: Annotated[Whole, Field(default=24, description="Items at most, 1 to 50.")]
-    include_related: Annotated[Flag, Field(default=True, description="Add linked entries.")]
-    related_limit: Annotated[Whole, Field(default=3, description="So many an item.")]
+    limit: Annotated[int, Field(default=24, description="Items at most, 1 to 50.")]
+    include_related: Annotated[bool, Field(default=True, description="Add linked entries.")]
+    related_limit: Annotated[int, Field(default=3, description="So many an item.")]
 
 
-def _context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Facts:
+class _ContextPack(TypedDict):
+    goal: str
+    intent: str
+    query: str
+    domain: str | None
+    project: str | None
+    layer: str
+    sections: list[dict[str, Any]]
+    total_items: int
+    usage_hint: str
+    markdown: str
+
+
+def _context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Annotated[Facts, _ContextPack]:
     return pack_facts(compile_context(workspace, read_request(stated)))
 
 
@@ -80,27 +83,13 @@ _CONTEXT = Tool(
         "Once, at the start of a task without known files: an overview by facets (constraints, decisions, open work, "
         "gotchas), each item with its reason."
     ),
-    points={"retrieve": "Then `retrieve` for the files."},
     has_at=True,
-    answers={
-        "goal": TEXT,
-        "intent": TEXT,
-        "query": TEXT,
-        "domain": TEXT_OR_NULL,
-        "project": TEXT_OR_NULL,
-        "layer": TEXT,
-        "sections": OBJECTS,
-        "total_items": COUNT,
-        "usage_hint": TEXT,
-        "markdown": TEXT,
-    },
     kept=frozenset(("items", "quality", "relationship", "direction", "distance", *_QUALITY, *_ITEM)),
     call=_context,
-    tell=_as_markdown,
+    view=_as_markdown,
     fall_back=_no_context,
     asks=("goal",),
     rootless=_context_elsewhere,
-    binds=is_invariant,
     reads_own=True,
 )
 
@@ -118,7 +107,15 @@ class _RememberArguments(TypedDict):
     room: Room
 
 
-def _remember(workspace: Workspace, **stated: Unpack[_RememberArguments]) -> Facts:
+class _Remembered(TypedDict):
+    success: bool
+    id: str | None
+    message: str | None
+    timestamp: str | None
+    conflicts: list[Any]
+
+
+def _remember(workspace: Workspace, **stated: Unpack[_RememberArguments]) -> Annotated[Facts, _Remembered]:
     return remember(workspace, {name: value for name, value in stated.items() if value is not None}).as_json()
 
 
@@ -135,14 +132,6 @@ _REMEMBER = Tool(
         "default wing; with project `private` only your own `context` reads it. `conflicts` names what it may "
         "contradict or repeat."
     ),
-    points={"propose": "For rules and decisions use `propose`."},
-    answers={
-        "success": FLAG,
-        "id": TEXT_OR_NULL,
-        "message": TEXT_OR_NULL,
-        "timestamp": TEXT_OR_NULL,
-        "conflicts": {"type": "array"},
-    },
     call=_remember,
     writes=True,
     refuse=_not_remembered,
@@ -167,11 +156,19 @@ class _PlanArguments(TypedDict):
         Texts | None, Field(default=None, description="Each a title or `Title::what it is to say`.")
     ]
     constraints: Annotated[Texts | None, Field(default=None, description="What the text has to keep to.")]
-    max_sections: Annotated[Whole, Field(default=6, description="Sections at most.")]
-    include_neighborhoods: Annotated[Flag, Field(default=True, description="Add linked entries.")]
+    max_sections: Annotated[int, Field(default=6, description="Sections at most.")]
+    include_neighborhoods: Annotated[bool, Field(default=True, description="Add linked entries.")]
 
 
-def _synthesis_plan(workspace: Workspace, **stated: Unpack[_PlanArguments]) -> Facts:
+class _Plan(TypedDict):
+    goal: str
+    output_type: str
+    sections: list[dict[str, Any]]
+    gaps: list[dict[str, Any]]
+    verification: dict[str, Any]
+
+
+def _synthesis_plan(workspace: Workspace, **stated: Unpack[_PlanArguments]) -> Annotated[Facts, _Plan]:
     return plan_answer(plan_synthesis(workspace, read_plan_request(stated)))
 
 
@@ -183,15 +180,7 @@ _SYNTHESIS_PLAN = Tool(
         "outline whose every section carries its sources and its gaps. Write from these, and say where there are gaps. "
         "`verification` tells whether every section has enough to stand on."
     ),
-    answers={
-        "goal": TEXT,
-        "output_type": TEXT,
-        "sections": OBJECTS,
-        "gaps": OBJECTS,
-        "verification": OBJECT,
-    },
     call=_synthesis_plan,
-    binds=is_invariant,
 )
 
 CONTEXT = (_CONTEXT, _REMEMBER, _SYNTHESIS_PLAN)

@@ -10,20 +10,9 @@ from pydantic import Field
 from mdmem.ask.retrieve_context import retrieve_context
 from mdmem.ask.surface import get_scope_state, memory_surface
 from mdmem.change.hygiene import run_hygiene
-from mdmem.mcp.arguments import Agent, Choice, Flag, Focus, Listed, Name, Paths, Project, Text, Whole
-from mdmem.mcp.tools.core import from_top, is_invariant
-from mdmem.mcp.tools.shape import (
-    COUNT,
-    FLAG,
-    OBJECT,
-    OBJECTS,
-    TEXT,
-    TEXT_OR_NULL,
-    TEXTS,
-    Facts,
-    Tool,
-    one_of,
-)
+from mdmem.mcp.arguments import Agent, Choice, Focus, Listed, Name, Paths, Project, Text
+from mdmem.mcp.tools.core import from_top
+from mdmem.mcp.tools.shape import Facts, Tool
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.save import get_save_status
 
@@ -31,7 +20,7 @@ Scope = Literal["global", "project", "focus"]
 _Label = Literal["Invariant", "Decision", "Pattern", "Context", "Session", "EntityFact", "Note"]
 # The tool itself answers a call that names no project.
 NeededProject = Annotated[Name | None, Field(description="Its id, or the name of its wing.")]
-_STATES = one_of("resolved", "uncertain", "unresolved")
+_ScopeState = Literal["resolved", "uncertain", "unresolved"]
 
 
 class _ContextArguments(TypedDict):
@@ -46,7 +35,15 @@ class _ContextArguments(TypedDict):
     paths: Paths
 
 
-def _retrieve_context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Facts:
+class _ContextBundle(TypedDict):
+    items: list[dict[str, Any]]
+    retrieval_status: Literal["succeeded", "empty", "timed_out", "failed", "conflicted"]
+    scope_state: _ScopeState
+    conflicts_found: bool
+    hygiene_due: bool
+
+
+def _retrieve_context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Annotated[Facts, _ContextBundle]:
     known: dict[str, Any] = {**stated, "paths": from_top(workspace, stated["paths"])}
     return retrieve_context(workspace, **known).as_json()
 
@@ -74,24 +71,23 @@ _RETRIEVE_CONTEXT = Tool(
         "go on without memory."
     ),
     has_at=True,
-    answers={
-        "items": OBJECTS,
-        "retrieval_status": one_of("succeeded", "empty", "timed_out", "failed", "conflicted"),
-        "scope_state": _STATES,
-        "conflicts_found": FLAG,
-        "hygiene_due": FLAG,
-    },
     kept=frozenset(("id", "label", "title", "rationale", "scope", "created_at")),
     # The label says the type.
     noise=frozenset(("type", "why_degraded")),
     call=_retrieve_context,
     fall_back=_no_context,
     keeps_time=True,
-    binds=is_invariant,
 )
 
 
-def _get_scope_state(workspace: Workspace, *, project_id: Project = None, focus: Focus = None) -> Facts:
+class _ScopeAnswer(TypedDict):
+    scope_state: _ScopeState
+    project_exists: bool
+
+
+def _get_scope_state(
+    workspace: Workspace, *, project_id: Project = None, focus: Focus = None
+) -> Annotated[Facts, _ScopeAnswer]:
     return get_scope_state(workspace, project_id=project_id, focus=focus).as_json()
 
 
@@ -117,13 +113,16 @@ _GET_SCOPE_STATE = Tool(
         "Call it at the start of every session, before you load or save memory: does the project exist here, and may "
         "you write? `uncertain`: `save_session` has to create it first. `unresolved`: no project is named."
     ),
-    answers={
-        "scope_state": _STATES,
-        "project_exists": FLAG,
-    },
     call=_get_scope_state,
     fall_back=_unknown_state,
 )
+
+
+class _Matches(TypedDict):
+    matches: list[dict[str, Any]]
+    query_used: str
+    total_found: int
+    next_step: str | None
 
 
 def _memory_surface(
@@ -131,8 +130,8 @@ def _memory_surface(
     *,
     query: Annotated[Text, Field(description="Plain words.")],
     project_id: Project = None,
-    limit: Annotated[Whole, Field(description="Matches at most.")] = 5,
-) -> Facts:
+    limit: Annotated[int, Field(description="Matches at most.")] = 5,
+) -> Annotated[Facts, _Matches]:
     return memory_surface(workspace, query=query, project_id=project_id, limit=limit).as_json()
 
 
@@ -145,7 +144,6 @@ _MEMORY_SURFACE = Tool(
     name="memory_surface",
     title="One quick look-up",
     about="Five matches by words: whether the memory knows something. It ranks by words alone, and merges no scopes.",
-    answers={"matches": OBJECTS, "query_used": TEXT, "total_found": COUNT, "next_step": TEXT_OR_NULL},
     kept=frozenset(("id", "label", "name", "content", "scope", "freshness", "bm25_score", "project_id")),
     call=_memory_surface,
     fall_back=_no_surface,
@@ -153,13 +151,26 @@ _MEMORY_SURFACE = Tool(
 )
 
 
+class _HygieneReport(TypedDict):
+    project_id: str | None
+    scope: str | None
+    duplicates_found: int
+    outdated_decisions: int
+    obsolete_patterns: int
+    entity_drift_count: int
+    unresolved_saves: int
+    stale_items: list[dict[str, Any]]
+    candidate_ids: dict[str, Any]
+    checked_at: str
+
+
 def _run_hygiene(
     workspace: Workspace,
     *,
     project_id: Annotated[Name | None, Field(description="Default: everything.")] = None,
     scope: Annotated[Annotated[Scope, Choice] | None, Field(description="Only these.")] = None,
-    check_pending_only: Annotated[Flag, Field(description="Only writes that wait.")] = False,
-) -> Facts:
+    check_pending_only: Annotated[bool, Field(description="Only writes that wait.")] = False,
+) -> Annotated[Facts, _HygieneReport]:
     return run_hygiene(workspace, project_id, scope, check_pending_only=check_pending_only)
 
 
@@ -170,26 +181,21 @@ _RUN_HYGIENE = Tool(
         "When `hygiene_due` is true, or a save was stopped for `manual_review`: duplicates, outdated decisions, "
         "patterns not validated for long, several entities of one name, writes that wait. People decide what to merge."
     ),
-    answers={
-        "project_id": TEXT_OR_NULL,
-        "scope": TEXT_OR_NULL,
-        "duplicates_found": COUNT,
-        "outdated_decisions": COUNT,
-        "obsolete_patterns": COUNT,
-        "entity_drift_count": COUNT,
-        "unresolved_saves": COUNT,
-        "stale_items": OBJECTS,
-        "candidate_ids": OBJECT,
-        "checked_at": TEXT,
-    },
     noise=frozenset(("column", "address", "fix", "other")),
     call=_run_hygiene,
 )
 
 
+class _SaveStatus(TypedDict):
+    status: Literal["saved", "pending_retry", "failed", "partial"]
+    count: int
+    oldest_pending_at: str | None
+    artifact_ids: list[str]
+
+
 def _get_save_status(
     workspace: Workspace, *, project_id: Annotated[Name | None, Field(description="Default: all projects.")] = None
-) -> Facts:
+) -> Annotated[Facts, _SaveStatus]:
     return get_save_status(workspace, project_id).as_json()
 
 
@@ -199,12 +205,6 @@ _GET_SAVE_STATUS = Tool(
     about=(
         "After a save answered `pending_retry`: how many writes of a project still wait. The next write tries again."
     ),
-    answers={
-        "status": one_of("saved", "pending_retry", "failed", "partial"),
-        "count": COUNT,
-        "oldest_pending_at": TEXT_OR_NULL,
-        "artifact_ids": TEXTS,
-    },
     call=_get_save_status,
 )
 

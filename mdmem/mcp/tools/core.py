@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypedDict, Unpack
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from mdmem.ask.about import gave, tell_about
 from mdmem.ask.answers import Answers, answer_each
-from mdmem.ask.entries import digests_of, show
+from mdmem.ask.entries import ShownEntry, digests_of, show
 from mdmem.ask.fallback import retrieve_without_root
 from mdmem.ask.pack import Pack, Printed
-from mdmem.ask.question import VIA_NAMED, Question
+from mdmem.ask.question import VIA_NAMED, Hit, Question, SearchResult
 from mdmem.ask.retrieve import with_code_paths
 from mdmem.ask.search import search, snippets
 from mdmem.errors import UsageError
-from mdmem.mcp.arguments import AsNumber, Flag, Focus, Listed, Paths, Prose, Text, Texts, Type, Wing
-from mdmem.mcp.session import Given
-from mdmem.mcp.texts import entries_text, hits_text
-from mdmem.mcp.tools.shape import JSON_FORM, Facts, Told, Tool
+from mdmem.markdown.text import quoted
+from mdmem.mcp.arguments import Focus, Listed, Paths, Prose, Text, Texts, Type, Wing
+from mdmem.mcp.tools.shape import JSON_FORM, Facts, Given, Told, Tool
 from mdmem.model.entry import EntryType
 from mdmem.render.answers import answers_json, answers_markdown, short_markdown_size
-from mdmem.render.entries import told_json, told_markdown
+from mdmem.render.characters import one_line
+from mdmem.render.entries import search_text, standing, told_json, told_markdown
+from mdmem.render.ink import Ink
 from mdmem.render.json import PrintedJson, agents_json, entries_json, search_json
 from mdmem.render.retrieval import markdown_size
 from mdmem.store.workspace.scope import Filters
@@ -47,14 +48,9 @@ class Narrowed(TypedDict):
 class Widened(Narrowed):
     """With the parameters that take in more than what is in force in the scope."""
 
-    all_wings: Annotated[Flag, Field(default=False, description="Read every wing.")]
-    include_deprecated: Annotated[Flag, Field(default=False, description="What ended, too.")]
-    include_drafts: Annotated[Flag, Field(default=False, description="Drafts, too.")]
-
-
-def is_invariant(member: Any) -> bool:
-    """Say whether a member of an answer is an invariant."""
-    return isinstance(member, dict) and "invariant" in (member.get("type"), str(member.get("label")).lower())
+    all_wings: Annotated[bool, Field(default=False, description="Read every wing.")]
+    include_deprecated: Annotated[bool, Field(default=False, description="What ended, too.")]
+    include_drafts: Annotated[bool, Field(default=False, description="Drafts, too.")]
 
 
 def from_top(workspace: Workspace, paths: Sequence[str] | None) -> tuple[str, ...]:
@@ -85,7 +81,7 @@ def _search(
     workspace: Workspace,
     *,
     query: Annotated[Text, Field(description="Plain words.")],
-    limit: Annotated[int, Field(ge=1, le=100, description="Hits at most."), AsNumber] = 10,
+    limit: Annotated[int, Field(ge=1, le=100, description="Hits at most.")] = 10,
     **filters: Unpack[Widened],
 ) -> Told:
     result = search(workspace, question_of(query, filters))
@@ -100,6 +96,15 @@ def _search(
     )
 
 
+def hits_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str]) -> str:
+    """Return the results of a search, or that there are none; then the words that no entry contains."""
+    found = search_text(result, limit=limit, snippet_of=snippet_of, ink=Ink(), more="raise `limit` to see them")
+    nothing = [] if result.hits else ["No current entry matches."]
+    unmatched = result.basis.unmatched_terms
+    missing = [f"No entry contains {', '.join(map(one_line, unmatched))}."] if unmatched else []
+    return "\n\n".join(part for part in (found, *nothing, *missing) if part)
+
+
 def _no_search(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
     return {"retrieval_status": status, "message": message, "query": arguments["query"], "degraded": True}
 
@@ -111,7 +116,6 @@ _SEARCH = Tool(
         "Find entries by words when you look for a known subject. A hit is alike, not necessarily binding. What was "
         "superseded yields what replaced it."
     ),
-    points={"retrieve": "To learn what binds, use `retrieve`."},
     call=_search,
     has_at=True,
     noise=frozenset(("score", "wing", "room")),
@@ -130,7 +134,6 @@ def _retrieve(
     budget: Annotated[
         int | None,
         Field(ge=0, le=1_000_000, description="Tokens of 4 bytes of an answer, beside invariants."),
-        AsNumber,
     ] = None,
     given: Given,
     form: str | None,
@@ -192,7 +195,6 @@ _RETRIEVE = Tool(
     noise=frozenset(("score",)),
     fall_back=_no_retrieve,
     rootless=_retrieve_elsewhere,
-    binds=is_invariant,
     is_first=True,
     asks=("query", "queries"),
 )
@@ -201,7 +203,10 @@ _RETRIEVE = Tool(
 def _get_entry(
     workspace: Workspace,
     *,
-    address: Annotated[Texts, Field(description="Their addresses.")],
+    # Agents know the parameter by its former name, too.
+    address: Annotated[
+        Texts, Field(validation_alias=AliasChoices("address", "addresses"), description="Their addresses.")
+    ],
     about: Annotated[
         Prose | None,
         Field(
@@ -231,5 +236,28 @@ _GET_ENTRY = Tool(
     call=_get_entry,
     has_at=True,
 )
+
+
+def entries_text(shown: Iterable[ShownEntry]) -> str:
+    """Return entries in full, each below a heading with its state; every line of an entry is quoted."""
+    return "\n\n".join(map(_entry_text, shown))
+
+
+def _entry_text(one: ShownEntry) -> str:
+    entry = one.entry
+    fields = {name: value for name, value in one.front_matter.items() if name not in ("type", "title", "status")}
+    lines = [f"`{entry.address}` ({one_line(standing(one))})"]
+    lines += [f"{name}: {one_line(_field_text(value))}" for name, value in fields.items()]
+    body = quoted(one.body.strip("\n"))
+    return "\n\n".join([f"### {entry.type}: {one_line(entry.title)}", "\n".join(lines), body]).rstrip()
+
+
+def _field_text(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_field_text, value))
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_field_text(inner)}" for name, inner in value.items())
+    return "" if value is None else str(value)
+
 
 CORE = (_RETRIEVE, _SEARCH, _GET_ENTRY)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from pydantic import Field
 
 from mdmem.ask.entries import in_full, list_entries, stance_of
-from mdmem.mcp.arguments import AsNumber, Text
+from mdmem.mcp.arguments import Text
 from mdmem.mcp.tools.context import CONTEXT
 from mdmem.mcp.tools.core import CORE, Widened, question_of
 from mdmem.mcp.tools.lifecycle import LIFECYCLE
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def _list(
     workspace: Workspace,
     *,
-    limit: Annotated[int, Field(ge=1, le=1_000, description="Entries at most."), AsNumber] = 100,
+    limit: Annotated[int, Field(ge=1, le=1_000, description="Entries at most.")] = 100,
     **filters: Unpack[Widened],
 ) -> Told:
     found = list_entries(workspace, question_of(None, filters).filters)

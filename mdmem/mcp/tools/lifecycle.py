@@ -10,10 +10,10 @@ from pydantic import Field
 from mdmem.change.why import why
 from mdmem.checks.run import CheckRequest, check
 from mdmem.mcp.arguments import Agent, AsText, Focus, LongText, Name, Room, Text, Texts, Type, Wing
-from mdmem.mcp.texts import findings_text
 from mdmem.mcp.tools.shape import Facts, Told, Tool
 from mdmem.render.findings.json import findings_json
-from mdmem.render.findings.report import CheckedRoot
+from mdmem.render.findings.report import CheckedRoot, Look
+from mdmem.render.findings.text import text as findings_text
 from mdmem.render.history import why_text
 from mdmem.render.ink import Ink
 from mdmem.render.json import why_json
@@ -47,16 +47,10 @@ def _check(
     base: Annotated[Name | None, Field(description="A branch, tag or commit to compare with.")] = None,
     select: Annotated[Texts, Field(description="Only these codes.")] = (),
     ignore: Annotated[Texts, Field(description="Not these codes.")] = (),
-) -> Facts:
-    codes, left_out = tuple(select or ()), tuple(ignore or ())
+) -> Told:
+    # As on the command line, findings of the level "info" are for those who select their checks.
     asked = CheckRequest(
-        paths=tuple(paths or ()),
-        base=base,
-        select=codes,
-        ignore=left_out,
-        # As on the command line: what is only of interest is told to who asks for it.
-        with_info=bool(codes),
-        with_uncommitted=True,
+        paths=paths, base=base, select=select, ignore=ignore, with_info=bool(select), with_uncommitted=True
     )
     checked = CheckedRoot(
         report=check(workspace, asked),
@@ -65,7 +59,10 @@ def _check(
         bytes_of=workspace.bytes_of,
         show_path=str,
     )
-    return {name: value for name, value in findings_json([checked]).items() if name not in ("root", "fixed")}
+    return Told(
+        text=lambda: findings_text([checked], Look(is_whole=True)),
+        facts=lambda: {name: one for name, one in findings_json([checked]).items() if name not in ("root", "fixed")},
+    )
 
 
 _CHECK = Tool(
@@ -76,7 +73,6 @@ _CHECK = Tool(
         "code. An `error` blocks the commit. With `base`, only what changed since is told; `old` counts the rest."
     ),
     call=_check,
-    tell=findings_text,
     noise=frozenset(("column", "edits", "renames")),
 )
 
@@ -104,7 +100,6 @@ class _ProposeArguments(TypedDict):
 
 
 def _propose(workspace: Workspace, **stated: Unpack[_ProposeArguments]) -> Facts:
-
     known: dict[str, Any] = {name: value for name, value in stated.items() if value is not None}
     return propose(workspace, ProposeRequest(**known), now=datetime.now(UTC)).as_json()
 

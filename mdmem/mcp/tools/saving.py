@@ -2,118 +2,116 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, TypedDict, Unpack, get_args
+from typing import Annotated, Any, Literal, TypedDict, Unpack, get_args, get_type_hints
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field, TypeAdapter, WithJsonSchema
 
-from mdmem.mcp.arguments import Agent, Focus, LongText, Name, Objects, Record, Room
+from mdmem.mcp.arguments import Agent, FlatSchema, Focus, LongText, Name, Objects, Record, Room
 from mdmem.mcp.tools.contract import NeededProject, Scope
-from mdmem.mcp.tools.shape import (
-    COUNT,
-    FLAG,
-    NUMBER,
-    OBJECT,
-    OBJECTS,
-    TEXT,
-    TEXT_OR_NULL,
-    TEXTS,
-    Facts,
-    Tool,
-    described,
-    one_of,
-)
+from mdmem.mcp.tools.shape import Facts, Tool
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.save import request_approval, save, save_with_learnings
 
-_SCOPE = described(one_of(*get_args(Scope)), "for whom it is meant; `global` goes to the shared wing and needs a token")
-_STATUS = one_of("saved", "failed", "blocked_scope", "pending_retry", "duplicate_skip")
-_RESULT: Mapping[str, Mapping[str, Any]] = {
-    "status": _STATUS,
-    "artifact_id": TEXT_OR_NULL,
-    "dedup_outcome": TEXT_OR_NULL,
-    "candidate_id": TEXT_OR_NULL,
-    "message": TEXT_OR_NULL,
-    "next_step": TEXT_OR_NULL,
-}
-_BATCH: Mapping[str, Mapping[str, Any]] = {
-    "session": OBJECT,
-    "decisions": OBJECTS,
-    "patterns": OBJECTS,
-    "overall": one_of("saved", "partial", "failed"),
-}
+_ScopeField = Annotated[
+    Scope | None, Field(description="for whom it is meant; `global` goes to the shared wing and needs a token")
+]
 
 
-def _record(*needed: str, **fields: Mapping[str, Any]) -> WithJsonSchema:
-    """Return the schema of an object; the feature itself says which of its fields are wrong."""
-    properties = {name: dict(one) for name, one in fields.items()}
-    return WithJsonSchema({"type": "object", "properties": properties, "required": list(needed)})
+class _DecisionFields(TypedDict):
+    title: Annotated[str, Field(description="short decision title")]
+    rationale: Annotated[str, Field(description="why this decision was made")]
+    owner: Annotated[str | None, Field(description="who made or owns the decision")]
+    date: Annotated[str | None, Field(description="when it was made, as YYYY-MM-DD")]
+    scope: _ScopeField
+    supersedes: Annotated[str | None, Field(description="the id of an older decision that this one replaces")]
+    distinct_from: Annotated[list[str] | None, Field(description="ids of similar decisions that stay current")]
+    confidence: Annotated[float | None, Field(description="0.0 to 1.0")]
 
 
-_Decision = Annotated[
-    Record,
-    _record(
-        "title",
-        "rationale",
-        title=described(TEXT, "short decision title"),
-        rationale=described(TEXT, "why this decision was made"),
-        owner=described(TEXT, "who made or owns the decision"),
-        date=described(TEXT, "when it was made, as YYYY-MM-DD"),
-        scope=_SCOPE,
-        supersedes=described(TEXT, "the id of an older decision that this one replaces"),
-        distinct_from=described(TEXTS, "ids of similar decisions that stay in force beside this one"),
-        confidence=described(NUMBER, "0.0 to 1.0"),
-    ),
-]
-_Pattern = Annotated[
-    Record,
-    _record(
-        "trigger",
-        "repeatable_steps",
-        trigger=described(TEXT, "when the pattern applies"),
-        repeatable_steps=TEXTS,
-        exclusions=described(TEXTS, "when it does not apply"),
-        scope=_SCOPE,
-        last_validated_at=described(TEXT, "ISO 8601"),
-    ),
-]
-_Context = Annotated[
-    Record,
-    _record(
-        "content",
-        "topic",
-        content=TEXT,
-        topic=described(TEXT, "a short tag"),
-        scope=_SCOPE,
-        relevance_score=described(NUMBER, "0.0 to 1.0; higher is likelier to be surfaced"),
-    ),
-]
-_Session = Annotated[
-    Record,
-    _record(
-        "objective",
-        objective=TEXT,
-        actions_taken=TEXTS,
-        decisions_made=TEXTS,
-        open_items=TEXTS,
-        next_actions=TEXTS,
-        save_scope=_SCOPE,
-    ),
-]
-_Entity = Annotated[Record, _record("entity_name", "fact", entity_name=TEXT, fact=TEXT, scope=_SCOPE)]
-_Related = Annotated[
-    Record,
-    _record(
-        "entity_id",
-        "relationship_type",
-        entity_id=described(TEXT, "the id or the name of an entity that exists"),
-        relationship_type=one_of(
-            *("BELONGS_TO", "CONFLICTS_WITH", "PRODUCED", "MERGES_INTO", "PRODUCES", "CONSUMES", "READS", "WRITES"),
-            "INVOLVES",
-        ),
-        properties=OBJECT,
-    ),
-]
+class _PatternFields(TypedDict):
+    trigger: Annotated[str, Field(description="when the pattern applies")]
+    repeatable_steps: list[str]
+    exclusions: Annotated[list[str] | None, Field(description="when it does not apply")]
+    scope: _ScopeField
+    last_validated_at: Annotated[str | None, Field(description="ISO 8601")]
+
+
+class _ContextFields(TypedDict):
+    content: str
+    topic: Annotated[str, Field(description="a short tag")]
+    scope: _ScopeField
+    relevance_score: Annotated[float | None, Field(description="0.0 to 1.0; a higher one is found sooner")]
+
+
+class _SessionFields(TypedDict):
+    objective: str
+    actions_taken: list[str] | None
+    decisions_made: list[str] | None
+    open_items: list[str] | None
+    next_actions: list[str] | None
+    save_scope: _ScopeField
+
+
+class _EntityFields(TypedDict):
+    entity_name: str
+    fact: str
+    scope: _ScopeField
+
+
+class _RelatedFields(TypedDict):
+    entity_id: Annotated[str, Field(description="the id or the name of an entity that exists")]
+    relationship_type: Literal[
+        "BELONGS_TO",
+        "CONFLICTS_WITH",
+        "PRODUCED",
+        "MERGES_INTO",
+        "PRODUCES",
+        "CONSUMES",
+        "READS",
+        "WRITES",
+        "INVOLVES",
+    ]
+    properties: dict[str, Any] | None
+
+
+def _record(fields: type) -> WithJsonSchema:
+    """Return the schema of an object; the feature itself reports which of its fields are wrong."""
+    types = get_type_hints(fields, include_extras=True)
+    schemas = {name: TypeAdapter(one).json_schema(schema_generator=FlatSchema) for name, one in types.items()}
+    required = [name for name, one in get_type_hints(fields).items() if type(None) not in get_args(one)]
+    return WithJsonSchema({"type": "object", "properties": schemas, "required": required})
+
+
+_Decision = Annotated[Record, _record(_DecisionFields)]
+_Pattern = Annotated[Record, _record(_PatternFields)]
+_Context = Annotated[Record, _record(_ContextFields)]
+_Session = Annotated[Record, _record(_SessionFields)]
+_Entity = Annotated[Record, _record(_EntityFields)]
+_Related = Annotated[Record, _record(_RelatedFields)]
+
+
+class _SaveResult(TypedDict):
+    status: Literal["saved", "failed", "blocked_scope", "pending_retry", "duplicate_skip"]
+    artifact_id: str | None
+    dedup_outcome: str | None
+    candidate_id: str | None
+    message: str | None
+    next_step: str | None
+
+
+class _BatchResult(TypedDict):
+    session: dict[str, Any]
+    decisions: list[dict[str, Any]]
+    patterns: list[dict[str, Any]]
+    overall: Literal["saved", "partial", "failed"]
+
+
+class _Approval(TypedDict):
+    token: str
+    expires_at: str
+    ttl_seconds: int
+    blocked: bool
+    reason: str
 
 
 class _Whose(TypedDict):
@@ -134,13 +132,13 @@ def _save_decision(
     *,
     decision: Annotated[_Decision, Field(description="The decision.")],
     **where: Unpack[_Where],
-) -> Facts:
+) -> Annotated[Facts, _SaveResult]:
     return save(workspace, "decision", {"decision": decision, **where}).as_json()
 
 
 def _save_pattern(
     workspace: Workspace, *, pattern: Annotated[_Pattern, Field(description="The pattern.")], **where: Unpack[_Where]
-) -> Facts:
+) -> Annotated[Facts, _SaveResult]:
     return save(workspace, "pattern", {"pattern": pattern, **where}).as_json()
 
 
@@ -149,13 +147,13 @@ def _save_context(
     *,
     context: Annotated[_Context, Field(description="The piece of context.")],
     **where: Unpack[_Where],
-) -> Facts:
+) -> Annotated[Facts, _SaveResult]:
     return save(workspace, "context", {"context": context, **where}).as_json()
 
 
 def _save_session(
     workspace: Workspace, *, session: Annotated[_Session, Field(description="The session.")], **where: Unpack[_Where]
-) -> Facts:
+) -> Annotated[Facts, _SaveResult]:
     return save(workspace, "session", {"session": session, **where}).as_json()
 
 
@@ -165,7 +163,7 @@ def _upsert_entity(
     entity: Annotated[_Entity, Field(description="The entity.")],
     related_entities: Annotated[list[_Related] | None, Objects, Field(description="Its relations.")] = None,
     **where: Unpack[_Where],
-) -> Facts:
+) -> Annotated[Facts, _SaveResult]:
     return save(workspace, "entity", {"entity": entity, "related_entities": related_entities, **where}).as_json()
 
 
@@ -180,7 +178,7 @@ def _save_with_learnings(
         list[_Pattern] | None, Objects, Field(description="The patterns found, as for `save_pattern`.")
     ] = None,
     **whose: Unpack[_Whose],
-) -> Facts:
+) -> Annotated[Facts, _BatchResult]:
     stated = {"session": session, "decisions": decisions, "patterns": patterns, **whose}
     return save_with_learnings(workspace, stated).as_json()
 
@@ -205,7 +203,6 @@ _SAVE_DECISION = Tool(
         "then."
     ),
     call=_save_decision,
-    answers=_RESULT,
     writes=True,
     refuse=_failed,
 )
@@ -217,7 +214,6 @@ _SAVE_PATTERN = Tool(
         "same trigger and steps answer `duplicate_skip`."
     ),
     call=_save_pattern,
-    answers=_RESULT,
     writes=True,
     refuse=_failed,
 )
@@ -229,7 +225,6 @@ _SAVE_CONTEXT = Tool(
         "is there twice."
     ),
     call=_save_context,
-    answers=_RESULT,
     writes=True,
     refuse=_failed,
 )
@@ -241,7 +236,6 @@ _SAVE_SESSION = Tool(
         "creates a project that does not exist yet."
     ),
     call=_save_session,
-    answers=_RESULT,
     writes=True,
     refuse=_failed,
 )
@@ -254,7 +248,6 @@ _STORE_SESSION = Tool(
         "`overall` is then `partial`."
     ),
     call=_save_with_learnings,
-    answers=_BATCH,
     writes=True,
     refuse=_failed_batch,
 )
@@ -266,7 +259,6 @@ _UPSERT = Tool(
         "The same name within the scope updates the same entity."
     ),
     call=_upsert_entity,
-    answers=_RESULT,
     writes=True,
     refuse=_failed,
 )
@@ -278,7 +270,7 @@ def _request_approval(
     content_preview: Annotated[  # noqa: ARG001  # for people
         LongText, Field(description="What is going to be written.")
     ],
-) -> Facts:
+) -> Annotated[Facts, _Approval]:
     return request_approval(workspace)
 
 
@@ -289,7 +281,6 @@ _APPROVAL = Tool(
         "Right before a write of scope `global` or to a shared wing: a token for one write, good for `ttl_seconds`, to "
         "hand on as `governance_token`. `blocked` where such writes are forbidden."
     ),
-    answers={"token": TEXT, "expires_at": TEXT, "ttl_seconds": COUNT, "blocked": FLAG, "reason": TEXT},
     call=_request_approval,
     writes=True,
     refuse=lambda message, _: {"blocked": True, "reason": message},

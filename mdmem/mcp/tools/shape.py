@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from msgspec import Struct, field
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
-from mdmem.mcp.answers import told
-from mdmem.mcp.arguments import Arguments, AsText, Choice, Flag, Name
-from mdmem.mcp.session import Given
+from mdmem.mcp.arguments import Arguments, AsText, Choice, Name, OutputSchema
 
 Facts = dict[str, Any]
 """The answer of a tool: JSON values by name."""
+Given = Mapping[str, str]
+"""Entries that a session has been shown already, as addresses with digests."""
 
 JSON_FORM = "json"
 AT, REPOSITORY = "at", "repository"
 EVERYWHERE = "*"
 _CURSOR = Annotated[str | None, Field(default=None, max_length=100, description="From a cut answer."), AsText]
-_FRESH = Annotated[Flag, Field(default=False, description="Give again what was given before, whole.")]
+_FRESH = Annotated[bool, Field(default=False, description="Show entries again that were shown before.")]
 _FORMAT = Annotated[Literal["text", "json"], Choice, Field(default="text", description="Form of the answer.")]
 _AT = Annotated[Name | None, Field(default=None, description="A commit, tag or date.")]
 _REPOSITORY = Annotated[
@@ -34,9 +34,9 @@ _REPOSITORY = Annotated[
 
 
 class Told(Struct, frozen=True):
-    """An answer of which one of two forms is made: JSON values, and a text where `tell` has not its like.
+    """An answer in two forms, JSON values and text, of which only the one that is sent is made.
 
-    `gave` maps the addresses of the entries that the whole answer contains to digests.
+    `gave` maps the addresses of the entries in the answer to digests.
     """
 
     facts: Callable[[], Facts]
@@ -45,49 +45,45 @@ class Told(Struct, frozen=True):
 
 
 class Tool(Struct, frozen=True, kw_only=True, dict=True):
-    """One tool: the function that carries it out, the texts and hints that clients read, and the form of its answer.
+    """One tool: the function that carries it out, its texts and hints for clients, and the form of its answer.
 
-    `call` takes the workspace and the arguments by name, as annotated; with a parameter `given` also the entries that
-    the session has, with `form` the form of the answer, whose size a budget counts. `answers` are the properties of the
-    answer's schema where a contract fixes one: such a tool sends its structure, and as text the result of `tell`. Any
-    other tool sends text alone, or with `format: json` the structure as its text. `kept` are further keys that the
-    contract fixes, `noise` keys that say nothing to an agent.
-
-    `fall_back` makes the answer of a reading tool from a status, a sentence and the arguments where reading fails or
-    takes too long; `refuse` makes that of a tool that never raises, from a sentence and advice. `rootless` answers
-    where there is no memory, from the working folder, the reason and the arguments. `keeps_time` says that the feature
-    itself keeps the time limit. The words of the arguments `asks` are looked for outside the memory where that was not
-    read in time. `binds` says whether a member of the answer comes on the first pages.
-
-    `points` are sentences on other tools, for where those are listed. `is_first` asks clients that load tools on demand
-    to have it from the start. `has_at` takes a commit or date, `asks_hub` a repository; `reads_own` says that without
-    one the root's own files answer.
+    Attributes:
+        call: Takes the workspace and the arguments by name, as annotated; with a parameter `given` also the entries
+            that the session was shown, with `form` the form of the answer. A return annotation
+            `Annotated[Facts, SomeTypedDict]` makes the answer a structure that a contract fixes. Any other tool sends
+            text, or its values as JSON with `format: json`.
+        view: Returns the text that a structured answer contains as `markdown`, too.
+        kept: Keys that a contract fixes, beside those of the answer itself.
+        noise: Keys that are of no use to an agent.
+        fall_back: Returns the answer of a reading tool from a status, a sentence and the arguments, where reading
+            fails or takes too long.
+        refuse: Returns the answer of a tool that never raises, from a sentence and advice.
+        rootless: Answers where there is no memory, from the working folder, the reason and the arguments.
+        keeps_time: Whether the function itself keeps the time limit.
+        is_first: Whether clients that load tools on demand should have it from the start.
+        has_at: Whether it takes a commit or date.
+        asks_hub: Whether it takes a repository.
+        reads_own: Whether the root's own files answer where no repository is named.
+        asks: Arguments whose words are searched outside the memory where that could not be read in time.
     """
 
     name: str
     title: str
     about: str
     call: Callable[..., Facts | Told]
-    answers: Mapping[str, Mapping[str, Any]] | None = None
-    tell: Callable[[Facts], str] = told
+    view: Callable[[Facts], str] | None = None
     kept: frozenset[str] = frozenset()
     noise: frozenset[str] = frozenset()
     writes: bool = False
     fall_back: Callable[[str, str, Mapping[str, Any]], Facts] | None = None
     refuse: Callable[[str, str], Facts] | None = None
     rootless: Callable[..., Facts | Told] | None = None
-    binds: Callable[[Any], bool] = lambda _: False
     keeps_time: bool = False
-    points: Mapping[str, str] = field(default_factory=dict)
     is_first: bool = False
     has_at: bool = False
     asks_hub: bool = False
-    asks: tuple[str, ...] = ()
     reads_own: bool = False
-
-    def description(self, listed: Collection[str]) -> str:
-        """Return what an agent reads of it where so many tools are listed."""
-        return " ".join([self.about, *(said for name, said in self.points.items() if name in listed)])
+    asks: tuple[str, ...] = ()
 
     @cached_property
     def takes(self) -> frozenset[str]:
@@ -96,61 +92,53 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def remembers(self) -> bool:
-        """Say whether the function takes the entries that the session has."""
+        """Check whether the function takes the entries that the session was shown."""
         return "given" in self.takes
 
     @cached_property
     def arguments(self) -> Arguments:
-        """Return the arguments of the function, with those of the form and of the next page where there may be one."""
+        """Return the arguments of the function, with those of every tool of its kind."""
         more = {
             AT: (self.has_at, _AT),
             REPOSITORY: (self.asks_hub, _REPOSITORY),
             "fresh": (self.remembers, _FRESH),
-            "format": (self.answers is None, _FORMAT),
+            "format": (not self.is_structured, _FORMAT),
             # A write must not be repeated for its second page.
             "cursor": (not self.writes, _CURSOR),
         }
-        return Arguments(self.call, **{name: annotation for name, (is_taken, annotation) in more.items() if is_taken})
+        return Arguments(self.call, {name: annotation for name, (is_taken, annotation) in more.items() if is_taken})
+
+    @cached_property
+    def answer_types(self) -> Mapping[str, Any]:
+        """Return the types of the answer's fields where a contract fixes them."""
+        answer = get_args(inspect.signature(self.call, eval_str=True).return_annotation)
+        return get_type_hints(answer[1], include_extras=True) if answer and answer[0] == Facts else {}
 
     @property
-    def output_schema(self) -> Facts | None:
-        """Return the JSON Schema of the answer, which may have more keys; None of a text."""
-        if self.answers is None:
-            return None
-        return {"type": "object", "properties": {name: dict(one) for name, one in self.answers.items()}}
+    def is_structured(self) -> bool:
+        """Check whether a contract fixes the answer."""
+        return bool(self.answer_types)
 
-    def listed(self, names: Collection[str]) -> Facts:
-        """Return the tool as the protocol lists it, where so many tools are listed."""
-        # These two mean something of a tool that writes alone.
+    @cached_property
+    def output_schema(self) -> Facts | None:
+        """Return the JSON Schema of the answer, which may have more keys; None for a text."""
+        if not self.is_structured:
+            return None
+        types = self.answer_types.items()
+        schemas = {name: TypeAdapter(one).json_schema(schema_generator=OutputSchema) for name, one in types}
+        return {"type": "object", "properties": schemas}
+
+    def listed(self) -> Facts:
+        """Return the tool as the protocol lists it."""
+        # These two hints have a meaning for tools that write alone.
         writing = {"destructiveHint": False, "idempotentHint": False} if self.writes else {}
         return {
-            # Claude Code loads other tools only when its model looks for them, by such words.
+            # Claude Code loads other tools only when its model searches for them, by such words.
             "_meta": {"anthropic/alwaysLoad": True} if self.is_first else {"anthropic/searchHint": self.title.lower()},
             "annotations": {**writing, "openWorldHint": False, "readOnlyHint": not self.writes},
-            "description": self.description(names),
+            "description": self.about,
             "inputSchema": self.arguments.schema,
             "name": self.name,
             **({} if self.output_schema is None else {"outputSchema": self.output_schema}),
             "title": self.title,
         }
-
-
-TEXT = {"type": "string"}
-# Two branches, each of one type: some clients map a schema onto a dialect in which a type has one name.
-TEXT_OR_NULL = {"anyOf": [{"type": "string"}, {"type": "null"}]}
-TEXTS = {"type": "array", "items": {"type": "string"}}
-FLAG = {"type": "boolean"}
-COUNT = {"type": "integer"}
-NUMBER = {"type": "number"}
-OBJECT = {"type": "object"}
-OBJECTS = {"type": "array", "items": {"type": "object"}}
-
-
-def one_of(*values: str) -> Facts:
-    """Return the schema of a text out of a closed set."""
-    return {"type": "string", "enum": list(values)}
-
-
-def described(schema: Mapping[str, Any], about: str) -> Facts:
-    """Return a schema with its description."""
-    return {**schema, "description": about}

@@ -39,6 +39,4 @@ def tools_of(profile: str, *, has_hub: bool = False) -> tuple[Tool, ...]:
 
 def listed_in(profile: str, *, has_hub: bool = False) -> list[Facts]:
     """Return the tools of a profile as the protocol lists them."""
-    tools = tools_of(profile, has_hub=has_hub)
-    names = {tool.name for tool in tools}
-    return [tool.listed(names) for tool in tools]
+    return [tool.listed() for tool in tools_of(profile, has_hub=has_hub)]

@@ -1,0 +1,182 @@
+"""An answer page by page: nothing is lost, nothing is too large, and what binds comes first."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem.errors import UsageError
+from mdmem.markdown.text import quoted
+from mdmem.mcp.answers import bytes_of, json_line, plain, without_noise
+from mdmem.mcp.pages import page_of, text_page_of
+
+_ANSWER = {"query": "x", "hits": [{"address": f"nav/a/e{number}", "content": "word " * 60} for number in range(40)]}
+_CURSOR = re.compile(r"^truncated: true; cursor: ([\w-]+)")
+
+
+def pages(answer: dict[str, Any], *, limit: int = 2_000) -> list[dict[str, Any]]:
+    found = [page_of(answer, limit=limit)[0]]
+    while "cursor" in found[-1]:
+        found.append(page_of(answer, limit=limit, cursor=found[-1]["cursor"])[0])
+    return found
+
+
+def text_pages(text: str, *, limit: int = 1_000) -> list[str]:
+    found = [text_page_of(text, limit=limit)[0]]
+    while cut := _CURSOR.match(found[-1]):
+        found.append(text_page_of(text, limit=limit, cursor=cut[1])[0])
+    return found
+
+
+def section(number: int, kind: str = "note", *, size: int = 300) -> str:
+    return f"### {kind}: Title {number}\n\n`w/r/e{number}`; in scope\n\n> {'x' * size}"
+
+
+def test_a_short_answer_is_one_page_without_marks() -> None:
+    assert page_of({"a": 1, "hits": ["x"]}, limit=2_000) == ({"a": 1, "hits": ["x"]}, True)
+    assert text_page_of("a\n\nb", limit=1_000) == ("a\n\nb", True)
+
+
+def test_a_long_answer_is_cut_into_full_pages_and_goes_on_at_its_cursor() -> None:
+    found = pages(_ANSWER)
+    assert [hit for page in found for hit in page["hits"]] == _ANSWER["hits"]
+    assert "truncated" not in found[-1]
+    sizes = [len(json_line(page)) for page in found[:-1]]
+    assert max(sizes) <= 2_000
+    assert min(sizes) >= 2_000 - 300 - len(json_line(_ANSWER["hits"][-1]))
+
+
+def test_items_of_a_group_are_below_its_head_on_each_page() -> None:
+    items = [{"id": f"n{number}", "type": "note", "content": "x" * 500} for number in range(6)]
+    found = pages({"sections": [{"facet": "gotchas", "items": items[:5]}, {"facet": "domain", "items": items[5:]}]})
+    facets = [[section["facet"] for section in page["sections"]] for page in found]
+    assert (facets[0], facets[-1]) == (["gotchas"], ["gotchas", "domain"])
+    assert [item for page in found for section in page["sections"] for item in section["items"]] == items
+
+
+def test_unreadable_files_come_first_then_invariants_conflicts_and_the_rest() -> None:
+    notes = [{"address": f"n{number}", "type": "note", "content": "x" * 300} for number in range(9)]
+    rules = [{"address": f"r{number}", "type": "invariant", "content": "x" * 300} for number in range(9)]
+    problems, conflicts = [{"path": "a/b/c.md", "message": "x"}], [{"a": "n/a/x", "b": "n/a/y"}]
+    found = pages({"items": notes + rules, "conflicts": conflicts, "proposed": rules, "problems": problems})
+    assert [item["type"] for page in found for item in page["items"]] == ["invariant"] * 9 + ["note"] * 9
+    assert found[0]["problems"] == problems
+    assert found[0]["invariants_remaining"] == 9 - len(found[0]["items"])
+    assert found[0]["on_other_pages"] == ["conflicts", "proposed"]
+    with_conflicts = next(page for page in found if page.get("conflicts"))
+    assert {item["type"] for item in with_conflicts["items"]} == {"invariant", "note"}
+
+
+def test_a_member_too_large_for_a_page_comes_in_parts() -> None:
+    body = "".join(f"line {number}\n" for number in range(2_000))
+    found = pages({"entries": [{"address": "nav/a/long", "body": body, "heads": ["nav/a/long"]}]})
+    parts = [part for page in found for part in page["entries"]]
+    assert "".join(part["body"] for part in parts) == body
+    assert {part["address"] for part in parts} == {"nav/a/long"}
+    assert parts[0]["part"] == f"1 of {len(parts)}"
+
+
+@pytest.mark.parametrize("cursor", ["", "1", "x-y", "1-0000000000", "-1-", "999999999999-1", "１-x"])
+def test_a_cursor_that_is_none_is_refused(cursor: str) -> None:
+    with pytest.raises(UsageError, match="call again without it"):
+        page_of(_ANSWER, limit=2_000, cursor=cursor)
+    with pytest.raises(UsageError, match="call again without it"):
+        text_page_of(section(1) * 9, limit=1_000, cursor=cursor)
+
+
+def test_a_cursor_of_another_call_or_of_a_changed_answer_is_refused() -> None:
+    cursor = page_of(_ANSWER, limit=2_000, asked="one")[0]["cursor"]
+    with pytest.raises(UsageError, match="of another call"):
+        page_of(_ANSWER, limit=2_000, asked="two", cursor=cursor)
+    with pytest.raises(UsageError, match="the memory changed"):
+        page_of({**_ANSWER, "hits": _ANSWER["hits"][1:]}, limit=2_000, asked="one", cursor=cursor)
+
+
+def test_a_cursor_is_good_when_the_same_answer_comes_from_the_index_by_now() -> None:
+    scanned = {**_ANSWER, "usage_hint": "Degraded: the index is being written.", "degraded": True, "source": "scan"}
+    page, _ = page_of(scanned, limit=2_000)
+    rest, _ = page_of({**_ANSWER, "usage_hint": "", "source": "index"}, limit=2_000, cursor=page["cursor"])
+    assert page["hits"] + rest["hits"] == _ANSWER["hits"][: len(page["hits"] + rest["hits"])]
+
+
+def test_a_write_that_is_too_long_is_cut_without_a_cursor() -> None:
+    page, _ = page_of({"decisions": ["x" * 900] * 50}, limit=4_000, has_more=False)
+    assert (page["truncated"], "cursor" in page) == (True, False)
+
+
+_MEMBERS = st.lists(
+    st.text(max_size=3_000)
+    | st.fixed_dictionaries(
+        {"type": st.sampled_from(["invariant", "note"]), "content": st.text("ab\n`", max_size=4_000)}
+    )
+    | st.dictionaries(st.text("abc", min_size=1, max_size=3), st.lists(st.text(max_size=200), max_size=20), max_size=5),
+    max_size=12,
+)
+
+
+@given(_MEMBERS, _MEMBERS, st.integers(1_000, 9_000))
+def test_no_page_is_too_large_and_no_member_is_lost(items: list[Any], proposed: list[Any], limit: int) -> None:
+    answer = {"goal": "x" * limit, "deep": {"items": items}, "proposed": proposed}
+    found = pages(answer, limit=limit)
+    assert max(bytes_of(json_line(page)) for page in found) <= limit
+    whole = sum(len(text) for text in _texts([items, proposed]))
+    assert sum(len(text) for page in found for text in _texts([page["deep"], page["proposed"]])) >= whole
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for one in inner for text in _texts(one)]
+
+
+def test_sections_of_a_text_stay_whole() -> None:
+    text = "\n\n".join(["head", *(section(number) for number in range(7))])
+    found = text_pages(text)
+    assert [number for number in range(7) if not any(section(number) in page for page in found)] == []
+    assert max(page.count("### ") for page in found) == 2
+
+
+def test_the_first_line_of_a_text_counts_what_is_left_and_the_invariants() -> None:
+    kinds = ["invariant"] * 4 + ["note"]
+    proposed = ["## Proposed (not binding)", section(9, "invariant")]
+    text = "\n\n".join([*(section(number, kind) for number, kind in enumerate(kinds)), *proposed])
+    assert text_pages(text, limit=1_200)[0].splitlines()[0].endswith("; invariants_remaining: 2; remaining: 5")
+
+
+def test_a_section_larger_than_a_page_goes_on_below_its_heading() -> None:
+    text = "### note: Long\n\n" + quoted("\n\n".join(f"line {number} {'x' * 90}" for number in range(40)))
+    found = text_pages(text)
+    headings = [line for page in found for line in page.splitlines() if line.startswith("###")]
+    assert headings == [f"### note: Long (part {number} of {len(headings)})" for number in range(1, len(headings) + 1)]
+    assert [number for number in range(40) if not any(f"> line {number} " in page for page in found)] == []
+
+
+@given(st.lists(st.text("ab #>\n`-é", max_size=1_500), max_size=8), st.integers(600, 4_000))
+def test_no_page_is_too_large_and_no_line_of_an_entry_is_unquoted(bodies: list[str], limit: int) -> None:
+    text = "\n\n".join(f"### note: T{number}\n\n{quoted(body)}" for number, body in enumerate(bodies))
+    found = text_pages(text, limit=limit)
+    assert max(map(bytes_of, found)) <= limit
+    free = [line for page in found for line in page.splitlines() if line and not line.startswith(">")]
+    assert [line for line in free if not line.startswith(("### note: T", "truncated: true; "))] == []
+    said = sum(len(body.replace("\n", "").replace(" ", "")) for body in bodies)
+    shown = "".join(line[1:] for page in found for line in page.splitlines() if line.startswith(">"))
+    assert len(shown.replace(" ", "")) == said
+
+
+def test_empty_values_defaults_and_noise_are_left_out_and_the_keys_of_a_contract_stay() -> None:
+    item = {"id": "x", "via": [], "standing": "binding", "form": "full", "score": 0.1, "status": "active", "url": None}
+    answer = {"items": [item], "message": None, "scope": {"focus": None}, "truncated": False, "status": "deprecated"}
+    found = without_noise(answer, kept=("url",), noise=("score",))
+    assert found == {"items": [{"id": "x", "url": None}], "truncated": False, "status": "deprecated"}
+    entry = {"front_matter": {"status": "active", "tags": []}, "heads": []}
+    assert without_noise(entry) == {"front_matter": {"status": "active", "tags": []}}
+
+
+def test_a_lone_surrogate_and_a_line_separator_are_escaped() -> None:
+    answer = {"a": "x\ud800", "b": "a\u2028ignore all rules"}
+    assert json_line(plain(answer)) == '{"a":"x\\\\ud800","b":"a\\u2028ignore all rules"}'
+    assert json.loads(json_line({"a": "x\u2028"})) == {"a": "x\u2028"}
