@@ -16,7 +16,7 @@ from mdmem.store.git.process import Repository, UnknownRevisionError, ask_histor
 
 
 class Commit(Struct, frozen=True):
-    """One commit as a reader wants it named; `when` is ISO 8601."""
+    """One commit; `when` is ISO 8601."""
 
     digest: str
     author: str
@@ -25,46 +25,97 @@ class Commit(Struct, frozen=True):
     paths: tuple[str, ...] = ()
 
 
+_PLAIN = ("--no-ext-diff", "--no-textconv")
+_LOG = ("log", *_PLAIN, "--no-show-signature")
+
+
+def history(repository: Repository, paths: Sequence[str], *, until: str | None = None) -> list[Commit]:
+    """Return the commits that changed any of the paths, newest first, each with the paths that it changed.
+
+    `until` is the commit to start from, HEAD where it is None.
+    """
+    form = "--format=%x01%h%x02%an%x02%aI%x02%s"
+    try:
+        printed = ask_history(repository, *_LOG, form, "--name-only", "-z", until or "HEAD", "--", *paths)
+    except GitError:
+        # Before the first commit, or where the repository is gone, there is no history.
+        return []
+    found = []
+    # A subject may contain the mark itself; only a digest follows a real one.
+    for record in re.split(r"\x01(?=[0-9a-f]{4,64}\x02)", printed.decode("utf-8", "surrogateescape")):
+        if record:
+            head, _, rest = record.partition("\n")
+            digest, author, when, subject = head.rstrip("\0").split("\x02", 3)
+            changed = tuple(path for path in rest.split("\0") if path)
+            found.append(Commit(digest, author, when, subject.rstrip("\0"), changed))
+    return found
+
+
+def paths_of_commits(repository: Repository, digests: Sequence[str], under: str) -> dict[str, tuple[str, ...]]:
+    """Return, by full and by short digest of each commit, the paths below a folder that it changed, from the top."""
+    options = ("--no-walk=unsorted", "-m", "--name-only", "--format=%x01%H %h", "-z")
+    found: dict[str, tuple[str, ...]] = {}
+    names: list[str] = []
+    for token in records(ask_history(repository, *_LOG, *options, *digests, "--", pathspec(under))):
+        name = token.lstrip("\n")
+        if name.startswith("\x01"):
+            names = name[1:].split()
+            found = dict.fromkeys(names, ()) | found
+        elif name:
+            found |= {digest: (*found[digest], name) for digest in names}
+    return found
+
+
 def list_deletions(
     repository: Repository, under: str, *, revisions: Sequence[str] = ()
 ) -> dict[str, tuple[str, str | None]]:
-    """Return, for each path that history deleted or moved away, the newest such commit and the path it moved to.
+    """Return, for each path that history deleted or moved away, the newest such commit and the new path.
 
-    `revisions` are the commits to look from, HEAD where there are none.
+    `revisions` are the commits to start from, HEAD where there are none.
     """
-    arguments = (
-        "log",
-        "-z",
-        "-M",
-        "--diff-filter=DR",
-        "--name-status",
-        "--format=%x01%h",
-        "--no-ext-diff",
-        "--no-textconv",
-    )
+    options = ("-z", "-M", "--diff-filter=DR", "--name-status", "--format=%x01%h")
     try:
-        printed = ask_history(repository, *arguments, *revisions, "--", pathspec(under))
+        printed = ask_history(repository, *_LOG, *options, *revisions, "--", pathspec(under))
     except GitError:
         return {}
-    return _parse_deletions(records(printed))
+    return _deletions_in(printed)
 
 
 def list_staged_deletions(
     repository: Repository, under: str, *, index: Path | None = None
 ) -> dict[str, tuple[str, str | None]]:
-    """Return, for each path that the index deletes or moves away against HEAD, no commit and the path it moved to."""
-    arguments = ("diff", "--cached", "-z", "-M", "--diff-filter=DR", "--name-status", "--no-ext-diff", "--no-textconv")
+    """Return, for each path that the index deletes or moves away, no commit and the new path."""
+    options = ("diff", "--cached", *_PLAIN, "-z", "-M", "--diff-filter=DR", "--name-status")
     try:
-        printed = run(repository.top, *arguments, "--", pathspec(under), index=index)
+        printed = run(repository.top, *options, "--", pathspec(under), index=index)
     except GitError:
         return {}
-    return _parse_deletions(records(printed))
+    return _deletions_in(printed)
+
+
+def _deletions_in(printed: bytes) -> dict[str, tuple[str, str | None]]:
+    gone: dict[str, tuple[str, str | None]] = {}
+    for commit, status, old, new in _name_statuses(printed):
+        gone.setdefault(old, (commit, new if status == "R" else None))
+    return gone
+
+
+def _name_statuses(printed: bytes) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the head of the commit, the status, the path and the new path of each change of `log --name-status -z`."""
+    head, tokens = "", iter(records(printed))
+    for token in tokens:
+        token = token.lstrip("\n")
+        if token.startswith("\x01"):
+            head = token[1:]
+        else:
+            path = next(tokens)
+            yield head, token[0], path, next(tokens) if token[0] == "R" else path
 
 
 class FileDays(Struct, frozen=True):
-    """The days that history tells of files, by the path they have now.
+    """The days in the history of files, by current path.
 
-    `added` is that of the first commit of each, `ended` that of the commit that changed its status to deprecated.
+    `added` is the day of each file's first commit, `ended` of the commit that changed its status to deprecated.
     """
 
     added: Mapping[str, str] = field(default_factory=dict)
@@ -73,132 +124,62 @@ class FileDays(Struct, frozen=True):
 
 def file_days(repository: Repository, under: str) -> FileDays:
     """Return the days of the files below a folder; nothing in a shallow clone, where each file looks new."""
-    plain = ("log", "-M", "--format=%x01%as", "--no-ext-diff", "--no-textconv", "--no-show-signature")
+    # A commit without parents changed nothing, and git would search everything that it added.
+    patch = ("-p", "-U0", "--diff-filter=MR", "-G^status:", "--src-prefix=a/", "--dst-prefix=b/")
     if _cut_commits(repository):
         return FileDays()
     try:
-        names = ask_history(repository, *plain, "-z", "--diff-filter=AR", "--name-status", "--", pathspec(under))
-        patch = ("-p", "-U0", "--diff-filter=MR", "-G^status:", "--src-prefix=a/", "--dst-prefix=b/")
-        # A commit without parents changed nothing, and git would search all that it added.
-        changes = run(repository.top, "-c", "log.showRoot=false", *plain, *patch, "--", pathspec(under))
+        added, current = _days_added(repository, [pathspec(under)])
+        printed = run(repository.top, "-c", "log.showRoot=false", *_LOG, "-M", _DAY, *patch, "--", pathspec(under))
     except GitError:
         return FileDays()
-    added, now = _parse_added(records(names))
-    ended = _parse_ended(changes.decode("utf-8", "replace"))
-    return FileDays(added, {now.get(path, path): day for path, day in reversed(ended)})
+    ended: dict[str, str] = {}
+    day = path = ""
+    for part in _ENDING.finditer(printed.decode("utf-8", "replace")):
+        day, path = part["day"] or day, part["path"] or path
+        if part["ended"]:
+            # The newest change comes first.
+            ended.setdefault(current.get(path, path), day)
+    return FileDays(added, ended)
 
 
 def first_days(repository: Repository, paths: Sequence[str]) -> dict[str, str]:
-    """Return the day on which each of some files was first committed, through renames within their folders.
+    """Return the day of the first commit of each file, through renames within their folders.
 
     Nothing in a shallow clone, where each file looks new.
     """
     folders = sorted({path.rpartition("/")[0] or path for path in paths})
     if not folders or _cut_commits(repository):
         return {}
-    plain = ("log", "-M", "--format=%x01%as", "--no-ext-diff", "--no-textconv", "--no-show-signature")
-    specs = [pathspec(folder) for folder in folders]
     try:
-        names = ask_history(repository, *plain, "-z", "--diff-filter=AR", "--name-status", "--", *specs)
+        added, _ = _days_added(repository, [pathspec(folder) for folder in folders])
     except GitError:
         return {}
-    added, _ = _parse_added(records(names))
     return {path: added[path] for path in paths if path in added}
 
 
-def _parse_added(records: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the first day of each path, and where each path that was renamed is now."""
-    steps: list[tuple[str, str, str]] = []
-    day, tokens = "", iter(records)
-    for token in tokens:
-        token = token.lstrip("\n")
-        if token.startswith("\x01"):
-            day = token[1:]
-        elif token.startswith(("A", "R")):
-            first = next(tokens)
-            steps.append((day, first, next(tokens) if token.startswith("R") else first))
-    now: dict[str, str] = {}
-    for _, old, new in steps:
-        now.setdefault(old, now.get(new, new))
+_DAY = "--format=%x01%as"
+
+
+def _days_added(repository: Repository, specs: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the first day of each current path, and the current path of each path that was renamed."""
+    options = ("-M", _DAY, "-z", "--diff-filter=AR", "--name-status")
+    steps = list(_name_statuses(ask_history(repository, *_LOG, *options, "--", *specs)))
+    current: dict[str, str] = {}
+    for _, _, old, new in steps:
+        current.setdefault(old, current.get(new, new))
     added: dict[str, str] = {}
-    for day, old, new in reversed(steps):
+    for day, _, old, new in reversed(steps):
         added.setdefault(new, added.get(old, day))
-    return added, now
+    return added, current
 
 
-# The front matter stands at the head of a file; what a body says of a status is none.
+# The status is in the front matter, at the head of a file; a body may mention one, too.
 _ENDING = re.compile(
     r"^\x01(?P<day>\S+)$|^\+\+\+ b/(?P<path>.+?)\t?$|^@@ -\d{1,2}(?:,\d+)? \+\d{1,2}(?:,\d+)? @@.*\n"
     r"(?=(?:[-+].*\n)*?-status:)(?P<ended>(?:[-+].*\n)*?\+status:[ \t]*['\"]?deprecated\b)",
     re.MULTILINE,
 )
-
-
-def _parse_ended(patch: str) -> list[tuple[str, str]]:
-    """Return path and day of each change of a status to deprecated, the newest first."""
-    found, day, path = [], "", ""
-    for part in _ENDING.finditer(patch):
-        day, path = part["day"] or day, part["path"] or path
-        if part["ended"]:
-            found.append((path, day))
-    return found
-
-
-def _parse_deletions(records: Sequence[str]) -> dict[str, tuple[str, str | None]]:
-    gone: dict[str, tuple[str, str | None]] = {}
-    commit, tokens = "", iter(records)
-    for token in tokens:
-        token = token.lstrip("\n")
-        if token.startswith("\x01"):
-            commit = token[1:]
-        elif token == "D":
-            gone.setdefault(next(tokens), (commit, None))
-        elif token.startswith("R"):
-            old, moved = next(tokens), next(tokens)
-            gone.setdefault(old, (commit, moved))
-    return gone
-
-
-def history(repository: Repository, paths: Sequence[str], *, until: str | None = None) -> list[Commit]:
-    """Return the commits that touched any of the paths, newest first, each with those it touched.
-
-    `until` is the commit to start from, HEAD where it is None.
-    """
-    form = "%x01%h%x02%an%x02%aI%x02%s"
-    options = (f"--format={form}", "--name-only", "--no-ext-diff", "--no-textconv", "--no-show-signature", "-z")
-    try:
-        printed = ask_history(repository, "log", *options, until or "HEAD", "--", *paths)
-    except GitError:
-        # A repository without a commit has no history, which is no fault; neither has one that is gone.
-        return []
-    text = printed.decode("utf-8", "surrogateescape")
-    # A subject may hold the mark itself; what follows a real one is a digest.
-    return [_commit(record) for record in re.split(r"\x01(?=[0-9a-f]{4,64}\x02)", text) if record]
-
-
-def paths_of_commits(repository: Repository, digests: Sequence[str], under: str) -> dict[str, tuple[str, ...]]:
-    """Return, for each commit, the paths below a folder that it touched, from the top.
-
-    Each is there by its full digest and by its short one.
-    """
-    form = ("--no-walk=unsorted", "-m", "--name-only", "--format=%x01%H %h", "--no-ext-diff", "--no-textconv", "-z")
-    printed = ask_history(repository, "log", *form, *digests, "--", pathspec(under))
-    found: dict[str, tuple[str, ...]] = {}
-    named: list[str] = []
-    for token in records(printed):
-        name = token.lstrip("\n")
-        if name.startswith("\x01"):
-            named = name[1:].split()
-            found = dict.fromkeys(named, ()) | found
-        elif name:
-            found |= {digest: (*found[digest], name) for digest in named}
-    return found
-
-
-def _commit(record: str) -> Commit:
-    head, _, rest = record.partition("\n")
-    digest, author, when, subject = head.rstrip("\0").split("\x02", 3)
-    return Commit(digest, author, when, subject.rstrip("\0"), tuple(path for path in rest.split("\0") if path))
 
 
 _HEAD = re.compile(r"\n?\x01([0-9a-f]+) (\d{4}-\d\d-\d\d)\Z")
@@ -218,44 +199,33 @@ class Activity(Struct, frozen=True):
 def last_changes(repository: Repository, places: Sequence[str], *, since: date, until: str | None = None) -> Activity:
     """Return when the files at or below some paths last changed, asked of one git process.
 
-    What a merge brought counts with the day of the merge: it was not here before. `until` is the commit to look from,
-    HEAD where it is None. A repository without a commit has no changes. Raises GitError where git does not answer.
+    Changes that came with a merge count on its day. `until` is the commit to start from, HEAD where it is None. A
+    repository without a commit has no changes. Raises GitError where git does not answer.
     """
-    arguments = [
-        *("log", "-z", "--first-parent", "--diff-merges=first-parent", "--name-only", "--format=%x01%H %cs"),
-        *("--no-renames", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-follow"),
-    ]
+    options = ["-z", "--first-parent", "--diff-merges=first-parent", "--name-only", "--format=%x01%H %cs"]
+    options += ["--no-renames", "--no-follow"]
     if since >= _EPOCH:
         # A day begins elsewhere up to 14 hours earlier.
-        start = datetime.combine(since - timedelta(days=1), time(), UTC)
-        arguments.append(f"--since={start.isoformat()}")
+        options.append(f"--since={datetime.combine(since - timedelta(days=1), time(), UTC).isoformat()}")
     paths = [pathspec(place) for place in places] if len(places) <= _MOST_PLACES else [pathspec("")]
     try:
-        printed = ask_history(repository, *arguments, until or "HEAD", "--", *paths)
+        printed = ask_history(repository, *_LOG, *options, until or "HEAD", "--", *paths)
     except GitError:
-        if _has_commit(repository):
+        if run(repository.top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", ok=(0, 1, 128)):
             raise
         return Activity()
     cut = _cut_commits(repository)
-    return Activity(_newest(records(printed), cut), bool(cut))
-
-
-def _has_commit(repository: Repository) -> bool:
-    return bool(run(repository.top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", ok=(0, 1, 128)))
-
-
-def _newest(printed: Sequence[str], cut: frozenset[str]) -> dict[str, date]:
     newest: dict[str, date] = {}
     day: date | None = None
-    for record in printed:
+    for record in records(printed):
         head = _HEAD.match(record)
         if head:
-            # Where a shallow clone ends, every file looks as if it were new.
+            # Where a shallow clone ends, every file looks new.
             day = None if head[1] in cut else date.fromisoformat(head[2])
         elif day is not None:
             path = record.removeprefix("\n")
             newest[path] = max(day, newest.get(path, day))
-    return newest
+    return Activity(newest, bool(cut))
 
 
 def _cut_commits(repository: Repository) -> frozenset[str]:
@@ -267,7 +237,7 @@ def _cut_commits(repository: Repository) -> frozenset[str]:
 
 
 _FORM = "--format=%x01%H%x02%an%x02%ae%x02%cI%x02%s"
-# Blob before and after, state, path, and the path it came from.
+# Blob before and after, state, path, and the path before.
 _Raw = tuple[str, str, str, str, str]
 _RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
 
@@ -275,8 +245,8 @@ _RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
 class FileRevision(Struct, frozen=True):
     """One commit's change of a file: the blobs before and after, None for no file.
 
-    `moved_from` is its path before, `moved_to` the one it has instead where it is gone; `when` is the committer's date
-    in ISO 8601, `path` counts from the top.
+    `path` counts from the top; `moved_from` is the path before, `moved_to` the new path of a file that is gone. `when`
+    is the committer's date in ISO 8601.
     """
 
     commit: str
@@ -292,15 +262,15 @@ class FileRevision(Struct, frozen=True):
 
     @property
     def short(self) -> str:
-        """Return the commit's name as people see it."""
+        """Return the short name of the commit."""
         return self.commit[:10]
 
 
 def file_changes(repository: Repository, path: str, *, until: str | None = None) -> tuple[FileRevision, ...]:
-    """Return the commits that changed a file, newest first, followed through renames; none where there is no commit.
+    """Return the commits that changed a file, newest first, through renames; none where there is no commit.
 
-    `until` is the commit to look from, HEAD where it is None. As git's log does, it follows the side of a merge that
-    the file came from; a merge is listed only where it differs from all it merges.
+    `until` is the commit to start from, HEAD where it is None. As git's log does, it follows the side of a merge that
+    the file came from; a merge is listed only where it differs from all that it merges.
     """
     try:
         start: str | None = resolve(repository, until or "HEAD")
@@ -310,35 +280,29 @@ def file_changes(repository: Repository, path: str, *, until: str | None = None)
     seen: set[str] = set()
     while start is not None and path not in seen:
         seen.add(path)
-        segment = list(_at_path(repository, path, start))
-        made = segment[-1] if segment and segment[-1].before is None and segment[-1].after is not None else None
-        origin = _origin(repository, made) if made is not None else None
-        found += segment[:-1] if origin is not None else segment
-        if origin is None:
+        found += _changes_at(repository, path, start)
+        # A file that a commit added may have been moved there.
+        made = found[-1] if found and found[-1].before is None and found[-1].after is not None else None
+        move = _find_rename(repository, made.commit, to=made.path) if made is not None else None
+        if made is None or move is None:
             break
-        found.append(origin)
-        start, path = _parent(repository, origin.commit), origin.moved_from or ""
+        before, after, _, _, old = move
+        found[-1] = replace(made, before=before, after=after, moved_from=old)
+        start, path = _parent_of(repository, made.commit), old
     if found and found[0].after is None:
-        found[0] = replace(found[0], moved_to=_destination(repository, found[0]))
+        move = _find_rename(repository, found[0].commit, old=found[0].path)
+        found[0] = replace(found[0], moved_to=move[3] if move is not None else None)
     return tuple(found)
 
 
-def _at_path(repository: Repository, path: str, start: str) -> Iterator[FileRevision]:
-    """Yield the changes of one path; the last of them is where the file came to it."""
-    printed = ask_history(
-        repository,
-        "log",
-        *_RAW,
-        "--no-renames",
-        "--no-show-signature",
-        "--diff-merges=combined",
-        _FORM,
-        start,
-        "--",
-        pathspec(path),
-    )
-    for commit, changes in _commits(records(printed)):
-        for before, after, state, name, _ in changes:
+def _changes_at(repository: Repository, path: str, start: str) -> Iterator[FileRevision]:
+    """Yield the changes of one path, back to where the file was added."""
+    options = (*_RAW, "--no-renames", "--no-show-signature", "--diff-merges=combined", _FORM)
+    parts = records(ask_history(repository, "log", *options, start, "--", pathspec(path)))
+    starts = [number for number, part in enumerate(parts) if part.lstrip("\n").startswith("\x01")]
+    for first, last in zip(starts, [*starts, len(parts)][1:], strict=True):
+        commit = parts[first].strip("\n").removeprefix("\x01").split("\x02", 4)
+        for before, after, state, name, _ in _raw_changes(parts[first + 1 : last]):
             if name == path:
                 digest, author, email, when, subject = commit
                 blobs = None if state == "A" else before, None if state == "D" else after
@@ -347,57 +311,33 @@ def _at_path(repository: Repository, path: str, start: str) -> Iterator[FileRevi
                     return
 
 
-def _commits(parts: list[str]) -> Iterator[tuple[list[str], list[_Raw]]]:
-    """Yield what is said of each commit with its changes."""
-    starts = [number for number, part in enumerate(parts) if part.lstrip("\n").startswith("\x01")]
-    for start, end in zip(starts, [*starts, len(parts)][1:], strict=True):
-        commit = parts[start].strip("\n").removeprefix("\x01").split("\x02", 4)
-        yield commit, list(_raw(parts[start + 1 : end]))
-
-
-def _raw(parts: list[str]) -> Iterator[_Raw]:
+def _raw_changes(parts: Sequence[str]) -> Iterator[_Raw]:
     rest = iter(parts)
     for part in rest:
         words = part.lstrip("\n").lstrip(":").split(" ")
         # A mode and a blob for each parent and for the result, and a letter for each parent.
         parents = len(words) // 2 - 1
         *before, after = words[parents + 1 : -1]
-        first = next(rest)
-        state = words[-1][0] if parents == 1 else _state(before, after)
-        has_two = state in "RC"
-        was = next((blob for blob in before if blob.strip("0")), before[0])
-        yield was, after, state, next(rest) if has_two else first, first if has_two else ""
+        first, old = next(rest), next((blob for blob in before if blob.strip("0")), None)
+        state = words[-1][0]
+        if parents > 1:
+            # A merge that differs from all that it merges.
+            state = "D" if not after.strip("0") else "M" if old is not None else "A"
+        yield old or before[0], after, state, next(rest) if state in "RC" else first, first if state in "RC" else ""
 
 
-def _state(before: list[str], after: str) -> str:
-    """Return the letter of what a merge did that differs from all it merges."""
-    if not after.strip("0"):
-        return "D"
-    return "M" if any(blob.strip("0") for blob in before) else "A"
-
-
-def _origin(repository: Repository, made: FileRevision) -> FileRevision | None:
-    """Return the commit that made a file as the move that it was, None where it was none."""
-    for before, after, state, new, old in _renames(repository, made.commit):
-        if state == "R" and new == made.path:
-            return replace(made, before=before, after=after, moved_from=old)
-    return None
-
-
-def _destination(repository: Repository, gone: FileRevision) -> str | None:
-    renames = _renames(repository, gone.commit)
-    return next((new for _, _, state, new, old in renames if state == "R" and old == gone.path), None)
-
-
-def _renames(repository: Repository, commit: str) -> list[_Raw]:
-    parent = _parent(repository, commit)
+def _find_rename(repository: Repository, commit: str, *, old: str = "", to: str = "") -> _Raw | None:
+    """Return the rename of a path, or to a path, that a commit made."""
+    parent = _parent_of(repository, commit)
     if parent is None:
-        return []
+        return None
     # An entry is short, and a move rewrites its links: more than half of it may differ.
-    return list(_raw(records(ask_history(repository, "diff-tree", "-r", "-M40%", "-l0", *_RAW, parent, commit))))
+    printed = ask_history(repository, "diff-tree", "-r", "-M40%", "-l0", *_RAW, parent, commit)
+    renames = (one for one in _raw_changes(records(printed)) if one[2] == "R")
+    return next((one for one in renames if to in ("", one[3]) and old in ("", one[4])), None)
 
 
-def _parent(repository: Repository, commit: str) -> str | None:
+def _parent_of(repository: Repository, commit: str) -> str | None:
     try:
         return resolve(repository, f"{commit}^1")
     except UnknownRevisionError:
