@@ -42,7 +42,9 @@ def find_repository(folder: Path) -> Repository | None:
                 raise
             words = words.removeprefix("git rev-parse: ")
             named = re.search(r"repository (?:at )?\(?'(.+?)'(?: is owned|$)", words)
-            raise DubiousOwnershipError(words, shlex.quote(named[1] if named else str(top))) from error
+            trusted = shlex.quote(named[1] if named else str(top))
+            hint = f"if you trust it, type `git config --global --add safe.directory {trusted}`"
+            raise DubiousOwnershipError(f"{words}; {hint}") from error
         return None if found is None or place.is_relative_to(found.git_dir) else found
     return None
 
@@ -93,7 +95,8 @@ def _repository_of(top: Path) -> Repository | None:
         return None
     real = Path(git_dir).resolve()
     if real != top / ".git" and (real.is_relative_to(top) or is_brought_along(real)):
-        raise ForeignGitDirectoryError(top / ".git", real)
+        where = f"{top / '.git'} names {real}, which lies among the files of a work tree"
+        raise ForeignGitDirectoryError(f"{where}; git is not asked there")
     return Repository(Path(shown), Path(git_dir), (top / common).resolve())
 
 

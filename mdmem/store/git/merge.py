@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.store.git.process import (
+    UNSHALLOW,
     GitTooOldError,
     NoCommonAncestorError,
     ObjectStore,
@@ -113,13 +114,14 @@ def merge(repository: Repository, into: str, commit: str) -> MergeResult:
     """
     ours, theirs = resolve(repository, into), resolve(repository, commit)
     bases = _merge_bases(repository, into, commit)
-    store = new_store(_object_folder(repository), os.environ)
+    printed = run(repository.top, "rev-parse", "--git-path", "objects").decode("utf-8", "surrogateescape")
+    store = new_store((repository.top / printed.removesuffix("\n")).resolve(), os.environ)
     try:
-        printed = _merge_tree(repository, store, ours, theirs)
+        result = _merge_tree(repository, store, ours, theirs)
     except GitError:
         store.close()
         raise
-    tree, _, rest = printed.decode("utf-8", "surrogateescape").partition("\0")
+    tree, _, rest = result.decode("utf-8", "surrogateescape").partition("\0")
     seeing = replace(repository, objects=store)
     return MergeResult(tree, seeing, ours, theirs, bases, tuple(sorted(_conflicts(rest))))
 
@@ -136,7 +138,7 @@ def _merge_tree(repository: Repository, store: ObjectStore, ours: str, theirs: s
     done = run(store.empty, *command, variables={**variables, **store.environment}, ok=(0, 1, _USAGE))
     if not done:
         found = run(repository.top, "version").decode().strip()
-        raise GitTooOldError(found, _NEEDED, "the result of a merge")
+        raise GitTooOldError(f"the result of a merge needs git {_NEEDED} or later; this is {found}")
     return done
 
 
@@ -166,27 +168,24 @@ def _drivers(repository: Repository) -> list[str]:
 
 
 def _conflicts(printed: str) -> Iterator[tuple[str, str]]:
-    """Yield path and kind from the two sections that follow the tree, each once."""
-    # Each of the listed ends with a mark, and one more stands before the messages.
+    """Yield path and kind, each once, from the two sections after the tree."""
+    # Each listed file ends with a NUL, and one more precedes the messages.
     listed, _, messages = f"\0{printed}".partition("\0\0")
     unmerged = {record.split("\t", 1)[1] for record in listed.split("\0") if "\t" in record}
-    found = dict.fromkeys(_conflicts_in(messages.split("\0"), unmerged))
+    found: dict[tuple[str, str], None] = {}
+    rest = iter(messages.split("\0"))
+    for count in rest:
+        if not count.isdecimal():
+            break
+        paths = [next(rest, "") for _ in range(int(count))]
+        stated, message = next(rest, ""), next(rest, "")
+        kind = _KIND.match(message) or _KIND.match(stated)
+        if kind and paths:
+            word = _KINDS.get(kind[1], kind[1])
+            found |= {(path, word): None for path in [one for one in paths if one in unmerged] or paths[:1]}
     yield from found
     # A kind of message that a later git invents must not hide a conflict.
     yield from ((path, "content") for path in unmerged - {path for path, _ in found})
-
-
-def _conflicts_in(fields: Sequence[str], unmerged: set[str]) -> Iterator[tuple[str, str]]:
-    rest = iter(fields)
-    for count in rest:
-        if not count.isdecimal():
-            return
-        paths = [next(rest, "") for _ in range(int(count))]
-        said, message = next(rest, ""), next(rest, "")
-        kind = _KIND.match(message) or _KIND.match(said)
-        if kind and paths:
-            word = _KINDS.get(kind[1], kind[1])
-            yield from ((path, word) for path in [path for path in paths if path in unmerged] or paths[:1])
 
 
 def merge_base(repository: Repository, one: str, other: str) -> str:
@@ -202,7 +201,10 @@ def _merge_bases(repository: Repository, one: str, other: str) -> tuple[str, ...
     found = run(repository.top, "merge-base", "--all", *commits, ok=(0, 1)).decode().split()
     if found:
         return tuple(found)
-    raise (ShallowHistoryError if is_shallow(repository) else NoCommonAncestorError)(one, other)
+    if is_shallow(repository):
+        common = f"the commit that `{one}` and `{other}` have in common"
+        raise ShallowHistoryError(f"the history is cut off before {common}; {UNSHALLOW}")
+    raise NoCommonAncestorError(f"`{one}` and `{other}` have no history in common; compare with a branch that has")
 
 
 def is_shallow(repository: Repository) -> bool:
@@ -216,11 +218,6 @@ def parents_at_hand(repository: Repository) -> tuple[str, ...]:
         return tuple(read_regular(repository.git_dir / "MERGE_HEAD").decode("ascii").split())
     except FileNotFoundError:
         return ()
-
-
-def _object_folder(repository: Repository) -> Path:
-    printed = run(repository.top, "rev-parse", "--git-path", "objects").decode("utf-8", "surrogateescape")
-    return (repository.top / printed.removesuffix("\n")).resolve()
 
 
 # git counts the conflicts in its exit code, up to this many.

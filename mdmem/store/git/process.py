@@ -23,70 +23,38 @@ UNSHALLOW = "fetch the whole history: `git fetch --unshallow`, in GitHub's check
 class UnknownRevisionError(UsageError):
     """A revision names no commit of this repository."""
 
-    def __init__(self, revision: str, near: str | None = None) -> None:
-        """Name the revision as it was given, and the branch or tag whose name is nearest."""
-        hint = f"did you mean `{near}`?" if near else "write a branch, a tag or a commit"
-        super().__init__(f"`{revision}` names no commit here; {hint}")
-
 
 class GitTooOldError(GitError):
-    """The git at hand cannot do what is asked."""
-
-    def __init__(self, found: str, needed: str, what: str) -> None:
-        """Name the version found, the one needed, and what it is needed for."""
-        super().__init__(f"{what} needs git {needed} or later; this is {found}")
+    """The installed git cannot do what is needed."""
 
 
 class NoCommonAncestorError(GitError):
     """Two commits have no history in common."""
 
-    def __init__(self, one: str, other: str) -> None:
-        """Name both as they were given."""
-        super().__init__(f"`{one}` and `{other}` have no history in common; compare with a branch that has")
-
 
 class ShallowHistoryError(GitError):
     """The history is cut off before the commit that two others have in common."""
 
-    def __init__(self, one: str, other: str) -> None:
-        """Name both as they were given."""
-        super().__init__(
-            f"the history is cut off before the commit that `{one}` and `{other}` have in common; {UNSHALLOW}"
-        )
-
 
 class DubiousOwnershipError(GitError):
-    """git does not speak about a repository of another owner."""
-
-    def __init__(self, words: str, folder: str) -> None:
-        """Keep git's words and name the folder to trust."""
-        hint = f"if you trust it, type `git config --global --add safe.directory {folder}`"
-        super().__init__(f"{words}; {hint}")
+    """git does not read a repository of another owner."""
 
 
 class ForeignGitDirectoryError(GitError):
-    """A `.git` leads to a folder that a commit may have brought along, settings that name programs included."""
-
-    def __init__(self, entry: Path, git_dir: Path) -> None:
-        """Name what leads there, and where it leads."""
-        super().__init__(f"{entry} names {git_dir}, which lies among the files of a work tree; git is not asked there")
+    """A `.git` points to a folder that a commit may have brought along, with settings that name programs."""
 
 
 class UnwritableStoreError(GitError):
-    """No place can be written for the objects of a merge."""
-
-    def __init__(self, reason: str) -> None:
-        """Keep what the system said."""
-        super().__init__(f"no temporary folder can be written: {reason.lower()}; set TMPDIR to one that can")
+    """No folder can be written for the objects of a merge."""
 
 
 class NotCommittedError(GitError):
-    """git did not commit what was written; `output` is what git and the hooks said."""
+    """git did not commit what was written; `output` is that of git and the hooks."""
 
     def __init__(self, why: str, *, output: str = "") -> None:
-        """Say why, that the files stay, and what git said."""
-        said = f"\n{output}" if output else ""
-        super().__init__(f"{why}; nothing was committed, the files are written{said}")
+        """Say why, that the files stay, and what git printed."""
+        printed = f"\n{output}" if output else ""
+        super().__init__(f"{why}; nothing was committed, the files are written{printed}")
         self.output = output
 
 
@@ -95,7 +63,7 @@ class GitLockedError(NotCommittedError):
 
 
 class ObjectStore:
-    """A folder that takes new objects, beside the stores that are read; it goes when it is closed or forgotten."""
+    """A temporary folder for new objects, next to the stores that are read; it is removed on closing."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
         """Take the folder, and the variables by which git finds it."""
@@ -104,7 +72,7 @@ class ObjectStore:
 
     @property
     def empty(self) -> Path:
-        """Return a folder without a file, where git finds no attributes and may put what it needs for a moment."""
+        """Return a folder without attributes, which git may use for temporary files."""
         return self.folder / "empty"
 
     def close(self) -> None:
@@ -113,38 +81,35 @@ class ObjectStore:
 
 
 def new_store(real: Path, environment: Mapping[str, str]) -> ObjectStore:
-    """Return a store beside a real one, and beside those that the environment names; raises UnwritableStoreError."""
+    """Return a store next to a real one and those of the environment; raises UnwritableStoreError."""
     try:
         folder = Path(mkdtemp(prefix="mdmem-"))
         for name in ("objects", "empty"):
             (folder / name).mkdir()
     except OSError as error:
-        raise UnwritableStoreError(error.strerror or str(error)) from error
+        reason = (error.strerror or str(error)).lower()
+        message = f"no temporary folder can be written: {reason}; set TMPDIR to one that can"
+        raise UnwritableStoreError(message) from error
     others = environment.get("GIT_ALTERNATE_OBJECT_DIRECTORIES")
-    stores = [_quoted(real), *([others] if others else [])]
+    # git takes an entry that starts with a quote for a C string, in which a colon separates nothing.
+    escaped = real.as_posix().replace("\\", "\\\\").replace('"', '\\"')
     variables = {
         "GIT_OBJECT_DIRECTORY": str(folder / "objects"),
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES": os.pathsep.join(stores),
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": os.pathsep.join([f'"{escaped}"', *([others] if others else [])]),
     }
     return ObjectStore(folder, variables)
 
 
-def _quoted(folder: Path) -> str:
-    # git takes an entry that starts with a quote for a C string: a colon in it then parts nothing.
-    escaped = folder.as_posix().replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+# All of git's variables are dropped but for the ones below. Those about a repository or its history (`GIT_DIR`,
+# `GIT_WORK_TREE`, `GIT_COMMON_DIR`, `GIT_NAMESPACE`, `GIT_SHALLOW_FILE`, `GIT_PREFIX`) belong to a hook, and ours is
+# found from the folder; those that name a program or a trace (`GIT_EXTERNAL_DIFF`, `GIT_PAGER`, `GIT_ASKPASS`,
+# `GIT_TRACE`) are not needed. No variable comes from a repository: each is the user's, or that of a hook's git.
 
-
-# What says where a repository or its history is (`GIT_DIR`, `GIT_WORK_TREE`, `GIT_COMMON_DIR`, `GIT_NAMESPACE`,
-# `GIT_SHALLOW_FILE`, `GIT_PREFIX`) is a hook's own, and ours is found from the folder that is meant; what names a
-# program or a trace (`GIT_EXTERNAL_DIFF`, `GIT_PAGER`, `GIT_ASKPASS`, `GIT_TRACE`) is not needed. All of it is dropped
-# but for what is named here. No variable comes from a repository: each is the user's, or that of a hook's git.
-
-# Where a push is received, the objects that are not let in yet: the hook has to see them.
+# While a push is received, the hook has to see the objects that are not accepted yet.
 _QUARANTINE = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
-# Who commits; the user's settings and those of `git -c`, but not `GIT_CONFIG`, with which only another file would be
-# read and written; how the user speaks to others and edits; where not to look for repositories; and which git this is,
-# for one that is not where it was built for. `GIT_INDEX_FILE` is handed on only by who asked `staged_index` for it.
+# The author; the user's settings and those of `git -c`, but not `GIT_CONFIG`, which replaces the settings; ssh and the
+# editor; where not to search for repositories; and the folder of git's programs. `GIT_INDEX_FILE` is passed only by
+# callers of `staged_index`.
 _KEPT_PREFIXES = (
     "GIT_AUTHOR_",
     "GIT_COMMITTER_",
@@ -155,11 +120,11 @@ _KEPT_PREFIXES = (
     "GIT_EXEC_PATH",
 )
 
-# Whoever writes has these, too. A folder that only looks like a git directory may be one that a commit brought along,
-# with settings that name programs; git's own `.git`, and a bare repository that `GIT_DIR` names, count as before.
+# Also for commands that write. A folder that only looks like a git directory may have come with a commit, with settings
+# that name programs; git's own `.git`, and a bare repository named by `GIT_DIR`, count as before.
 EXPLICIT = ("-c", "safe.bareRepository=explicit")
-# A repository's settings may name programs for these; none is needed to read. Without its root a log would hide what
-# the first commit did.
+# A repository's settings may name programs for these, and reading needs none. Without `showRoot` a log would hide the
+# changes of the first commit.
 SETTINGS = (
     "safe.bareRepository=explicit",
     "core.fsmonitor=false",
@@ -173,8 +138,8 @@ SAFE = (*(part for said in SETTINGS for part in ("-c", said)), "--no-pager")
 class Repository(Struct, frozen=True):
     """One git work tree: its top, its own git directory, and the one it shares with other worktrees.
 
-    `objects` is a store that is read beside its own one. A bare repository is its own top. `is_literal` says that no
-    object is read in another's place, as `git replace` would have it on this machine.
+    `objects` is another store that is read, too. A bare repository is its own top. `is_literal` ignores the
+    replacements of `git replace`.
     """
 
     top: Path
@@ -185,23 +150,20 @@ class Repository(Struct, frozen=True):
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Return what git is told so that it sees the objects that are meant."""
-        return {**self._found_by, **({"GIT_NO_REPLACE_OBJECTS": "1"} if self.is_literal else {})}
-
-    @property
-    def _found_by(self) -> Mapping[str, str]:
+        """Return git's variables for this repository and its objects."""
+        literal = {"GIT_NO_REPLACE_OBJECTS": "1"} if self.is_literal else {}
         if self.top == self.git_dir:
-            # Who lets git find bare repositories only where they are named still reads ours.
-            return {"GIT_DIR": str(self.git_dir)}
-        return self.objects.environment if self.objects is not None else {}
+            # The user's git may find bare repositories only where they are named.
+            return {"GIT_DIR": str(self.git_dir), **literal}
+        return {**(self.objects.environment if self.objects is not None else {}), **literal}
 
 
-# LANGUAGE outweighs every locale but C itself, and git's sentences are told apart by their English words.
+# LANGUAGE overrides every locale but C, and we compare git's sentences by their English words.
 _OURS = {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8", "LANGUAGE": "", "GIT_TERMINAL_PROMPT": "0"}
 
 
 def environment_for(environment: Mapping[str, str], index: Path | None) -> dict[str, str]:
-    """Return what a git process may see: nothing that names another repository, and the words of one language."""
+    """Return the environment of a git process: without another repository, and in English."""
     kept = {
         name: value
         for name, value in environment.items()
@@ -213,9 +175,9 @@ def environment_for(environment: Mapping[str, str], index: Path | None) -> dict[
 
 
 def variables_for(index: Path | None, named: Mapping[str, str] | None) -> dict[str, str]:
-    """Return what a git process of ours gets, with variables of our own.
+    """Return the environment of a git process with our own variables.
 
-    Where they name the repository, what a hook says of the objects of its own one is not for it.
+    If they name the repository, the object folders of a hook's repository are left out.
     """
     kept = environment_for(os.environ, index)
     if named and "GIT_DIR" in named:
@@ -294,16 +256,14 @@ def resolve(repository: Repository, revision: str) -> str:
     printed = run(repository.top, *asked, variables=repository.variables, ok=(0, 1, 128))
     # A range gives several.
     if len(printed.split()) != 1:
-        raise UnknownRevisionError(revision, near=_nearest_name(repository, revision))
+        near: list[str] = []
+        # Without `HEAD` there are no names.
+        if revision != "HEAD":
+            names = run(repository.top, "for-each-ref", "--format=%(refname:short)", ok=(0, 1, 128))
+            near = get_close_matches(revision, names.decode("utf-8", "replace").splitlines(), n=1, cutoff=0.7)
+        hint = f"did you mean `{near[0]}`?" if near else "write a branch, a tag or a commit"
+        raise UnknownRevisionError(f"`{revision}` names no commit here; {hint}")
     return printed.decode().strip()
-
-
-def _nearest_name(repository: Repository, revision: str) -> str | None:
-    """Return the branch or tag that somebody may have meant; none for `HEAD`, which is missing where all names are."""
-    if revision == "HEAD":
-        return None
-    names = run(repository.top, "for-each-ref", "--format=%(refname:short)", ok=(0, 1, 128)).decode("utf-8", "replace")
-    return next(iter(get_close_matches(revision, names.splitlines(), n=1, cutoff=0.7)), None)
 
 
 def setting(repository: Repository, name: str) -> str | None:
@@ -364,52 +324,34 @@ def unset_own(repository: Repository, name: str) -> None:
 
 
 class BlobReader:
-    """One `git cat-file --batch` that answers until it is closed or forgotten; it starts with the first question."""
+    """One `git cat-file --batch`, started by the first question, that answers until it is closed or collected."""
 
     def __init__(self, repository: Repository) -> None:
         """Take the repository; no process runs yet."""
-
         self._repository = repository
         self._git: subprocess.Popen[bytes] | None = None
         self._ended = 0
         self._closing: finalize[..., BlobReader] | None = None
 
     def read(self, digests: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
-        """Yield each blob's digest and bytes, in the order asked; None for one that is missing."""
+        """Yield each blob's digest and bytes, in the given order; None for one that is missing."""
         # Asking in portions keeps both pipes short of their limits, so that neither side waits for ever.
         for start in range(0, len(digests), _PORTION):
             portion = digests[start : start + _PORTION]
-            # A portion is read to its end before any of it is handed out: the caller may stop half-way.
-            yield from list(zip(portion, self._ask(portion), strict=True))
-
-    def _ask(self, digests: Sequence[str]) -> list[bytes | None]:
-        found: list[bytes | None] = []
-        while len(found) < len(digests) and self._ended < _PATIENCE:
-            found += self._answers(digests[len(found) :])
-            if len(found) < len(digests):
-                # git ends at a blob that is damaged, or that a partial clone cannot fetch: others may still be there.
-                found.append(None)
-                self.close()
-                self._git, self._ended = None, self._ended + 1
-        return found + [None] * (len(digests) - len(found))
+            found: list[bytes | None] = []
+            while len(found) < len(portion) and self._ended < _PATIENCE:
+                found += self._answers(portion[len(found) :])
+                if len(found) < len(portion):
+                    # git ends at a blob that is damaged, or that a partial clone cannot fetch; others may exist.
+                    found.append(None)
+                    self.close()
+                    self._git, self._ended = None, self._ended + 1
+            found += [None] * (len(portion) - len(found))
+            # A portion is read to its end first: the caller may stop half-way.
+            yield from zip(portion, found, strict=True)
 
     def _answers(self, digests: Sequence[str]) -> list[bytes | None]:
-        """Return what git says of each until it ends."""
-        git = self._started()
-        assert git.stdin is not None
-        assert git.stdout is not None
-        with suppress(BrokenPipeError):
-            git.stdin.write("".join(f"{digest}\n" for digest in digests).encode())
-            git.stdin.flush()
-        found = []
-        for _ in digests:
-            try:
-                found.append(_read_blob(git.stdout))
-            except EOFError:
-                break
-        return found
-
-    def _started(self) -> subprocess.Popen[bytes]:
+        """Return git's answers until it ends."""
         if self._git is None:
             self._git = subprocess.Popen(
                 ["git", *SAFE, "cat-file", "--batch"],
@@ -420,7 +362,16 @@ class BlobReader:
                 env=variables_for(None, self._repository.variables),
             )
             self._closing = finalize(self, _end, self._git)
-        return self._git
+        assert self._git.stdin is not None
+        assert self._git.stdout is not None
+        with suppress(BrokenPipeError):
+            self._git.stdin.write("".join(f"{digest}\n" for digest in digests).encode())
+            self._git.stdin.flush()
+        found = []
+        with suppress(EOFError):
+            for _ in digests:
+                found.append(_read_blob(self._git.stdout))  # noqa: PERF401  # an error keeps the answers before it
+        return found
 
     def close(self) -> None:
         """End the process, if one runs."""
@@ -429,27 +380,18 @@ class BlobReader:
 
 
 _PORTION = 256
-# Each end may be a fetch that timed out: where so many blobs cannot be had, the rest is not waited for.
+# Each end may be a fetch that timed out: if so many blobs cannot be had, the rest is not waited for.
 _PATIENCE = 20
 
 
 def _end(git: subprocess.Popen[bytes]) -> None:
-    # Leaving the context closes both pipes and waits, which is what ends the process.
+    # Leaving the context closes both pipes, which ends the process, and waits for it.
     with suppress(BrokenPipeError), git:
         pass
 
 
-def read_blobs(repository: Repository, digests: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
-    """Yield each blob's digest and bytes, in the order asked, from one git process; None for one that is missing."""
-    reader = BlobReader(repository)
-    try:
-        yield from reader.read(digests)
-    finally:
-        reader.close()
-
-
 def _read_blob(stream: IO[bytes]) -> bytes | None:
-    """Return the next blob, or None where git says that it is missing; raises EOFError where git ended."""
+    """Return the next blob, or None where git does not have it; raises EOFError where git ended."""
     header = stream.readline()
     if header.endswith(b" missing\n"):
         return None
@@ -458,3 +400,12 @@ def _read_blob(stream: IO[bytes]) -> bytes | None:
     if not header or len(content) <= size:
         raise EOFError
     return content[:-1]
+
+
+def read_blobs(repository: Repository, digests: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+    """Yield each blob's digest and bytes, in the given order, from one git process; None for one that is missing."""
+    reader = BlobReader(repository)
+    try:
+        yield from reader.read(digests)
+    finally:
+        reader.close()
