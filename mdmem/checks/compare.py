@@ -19,8 +19,8 @@ from mdmem.store.git import (
     resolve,
     staged_index,
 )
-from mdmem.store.git.discovery import find_default_branch, is_ancestor
-from mdmem.store.git.merge import is_shallow, merge_base, parents_at_hand
+from mdmem.store.git.discovery import find_default_branch
+from mdmem.store.git.merge import is_ancestor, is_shallow, merge_base, parents_at_hand
 from mdmem.store.git.process import UNSHALLOW
 from mdmem.store.git.status import list_changed_since_commit
 from mdmem.store.settings import Settings

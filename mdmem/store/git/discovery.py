@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from mdmem.disk import RACY_NS
 from mdmem.errors import GitError
+from mdmem.store.git.merge import is_ancestor
 from mdmem.store.git.process import DubiousOwnershipError, ForeignGitDirectoryError, Repository, pathspec, records, run
 
 
@@ -183,13 +184,6 @@ def _refs(repository: Repository, names: Iterable[str]) -> dict[str, _Ref]:
     printed = run(repository.top, "for-each-ref", form, *dict.fromkeys(names))
     rows = (line.split("\0") for line in printed.decode("utf-8", "surrogateescape").splitlines())
     return {name: _Ref(target, commit, mark == "*") for name, target, commit, mark in rows}
-
-
-def is_ancestor(repository: Repository, commit: str, of: str) -> bool:
-    """Return whether a commit is another one or in its history."""
-    # git ends with 1 for no, and prints nothing either way.
-    counted = run(repository.top, "rev-list", "--max-count=1", commit, f"^{of}", "--")
-    return not counted.strip()
 
 
 Stamp = tuple[object, ...]

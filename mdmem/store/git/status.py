@@ -30,17 +30,12 @@ def list_staged(repository: Repository, under: str, *, index: Path | None = None
     # Mode and stage are of one width, whatever the digests are.
     parts = (record.partition("\t") for record in records(printed))
     blobs = [Blob(path, meta[:6], meta[7:-2], int(meta[-1])) for meta, _, path in parts]
-    return _without_intended(repository, under, blobs, index)
-
-
-def _without_intended(repository: Repository, under: str, blobs: list[Blob], index: Path | None) -> list[Blob]:
-    """Drop paths that are only intended to be added: they show as the empty blob, and are not staged."""
     empty = {blob.path for blob in blobs if blob.digest in _EMPTY_BLOBS}
     if not empty:
         return blobs
-    printed = run(
-        repository.top, "diff-files", "--name-only", "--diff-filter=A", "-z", "--", pathspec(under), index=index
-    )
+    # Paths that are only intended to be added show as the empty blob, and are not staged.
+    options = ("--name-only", "--diff-filter=A", "-z")
+    printed = run(repository.top, "diff-files", *options, "--", pathspec(under), index=index)
     intended = empty & set(records(printed))
     return [blob for blob in blobs if blob.path not in intended]
 
@@ -84,14 +79,11 @@ def list_changed_since_commit(repository: Repository, under: str) -> tuple[str |
     options = ("--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all", "--no-ahead-behind")
     printed = records(run(repository.top, "status", *options, "--", pathspec(under)))
     named = next((record.removeprefix(_TIP) for record in printed if record.startswith(_TIP)), "")
-    changed = [_changed_path(record) for record in printed if not record.startswith("# ")]
+    # So many fields precede the path of a record of `--porcelain=v2`.
+    fields = {"1": 8, "u": 10}
+    changed = [one.split(" ", fields.get(one[0], 1))[-1] for one in printed if not one.startswith("# ")]
     # Before its first commit a branch is at `(initial)`.
     return named if named.isalnum() else None, changed
-
-
-def _changed_path(record: str) -> str:
-    """Return the path of a record of `--porcelain=v2`: so many fields stand in front of it."""
-    return record.split(" ", {"1": 8, "u": 10}.get(record[0], 1))[-1]
 
 
 _TIP = "# branch.oid "
@@ -149,25 +141,11 @@ def search_lines(
     `seconds`.
     """
     patterns = [part for word in words for part in ("-e", word)]
-    printed = run(
-        repository.top,
-        "grep",
-        "-n",
-        "-I",
-        "-i",
-        "-F",
-        "-z",
-        "--no-color",
-        "--no-column",
-        "--no-textconv",
-        "--max-count=20",
-        *(["--word-regexp"] if whole else []),
-        *patterns,
-        "--",
-        *(f":(top,literal,exclude){folder}" for folder in without),
-        ok=(0, 1),
-        seconds=seconds,
-    )
+    options = ("-n", "-I", "-i", "-F", "-z", "--no-color", "--no-column", "--no-textconv", "--max-count=20")
+    words_only = ("--word-regexp",) if whole else ()
+    excluded = (f":(top,literal,exclude){folder}" for folder in without)
+    command = ("grep", *options, *words_only, *patterns, "--", *excluded)
+    printed = run(repository.top, *command, ok=(0, 1), seconds=seconds)
     found: list[tuple[str, int, str]] = []
     # What looks like text to git may hold form feeds and zeros further down: only its own line ends part lines.
     for line in printed.decode("utf-8", "replace").split("\n"):
@@ -233,14 +211,12 @@ def _parse(record: str) -> FileStatus:
     kind, _, rest = record.partition(" ")
     if kind == "1":
         code, _, _, _, _, head, staged, path = rest.split(" ", 7)
-        return FileStatus(path, code, _digest(head), None if code == ".A" else _digest(staged))
+        # Zeros are no digest.
+        before, after = (digest if digest.strip("0") else None for digest in (head, staged))
+        return FileStatus(path, code, before, None if code == ".A" else after)
     if kind == "u":
         return FileStatus(rest.split(" ", 9)[9], "u")
     return FileStatus(rest, kind, is_untracked=kind == "?")
-
-
-def _digest(printed: str) -> str | None:
-    return printed if printed.strip("0") else None
 
 
 # Where git itself looks; a rebase stops with the files of a merge or of a cherry-pick beside its own.

@@ -55,7 +55,12 @@ class SideTree:
         """
         top = self._repository.top
         has_merges = bool(run(top, "rev-list", "--merges", "--max-count=1", f"{onto}..{commit}").strip())
-        folder = self._at(commit)
+        folder = self._folder
+        if not self._is_made:
+            self._make(commit)
+        elif self._commit() != commit:
+            _must(folder, "update-ref", "--no-deref", "HEAD", commit)
+            _must(folder, *_SPARSE, "read-tree", "-m", "-u", "HEAD")
         options = ("--quiet", "--merge", "--empty=drop", *(("--rebase-merges",) if has_merges else ()))
         done = talk(folder, *_SETTINGS, "rebase", *options, onto)
         if done.returncode == 0:
@@ -65,23 +70,12 @@ class SideTree:
             raise GitError(f"git cannot rebase: {words_of(done)}")
         return RebaseResult(commit, tuple(sorted(unmerged)))
 
-    def _at(self, commit: str) -> Path:
-        """Return the folder, with a commit checked out."""
-        folder = self._folder
-        if not self._is_made:
-            self._make(commit)
-        elif self._commit() != commit:
-            _must(folder, "update-ref", "--no-deref", "HEAD", commit)
-            _must(folder, *_SPARSE, "read-tree", "-m", "-u", "HEAD")
-        return folder
-
     def _make(self, commit: str) -> None:
         folder = self._folder
         make_folder(folder.parent)
         self._is_made = True
-        _must(
-            self._repository.top, "worktree", "add", "--quiet", "--no-checkout", "--detach", "--", str(folder), commit
-        )
+        add = ("worktree", "add", "--quiet", "--no-checkout", "--detach", "--")
+        _must(self._repository.top, *add, str(folder), commit)
         info = self._own() / "info"
         info.mkdir(exist_ok=True)
         (info / "sparse-checkout").write_bytes(b"!/*\n")
@@ -140,7 +134,7 @@ def _move(repository: Repository, ref: str, old: str, new: str) -> bool:
     try:
         make_folder(copy.parent)
         shutil.copy2(repository.git_dir / "index", copy)
-        if _commit_of(repository, ref) != old:
+        if run(repository.top, "rev-parse", "--verify", "--quiet", ref, ok=(0, 1)).decode().strip() != old:
             return False
         _change_files(repository, copy, old, new)
         try:
@@ -154,10 +148,6 @@ def _move(repository: Repository, ref: str, old: str, new: str) -> bool:
         for path in (copy, lock):
             with suppress(OSError):
                 path.unlink()
-
-
-def _commit_of(repository: Repository, ref: str) -> str:
-    return run(repository.top, "rev-parse", "--verify", "--quiet", ref, ok=(0, 1)).decode().strip()
 
 
 _NAMED = re.compile(r"Entry '(.+?)'|file '(.+?)'")
@@ -197,34 +187,26 @@ class Upstream(Struct, frozen=True):
 
 
 def find_upstream(repository: Repository) -> Upstream:
-    """Return what the branch at hand follows; raises UsageError, with what to type, where it follows nothing."""
+    """Return what the current branch follows; raises UsageError, with what to type, where it follows nothing."""
     head = run(repository.top, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).decode("utf-8", "surrogateescape").strip()
     if not head:
         raise UsageError("no branch is checked out (detached HEAD); type `git switch BRANCH` first")
     branch = head.removeprefix("refs/heads/")
     form = "--format=%(refname)%00%(upstream)%00%(upstream:remotename)%00%(upstream:remoteref)"
     lines = run(repository.top, "for-each-ref", form, head).decode("utf-8", "surrogateescape").splitlines()
-    # A branch whose name is a folder of other branches' names is told beside them.
+    # If the branch's name is a folder of other branches, they are listed, too.
     parts = next((line.split("\0") for line in lines if line.startswith(f"{head}\0")), None)
     if parts is None:
         raise UsageError(f"nothing is committed on `{branch}` yet; commit first")
-    if not parts[1] and not run(repository.top, "remote").strip():
-        add = "git remote add origin URL"
-        raise UsageError(f"`{branch}` has nowhere to go; type `{add}`, then `{_push(branch)}`, once")
-    return _checked(branch, *parts[1:])
-
-
-def _push(branch: str) -> str:
-    return f"git push -u origin {branch}"
-
-
-def _checked(branch: str, tracking: str, remote: str, ref: str) -> Upstream:
-    push = f"`{_push(branch)}`"
+    _, tracking, remote, ref = parts
+    push = f"`git push -u origin {branch}`"
+    if not tracking and not run(repository.top, "remote").strip():
+        raise UsageError(f"`{branch}` has nowhere to go; type `git remote add origin URL`, then {push}, once")
     if not tracking or not ref:
         raise UsageError(f"`{branch}` follows no branch of another repository; type {push} once")
     if remote == ".":
         raise UsageError(f"`{branch}` follows a branch of this repository; type {push} once")
-    if ref != f"refs/heads/{branch}":
+    if ref != head:
         other = tracking.removeprefix("refs/remotes/")
         hint = f"to share it under its own name type `git push -u {remote} {branch}`"
         raise UsageError(f"`{branch}` follows `{other}`, a branch of another name; {hint}")
@@ -237,15 +219,8 @@ def fetch_upstream(repository: Repository, upstream: Upstream) -> tuple[str, str
     Raises GitError, of which ShallowHistoryError and NoCommonAncestorError are two.
     """
     # Nobody should wait for the tidying that a fetch may set off.
-    arguments = (
-        "--no-auto-maintenance",
-        "--quiet",
-        "--no-recurse-submodules",
-        "--",
-        upstream.remote,
-        f"+{upstream.ref}:{upstream.tracking}",
-    )
-    done = talk(repository.top, "fetch", *arguments)
+    options = ("--no-auto-maintenance", "--quiet", "--no-recurse-submodules")
+    done = talk(repository.top, "fetch", *options, "--", upstream.remote, f"+{upstream.ref}:{upstream.tracking}")
     if done.returncode:
         hint = f"`git fetch {upstream.remote}` shows more, and asks for a password where one is needed"
         raise GitError(f"`{upstream.remote}` cannot be asked: {words_of(done)}; {hint}")
