@@ -1,4 +1,4 @@
-"""What a merge left to be decided: files that git holds unmerged, marks in a file, an entry with two successors."""
+"""Find the conflicts that a merge left: unmerged files, conflict markers, and entries with two successors."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from mdmem.change.successors import successors_of
 from mdmem.markdown.merge import ConflictSide, has_hunks, labels_of, take_side
 from mdmem.markdown.parse import parse_document
+from mdmem.model.entry import Entry, Status
 from mdmem.store.catalog import Catalog, interpret
 from mdmem.store.catalog.links import EdgeKind, classify
 from mdmem.store.git import list_staged
@@ -20,17 +20,25 @@ from mdmem.store.workspace.workspace import Workspace
 
 
 class ConflictKind(StrEnum):
-    """How two sides stand against each other."""
+    """The cause of a conflict."""
 
     CONTENT = "both sides changed it"
     ADDED = "both sides added it"
     OURS_DELETED = "ours deleted it, theirs changed it"
     THEIRS_DELETED = "theirs deleted it, ours changed it"
-    SUCCESSORS = "two entries replaced it"
+    SUCCESSORS = "two entries supersede it"
+
+
+# By the stages of a file in git's index: 1 is the base, 2 ours, 3 theirs.
+_KINDS = {
+    frozenset({2, 3}): ConflictKind.ADDED,
+    frozenset({1, 3}): ConflictKind.OURS_DELETED,
+    frozenset({1, 2}): ConflictKind.THEIRS_DELETED,
+}
 
 
 class FieldSides(Struct, frozen=True):
-    """One field as each side has it; of the body only that it differs."""
+    """The values of a field, or the body, on both sides."""
 
     name: str
     ours: Any
@@ -38,7 +46,7 @@ class FieldSides(Struct, frozen=True):
 
 
 class SuccessorSide(Struct, frozen=True, kw_only=True):
-    """An entry that replaced another, and the side that says so, where one does."""
+    """An entry that supersedes the one in conflict, and the side that says so if only one does."""
 
     address: str
     title: str
@@ -48,14 +56,14 @@ class SuccessorSide(Struct, frozen=True, kw_only=True):
 
 
 class Resolution(Struct, frozen=True):
-    """One way out: what it does, and what to type."""
+    """A choice: its effect, and the command to type."""
 
     does: str
     command: str
 
 
 class MergeConflict(Struct, frozen=True, kw_only=True):
-    """One thing to be decided: what each side says, and what the choices are."""
+    """A conflict: both sides, and the choices."""
 
     path: str
     kind: ConflictKind
@@ -66,12 +74,12 @@ class MergeConflict(Struct, frozen=True, kw_only=True):
 
     @property
     def address(self) -> str:
-        """Return the path without its ending."""
+        """Return the path without its extension."""
         return self.path.removesuffix(".md")
 
 
 class MergeConflicts(Struct, frozen=True):
-    """Everything to be decided, by path; `operation` is git's word for what is going on, `then` what ends it."""
+    """All conflicts by path, git's name for the current operation, and the commands that complete it."""
 
     found: tuple[MergeConflict, ...]
     operation: str | None = None
@@ -79,56 +87,63 @@ class MergeConflicts(Struct, frozen=True):
 
 
 def find_conflicts(workspace: Workspace) -> MergeConflicts:
-    """Return what a merge left to be decided in the files as they are on disk."""
-    unmerged = _unmerged(workspace)
+    """Return the conflicts in the files on disk."""
+    unmerged = _list_unmerged(workspace)
     marked = {one.place.path for one in workspace.catalog.findings if one.code == "merge-marker"}
     paths = sorted(unmerged.keys() | marked)
-    found = [_of_file(workspace, path, unmerged.get(path, frozenset())) for path in paths]
-    forked = {edge.old for edge in classify(workspace.catalog) if edge.kind is EdgeKind.TWO_SUCCESSORS}
-    found += [_of_fork(workspace.catalog, old) for old in sorted(forked) if f"{old}.md" not in paths]
+    found = [_conflict_of_file(workspace, path, unmerged.get(path, frozenset())) for path in paths]
+    split = {edge.old for edge in classify(workspace.catalog) if edge.kind is EdgeKind.TWO_SUCCESSORS}
+    for old in sorted(split):
+        if f"{old}.md" not in paths:
+            successors = _successors(workspace.catalog, old)
+            choices = tuple(_choices_of_successors(old, successors))
+            found.append(
+                MergeConflict(path=f"{old}.md", kind=ConflictKind.SUCCESSORS, successors=successors, choices=choices)
+            )
     repository = workspace.location.repository
     operation = state_of(repository) if repository is not None else None
-    changed = _half_decided(workspace) if operation is not None else ()
-    # A choice writes successors, too; to stage one that it left as it was changes nothing.
+    unstaged = _list_unstaged(workspace) if operation is not None else ()
+    # A choice writes successors, too. To stage one that did not change has no effect.
     touched = {f"{side.address}.md" for one in found for side in one.successors}
-    steps = ending(workspace, sorted({*paths, *changed, *touched}))
+    steps = completing_commands(workspace, sorted({*paths, *unstaged, *touched}))
     return MergeConflicts(tuple(sorted(found, key=lambda one: one.path)), operation, steps)
 
 
 def left_to_stage(workspace: Workspace) -> str | None:
-    """Return what stages the rest of what was decided in a merge, None where nothing is left, or there is no merge."""
+    """Return the command that stages the files resolved in the current merge; None if there are none."""
     repository = workspace.location.repository
     if repository is None or state_of(repository) is None:
         return None
-    paths = sorted(_half_decided(workspace))
-    return ending(workspace, paths)[0] if paths else None
+    paths = sorted(_list_unstaged(workspace))
+    return completing_commands(workspace, paths)[0] if paths else None
 
 
-def _half_decided(workspace: Workspace) -> Iterator[str]:
-    """Yield the files of chains that differ from git's index: a choice writes successors that git merged by itself."""
-    repository, under = workspace.location.repository, workspace.location.under
-    if repository is None:
-        return
-    prefix = f"{under}/" if under else ""
-    linked = (one for one in workspace.catalog.entries.values() if one.supersedes or one.superseded_by)
-    for one in list_file_status(repository, [f"{prefix}{entry.path}" for entry in linked]):
-        if not one.is_untracked and one.code[-1] != ".":
-            yield one.path.removeprefix(prefix)
-
-
-def ending(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
-    """Return what to type once files are decided, so that git goes on."""
+def completing_commands(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the commands that stage some files and let git continue; none outside a merge."""
     repository = workspace.location.repository
     operation = state_of(repository) if repository is not None else None
     if operation is None or repository is None:
         return ()
     files = " ".join(shlex.quote(str((workspace.location.root / path).relative_to(repository.top))) for path in paths)
-    step = f"git -C {shlex.quote(str(repository.top))} add" if workspace.cwd != repository.top else "git add"
-    return (*([f"{step} {files}"] if files else []), f"git {operation} --continue")
+    add = f"git -C {shlex.quote(str(repository.top))} add" if workspace.cwd != repository.top else "git add"
+    return (*([f"{add} {files}"] if files else []), f"git {operation} --continue")
 
 
-def _unmerged(workspace: Workspace) -> dict[str, frozenset[int]]:
-    """Return the files that git's index holds unmerged, by path from the root, with the stages that are there."""
+def successors_of(catalog: Catalog, old: str) -> tuple[str, ...]:
+    """Return the entries that supersede another by either end of the link, without drafts and abandoned ones."""
+    named = set(catalog.entries[old].superseded_by) if old in catalog.entries else set()
+    claiming = {one.address for one in catalog.entries.values() if old in one.supersedes}
+
+    def counts(entry: Entry) -> bool:
+        is_abandoned = entry.status is Status.DEPRECATED and not entry.superseded_by and entry.address not in named
+        return entry.status is not Status.DRAFT and not is_abandoned
+
+    found = (one for one in named | claiming if one in catalog.entries)
+    return tuple(sorted(one for one in found if counts(catalog.entries[one])))
+
+
+def _list_unmerged(workspace: Workspace) -> dict[str, frozenset[int]]:
+    """Return the unmerged files in git's index with their stages, by path from the root."""
     repository, under = workspace.location.repository, workspace.location.under
     if repository is None:
         return {}
@@ -140,41 +155,50 @@ def _unmerged(workspace: Workspace) -> dict[str, frozenset[int]]:
     return {path: frozenset(stages) for path, stages in found.items()}
 
 
-_KINDS = {
-    frozenset({2, 3}): ConflictKind.ADDED,
-    frozenset({1, 3}): ConflictKind.OURS_DELETED,
-    frozenset({1, 2}): ConflictKind.THEIRS_DELETED,
-}
+def _list_unstaged(workspace: Workspace) -> Iterator[str]:
+    """Yield the files of chains that differ from git's index: a choice may write files that git merged by itself."""
+    repository, under = workspace.location.repository, workspace.location.under
+    if repository is None:
+        return
+    prefix = f"{under}/" if under else ""
+    linked = (one for one in workspace.catalog.entries.values() if one.supersedes or one.superseded_by)
+    for one in list_file_status(repository, [f"{prefix}{entry.path}" for entry in linked]):
+        if not one.is_untracked and one.code[-1] != ".":
+            yield one.path.removeprefix(prefix)
 
 
-def _of_file(workspace: Workspace, path: str, stages: frozenset[int]) -> MergeConflict:
+def _conflict_of_file(workspace: Workspace, path: str, stages: frozenset[int]) -> MergeConflict:
     kind = _KINDS.get(stages, ConflictKind.CONTENT)
+    whole = tuple(_choices_of_whole_file(workspace, path))
     if kind in (ConflictKind.OURS_DELETED, ConflictKind.THEIRS_DELETED):
-        return MergeConflict(path=path, kind=kind, choices=tuple(_of_whole(workspace, path)))
+        return MergeConflict(path=path, kind=kind, choices=whole)
     content = workspace.bytes_of(path) or b""
-    fields = tuple(_differing(path, content))
-    successors = _successors(workspace.catalog, path, fields)
-    is_forked = len(successors) > 1 and not _is_declared(path, content, successors)
-    choices = _of_successors(path.removesuffix(".md"), successors) if is_forked else _of_content(path)
+    address = path.removesuffix(".md")
+    fields = tuple(_differing_fields(path, content))
+    successors = _successors(workspace.catalog, address, fields)
+    if len(successors) > 1 and not _is_declared_split(path, content, successors):
+        kind, choices = ConflictKind.SUCCESSORS, tuple(_choices_of_successors(address, successors))
+    else:
+        successors = ()
+        choices = tuple(Resolution(f"keep {side}", f"mdmem resolve {address} --take {side}") for side in ConflictSide)
     return MergeConflict(
         path=path,
-        kind=ConflictKind.SUCCESSORS if is_forked else kind,
+        kind=kind,
         labels=labels_of(content) or ("ours", "theirs"),
         fields=fields,
-        successors=successors if is_forked else (),
-        choices=tuple(choices if has_hunks(content) else _of_whole(workspace, path)),
+        successors=successors,
+        choices=choices if has_hunks(content) else whole,
     )
 
 
-def _is_declared(path: str, content: bytes, successors: Sequence[SuccessorSide]) -> bool:
+def _is_declared_split(path: str, content: bytes, successors: Sequence[SuccessorSide]) -> bool:
     """Say whether both sides declare a split into all successors."""
     addresses = {one.address for one in successors}
     stated = [interpret(parse_document(path, take_side(content, side))).entry for side in ConflictSide]
     return all(entry is not None and entry.declares_split(addresses) for entry in stated)
 
 
-def _differing(path: str, content: bytes) -> Iterator[FieldSides]:
-    """Yield what differs between a file with our side of every conflict and with theirs."""
+def _differing_fields(path: str, content: bytes) -> Iterator[FieldSides]:
     ours, theirs = (parse_document(path, take_side(content, side)) for side in ConflictSide)
     mine: Mapping[str, Any] = ours.fields or {}
     other: Mapping[str, Any] = theirs.fields or {}
@@ -185,17 +209,23 @@ def _differing(path: str, content: bytes) -> Iterator[FieldSides]:
         yield FieldSides("body", ours.body.strip(), theirs.body.strip())
 
 
-def _successors(catalog: Catalog, path: str, fields: Sequence[FieldSides] = ()) -> tuple[SuccessorSide, ...]:
-    said = next((one for one in fields if one.name == "superseded_by"), None)
-    sides = dict.fromkeys(_links(said.ours), ConflictSide.OURS) if said else {}
-    sides |= {link: ConflictSide.THEIRS for link in _links(said.theirs) if link not in sides} if said else {}
-    addresses = {*successors_of(catalog, path.removesuffix(".md")), *(one for one in sides if one in catalog.entries)}
-    entries = [catalog.entries[address] for address in sorted(addresses)]
+def _successors(catalog: Catalog, old: str, fields: Sequence[FieldSides] = ()) -> tuple[SuccessorSide, ...]:
+    """Return the successors of an entry, each with the side that has it in `superseded_by`."""
+    side_of: dict[str, ConflictSide] = {}
+    for one in fields:
+        if one.name == "superseded_by":
+            side_of |= dict.fromkeys(_links(one.theirs), ConflictSide.THEIRS)
+            side_of |= dict.fromkeys(_links(one.ours), ConflictSide.OURS)
+    addresses = {*successors_of(catalog, old), *(one for one in side_of if one in catalog.entries)}
     return tuple(
         SuccessorSide(
-            address=one.address, title=one.title, status=one.status, reason=one.reason, side=sides.get(one.address)
+            address=address,
+            title=catalog.entries[address].title,
+            status=catalog.entries[address].status,
+            reason=catalog.entries[address].reason,
+            side=side_of.get(address),
         )
-        for one in entries
+        for address in sorted(addresses)
     )
 
 
@@ -203,37 +233,23 @@ def _links(value: Any) -> list[str]:
     return [str(link) for link in value] if isinstance(value, list) else [str(value)] if value else []
 
 
-def _of_fork(catalog: Catalog, old: str) -> MergeConflict:
-    successors = _successors(catalog, f"{old}.md")
-    return MergeConflict(
-        path=f"{old}.md",
-        kind=ConflictKind.SUCCESSORS,
-        successors=successors,
-        choices=tuple(_of_successors(old, successors)),
-    )
-
-
-def _of_content(path: str) -> Iterator[Resolution]:
-    for side in ConflictSide:
-        yield Resolution(f"what {side} says holds", f"mdmem resolve {path.removesuffix('.md')} --take {side}")
-
-
-def _of_whole(workspace: Workspace, path: str) -> Iterator[Resolution]:
+def _choices_of_whole_file(workspace: Workspace, path: str) -> Iterator[Resolution]:
     repository = workspace.location.repository
     top = repository.top if repository is not None else workspace.location.root
     file = shlex.quote(str((workspace.location.root / path).relative_to(top)))
-    yield Resolution("the file stays as it is on disk", f"git add {file}")
-    yield Resolution("the entry goes", f"git rm {file}")
+    yield Resolution("keep the file as it is on disk", f"git add {file}")
+    yield Resolution("delete the entry", f"git rm {file}")
 
 
-def _of_successors(old: str, successors: Sequence[SuccessorSide]) -> Iterator[Resolution]:
+def _choices_of_successors(old: str, successors: Sequence[SuccessorSide]) -> Iterator[Resolution]:
+    command = f"mdmem resolve {old}"
     names = [one.address for one in successors]
     for one in names:
-        others = " and ".join(other for other in names if other != one)
-        yield Resolution(f"{one} replaced it; {others} is given up", f"mdmem resolve {old} --take {one} --reason TEXT")
-    for one in names if len(names) == 2 else ():
-        other = next(name for name in names if name != one)
+        others = [other for other in names if other != one]
+        verb = "is" if len(others) == 1 else "are"
         yield Resolution(
-            f"{one} replaced it, and {other} replaces that: {other} holds", f"mdmem resolve {old} --behind {one}"
+            f"{one} supersedes it; {' and '.join(others)} {verb} deprecated", f"{command} --take {one} --reason TEXT"
         )
-    yield Resolution("each of them holds, for a part of it", f"mdmem resolve {old} --split --reason TEXT")
+    for one, other in (names, names[::-1]) if len(names) == 2 else ():
+        yield Resolution(f"{one} supersedes it, then {other} supersedes {one}", f"{command} --behind {one}")
+    yield Resolution("all of them supersede it, each for a part", f"{command} --split --reason TEXT")

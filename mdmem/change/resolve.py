@@ -1,30 +1,33 @@
-"""Deciding what a merge left open: the marks of one file, and the entries that its successors are."""
+"""Resolve a conflict that a merge left: take a side of a file, or choose among the successors of an entry."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import date
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.change.conflicts import ConflictKind, MergeConflict, ending, find_conflicts
-from mdmem.change.successors import chain, keep_one, split
+from mdmem.change.conflicts import ConflictKind, MergeConflict, completing_commands, find_conflicts, successors_of
+from mdmem.checks.case import written_links
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.markdown.merge import ConflictSide, has_hunks, take_side
-from mdmem.store.catalog import Catalog
+from mdmem.model.entry import Entry, Status
+from mdmem.store.catalog import Catalog, full_address
 from mdmem.store.git.status import state_of
 from mdmem.store.tree import OverlaidTree
 from mdmem.store.workspace.addresses import find_by_handle, from_root, resolve_name
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
+from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, patched
+from mdmem.write.supersede import listed, refuse_unfit
 from mdmem.write.write import WriteOptions, WriteResult, write
 
-# What two successors of one entry make different in its own front matter.
-_OF_SUCCESSION = frozenset({"superseded_by", "status", "deprecated_at", "deprecated_reason"})
+# The fields in which two supersessions of one entry differ.
+_SUPERSESSION_FIELDS = frozenset({"superseded_by", "status", "deprecated_at", "deprecated_reason"})
 
 
 class ResolveRequest(Struct, frozen=True, kw_only=True):
-    """How something is to be decided: a side or a successor that stays, one that comes first, or all of them."""
+    """The choice: a side or successor to take, a successor that another one supersedes in turn, or a split."""
 
     take: str | None = None
     behind: str | None = None
@@ -33,133 +36,190 @@ class ResolveRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def side(self) -> ConflictSide | None:
-        """Return the side that is taken, None where something else is."""
+        """Return the side to take, None for another choice."""
         return ConflictSide(self.take) if self.take in tuple(ConflictSide) else None
 
 
 def find_conflict(workspace: Workspace, name: str) -> MergeConflict:
-    """Return what is to be decided about an entry; raises NotFoundError where nothing is."""
+    """Return the conflict of an entry; raises NotFoundError and UsageError."""
     found = find_conflicts(workspace).found
     plain = from_root(workspace, name)
-    meant = [one for one in found if one.address == plain] or [
-        one for one in found if one.address.endswith(f"/{plain}")
-    ]
+    meant = [one for one in found if one.address == plain]
+    meant = meant or [one for one in found if one.address.endswith(f"/{plain}")]
     if not meant:
-        handled = find_by_handle(workspace, plain)
-        meant = [one for one in found if one.address in handled]
+        by_handle = find_by_handle(workspace, plain)
+        meant = [one for one in found if one.address in by_handle]
     if len(meant) == 1:
         return meant[0]
-    listed = ", ".join(one.address for one in meant or found)
+    names = ", ".join(one.address for one in meant or found)
     if meant:
-        raise UsageError(f"`{name}` means several: {listed}; write one of them in full")
-    raise NotFoundError(f"nothing is to be decided about `{name}`" + (f"; there is {listed}" if listed else ""))
+        raise UsageError(f"`{name}` means several: {names}; write one of them in full")
+    raise NotFoundError(f"`{name}` has no conflict" + (f"; these have: {names}" if names else ""))
 
 
 def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: WriteOptions) -> WriteResult:
-    """Decide one conflict and write what follows from it; git is told nothing, `remarks` say what to type.
+    """Resolve one conflict on disk; the remarks say what to type for git.
 
     Raises NotFoundError, UsageError and what `write` raises.
     """
     conflict = find_conflict(workspace, name)
     if conflict.kind in (ConflictKind.OURS_DELETED, ConflictKind.THEIRS_DELETED):
-        help_ = " or ".join(f"`{one.command}`" for one in conflict.choices)
-        raise UsageError(f"{conflict.kind}: {conflict.path}; type {help_}")
+        commands = " or ".join(f"`{one.command}`" for one in conflict.choices)
+        raise UsageError(f"{conflict.kind}: {conflict.path}; type {commands}")
     before = workspace.bytes_of(conflict.path)
     if before is None:
-        raise NotFoundError(f"{conflict.path} cannot be read; `git checkout -m` brings it back")
+        raise NotFoundError(f"{conflict.path} cannot be read; `git checkout -m` restores it")
     change_set = _change_set(workspace, conflict, request, before)
-    written = write(workspace, lambda _: change_set, _options(workspace, options))
-    remarks = (*written.remarks, *_next(workspace, written, conflict))
-    # Nobody reads fields out of a file with marks in it: what changed is told from our side of them.
-    shown = written.changes if written.is_dry else tuple(map(_unmarked, written.changes))
-    return replace(written, remarks=remarks, changes=shown)
+    repository = workspace.location.repository
+    if repository is not None and state_of(repository) is not None and options.commit is None:
+        # git makes the commit of a merge itself.
+        options = replace(options, commit=False)
+    written = write(workspace, lambda _: change_set, options)
+    remarks = (*written.remarks, *_next_steps(workspace, written, conflict))
+    if written.is_dry:
+        return replace(written, remarks=remarks)
+    # The fields of a file with markers cannot be read, so changes are shown against our side.
+    changes = (
+        replace(one, before=take_side(one.before, ConflictSide.OURS)) if one.before is not None else one
+        for one in written.changes
+    )
+    return replace(written, remarks=remarks, changes=tuple(changes))
 
 
-def _unmarked(change: Change) -> Change:
-    return replace(change, before=take_side(change.before, ConflictSide.OURS)) if change.before is not None else change
-
-
-def _next(workspace: Workspace, written: WriteResult, decided: MergeConflict) -> Iterator[str]:
-    """Yield what to type next; git goes on when nothing else is left."""
-    left = [one for one in find_conflicts(workspace).found if one.path != decided.path]
-    steps = ending(workspace, sorted({change.to for change in written.changes}))
+def _next_steps(workspace: Workspace, written: WriteResult, resolved: MergeConflict) -> Iterator[str]:
+    left = [one for one in find_conflicts(workspace).found if one.path != resolved.path]
+    steps = completing_commands(workspace, sorted({change.to for change in written.changes}))
     yield from (f"then: {one}" for one in (steps[:-1] if left else steps))
     if left:
-        yield f"{len(left)} more to be decided: `mdmem resolve`"
-
-
-def _options(workspace: Workspace, options: WriteOptions) -> WriteOptions:
-    """Leave the commit to git while it waits for one, whatever the settings say."""
-    repository = workspace.location.repository
-    is_waiting = repository is not None and state_of(repository) is not None
-    return replace(options, commit=False) if is_waiting and options.commit is None else options
+        yield f"{len(left)} more to resolve: `mdmem resolve`"
 
 
 def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveRequest, before: bytes) -> ChangeSet:
-    if request.side is not None and not has_hunks(before):
-        raise UsageError(
-            f"{conflict.path} holds no marks of a conflict, so there is no {request.side}; name a successor"
-        )
+    path, side = conflict.path, request.side
+    if side is not None and not has_hunks(before):
+        raise UsageError(f"{path} has no conflict markers, so there is no {side}; name a successor")
     if len(conflict.successors) < 2:
-        return _by_side(conflict, request, before)
-    if request.side is None:
+        if side is None:
+            raise UsageError(f"the sides of {path} are `ours` and `theirs`; type `--take ours` or `--take theirs`")
+        change = Change(path, path, before, take_side(before, side))
+        return ChangeSet((change,), actions=(WriteAction(Verb.UPDATE, conflict.address),))
+    if side is None:
         behind = resolve_name(workspace, request.behind) if request.behind is not None else None
         take = resolve_name(workspace, request.take) if request.take is not None else None
         request = replace(request, behind=behind, take=take)
-        _refuse_more(conflict)
-    side = request.side or _side_of(conflict, request)
+        if more := [f"`{one.name}`" for one in conflict.fields if one.name not in _SUPERSESSION_FIELDS]:
+            raise UsageError(
+                f"the sides of {path} differ in {' and '.join(more)}, too; edit that first, or `--take` a side"
+            )
+        chosen = request.take or request.behind or ""
+        sides = (one.side for one in conflict.successors if one.address.endswith(chosen) and one.side)
+        side = next(sides, ConflictSide.OURS)
     after = take_side(before, side)
-    overlaid = OverlaidTree(workspace.tree).with_changes({conflict.path: after}, ())
-    catalog = workspace.over(overlaid).catalog
-    change_set = _of_successors(workspace, catalog, conflict, request)
-    changes = _from(change_set.changes, Change(conflict.path, conflict.path, before, after))
-    return replace(change_set, changes=changes)
-
-
-def _by_side(conflict: MergeConflict, request: ResolveRequest, before: bytes) -> ChangeSet:
-    if request.side is None:
-        raise UsageError(f"the sides of {conflict.path} are `ours` and `theirs`; type `--take ours` or `--take theirs`")
-    change = Change(conflict.path, conflict.path, before, take_side(before, request.side))
-    return ChangeSet((change,), actions=(WriteAction(Verb.UPDATE, conflict.address),))
-
-
-def _side_of(conflict: MergeConflict, request: ResolveRequest) -> ConflictSide:
-    """Return the side that names the successor which is named; either where none does."""
-    named = request.take or request.behind or ""
-    sides = [one.side for one in conflict.successors if one.address.endswith(named) and one.side]
-    return sides[0] if sides else ConflictSide.OURS
-
-
-def _refuse_more(conflict: MergeConflict) -> None:
-    """Raise where a choice of successors would decide something else in passing."""
-    more = [one.name for one in conflict.fields if one.name not in _OF_SUCCESSION]
-    if more:
-        listed = " and ".join(f"`{name}`" for name in more)
-        raise UsageError(f"the sides of {conflict.path} differ in {listed}, too; edit that first, or `--take` a side")
-
-
-def _of_successors(
-    workspace: Workspace, catalog: Catalog, conflict: MergeConflict, request: ResolveRequest
-) -> ChangeSet:
-    old, today = conflict.address, workspace.today
-    if request.split:
-        return split(catalog, old, reason=request.reason, today=today)
-    if request.behind is not None:
-        return chain(catalog, old, first=request.behind, today=today)
-    if request.side is not None:
-        stays = [one.address for one in conflict.successors if one.side is request.side]
-        if len(stays) != 1:
-            raise UsageError(f"{request.side} names {len(stays)} successors of {old}; name the one that stays")
-        return keep_one(catalog, old, stays=stays[0], reason=request.reason, today=today)
-    return keep_one(catalog, old, stays=request.take or "", reason=request.reason, today=today)
-
-
-def _from(changes: Sequence[Change], decided: Change) -> tuple[Change, ...]:
-    """Return changes that start from the file with its marks instead of from the decided one."""
-    kept = [
-        replace(one, before=decided.before) if one.path == decided.path else one
-        for one in changes
-        if one.before != one.after or one.path == decided.path
+    overlaid = OverlaidTree(workspace.tree).with_changes({path: after}, ())
+    change_set = _choose_successor(workspace.over(overlaid).catalog, conflict, request, workspace.today)
+    # The changes start from the file with its markers.
+    changes = [
+        replace(one, before=before) if one.path == path else one
+        for one in change_set.changes
+        if one.before != one.after or one.path == path
     ]
-    is_in = any(one.path == decided.path for one in kept)
-    return (*kept, *([] if is_in else [decided]))
+    if all(one.path != path for one in changes):
+        changes.append(Change(path, path, before, after))
+    return replace(change_set, changes=tuple(changes))
+
+
+def _choose_successor(catalog: Catalog, conflict: MergeConflict, request: ResolveRequest, today: date) -> ChangeSet:
+    old = conflict.address
+    if request.split:
+        return _split(catalog, old, reason=request.reason, today=today)
+    if request.behind is not None:
+        return _chain(catalog, old, first=request.behind, today=today)
+    stays = request.take or ""
+    if request.side is not None:
+        named = [one.address for one in conflict.successors if one.side is request.side]
+        if len(named) != 1:
+            raise UsageError(f"{request.side} has {len(named)} successors of {old}; name the one to keep")
+        stays = named[0]
+    return _keep_one(catalog, old, stays=stays, reason=request.reason, today=today)
+
+
+def _keep_one(catalog: Catalog, old: str, *, stays: str, reason: str, today: date) -> ChangeSet:
+    """Return the changes that keep one successor of an entry and deprecate the others."""
+    others = [one for one in _require_successor(catalog, old, stays) if one != stays]
+    why = _require_reason(reason) if others else ""
+    changes = [_claim(catalog, old, stays), _end(catalog, old, [stays], today=today)]
+    for one in others:
+        values: dict[str, Value] = {"deprecated_reason": why, **_deprecation(catalog.entries[one], today)}
+        changes.append(patched(catalog, f"{one}.md", values))
+    actions = (WriteAction(Verb.SUPERSEDE, old, stays), *(WriteAction(Verb.DEPRECATE, one) for one in others))
+    return ChangeSet(tuple(changes), actions=actions, supersedes=(old,), reason=why or None)
+
+
+def _chain(catalog: Catalog, old: str, *, first: str, today: date) -> ChangeSet:
+    """Return the changes with which one successor supersedes the entry, and the other one supersedes that."""
+    others = [one for one in _require_successor(catalog, old, first) if one != first]
+    if len(others) != 1:
+        many = f"{listed(others)} would all supersede it" if others else "no other one could supersede it"
+        raise UsageError(f"{first} supersedes {old}, and {many}; `mdmem supersede` replaces one at a time")
+    then = catalog.entries[others[0]]
+    if then.status is Status.DEPRECATED:
+        raise UsageError(f"{then.address} is deprecated, so it cannot supersede anything; take the other one")
+    refuse_unfit(catalog, catalog.entries[first], then, instead="nothing was written: `mdmem why {head}` shows it")
+    written = written_links(catalog.document(then.path), "supersedes")
+    links = [link for link in written if full_address(link, then.address, catalog.addresses) != old]
+    changes = (
+        patched(catalog, then.path, {"supersedes": [*links, first]}),
+        _claim(catalog, old, first, {"superseded_by": [then.address], **_deprecation(catalog.entries[first], today)}),
+        _end(catalog, old, [first], today=today),
+    )
+    return ChangeSet(
+        changes,
+        actions=(WriteAction(Verb.SUPERSEDE, first, then.address),),
+        supersedes=(old, first),
+        reason=then.reason,
+        remarks=(f"{then.address} is current now",),
+    )
+
+
+def _split(catalog: Catalog, old: str, *, reason: str, today: date) -> ChangeSet:
+    """Return the changes with which every successor of an entry supersedes a part of it."""
+    successors, why = successors_of(catalog, old), _require_reason(reason)
+    if len(successors) < 2:
+        raise UsageError(f"{old} has {len(successors)} successors, so there is nothing to split")
+    changes = [_claim(catalog, old, one) for one in successors]
+    changes.append(_end(catalog, old, successors, {"deprecated_reason": why}, today=today))
+    return ChangeSet(tuple(changes), actions=(WriteAction(Verb.UPDATE, old),), supersedes=(old,), reason=why)
+
+
+def _require_successor(catalog: Catalog, old: str, one: str) -> tuple[str, ...]:
+    successors = successors_of(catalog, old)
+    if one not in successors:
+        named = f"; {listed(successors)} did" if successors else ""
+        raise UsageError(f"{one} did not supersede {old}{named}")
+    return successors
+
+
+def _require_reason(reason: str) -> str:
+    if not reason.strip():
+        raise UsageError("say why: --reason TEXT")
+    return " ".join(reason.split())
+
+
+def _deprecation(entry: Entry, today: date) -> dict[str, Value]:
+    if entry.status is Status.DEPRECATED:
+        return {}
+    return {"status": Status.DEPRECATED.value, "deprecated_at": today.isoformat()}
+
+
+def _claim(catalog: Catalog, old: str, new: str, more: dict[str, Value] | None = None) -> Change:
+    """Return the change that adds the superseded entry to a successor, with more values."""
+    entry = catalog.entries[new]
+    values: dict[str, Value] = {}
+    if old not in entry.supersedes:
+        values["supersedes"] = [*written_links(catalog.document(entry.path), "supersedes"), old]
+    return patched(catalog, entry.path, values | (more or {}))
+
+
+def _end(catalog: Catalog, old: str, by: Sequence[str], more: dict[str, Value] | None = None, *, today: date) -> Change:
+    entry = catalog.entries[old]
+    return patched(catalog, entry.path, {"superseded_by": list(by), **_deprecation(entry, today), **(more or {})})

@@ -1,4 +1,4 @@
-"""The commands for reviews and upkeep: diff, resolve and hygiene."""
+"""The commands diff, resolve and hygiene."""
 
 from __future__ import annotations
 
@@ -36,16 +36,19 @@ if TYPE_CHECKING:
 
 @click.command("diff")
 @click.argument("span", required=False, metavar="[A..B]", shell_complete=complete_revision)
-@click.option("--staged", is_flag=True, help="Read git's index instead of the working tree.")
+@click.option("--staged", is_flag=True, help="Use git's index instead of the working tree.")
 @click.option(
-    "--base", metavar="REV", shell_complete=complete_revision, help="Compare with where the tree left REV, as CI does."
+    "--base",
+    metavar="REV",
+    shell_complete=complete_revision,
+    help="Compare with the commit where the tree left REV, as CI does.",
 )
-@click.option("--query", "queries", multiple=True, metavar="TEXT", help="Show what both sides answer to a question.")
+@click.option("--query", "queries", multiple=True, metavar="TEXT", help="Show the answers of both sides to a question.")
 @click.option(
-    "--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Wings of the questions."
+    "--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="The wings to ask."
 )
-@click.option("--no-check", is_flag=True, help="Leave out what the checks would find new; that takes the longest.")
-@click.option("--exit-code", is_flag=True, help="Return 1 where something changed, 0 where nothing did.")
+@click.option("--no-check", is_flag=True, help="Do not run the checks, which take the longest.")
+@click.option("--exit-code", is_flag=True, help="Return 1 if something changed, else 0.")
 @format_option("text", "markdown", "json")
 @global_options
 def diff_command(
@@ -60,10 +63,10 @@ def diff_command(
     no_check: bool,
     exit_code: bool,
 ) -> int:
-    """Show what changed in meaning: what binds, what it replaces and why, who depends on that, what merging would do.
+    """Show what changed in meaning: current entries, what they supersede and why, references to that, new findings.
 
-    A..B compares two commits, A...B what B did since it left A, A alone the working tree with A; without any the
-    working tree is compared with HEAD.
+    A..B compares two commits, A...B the commit where B left A with B, and A alone compares A with the working tree.
+    The default is HEAD.
     """
     request = ReviewRequest(
         span=span,
@@ -90,20 +93,20 @@ def _rendered(report: ReviewReport, form: str, given: Globals, workspace: Worksp
 
 @click.command("resolve")
 @click.argument("address", required=False, shell_complete=complete_conflict)
-@click.option("--take", metavar="ours|theirs|ADDRESS", help="The side that holds, or the successor that stays.")
+@click.option("--take", metavar="ours|theirs|ADDRESS", help="The side or the successor to keep.")
 @click.option(
-    "--behind", metavar="ADDRESS", shell_complete=complete_address, help="It came first; the other one replaces it."
+    "--behind", metavar="ADDRESS", shell_complete=complete_address, help="The successor that the other one supersedes."
 )
-@click.option("--split", is_flag=True, help="Every successor holds, each for a part.")
-@click.option("--reason", "-m", default="", metavar="TEXT", help="Why, where something ends or is split.")
+@click.option("--split", is_flag=True, help="Keep every successor, each for a part.")
+@click.option("--reason", "-m", default="", metavar="TEXT", help="The reason for a deprecation or a split.")
 @write_options
 @global_options
 def resolve_command(given: Globals, address: str | None, form: str, **options: Any) -> int:
-    """Show what a merge left to be decided, with what to type; with an option, decide it for ADDRESS.
+    """List the conflicts that a merge left, with their choices; with an option, resolve the one of ADDRESS.
 
-    It speaks of files that git could not merge, in a merge, a rebase or a cherry-pick, and of entries that two others
-    replaced. In a rebase `ours` is the branch that you rebase onto, `theirs` your own commit.
-    Exit code 1: there is something to decide.
+    Conflicts are files that git could not merge, in a merge, a rebase or a cherry-pick, and entries that two others
+    supersede. In a rebase `ours` is the branch that you rebase onto, `theirs` your own commit.
+    Exit code 1: there are conflicts.
     """
     wanted, workspace = write_options_from(options), open_workspace(given)
     chosen = [name for name in ("take", "behind", "split") if options[name]]
@@ -123,26 +126,28 @@ def _show(given: Globals, workspace: Workspace, address: str | None, form: str) 
     elif conflicts.found:
         print_text(conflicts_text(conflicts, given.ink()))
     else:
-        given.remark("nothing is to be decided")
+        given.remark("no conflicts")
         for step in conflicts.then:
             given.remark(f"then: {step}")
     return 1 if conflicts.found else 0
 
 
 @click.command("hygiene")
-@click.option(
-    "--wing", "-w", metavar="WING", shell_complete=complete_wing, help="One wing; without it all are examined."
-)
+@click.option("--wing", "-w", metavar="WING", shell_complete=complete_wing, help="One wing; default: all.")
 @click.option(
     "--scope",
     type=click.Choice(["global", "project", "focus"]),
-    help="Only the shared wings, the projects' own, or what has a focus.",
+    help="Only the shared wings, the wings of projects, or entries with a focus.",
 )
 @click.option("--pending-only", is_flag=True, help="Only the writes that did not complete.")
 @click.option("--record", is_flag=True, help="Write today's date into the manifests as `last_hygiene_at`.")
 @click.option("--commit/--no-commit", default=None, help="Commit what --record writes.  [default: settings]")
 @click.option(
-    "--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Cases shown of each kind; 0 shows all."
+    "--limit",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    help="The number of cases of each kind; 0 shows all.",
 )
 @format_option("text", "json", "markdown")
 @global_options
@@ -159,8 +164,8 @@ def hygiene_command(
 ) -> int:
     """Show what needs maintenance, and what to type next; no entry is changed.
 
-    Writes that did not complete, rules whose code changed since, duplicates, entities of one name, copies of shared
-    rules, citations of what is superseded, decisions and patterns that nobody looked at for long, empty rooms.
+    Pending writes, rules whose code changed since they were verified, near-duplicates, entities with one name, copies
+    of shared rules, references to superseded entries, decisions and patterns not verified for long, empty rooms.
     """
     request = HygieneRequest(wing=wing, scope=scope, pending_only=pending_only, record=record, commit=commit)
     report = run(open_workspace(given), request)

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from mdmem.change.conflicts import ConflictKind, FieldSides, MergeConflict, MergeConflicts, SuccessorSide
+from mdmem.markdown.merge import ConflictSide
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.model.entry import Entry
 from mdmem.model.text import visible
@@ -215,17 +216,17 @@ def _inked(line: str, ink: Ink) -> str:
     return f"{colour(text)}{newline}{rest}"
 
 
-# As much of a text as tells two sides apart.
+# A longer value is cut.
 _SHOWN = 60
 _OF_TEXT = (ConflictKind.CONTENT, ConflictKind.ADDED)
 
 
 def conflicts_text(conflicts: MergeConflicts, ink: Ink) -> str:
-    """Return one block for each thing to be decided, of several without the choices, and what to type when all are."""
+    """Return a block for each conflict, with its choices if it is the only one, and the last commands to type."""
     is_one = len(conflicts.found) == 1
     blocks = ["\n".join([*_sides(one, ink), *(_choices if is_one else _next)(one, ink)]) for one in conflicts.found]
     if conflicts.then:
-        blocks.append("\n".join(["when all is decided:", *(f"  {one}" for one in conflicts.then)]))
+        blocks.append("\n".join(["when all are resolved:", *(f"  {one}" for one in conflicts.then)]))
     return "\n\n".join(blocks)
 
 
@@ -233,10 +234,10 @@ def _sides(conflict: MergeConflict, ink: Ink) -> Iterator[str]:
     yield f"{ink.bold(visible(conflict.address))}: {conflict.kind}"
     ours, theirs = conflict.labels
     width = max(len(ours), len(theirs))
-    # Whose a successor is, stands beside it.
-    is_told = conflict.successors and all(one.side for one in conflict.successors)
+    # The lines about successors show their sides.
+    are_shown = conflict.successors and all(one.side for one in conflict.successors)
     for one in conflict.fields:
-        if not (is_told and one.name == "superseded_by"):
+        if not (are_shown and one.name == "superseded_by"):
             yield f"  {one.name}"
             for label, value in zip((ours, theirs), _pair(one), strict=True):
                 yield f"    {visible(label):<{width}}  {value}"
@@ -251,13 +252,13 @@ def _choices(conflict: MergeConflict, ink: Ink) -> Iterator[str]:
         yield f"    {_shortened(choice.does, conflict)}"
         yield f"      {ink.added(choice.command)}"
     if conflict.fields:
-        yield f"    or edit {visible(conflict.path)} by hand, and take the marks out"
+        yield f"    or edit {visible(conflict.path)} by hand, and remove the markers"
 
 
 def _next(conflict: MergeConflict, ink: Ink) -> Iterator[str]:
-    """Yield the one choice there is, or what shows all of them; of a file without a mark, what takes it as it is."""
+    """Yield the only choice, or the command that shows all; for a file without markers, the command that stages it."""
     if conflict.kind in _OF_TEXT and conflict.choices and conflict.choices[0].command.startswith("git "):
-        yield f"  no mark is left in it; {ink.added(conflict.choices[0].command)} takes it as it is"
+        yield f"  it has no markers left; {ink.added(conflict.choices[0].command)} keeps it as it is"
     elif len(conflict.choices) == 1:
         yield f"  {ink.added(conflict.choices[0].command)}"
     elif conflict.choices:
@@ -266,7 +267,7 @@ def _next(conflict: MergeConflict, ink: Ink) -> Iterator[str]:
 
 
 def _shortened(does: str, conflict: MergeConflict) -> str:
-    """Return what a choice does, with the ids of successors that have different ones."""
+    """Return the effect of a choice, with entry-ids instead of addresses if these differ."""
     ids = {one.address: one.address.rpartition("/")[2] for one in conflict.successors}
     if len(set(ids.values())) < len(ids):
         return does
@@ -279,7 +280,7 @@ def _pair(one: FieldSides) -> tuple[str, str]:
     if one.name != "body":
         return _shown_side(one.ours), _shown_side(one.theirs)
     ours, theirs = str(one.ours).splitlines(), str(one.theirs).splitlines()
-    # The first line in which they differ stands for all.
+    # Only the first different line is shown.
     pairs = zip(ours, theirs, strict=False)
     at = next((place for place, (mine, other) in enumerate(pairs) if mine != other), min(len(ours), len(theirs)))
     return _shown_side("".join(ours[at : at + 1])), _shown_side("".join(theirs[at : at + 1]))
@@ -291,13 +292,17 @@ def _shown_side(value: Any) -> str:
 
 
 def _successor(one: SuccessorSide) -> str:
-    side = f", says {one.side}" if one.side else ""
+    side = (
+        {ConflictSide.OURS: ", on our side", ConflictSide.THEIRS: ", on their side"}.get(one.side, "")
+        if one.side
+        else ""
+    )
     reason = f": {visible(one.reason)}" if one.reason else ""
-    return f"replaced by {visible(one.address)} ({one.status}{side}), {visible(one.title)}{reason}"
+    return f"superseded by {visible(one.address)} ({one.status}{side}), {visible(one.title)}{reason}"
 
 
 def conflicts_json(conflicts: MergeConflicts) -> str:
-    """Return everything to be decided as one JSON document."""
+    """Return the conflicts as JSON."""
     return dump(
         {
             "operation": conflicts.operation,

@@ -63,7 +63,7 @@ def is_clean(root: Path, capsys: Capture) -> bool:
 def test_nothing_to_decide_is_said(tmp_path: Path, capsys: Capture) -> None:
     root = two_entries(tmp_path)
     ran = run_here(capsys, "resolve", cwd=root)
-    assert (ran.code, ran.out, ran.err) == (0, "", "nothing is to be decided\n")
+    assert (ran.code, ran.out, ran.err) == (0, "", "no conflicts\n")
     assert json.loads(run_here(capsys, "resolve", "--format", "json", cwd=root).out)["conflicts"] == []
 
 
@@ -73,23 +73,23 @@ def test_two_successors_are_shown_with_what_to_type(tmp_path: Path, capsys: Capt
     ran = run_here(capsys, "resolve", cwd=tmp_path)
     assert (ran.code, ran.err) == (1, "")
     assert ran.out.splitlines() == [
-        f"{OLD}: two entries replaced it",
-        f"  replaced by {EXECUTOR} (active, says theirs), Use an executor: Use an executor was measured",
-        f"  replaced by {FOUR} (active, says ours), Use four threads: Use four threads was measured",
+        f"{OLD}: two entries supersede it",
+        f"  superseded by {EXECUTOR} (active, on their side), Use an executor: Use an executor was measured",
+        f"  superseded by {FOUR} (active, on our side), Use four threads: Use four threads was measured",
         "  choices",
-        "    executor replaced it; four is given up",
+        "    executor supersedes it; four is deprecated",
         f"      mdmem resolve {OLD} --take {EXECUTOR} --reason TEXT",
-        "    four replaced it; executor is given up",
+        "    four supersedes it; executor is deprecated",
         f"      mdmem resolve {OLD} --take {FOUR} --reason TEXT",
-        "    executor replaced it, and four replaces that: four holds",
+        "    executor supersedes it, then four supersedes executor",
         f"      mdmem resolve {OLD} --behind {EXECUTOR}",
-        "    four replaced it, and executor replaces that: executor holds",
+        "    four supersedes it, then executor supersedes four",
         f"      mdmem resolve {OLD} --behind {FOUR}",
-        "    each of them holds, for a part of it",
+        "    all of them supersede it, each for a part",
         f"      mdmem resolve {OLD} --split --reason TEXT",
-        f"    or edit {OLD}.md by hand, and take the marks out",
+        f"    or edit {OLD}.md by hand, and remove the markers",
         "",
-        "when all is decided:",
+        "when all are resolved:",
         f"  git add {' '.join(sorted([FILE, f'memory/{FOUR}.md', f'memory/{EXECUTOR}.md']))}",
         "  git merge --continue",
     ]
@@ -113,7 +113,7 @@ def test_of_several_one_that_is_decided_on_disk_is_said_to_be(tmp_path: Path, ca
     write(root, f"{RULE}.md", "---\ntitle: x\n---\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> theirs\n")
     run_here(capsys, "resolve", OLD, "--take", "ours", "--reason", "four cores", cwd=tmp_path)
     lines = run_here(capsys, "resolve", cwd=tmp_path).out.splitlines()
-    assert f"  no mark is left in it; git add {FILE} takes it as it is" in lines
+    assert f"  it has no markers left; git add {FILE} keeps it as it is" in lines
 
 
 @pytest.mark.parametrize(("choice", "stays", "goes"), [("ours", FOUR, EXECUTOR), (EXECUTOR, EXECUTOR, FOUR)])
@@ -148,7 +148,7 @@ def test_last_advice_names_every_file_that_decides(tmp_path: Path, capsys: Captu
 def test_other_successor_goes_behind_the_one_that_is_named(tmp_path: Path, capsys: Capture) -> None:
     root = superseded_twice(tmp_path)
     ran = run_here(capsys, "resolve", "threads", "--behind", "four", cwd=root)
-    assert (ran.code, ran.err.splitlines()[0]) == (0, f"{EXECUTOR} holds now")
+    assert (ran.code, ran.err.splitlines()[0]) == (0, f"{EXECUTOR} is current now")
     assert field(root, OLD, "superseded_by") == [f"superseded_by: [{FOUR}]"]
     assert field(root, FOUR, "superseded_by") == [f"superseded_by: [{EXECUTOR}]"]
     assert field(root, FOUR, "status") == ["status: deprecated"]
@@ -163,7 +163,7 @@ def test_split_names_both_with_the_reason(tmp_path: Path, capsys: Capture) -> No
     assert field(root, OLD, "deprecated_reason") == ["deprecated_reason: one a board"]
     assert is_clean(root, capsys)
     left = run_here(capsys, "resolve", cwd=root).out.splitlines()[:4]
-    stays = ["    the file stays as it is on disk", f"      git add {FILE}"]
+    stays = ["    keep the file as it is on disk", f"      git add {FILE}"]
     assert left == [f"{OLD}: both sides changed it", "  choices", *stays]
     git(tmp_path, "add", "-A")
     assert run_here(capsys, "resolve", cwd=root).code == 0
@@ -192,7 +192,7 @@ def test_declared_split_is_no_contradiction_in_any_answer(key: str, tmp_path: Pa
     git(tmp_path, "commit", "-q", "-m", "split")
     assert doubted_by(root, capsys) == set()
     review = run_here(capsys, "diff", "HEAD~1", cwd=root).out
-    assert f"ended: {EXECUTOR} and {FOUR}: both supersede {OLD}" in review
+    assert f"resolved: {EXECUTOR} and {FOUR}: both supersede {OLD}" in review
 
 
 @pytest.mark.parametrize("choice", [["--take", "theirs", "-m", "why"], ["--behind", FOUR], ["--split", "-m", "why"]])
@@ -214,7 +214,7 @@ def test_commit_after_a_choice_passes_the_hooks(
     [
         (["--take", "ours"], "say why: --reason TEXT"),
         (["--split"], "say why: --reason TEXT"),
-        (["--take", "nav/rules/callbacks"], f"nav/rules/callbacks did not replace {OLD}; {EXECUTOR} and {FOUR} did"),
+        (["--take", "nav/rules/callbacks"], f"nav/rules/callbacks did not supersede {OLD}; {EXECUTOR} and {FOUR} did"),
         (["--behind", "nav/rules/nowhere"], "there is no entry `nav/rules/nowhere`"),
         (["--behind", "nav/architecture/"], f"`nav/architecture/` means 2 entries: {EXECUTOR}, {FOUR}; write one"),
         (["--take", "nav/architecture/", "-m", "x"], f"`nav/architecture/` means 2 entries: {EXECUTOR}, {FOUR}; "),
@@ -272,7 +272,7 @@ def test_side_is_taken_and_what_people_wrote_beside_the_marks_stays(tmp_path: Pa
     merge_conflict(folder, FILE, text.format("under_review"), text.format("deprecated"))
     write(folder, FILE, (folder / FILE).read_text() + "By hand.\n")
     shown = run_here(capsys, "resolve", cwd=folder)
-    lines = ["  status", "    HEAD    under_review", "    theirs  deprecated", "  choices", "    what ours says holds"]
+    lines = ["  status", "    HEAD    under_review", "    theirs  deprecated", "  choices", "    keep ours"]
     assert shown.out.splitlines()[1:6] == lines
     ran = run_here(capsys, "resolve", OLD, "--take", "ours", cwd=folder)
     assert (ran.code, ran.err) == (0, f"then: git add {FILE}\nthen: git merge --continue\n")
@@ -337,15 +337,15 @@ def test_git_goes_on_only_when_all_is_decided(tmp_path: Path, capsys: Capture) -
         commit_all(folder)
     git(folder, "merge", "-q", "theirs", ends=1)
     ran = run_here(capsys, "resolve", OLD, "--take", "ours", cwd=folder)
-    assert ran.err == f"then: git add {FILE}\n1 more to be decided: `mdmem resolve`\n"
+    assert ran.err == f"then: git add {FILE}\n1 more to resolve: `mdmem resolve`\n"
 
 
 def test_two_successors_without_a_merge_are_decided_by_name(tmp_path: Path, capsys: Capture) -> None:
     root = forked(tmp_path)
     ran = run_here(capsys, "resolve", cwd=root)
-    assert (ran.code, ran.out.splitlines()[0]) == (1, f"{OLD}: two entries replaced it")
+    assert (ran.code, ran.out.splitlines()[0]) == (1, f"{OLD}: two entries supersede it")
     refused = run_here(capsys, "resolve", OLD, "--take", "ours", "-m", "why", cwd=root)
-    assert "holds no marks of a conflict, so there is no ours; name a successor" in refused.err
+    assert "has no conflict markers, so there is no ours; name a successor" in refused.err
     assert run_here(capsys, "resolve", OLD, "--take", FOUR, "-m", "measured", "--commit", cwd=root).code == 0
     assert field(root, OLD, "superseded_by") == [f"superseded_by: [{FOUR}]"]
     assert field(root, OLD, "status") == ["status: deprecated"]
@@ -355,4 +355,4 @@ def test_two_successors_without_a_merge_are_decided_by_name(tmp_path: Path, caps
 def test_what_is_not_in_question_is_named(tmp_path: Path, capsys: Capture) -> None:
     root = forked(tmp_path)
     ran = run_here(capsys, "resolve", "nav/rules/callbacks", "--take", "ours", cwd=root)
-    assert (ran.code, ran.err) == (1, f"mdmem: nothing is to be decided about `nav/rules/callbacks`; there is {OLD}\n")
+    assert (ran.code, ran.err) == (1, f"mdmem: `nav/rules/callbacks` has no conflict; these have: {OLD}\n")
