@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from mdmem.checks.case import Base, Case, Merge
+from mdmem.checks.check import get_check, get_checks
 from mdmem.checks.engine import run_checks
-from mdmem.checks.registry import CODES
 from mdmem.model.finding import Finding, Place
 from mdmem.store.catalog import load
 from mdmem.store.catalog.load import NotHere, with_remote_wings
@@ -35,15 +35,12 @@ EXPECTED = "expected.txt"
 # These need git, a file system that git cannot carry, or the run of other checks; their tests are in tests/checks/.
 ELSEWHERE: frozenset[str] = frozenset(
     {
-        "case-collision",
         "check-crashed",
-        "path-escapes-root",
+        "name-collision",
         "path-illegal-on-windows",
         "secret-like-text",
-        "stale-baseline-entry",
         "submodule",
         "symlink",
-        "unicode-collision",
         "unreadable",
         "unused-suppression",
     }
@@ -125,7 +122,7 @@ def case_of(folder: Path) -> Case:
 
 
 def found_in(folder: Path, code: str) -> list[str]:
-    found = run_checks(case_of(folder), [code])
+    found = run_checks(case_of(folder), [get_check(code).code])
     return [f"{f.place.path}:{f.place.line}:{f.place.column}: {f.severity} {f.message}" for f in found]
 
 
@@ -140,8 +137,9 @@ def test_case_gives_the_expected_findings(folder: Path) -> None:
     assert found_in(folder, folder.parent.name) == expected
 
 
-@pytest.mark.parametrize("code", [code for code in CODES if code not in ELSEWHERE])
+@pytest.mark.parametrize("code", [code for code in get_checks() if code not in ELSEWHERE])
 def test_check_has_a_failing_and_a_clean_case(code: str) -> None:
-    names = {path.name for path in (CASES / code).iterdir()} if (CASES / code).is_dir() else set()
+    folders = [CASES / name for name in (code, *get_check(code).aliases)]
+    names = {path.name for folder in folders if folder.is_dir() for path in folder.iterdir()}
     assert any(name.startswith("clean") for name in names), f"{code} has no clean case"
     assert any(not name.startswith("clean") for name in names), f"{code} has no failing case"

@@ -32,8 +32,7 @@ from mdmem.change.review_model import (
     Wording,
 )
 from mdmem.checks.case import Base, Case
-from mdmem.checks.engine import get_check
-from mdmem.checks.registry import CHANGE
+from mdmem.checks.check import get_checks
 from mdmem.markdown.parse import Document, rationale_span, without_code
 from mdmem.markdown.similarity import SUPERSEDES_FROM, words_once
 from mdmem.model.entry import Entry, Status
@@ -173,8 +172,8 @@ def faults_of_change(comparison: Comparison, today: date) -> dict[str, list[Find
     base = Base(before.name, before.catalog, before.settings)
     case = Case(after.catalog, after.settings, today, base=base, known_changes=comparison.changes)
     found: dict[str, list[Finding]] = {}
-    for code in CHANGE:
-        for finding in get_check(code).find(case):
+    for check in get_checks().values():
+        for finding in check.find(case) if check.needs_base else ():
             found.setdefault(finding.address or "", []).append(finding)
     return found
 

@@ -9,8 +9,7 @@ from enum import Enum
 
 from msgspec import Struct
 
-from mdmem.checks.engine import CheckReport
-from mdmem.checks.registry import INCOMPLETE_CODES
+from mdmem.checks.engine import CheckReport, is_incomplete
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import GitError, LostRaceError, MdmemError, UsageError
 from mdmem.model.finding import Finding, Severity
@@ -107,7 +106,7 @@ def _count_faults(report: CheckReport) -> int:
 
 def _failing(findings: Sequence[Finding], level: Severity) -> list[Finding]:
     weighed = (one for one in findings if one.severity is not None and one.severity.rank <= level.rank)
-    return [one for one in weighed if one.code not in INCOMPLETE_CODES]
+    return [one for one in weighed if not is_incomplete(one)]
 
 
 # In seconds: another sync in the same work tree may wait for a slow remote.

@@ -1,8 +1,7 @@
-"""The findings that a team has known since it began, by code and address, and the file that keeps them."""
+"""The baseline: the findings that a team knows already, by code and address, and the file that records them."""
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -12,9 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from mdmem.checks.registry import ASKS_GIT, CODES, EXCUSABLE, INCOMPLETE_CODES
-from mdmem.checks.rules.run import stale_baseline_entry
-from mdmem.checks.severity import codes_of
+from mdmem.checks.check import find_check, get_check, nearest_excusable
+from mdmem.checks.engine import is_incomplete
+from mdmem.checks.severity import codes_of, stated_severity
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, SettingsError, UsageError
 from mdmem.model.finding import Finding, Place, Severity
@@ -26,23 +25,29 @@ from mdmem.store.tree import SETTINGS_NAME, Unreadable, read_one
 from mdmem.store.workspace.workspace import Workspace
 
 SCHEMA = 1
-# Where the file lies that nobody named.
+# The file that is written if nobody names another.
 USUAL = ".baseline.json"
-_ANEW = "`mdmem check --update-baseline` writes it anew"
+_REWRITE = "`mdmem check --update-baseline` writes it anew"
 _KEYS = {"code", "address", "count"}
+_STALE = "unused-suppression"
 
 
 class Record(Struct, frozen=True):
-    """So many findings of one check at one address, or at a path that is no entry's; `line` is its own in the file."""
+    """The number of findings of one check at one address, or at a path that is no entry's; `line` is in the file."""
 
     code: str
     address: str
     count: int
     line: int = 1
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """Return the present code of the check, and the address."""
+        return get_check(self.code).code, self.address
+
 
 class Baseline(Struct, frozen=True, dict=True):
-    """What a baseline's file records, in the file's order; `path` is the file's."""
+    """The records of a baseline, in the order of its file at `path`."""
 
     path: str
     records: tuple[Record, ...]
@@ -50,16 +55,21 @@ class Baseline(Struct, frozen=True, dict=True):
     @cached_property
     def counts(self) -> Mapping[tuple[str, str], int]:
         """Return how many findings are known, by code and address."""
-        return {(record.code, record.address): record.count for record in self.records}
+        counts = Counter[tuple[str, str]]()
+        for record in self.records:
+            counts[record.key] += record.count
+        return counts
 
 
 def read_baseline(content: bytes, *, path: str = "the baseline") -> Baseline:
-    """Return what a baseline's bytes record; raises SettingsError naming the file and the line."""
+    """Return the records in a baseline's bytes; raises SettingsError with the file and the line."""
     stated = _parsed(content, path)
     if not isinstance(stated, dict) or not isinstance(stated.get("findings"), list):
-        raise SettingsError(f"{path} holds no list of `findings`; {_ANEW}")
+        raise SettingsError(f"{path} holds no list of `findings`; {_REWRITE}")
     if stated.get("schema") != SCHEMA:
-        raise SettingsError(f"{path} has the schema {stated.get('schema')!r}, and this mdmem reads {SCHEMA}; {_ANEW}")
+        raise SettingsError(
+            f"{path} has the schema {stated.get('schema')!r}, and this mdmem reads {SCHEMA}; {_REWRITE}"
+        )
     lines = _lines(content)
     records: dict[tuple[str, str], Record] = {}
     for item in stated["findings"]:
@@ -75,18 +85,18 @@ def _parsed(content: bytes, path: str) -> Any:
     try:
         return json.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise SettingsError(f"{path} is not UTF-8 at byte {error.start}; {_ANEW}") from error
+        raise SettingsError(f"{path} is not UTF-8 at byte {error.start}; {_REWRITE}") from error
     except json.JSONDecodeError as error:
         # The usual cause is a merge that was not finished.
-        message = f"{path}:{error.lineno}: no JSON: {error.msg[:1].lower()}{error.msg[1:]}; {_ANEW}"
+        message = f"{path}:{error.lineno}: no JSON: {error.msg[:1].lower()}{error.msg[1:]}; {_REWRITE}"
         raise SettingsError(message, line=error.lineno) from error
     except (RecursionError, ValueError) as error:
         # A number may have more digits than Python reads.
-        raise SettingsError(f"{path} cannot be read: {error}; {_ANEW}") from error
+        raise SettingsError(f"{path} cannot be read: {error}; {_REWRITE}") from error
 
 
 def _lines(content: bytes) -> dict[str, int]:
-    """Return the line of each record that has one for itself, the last of two equal ones."""
+    """Return the line of each record that has a line of its own, the last of two equal ones."""
     found = {}
     for number, line in enumerate(content.decode("utf-8-sig").splitlines(), 1):
         try:
@@ -98,30 +108,33 @@ def _lines(content: bytes) -> dict[str, int]:
 
 def _fault(item: object, known: Collection[tuple[str, str]]) -> str | None:
     if not isinstance(item, dict) or set(item) != _KEYS:
-        return f"a record has `code`, `address` and `count`, and nothing else; {_ANEW}"
+        return f"a record has `code`, `address` and `count`, and nothing else; {_REWRITE}"
     code, address, count = item["code"], item["address"], item["count"]
     if not isinstance(code, str) or not isinstance(address, str) or not address:
-        return f"`code` and `address` must be texts; {_ANEW}"
-    if code not in CODES:
-        close = difflib.get_close_matches(code, EXCUSABLE, n=1, cutoff=0.4)
-        return f"there is no check `{code}`; {f'did you mean `{close[0]}`?' if close else _ANEW}"
-    if code not in EXCUSABLE:
+        return f"`code` and `address` must be texts; {_REWRITE}"
+    check = find_check(code)
+    if check is None:
+        close = nearest_excusable(code)
+        return f"there is no check `{code}`; {f'did you mean `{close}`?' if close else _REWRITE}"
+    if not check.is_excusable:
         return f"`{code}` cannot be known beforehand; remove the record"
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         return f"`count` must be a whole number from 1, found {count!r}"
     return f"`{code}` is recorded twice for `{address}`; keep one" if (code, address) in known else None
 
 
-def baseline_of(findings: Iterable[Finding], *, old: Baseline | None = None, codes: Collection[str] = CODES) -> bytes:
+def baseline_of(
+    findings: Iterable[Finding], *, old: Baseline | None = None, codes: Collection[str] | None = None
+) -> bytes:
     """Return the file that records findings, one a line, sorted; infos and what no baseline excuses are left out.
 
-    `findings` are those of the whole memory before any baseline is applied; what `old` records of checks that are not
-    among `codes`, those that ran, is kept.
+    `findings` are those of the whole memory before any baseline is applied. Records in `old` of checks that did not
+    run, which are not among `codes`, stay.
     """
-    counts = Counter(_key(one) for one in findings if one.code in EXCUSABLE and one.severity is not Severity.INFO)
-    for record in old.records if old else ():
-        if record.code not in codes:
-            counts[record.code, record.address] = record.count
+    counts = Counter(_key(one) for one in findings if _may_be_known(one))
+    for key, count in old.counts.items() if old else ():
+        if codes is not None and key[0] not in codes:
+            counts[key] = count
     lines = (
         json.dumps({"code": code, "address": address, "count": count}, ensure_ascii=False)
         for (code, address), count in sorted(counts.items())
@@ -130,21 +143,26 @@ def baseline_of(findings: Iterable[Finding], *, old: Baseline | None = None, cod
     return f'{{"schema": {SCHEMA}, "findings": [\n{listed}\n]}}\n'.encode()
 
 
+def _may_be_known(finding: Finding) -> bool:
+    check = find_check(finding.code)
+    return check is not None and check.is_excusable and finding.severity is not Severity.INFO
+
+
 def apply_baseline(
     findings: Iterable[Finding], baseline: Baseline, *, settings: Settings, codes: Collection[str]
 ) -> tuple[list[Finding], list[Finding]]:
-    """Return the findings that are not known, sorted, and one for each record that knows more than there is.
+    """Return the findings that are not known, sorted, and one finding for each record of more than there are.
 
-    `findings` are those of the whole memory and of the `codes` that ran. Where more are found than recorded, those
-    marked new are reported, then the lowest in the file. A run that left something unread makes no record stale.
+    `findings` are those of the whole memory and of the `codes` that ran. If more are found than recorded, those that
+    are new are reported, then the lowest in the file. A run that left something unread makes no record stale.
     """
-    found: dict[tuple[str, str], list[Finding]] = {}
+    by_key: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
-        found.setdefault(_key(finding), []).append(finding)
-    kept = [one for key, group in found.items() for one in _beyond(group, baseline.counts.get(key, 0))]
-    is_whole = not any(code in INCOMPLETE_CODES for code, _ in found)
-    stale = list(_stale(baseline, found, settings, codes)) if is_whole else []
-    return sorted(kept, key=lambda one: one.sort_key), stale
+        by_key.setdefault(_key(finding), []).append(finding)
+    unknown = [one for key, group in by_key.items() for one in _beyond(group, baseline.counts.get(key, 0))]
+    is_whole = not any(is_incomplete(group[0]) for group in by_key.values())
+    stale = list(_stale(baseline, by_key, settings, codes)) if is_whole else []
+    return sorted(unknown, key=lambda one: one.sort_key), stale
 
 
 def _key(finding: Finding) -> tuple[str, str]:
@@ -161,24 +179,18 @@ def _beyond(group: list[Finding], known: int) -> list[Finding]:
 def _stale(
     baseline: Baseline, found: Mapping[tuple[str, str], list[Finding]], settings: Settings, codes: Collection[str]
 ) -> Iterator[Finding]:
-    check = stale_baseline_entry
-    if check.code not in codes:
+    if _STALE not in codes:
         return
-    severity = settings.severity.get(check.code, check.severity)
-    for record in baseline.records:
-        count = len(found.get((record.code, record.address), ()))
-        ran = record.code in codes and record.code not in ASKS_GIT
-        if count < record.count and ran and _is_chosen(settings, record):
-            message = (
-                f"`{record.code}` is recorded {_times(record.count)} for `{record.address}`, found {_times(count)}"
-            )
+    severity = stated_severity(settings.severity, _STALE) or get_check(_STALE).severity
+    for key, recorded in baseline.counts.items():
+        (code, address), count = key, len(found.get(key, ()))
+        did_run = code in codes and not get_check(code).asks_git
+        is_chosen = not settings.wings or code in codes_of(settings, address)
+        if count < recorded and did_run and is_chosen:
+            record = next(one for one in baseline.records if one.key == key)
+            message = f"`{record.code}` is recorded {_times(recorded)} for `{address}`, found {_times(count)}"
             place, help_ = Place(baseline.path, record.line), "run `mdmem check --update-baseline`"
-            yield Finding(check.code, message, place, help_, severity=severity)
-
-
-def _is_chosen(settings: Settings, record: Record) -> bool:
-    """Say whether a wing's own choice lets the check of a record run there."""
-    return not settings.wings or record.code in codes_of(settings, record.address)
+            yield Finding(_STALE, message, place, help_, severity=severity)
 
 
 def _times(count: int) -> str:
@@ -188,22 +200,22 @@ def _times(count: int) -> str:
 def without_known(
     workspace: Workspace, found: Sequence[Finding], codes: Sequence[str], given: str | None
 ) -> tuple[list[Finding], list[Finding]]:
-    """Return the findings that no baseline knows, with those about the baseline itself, and those that it knows."""
+    """Return the findings that the baseline does not know, with those about the baseline, and those that it knows."""
     name, content = _content(workspace, given)
     if content is None:
         return list(found), []
     baseline = read_baseline(content, path=name)
-    kept, stale = apply_baseline(found, baseline, settings=workspace.settings, codes=codes)
+    left, stale = apply_baseline(found, baseline, settings=workspace.settings, codes=codes)
     if workspace.access.is_narrow:
-        # It knows of wings that are not seen, and what is not told of the others is no sign that it was mended.
+        # It records findings of wings that the caller does not see, and those are not fixed.
         stale = []
-    unknown = set(kept)
+    unknown = set(left)
     known = [one for one in found if one not in unknown]
-    return sorted([*kept, *stale], key=lambda finding: finding.sort_key), known
+    return sorted([*left, *stale], key=lambda finding: finding.sort_key), known
 
 
 class BaselineResult(Struct, frozen=True):
-    """A baseline that was written: its file, the settings if they were told of it, and how many findings it records.
+    """A baseline that was written: its file, the settings if they name it now, and how many findings it records.
 
     `is_staged` says that git has both for the next commit.
     """
@@ -219,28 +231,28 @@ def write_baseline(
 ) -> BaselineResult:
     """Write the file that knows every finding: the one that is given, else the settings' own, else the usual one.
 
-    The usual one is named in the settings, so that every run reads it. Raises SettingsError where a symbolic link is on
-    the way, or the settings leave no certain place for the name.
+    The usual one is named in the settings, so that every run reads it. Raises SettingsError if a symbolic link is on
+    the way, or if the settings leave no certain place for the name.
     """
     root, stated = workspace.location.root, workspace.settings.baseline
     name = given or stated or USUAL
     if given is None:
         _refuse_link(root, name)
     path, settings = root / name, root / SETTINGS_NAME
-    is_named = given is not None or stated is not None
-    named = b"" if is_named else _naming(settings, name)
+    named = b"" if given or stated else _naming(settings, name)
     old = read_baseline(read_regular(path), path=str(path)) if path.exists() else None
     content = baseline_of(found, old=old, codes=codes)
     _write(path, content)
-    if not is_named:
+    written = [path]
+    if named:
         _write(settings, named)
+        written.append(settings)
     number = sum(record.count for record in read_baseline(content).records)
-    told = None if is_named else settings
-    return BaselineResult(path, told, number, _staged(workspace, path, *([settings] if told else [])))
+    return BaselineResult(path, settings if named else None, number, _stage(workspace, written))
 
 
-def _staged(workspace: Workspace, *paths: Path) -> bool:
-    """Stage files of the root and say whether that worked: what is known has to be in the commit that holds it."""
+def _stage(workspace: Workspace, paths: Sequence[Path]) -> bool:
+    """Stage files of the root and say whether that worked: the next commit needs the baseline that knows its faults."""
     repository = workspace.location.repository
     if repository is None or not all(path.resolve().is_relative_to(repository.top) for path in paths):
         return False
@@ -271,29 +283,29 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _refuse_link(root: Path, stated: str) -> None:
-    """Raise SettingsError where a link lies on the way to the settings' baseline: whoever commits could lead it out."""
+    """Raise SettingsError if a link is on the way to the settings' baseline: whoever commits could lead it outside."""
     if leads_away(root, stated):
         raise SettingsError(f"mdmem.toml: a symbolic link is on the way to the baseline {stated}; name a file without")
 
 
 def _content(workspace: Workspace, given: str | None) -> tuple[str, bytes | None]:
-    """Return the name and the bytes of the baseline that counts; None where there is none.
+    """Return name and bytes of the baseline that counts, None for the bytes if there is none.
 
     One that is named with an option is read from disk; the settings' own is part of the tree that is read.
     """
-    stated = workspace.settings.baseline
-    if given is None and stated is None:
-        return "", None
+    stated, root = workspace.settings.baseline, workspace.location.root
     if given is not None:
         try:
-            # Who names it may name a pipe.
-            return given, (workspace.location.root / given).read_bytes()
+            # A user may name a pipe.
+            return given, (root / given).read_bytes()
         except OSError as error:
-            hint = f"it counts from the root {workspace.location.root}"
+            hint = f"it counts from the root {root}"
             raise UsageError(f"the baseline {given} cannot be read: {error.strerror or error}; {hint}") from error
-    _refuse_link(workspace.location.root, stated or "")
-    content = read_one(workspace.whole_tree, stated or "")
+    if stated is None:
+        return "", None
+    _refuse_link(root, stated)
+    content = read_one(workspace.whole_tree, stated)
     if isinstance(content, Unreadable):
         hint = "`mdmem check --update-baseline` writes it"
         raise SettingsError(f"mdmem.toml: the baseline {stated} cannot be read: {content.reason.lower()}; {hint}")
-    return stated or "", content
+    return stated, content

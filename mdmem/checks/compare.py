@@ -1,4 +1,4 @@
-"""What a tree is compared with: the base of a change, the parents of a merge commit, the sides of a merge."""
+"""The trees that a run compares with: where a change started, the default branch, a remote, the sides of a merge."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from msgspec import Struct
 from mdmem.checks.case import Base, Merge
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError, shown_message
 from mdmem.model.finding import Finding, Place
-from mdmem.store.catalog import Catalog
 from mdmem.store.git import (
     NoCommonAncestorError,
     Repository,
@@ -30,11 +29,11 @@ from mdmem.store.workspace.workspace import Workspace
 
 
 class ComparedTrees(Struct, frozen=True):
-    """The trees to compare with; `other_parents` are those of a merge commit that is being made.
+    """The trees to compare with.
 
-    `elsewhere` are trees whose findings are old, too, each read when it is asked for: a parent only where the default
-    branch contains it. `last_commit` tells nothing from old: it is what the files at hand, of which it has `apart`
-    otherwise, change.
+    `base` is the tree that the change started from, `other_parents` those of a merge commit that is being made.
+    `elsewhere` are more trees whose findings are old. `last_commit` is the base of the files in `uncommitted` if there
+    is no other: it makes no finding old.
     """
 
     base: Base | None = None
@@ -43,22 +42,22 @@ class ComparedTrees(Struct, frozen=True):
     faults: tuple[Finding, ...] = ()
     elsewhere: tuple[Workspace, ...] = ()
     last_commit: Base | None = None
-    apart: frozenset[str] = frozenset()
+    uncommitted: frozenset[str] = frozenset()
 
     @property
     def has_before(self) -> bool:
-        """Say whether there is anything that tells old findings from new ones."""
+        """Say whether there is any tree whose findings are old."""
         return self.base is not None or bool(self.elsewhere)
 
     @property
     def name(self) -> str | None:
-        """Return what people call that which the tree is compared with; None where there is nothing."""
+        """Return the name of the tree to compare with, None if there is none."""
         if self.base is not None:
             return self.base.name
         return self.elsewhere[0].tree.name if self.elsewhere else None
 
-    def before(self) -> Iterator[Base]:
-        """Yield the trees whose findings are old, one that costs more later."""
+    def iter_before(self) -> Iterator[Base]:
+        """Yield the trees whose findings are old; the later ones take longer to read."""
         if self.base is not None:
             yield self.base
         yield from map(_as_base, self.elsewhere)
@@ -67,12 +66,12 @@ class ComparedTrees(Struct, frozen=True):
 def compare(
     workspace: Workspace, base: str | None, *, pushed: PushTarget | None = None, with_uncommitted: bool = False
 ) -> ComparedTrees:
-    """Return what a tree is compared with.
+    """Return the trees to compare with; a tree that cannot be read is a fault, and the other checks still run.
 
-    A stated base counts from where the change left it; a merge is compared with what it goes into, what is staged
-    with HEAD, and its findings are old where the default branch has them, too, here or at the remote. A push changes no
-    file: only what is there already, or where a new branch left the remote's, tells what is old. Files on disk change
-    what HEAD has, if that is asked. What cannot be had is a fault, not an error: the rest of the checks still runs.
+    A stated base counts from the commit where the change left it. A merge is compared with the branch it goes into.
+    Staged files are compared with HEAD; their findings are old if the default branch has them, too, here or at the
+    remote. A push changes no file, so only its old findings come from the remote. `with_uncommitted` compares the files
+    on disk with HEAD.
     """
     snapshot, refused = workspace.snapshot, workspace.location.git_fault
     if refused is not None and snapshot.is_working_tree:
@@ -81,9 +80,11 @@ def compare(
         raise UsageError("a merge is compared with what it goes into; give --base and --merge the same branch")
     try:
         if snapshot.merge_into is not None:
-            return _merge(workspace)
+            ours, theirs, ancestor = (_as_base(side) for side in workspace.sides)
+            return ComparedTrees(base=theirs, merge=Merge(ours, theirs, ancestor, workspace.conflicts))
         if base is not None:
-            return ComparedTrees(base=_left_from(workspace, base))
+            commit = merge_base(_repository(workspace), base, snapshot.revision or "HEAD")
+            return ComparedTrees(base=_at(workspace, commit, f"{base} ({commit[:10]})"))
         if pushed is not None:
             return ComparedTrees(elsewhere=_at_remote(workspace, pushed))
         if with_uncommitted and snapshot.is_working_tree:
@@ -91,26 +92,6 @@ def compare(
         return _staged(workspace) if snapshot.staged else ComparedTrees()
     except (UnknownRevisionError, GitError) as error:
         return ComparedTrees(faults=(_fault_of(error, workspace.location.repository),))
-
-
-_FAULTS: Mapping[type[MdmemError], str] = {
-    ShallowHistoryError: "shallow-history",
-    UnknownRevisionError: "base-unavailable",
-    NoCommonAncestorError: "base-unavailable",
-}
-
-
-def _merge(workspace: Workspace) -> ComparedTrees:
-    ours, theirs, ancestor = (_as_base(side) for side in workspace.sides)
-    merge = Merge(ours, theirs, ancestor, workspace.conflicts)
-    return ComparedTrees(base=merge.theirs, merge=merge)
-
-
-def _left_from(workspace: Workspace, base: str) -> Base:
-    """Return the commit at which the tree that is read left a branch."""
-    repository = _repository(workspace)
-    commit = merge_base(repository, base, workspace.snapshot.revision or "HEAD")
-    return _as_base(workspace.at(Snapshot(revision=commit)), f"{base} ({commit[:10]})")
 
 
 def _staged(workspace: Workspace) -> ComparedTrees:
@@ -121,32 +102,33 @@ def _staged(workspace: Workspace) -> ComparedTrees:
         # Before the first commit everything is new.
         return ComparedTrees()
     parents = parents_at_hand(repository)
-    if not parents and _asks_about_all(workspace, repository):
+    if not parents and _checks_all_files(workspace, repository):
         return ComparedTrees()
     base = _as_base(workspace.at(Snapshot(revision=head, is_resolved=True)), f"HEAD ({head[:10]})")
     others = {one: workspace.at(Snapshot(revision=one)) for one in parents}
-    elsewhere = [others.get(one) or workspace.at(Snapshot(revision=one)) for one in _agreed(repository, head, parents)]
+    agreed = _on_default_branch(repository, head, parents)
+    elsewhere = [others.get(one) or workspace.at(Snapshot(revision=one)) for one in agreed]
     return ComparedTrees(base=base, other_parents=tuple(map(_as_base, others.values())), elsewhere=tuple(elsewhere))
 
 
 def _uncommitted(workspace: Workspace) -> ComparedTrees:
-    """Return what a commit of the files at hand would change, as git sees it; nothing before the first one."""
+    """Return HEAD and the files that differ from it; nothing before the first commit."""
     repository, under = workspace.location.repository, workspace.location.under
     if repository is None:
         return ComparedTrees()
     head, changed = list_changed_since_commit(repository, under)
-    apart = {path.removeprefix(f"{under}/") if under else path for path in changed}
+    paths = {path.removeprefix(f"{under}/") if under else path for path in changed}
     if isinstance(workspace.whole_tree, OverlaidTree):
-        # What a fix would write counts as well: it is proved before it is on disk.
-        apart |= workspace.whole_tree.changed.keys() | workspace.whole_tree.gone
-    if head is None or not apart:
+        # A fix is proved before it is on disk.
+        paths |= workspace.whole_tree.changed.keys() | workspace.whole_tree.gone
+    if head is None or not paths:
         return ComparedTrees()
-    others = tuple(_as_base(workspace.at(Snapshot(revision=one))) for one in parents_at_hand(repository))
-    base = _as_base(workspace.at(Snapshot(revision=head)), f"HEAD ({head[:10]})")
-    return ComparedTrees(other_parents=others, last_commit=base, apart=frozenset(apart))
+    others = tuple(_at(workspace, one) for one in parents_at_hand(repository))
+    base = _at(workspace, head, f"HEAD ({head[:10]})")
+    return ComparedTrees(other_parents=others, last_commit=base, uncommitted=frozenset(paths))
 
 
-def _agreed(repository: Repository, head: str, parents: Sequence[str]) -> list[str]:
+def _on_default_branch(repository: Repository, head: str, parents: Sequence[str]) -> list[str]:
     """Return the commits beside HEAD that others agreed upon: parents on the default branch, and its tips."""
     branch = find_default_branch(repository)
     if branch is None:
@@ -156,23 +138,24 @@ def _agreed(repository: Repository, head: str, parents: Sequence[str]) -> list[s
     return [*known, *(tip for tip in tips if tip not in (head, *known))]
 
 
-def _asks_about_all(workspace: Workspace, repository: Repository) -> bool:
-    """Say whether nothing is staged and git is not about to commit: `pre-commit run --all-files`, not an amended text.
+def _checks_all_files(workspace: Workspace, repository: Repository) -> bool:
+    """Say whether nothing is staged and git is not about to commit, as in `pre-commit run --all-files`.
 
-    git names its index to a hook.
+    git tells a hook which index it uses.
     """
     index = staged_index(repository, workspace.environment, workspace.cwd)
     return "GIT_INDEX_FILE" not in workspace.environment and not list_changed_in_index(repository, index=index)
 
 
 def _at_remote(workspace: Workspace, pushed: PushTarget) -> tuple[Workspace, ...]:
-    """Return what a remote has already: the branch as it is there, or where a new one left its default branch."""
+    """Return the pushed branch as it is at the remote; for a new branch the commit at which it left the default one."""
     repository = _repository(workspace)
-    tried = (pushed.commit, *(f"refs/remotes/{pushed.remote}/{name}" for name in _usual(repository)))
-    for revision in filter(None, tried):
+    branch = find_default_branch(repository)
+    names = ("HEAD",) if branch is None else ("HEAD", branch.name)
+    tip = workspace.snapshot.revision or "HEAD"
+    for revision in filter(None, (pushed.commit, *(f"refs/remotes/{pushed.remote}/{name}" for name in names))):
         try:
             is_stated = revision == pushed.commit
-            tip = workspace.snapshot.revision or "HEAD"
             commit = resolve(repository, revision) if is_stated else merge_base(repository, revision, tip)
         except (UnknownRevisionError, NoCommonAncestorError, ShallowHistoryError):
             continue
@@ -180,23 +163,17 @@ def _at_remote(workspace: Workspace, pushed: PushTarget) -> tuple[Workspace, ...
     return ()
 
 
-def _usual(repository: Repository) -> tuple[str, ...]:
-    branch = find_default_branch(repository)
-    return ("HEAD",) if branch is None else ("HEAD", branch.name)
-
-
-def checked_catalog(opened: Workspace) -> Catalog:
-    """Return the entries that checks look at, links into hidden wings among them."""
-    return opened.whole_catalog
+def _at(workspace: Workspace, revision: str, name: str | None = None) -> Base:
+    return _as_base(workspace.at(Snapshot(revision=revision)), name)
 
 
 def _as_base(opened: Workspace, name: str | None = None) -> Base:
     try:
         settings = opened.settings
     except SettingsError as error:
-        # What the change started from may have been broken; the change is not to blame.
+        # The change is not to blame for settings that were broken before.
         settings = error.readable if isinstance(error.readable, Settings) else Settings()
-    return Base(name or opened.tree.name, checked_catalog(opened), settings)
+    return Base(name or opened.tree.name, opened.whole_catalog, settings)
 
 
 def _repository(workspace: Workspace) -> Repository:
@@ -206,10 +183,17 @@ def _repository(workspace: Workspace) -> Repository:
     return repository
 
 
+_FAULTS: Mapping[type[MdmemError], str] = {
+    ShallowHistoryError: "shallow-history",
+    UnknownRevisionError: "base-unavailable",
+    NoCommonAncestorError: "base-unavailable",
+}
+
+
 def _fault_of(error: MdmemError, repository: Repository | None) -> Finding:
     if isinstance(error, UnknownRevisionError) and repository is not None and is_shallow(repository):
-        said = str(error).partition("; ")[0]
-        return _fault("shallow-history", GitError(f"{said}, where the history is cut off; {UNSHALLOW}"))
+        text = str(error).partition("; ")[0]
+        return _fault("shallow-history", GitError(f"{text}, where the history is cut off; {UNSHALLOW}"))
     return _fault(next((code for kind, code in _FAULTS.items() if isinstance(error, kind)), "git-unavailable"), error)
 
 

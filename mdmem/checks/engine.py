@@ -1,43 +1,43 @@
-"""Runs the checks over a case: one that fails stops no other, findings come weighed and in the order of reading."""
+"""Runs the checks over a case: one that fails stops no other, and findings come sorted with their severity."""
 
 from __future__ import annotations
 
 import difflib
 import re
+import traceback
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
-from importlib import import_module
 from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.checks.case import Case
-from mdmem.checks.check import CHECKS, Check
-from mdmem.checks.registry import ASKS_GIT, CODES, INCOMPLETE_CODES, KEPT
-from mdmem.checks.rules.run import crash_of, unused, unused_suppression
+from mdmem.checks.case import Case, Link
+from mdmem.checks.check import Check, find_check, get_check, get_checks, nearest_codes
 from mdmem.checks.severity import SeverityPolicy, codes_of
 from mdmem.checks.suppressions import Suppressions
-from mdmem.errors import MdmemError, SettingsError, UsageError
+from mdmem.errors import MdmemError, SettingsError
+from mdmem.markdown.parse import Document
+from mdmem.model.entry import Entry
 from mdmem.model.finding import Finding, Place, Severity
+from mdmem.model.text import visible
 from mdmem.store.settings import Settings, WingSettings
+from mdmem.store.tree import SETTINGS_NAME, TreeFile
 
-# Nobody reads more of one kind in one file, and to show 95,000 took half a minute.
+# Nobody reads more findings of one check in one file.
 _MOST_ALIKE = 100
-# Loaded in this order until a check is known.
-_THEMES = (
-    *("file", "names", "front_matter", "content", "links", "scope"),
-    *("supersession", "dates", "change", "wings", "run"),
-)
+_UNUSED = "unused-suppression"
+_CRASHED = "check-crashed"
+# Characters of an exception's text.
+_SHOWN = 200
 
 
 class CheckReport(Struct, frozen=True):
-    """What one run found: the findings in order, how many entries were read, and whether anything was left unread.
+    """What one run found: the findings in order, how many entries were read, and the paths that were not.
 
-    `known` are those that a baseline keeps out. `base` is what the tree was compared with, `fixed` what was mended
-    before these findings were left; with `is_dry` that was only tried. At `fail_on` a finding fails the run; one that
-    was there before does so only with `old_fails`. `shows_old` tells those in full.
+    `known` are the findings that a baseline keeps out, `fixed` those that were fixed, or would be with `is_dry`.
+    `base` is the tree to compare with. A finding at `fail_on` or above fails the run, one that the base has, too, only
+    with `old_fails`; with `shows_old` those are reported one by one. `remarks` are about former codes.
     """
 
     tree: str
@@ -51,13 +51,14 @@ class CheckReport(Struct, frozen=True):
     old_fails: bool = False
     shows_old: bool = False
     is_dry: bool = False
+    remarks: tuple[str, ...] = ()
 
     def is_old(self, finding: Finding) -> bool:
-        """Say whether a finding was there before the change; without anything to compare with none is old.
+        """Say whether a finding was there before the change.
 
-        What could not be looked at is none: nobody knows what it would have shown.
+        Without a base none is old, and neither is a file that could not be read: nobody knows what it would have shown.
         """
-        return self.base is not None and not finding.new and finding.code not in INCOMPLETE_CODES
+        return self.base is not None and not finding.new and not is_incomplete(finding)
 
     def fails(self, finding: Finding) -> bool:
         """Say whether a finding fails the run."""
@@ -69,8 +70,8 @@ class CheckReport(Struct, frozen=True):
         return any(map(self.fails, self.findings))
 
     @property
-    def told(self) -> tuple[Finding, ...]:
-        """Return the findings that are told one by one: what the change brought, and what fails the run."""
+    def reported(self) -> tuple[Finding, ...]:
+        """Return the findings to report one by one: what the change brought, and what fails the run."""
         return tuple(one for one in self.findings if self.shows_old or not self.is_old(one) or self.fails(one))
 
     @property
@@ -79,47 +80,36 @@ class CheckReport(Struct, frozen=True):
         return tuple(one for one in self.findings if not (self.shows_old or self.fails(one)) and self.is_old(one))
 
 
-@cache
-def get_check(code: str) -> Check:
-    """Return the check of a code; raises UsageError naming the nearest code."""
-    if code not in CODES:
-        raise UsageError(f"there is no check `{code}`; {_nearest(code)}")
-    for theme in _THEMES:
-        if code in CHECKS:
-            break
-        import_module(f"mdmem.checks.rules.{theme}")
-    return CHECKS[code]
-
-
-def _nearest(code: str) -> str:
-    close = difflib.get_close_matches(code, CODES, n=3, cutoff=0.4)
-    named = " or ".join(f"`{one}`" for one in close)
-    return f"did you mean {named}?" if close else "`mdmem check --explain all` lists them"
+def is_incomplete(finding: Finding) -> bool:
+    """Say whether a finding means that something was not read, so that other findings may be missing."""
+    check = find_check(finding.code)
+    return check is not None and check.incomplete
 
 
 def chosen_codes(settings: Settings, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the codes to run, in the registry's order; with `select` given, no choice of the settings holds.
+    """Return the codes to run, in the order of the themes; `select` takes the place of the settings' choice.
 
-    Raises UsageError for a given code that does not exist, SettingsError with the line for one of the settings.
+    Raises UsageError for a given code that does not exist, SettingsError with the line for one in the settings.
     """
-    for code in (*select, *ignore):
-        if code not in CODES:
-            raise UsageError(f"there is no check `{code}`; {_nearest(code)}")
-    _require_known_codes(settings)
-    if select:
-        wanted = frozenset(select)
-    else:
-        wanted = codes_of(settings, "").union(*(codes_of(settings, f"{wing}/") for wing in settings.wings))
-    return tuple(code for code in CODES if code in wanted.difference(ignore))
-
-
-def _require_known_codes(settings: Settings) -> None:
+    given, ignored = ([get_check(code).code for code in codes] for codes in (select, ignore))
     for key, code in _stated_codes(settings):
-        if code not in CODES:
-            # A code that weighs something is a key, one that is listed is a text.
-            line = settings.line_of(f"{key}.{code}" if key.endswith("severity") else key, code)
-            message = f"mdmem.toml:{line}: `{key}` names `{code}`, which is no check; {_nearest(code)}"
+        if find_check(code) is None:
+            line = _line_of(settings, key, code)
+            message = f"mdmem.toml:{line}: `{key}` names `{code}`, which is no check; {nearest_codes(code)}"
             raise SettingsError(message, readable=settings, line=line)
+    wanted = given or codes_of(settings, "").union(*(codes_of(settings, f"{wing}/") for wing in settings.wings))
+    return tuple(code for code in get_checks() if code in wanted and code not in ignored)
+
+
+def former_codes(settings: Settings, given: Sequence[str] = ()) -> list[str]:
+    """Return a line for each code in the settings or in the options that its check had before."""
+    stated = [(f"mdmem.toml:{_line_of(settings, key, code)}: ", code) for key, code in _stated_codes(settings)]
+    named = [(where, code, find_check(code)) for where, code in (*(("", code) for code in given), *stated)]
+    return [
+        f"{where}the check `{code}` is called `{check.code}` now"
+        for where, code, check in named
+        if check is not None and check.code != code
+    ]
 
 
 def _stated_codes(settings: Settings) -> Iterator[tuple[str, str]]:
@@ -129,8 +119,13 @@ def _stated_codes(settings: Settings) -> Iterator[tuple[str, str]]:
             yield from ((f"{table}.{key}", code) for code in codes)
 
 
+def _line_of(settings: Settings, key: str, code: str) -> int:
+    # A code with a severity is a key, in a list it is a text.
+    return settings.line_of(f"{key}.{code}" if key.endswith("severity") else key, code)
+
+
 def require_known_wings(settings: Settings, wings: Collection[str]) -> None:
-    """Raise SettingsError for a table of a wing that is not among those of the memory, naming the nearest."""
+    """Raise SettingsError with the nearest name for a table about a wing that does not exist."""
     for name in settings.wings:
         if name not in wings and settings.wings[name].git is None:
             close = difflib.get_close_matches(name, sorted(wings), n=1, cutoff=0.4)
@@ -140,14 +135,14 @@ def require_known_wings(settings: Settings, wings: Collection[str]) -> None:
             raise SettingsError(message, readable=settings, line=line)
 
 
-def ask(code: str, case: Case) -> list[Finding] | Exception:
-    """Return what one check finds, or what it raised; raises MdmemError, which is no fault of the check."""
+def try_check(check: Check, case: Case) -> list[Finding] | Exception:
+    """Return the findings of one check, or the exception that it raised; raises MdmemError, which is no fault of it."""
     try:
-        return list(get_check(code).find(case))
+        return list(check.find(case))
     except MdmemError:
         raise
-    # A fault in one check of a hundred must not hide what the others find.
-    except Exception as error:  # noqa: BLE001  # the caller tells of it
+    # A fault in one check of a hundred must not hide the findings of the others.
+    except Exception as error:  # noqa: BLE001  # the caller reports it
         return error
 
 
@@ -159,105 +154,113 @@ def run_checks(
     is_debugging: bool = False,
     step: Callable[[int], None] | None = None,
 ) -> list[Finding]:
-    """Return what the checks find and no file keeps back, sorted by file, place and code, each with its severity.
+    """Return the findings that no file excuses, sorted by file, place and code, each with its severity.
 
-    `by_wing` says whether the wings' own choice of codes holds, which it does not for codes that somebody asked for.
-    A check that raises is a finding, too, unless `is_debugging`. `step` is told how many checks are done.
+    Without `by_wing` the wings' own choice of codes does not count, as for codes that somebody asked for. A check that
+    raises is a finding, too, unless `is_debugging`. `step` is called with the number of checks that are done.
     """
-    policy = SeverityPolicy(case.settings, case.catalog, by_wing=by_wing, elsewhere=case.fetched_wings)
-    run = _Run(case, policy, is_debugging=is_debugging)
+    run = _Run(case, by_wing=by_wing, is_debugging=is_debugging)
     for number, code in enumerate(codes, 1):
-        if code != unused_suppression.code:
-            run.take(code)
+        if code != _UNUSED:
+            run.take(get_check(code))
         if step is not None:
             step(number)
-    if unused_suppression.code in codes:
+    if _UNUSED in codes:
         run.take_unused()
     return sorted(set(run.found), key=lambda finding: finding.sort_key)
 
 
 class _Run:
-    """One run: what was found so far, which checks ended well, and which suppressions kept something back."""
+    """One run: the findings so far, the checks that did not fail, and the suppressions that excused something."""
 
-    def __init__(self, case: Case, policy: SeverityPolicy, *, is_debugging: bool) -> None:
-        self._case, self._policy, self._is_debugging = case, policy, is_debugging
+    def __init__(self, case: Case, *, by_wing: bool, is_debugging: bool) -> None:
+        self._case, self._is_debugging = case, is_debugging
+        self._policy = SeverityPolicy(case.settings, case.catalog, by_wing=by_wing, elsewhere=case.fetched_wings)
         self._suppressions = Suppressions(case.suppressions)
-        self._rest = replace(case, focus=frozenset({file.path for file in case.catalog.files} - case.kept.keys()))
+        self._uncached = replace(case, focus=frozenset(file.path for file in case.catalog.files) - case.cached.keys())
+        self._cached: dict[str, list[Finding]] = {}
+        for finding in (finding for facts in case.cached.values() for finding in facts.findings):
+            self._cached.setdefault(finding.code, []).append(finding)
         self._ran: set[str] = set()
         self.found: list[Finding] = []
 
-    def take(self, code: str) -> None:
-        found = self._found(code)
+    def take(self, check: Check) -> None:
+        found = try_check(check, self._uncached if check.per_file else self._case)
         if isinstance(found, Exception):
             if self._is_debugging:
                 raise found
-            self._add(crash_of(code, found, self._case), Severity.ERROR)
+            self._add(crash_of(check.code, found, self._case), get_check(_CRASHED))
             return
-        self._ran.add(code)
-        if not found:
-            return
-        check = get_check(code)
-        told = Counter[str]()
-        for finding in found:
-            if not self._suppressions.keeps_back(finding) and self._policy.counts(code, finding.place.path):
-                told[finding.place.path] += 1
-                if told[finding.place.path] <= _MOST_ALIKE:
-                    self._add(finding, check.severity)
-        for path, number in told.items():
+        self._ran.add(check.code)
+        per_path = Counter[str]()
+        for finding in (*self._cached.get(check.code, ()), *found) if check.per_file else found:
+            if not self._suppressions.excuses(finding) and self._policy.runs(check.code, finding.place.path):
+                per_path[finding.place.path] += 1
+                if per_path[finding.place.path] <= _MOST_ALIKE:
+                    self._add(finding, check)
+        for path, number in per_path.items():
             if number > _MOST_ALIKE:
                 message = f"the file has {number} such findings, of which {_MOST_ALIKE} are told"
-                rest = Finding(code, message, Place(path), "mend these first, then run this again")
-                self._add(replace(rest, count=number - _MOST_ALIKE), check.severity)
+                rest = Finding(check.code, message, Place(path), "mend these first, then run this again")
+                self._add(replace(rest, count=number - _MOST_ALIKE), check)
 
-    def _found(self, code: str) -> list[Finding] | Exception:
-        if code not in KEPT:
-            return ask(code, self._case)
-        kept = self._kept.get(code, [])
-        if not self._rest.has_work(code):
-            # To import a check costs more than what it would not find.
-            return kept
-        found = ask(code, self._rest)
-        return found if isinstance(found, Exception) else [*kept, *found]
-
-    @cached_property
-    def _kept(self) -> dict[str, list[Finding]]:
-        """What was found in files before, by code."""
-        found: dict[str, list[Finding]] = {}
-        for one in self._case.kept.values():
-            for finding in one.findings:
-                found.setdefault(finding.code, []).append(finding)
-        return found
-
-    def _add(self, finding: Finding, default: Severity) -> None:
-        severity = self._policy.severity(finding, default)
+    def _add(self, finding: Finding, check: Check) -> None:
+        severity = self._policy.severity(finding, check.severity, may_weigh_less=check.weighs_less_when_ended)
         if finding.fix is not None and self._policy.is_elsewhere(*(edit.path for edit in finding.fix.edits)):
             finding = replace(finding, fix=None)
         finding = finding.in_one_line()
         self.found.append(finding if finding.severity is severity else replace(finding, severity=severity))
 
     def take_unused(self) -> None:
-        """Take the suppressions that kept nothing back, where their check ran: what all the other checks tell."""
-        not_used = [
-            one
-            for one in self._suppressions.unused()
-            if one.code in self._ran - ASKS_GIT and self._policy.counts(one.code, one.place.path)
-        ]
-        self._case = replace(self._case, faults=(*self._case.faults, *unused(not_used)))
-        self.take(unused_suppression.code)
+        """Report the suppressions that excused nothing though their check ran; all other checks must have run."""
+        for one, code in self._suppressions.unused():
+            is_certain = code in self._ran and not get_check(code).asks_git
+            if is_certain and self._policy.runs(code, one.place.path):
+                message = f"`{one.code}` finds nothing here that could be ignored"
+                if self._policy.runs(_UNUSED, one.place.path):
+                    self._add(Finding(_UNUSED, message, one.place, "remove it", one.address), get_check(_UNUSED))
+
+
+def crash_of(code: str, error: Exception, case: Case) -> Finding:
+    """Return the finding for a check that raised, at the file it was looking at if that is known."""
+    text = visible(" ".join(str(error).split())[:_SHOWN])
+    message = f"the check `{code}` failed: {type(error).__name__}{': ' if text else ''}{text}"
+    path = _path_in_hand(error, case)
+    help_ = f"run it again with `--ignore {code}` to go on without it; `MDMEM_DEBUG=1` shows where it failed"
+    address = (path or "").removesuffix(".md")
+    known = address if address in case.catalog.addresses else None
+    return Finding(_CRASHED, message, Place(path or SETTINGS_NAME), help_, known, quotable=False)
+
+
+def _path_in_hand(error: Exception, case: Case) -> str | None:
+    """Return the file that is in a variable of the innermost function that has one."""
+    paths = {file.path for file in case.all_files}
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    values = (value for frame in reversed(frames) for value in frame.f_locals.values())
+    named = (path for value in values for path in (_path_of(value), f"{_path_of(value)}.md"))
+    return next((path for path in named if path in paths), None)
+
+
+def _path_of(value: object) -> str:
+    if isinstance(value, Link):
+        return value.entry.path
+    if isinstance(value, Entry | Document | TreeFile):
+        return value.path
+    return value if isinstance(value, str) else ""
 
 
 _NUMBER = re.compile(r"`[^`]*`|\d+")
-_NAMED = re.compile(r"`([^`]*)`")
+_QUOTED = re.compile(r"`([^`]*)`")
 
 
 def mark_new(
     findings: Iterable[Finding], base_findings: Iterable[Finding], *, moves: Mapping[str, str] = MappingProxyType({})
 ) -> list[Finding]:
-    """Return the findings, those marked new of which the base has fewer of the same.
+    """Return the findings, those marked new that the base does not have.
 
-    The same are of one code and file and say the same but for numbers that are not quoted, so that neither a shifted
-    line nor a longer text makes one new; of several alike the last ones are new, and one that weighs more than before
-    is another. `moves` are the addresses that the base has elsewhere, old to new.
+    Two findings are the same if `sameness` is: neither a shifted line nor a longer text makes one new. Of several that
+    are the same the last ones are new. One that weighs more than before is new. `moves` are the addresses that the
+    change moved, old to new.
     """
     left = Counter[tuple[tuple[str, str, str], int]]()
     for finding in base_findings:
@@ -273,19 +276,12 @@ def mark_new(
 
 
 def sameness(finding: Finding) -> tuple[str, str, str]:
-    """Return what two tellings of one fact share: code, place, and the words but for numbers that are not quoted."""
-    said = _NUMBER.sub(lambda found: found.group() if found.group().startswith("`") else "#", finding.message)
-    return finding.code, finding.address or finding.place.path, said + finding.unsaid
+    """Return what two findings about one fact share: code, place, and the message but for numbers outside quotes."""
+    text = _NUMBER.sub(lambda found: found.group() if found.group().startswith("`") else "#", finding.message)
+    return finding.code, finding.address or finding.place.path, text + finding.unsaid
 
 
 def _moved(same: tuple[str, str, str], moves: Mapping[str, str]) -> tuple[str, str, str]:
-    if not moves:
-        return same
-    code, where, said = same
-    named = _NAMED.sub(lambda found: f"`{moves.get(found[1], found[1])}`", said)
-    return code, moves.get(where, where), named
-
-
-def first_sentences() -> dict[str, str]:
-    """Return what each check finds, in its own first sentence."""
-    return {code: get_check(code).explanation.splitlines()[0] for code in CODES}
+    code, where, text = same
+    text = _QUOTED.sub(lambda found: f"`{moves.get(found[1], found[1])}`", text) if moves else text
+    return code, moves.get(where, where), text

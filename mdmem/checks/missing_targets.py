@@ -13,7 +13,7 @@ from itertools import islice
 from msgspec import Struct
 
 from mdmem.checks.case import Case
-from mdmem.checks.paths import TrackedPaths
+from mdmem.checks.facts import TrackedPaths
 from mdmem.store.catalog import full_address
 
 # A comparison costs some 50 µs.
@@ -108,7 +108,7 @@ def _where(commit: str) -> str:
     return f"commit `{commit}`" if commit else _IN_INDEX
 
 
-class MissingTarget(Struct, frozen=True, dict=True):
+class MissingTargets(Struct, frozen=True, dict=True):
     """Tells the fate of addresses of one case; what it needs is looked up at the first question."""
 
     case: Case

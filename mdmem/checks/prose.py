@@ -1,17 +1,16 @@
-"""The prose of an entry: what it states, where its reasons begin, and where a changed one begins to differ."""
+"""The prose of an entry: the rule it states, its reasons, and sentences that say what it amends."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from mdmem.model.finding import Place
-from mdmem.store.catalog import Catalog
-from mdmem.store.catalog.changes import Changed, first_difference
+from mdmem.markdown.links import BodyLink
+from mdmem.record import StoredRecord
 
 _REASON = r"(?:rationale|motivation|reason(?:ing)?|justification|why)s?"
 _SETTING = r"(?:context|background|problem|purpose|driver)s?"
-# `Why:` may be bold, quoted or an item; a heading may say more than the one word.
+# `Why:` may be bold, quoted or an item; a heading may say more than the one word, and may be underlined.
 _REASONS_BEGIN = re.compile(
     rf"^[ \t>]*(?:[-*+][ \t]+)?[*_]{{0,2}}{_REASON}(?![a-z])[*_]{{0,2}}[ \t]*[:.\u2013\u2014]"
     rf"|^#{{1,6}}[ \t].*\b(?:{_REASON}|{_SETTING})\b",
@@ -20,8 +19,6 @@ _REASONS_BEGIN = re.compile(
 _UNDERLINED_REASONS = re.compile(
     rf"^.*\b(?:{_REASON}|{_SETTING})\b.*\r?\n[=-]{{3,}}[ \t]*\r?$", re.IGNORECASE | re.MULTILINE
 )
-# What our own template writes, found without an expression.
-_USUAL = "\nRationale:"
 _SENTENCE_END = re.compile(r"[.!?](?<!e\.g\.)(?<!i\.e\.)[\"')\]*_]*\s+|\n[ \t]*\r?\n|\n[ \t]*(?:[-*+]|\d+[.)])[ \t]+")
 # Atomic, since a comment could otherwise end in many places: 2^n ways for n comments.
 _NOTHING = re.compile(r"(?>\s+|#{1,6}(?:[ \t][^\n]*)?(?=\r?\n|\Z)|<!--(?s:.*?)-->)*+\Z")
@@ -34,30 +31,30 @@ _CAUSE = re.compile(
 
 
 def says_nothing(body: str) -> bool:
-    """Say whether a body holds only blanks, headings and comments."""
+    """Say whether a body has only blanks, headings and comments."""
     return _NOTHING.match(body) is not None
 
 
 def reasons_begin(prose: str) -> int | None:
-    """Return the offset of the line that begins a rule's reasons, or None."""
-    usual = prose.find(_USUAL)
-    end = len(prose) if usual < 0 else usual
-    found = [_REASONS_BEGIN.search(prose, 0, end)]
+    """Return the offset of the line at which a rule's reasons begin, or None."""
+    found = [_REASONS_BEGIN.search(prose)]
     if "\n---" in prose or "\n===" in prose:
-        found.append(_UNDERLINED_REASONS.search(prose, 0, end))
-    starts = [match.start() for match in found if match] + ([usual + 1] if usual >= 0 else [])
-    return min(starts, default=None)
+        found.append(_UNDERLINED_REASONS.search(prose))
+    return min((match.start() for match in found if match), default=None)
+
+
+def gives_reason(body: str) -> bool:
+    """Say whether a body gives a reason."""
+    return "Rationale:" in body or _CAUSE.search(body) is not None or reasons_begin(body) is not None
 
 
 def statement(prose: str) -> str:
-    """Return the part that states the rule, headings blanked out: what stands before the reasons, else all of it."""
+    """Return the part that states the rule, headings blanked out: the text before the reasons, else all of it."""
     before = _without_headings(prose[: reasons_begin(prose)])
     return before if before.strip() else _without_headings(prose)
 
 
 def _without_headings(prose: str) -> str:
-    if "#" not in prose:
-        return prose
     return _HEADING.sub(lambda found: "\n" + " " * (len(found.group()) - 1), f"\n{prose}")[1:]
 
 
@@ -70,14 +67,68 @@ def sentences(text: str) -> Iterator[tuple[int, str]]:
     yield start, text[start:]
 
 
-def text_gives_reason(body: str) -> bool:
-    """Say whether a body holds a reason."""
-    if "because" in body or "Rationale:" in body:
-        return True
-    return _CAUSE.search(body) is not None or reasons_begin(body) is not None
+_AMENDS = re.compile(
+    r"\b(?:[Aa]mend|[Rr]evise|[Uu]pdate|[Mm]odif(?:ie|y)|[Rr]elaxe?|[Ss]upplement"
+    r"|[Pp]artially (?:supersede|replace))(s?)\b"
+)
+_SUBJECT = re.compile(
+    r"\b(?:(?:this|the present)(?: \w+){0,2}|we|it)\s+(?:(?:also|only|partially)\s+)?(?:\w+\s+and\s+)?\Z", re.IGNORECASE
+)
+# Without a subject the verb begins the sentence and ends in -s: `Update the list` is a task for somebody.
+_START = re.compile(r"(?:\A|[.:!?]\s+|\n)[ \t]*(?:[-*+][ \t]+)?[*_]{0,2}\Z")
+_BEFORE = 40
+# Up to the end of the sentence and no further: a name far from the verb belongs to something else.
+_OBJECT = re.compile(r"(?:[^.!?;\n]|\.(?=\w)|\n(?!\s)){0,60}")
+_LONGEST_NAME = 200
+_NAME = re.compile(
+    r"(?<![\w-])(?P<kind>[A-Za-z]{2,10})(?:[ \-_]|:`|\s#)0*(?P<number>\d{1,6})(?![\w-])"
+    r"|(?<![\w/-])(?P<address>[a-z0-9_]+/[a-z0-9-]+/[\w-]+)"
+)
 
 
-def first_reworded(catalog: Catalog, one: Changed) -> Place:
-    """Return the first line of an entry's body that is another than before."""
-    line, text = first_difference(one.body_before, one.body_after)
-    return Place(one.after.path, catalog.document(one.after.path).body_line + line, 1, len(text))
+class EntryName(StoredRecord, frozen=True, array_like=True):
+    """A name that may mean an entry, and its offset: a kind and a number, or an address."""
+
+    offset: int
+    kind: str
+    number: int
+    address: str
+
+
+class AmendmentSentence(StoredRecord, frozen=True, array_like=True):
+    """The offset of a verb such as amends, and the names that may be its object.
+
+    A link between `start` and `end` counts as a name, too.
+    """
+
+    offset: int
+    start: int
+    end: int
+    names: tuple[EntryName, ...]
+
+
+def amendment_sentences(body: str, prose: str, references: Sequence[BodyLink]) -> Iterator[AmendmentSentence]:
+    """Yield the sentences that say that the entry itself amends something they name.
+
+    `prose` is the body with code blanked out, `references` are the links in it.
+    """
+    for verb in _AMENDS.finditer(prose):
+        before = prose[max(0, verb.start() - _BEFORE) : verb.start()]
+        begins = verb[1] and verb[0][0].isupper() and _START.search(before)
+        said = _OBJECT.match(prose, verb.end())
+        if said is None or not (begins or _SUBJECT.search(before)):
+            continue
+        names = tuple(_names_in(body, prose, said))
+        if names or any(said.start() <= one.offset < said.end() for one in references):
+            yield AmendmentSentence(verb.start(), said.start(), said.end(), names)
+
+
+def _names_in(body: str, prose: str, said: re.Match[str]) -> Iterator[EntryName]:
+    # A name may end behind the part: a number that is cut off would be another.
+    for found in _NAME.finditer(body, said.start(), said.end() + _LONGEST_NAME):
+        if found.start() >= said.end():
+            return
+        kind, number, address = found.group("kind", "number", "address")
+        # In a role such as :pep:`376` the number looks like code.
+        if prose.startswith(kind or address, found.start()):
+            yield EntryName(found.start(), (kind or "").casefold(), int(number or 0), address or "")

@@ -1,36 +1,42 @@
-"""Whether a finding counts where it stands, and how much: root, wing, and whether the entry is still in force."""
+"""Which checks run at a file, and how much a finding weighs there: the settings of the root and of the wing."""
 
 from __future__ import annotations
 
-from collections.abc import Set
-from functools import cached_property
+from collections.abc import Collection, Iterable, Mapping
 
-from mdmem.checks.registry import CODES, FAMILIES, ON_REQUEST
+from mdmem.checks.check import find_check, get_checks
 from mdmem.model.entry import Status
 from mdmem.model.finding import Finding, Severity
 from mdmem.store.catalog import Catalog
 from mdmem.store.settings import Ended, Settings, WingSettings
 
-# The first three are read by agents and clones whatever the status; the last is about nothing but ended entries.
-_ALWAYS = frozenset({"secret-like-text", "hidden-instruction", "link-not-tracked", "deprecated-at-missing"})
-_LOWERED = frozenset((*FAMILIES["schema and content"], *FAMILIES["links"], *FAMILIES["dates"])) - _ALWAYS
 _LESS = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.INFO, Severity.INFO: Severity.INFO}
-
-
 _NO_WING = WingSettings()
 
 
+def present_codes(codes: Iterable[str]) -> frozenset[str]:
+    """Return codes with those that a check had before replaced by its present one; unknown codes are left out."""
+    return frozenset(check.code for code in codes if (check := find_check(code)) is not None)
+
+
 def codes_of(settings: Settings, path: str) -> frozenset[str]:
-    """Return the codes that the settings choose for a file: what its wing selects, else the root's less its own."""
+    """Return the codes that run at a file: those its wing selects, else the root's, without the ignored ones."""
     wing = _wing(settings, path)
     select = wing.select or settings.select or _usual_codes(settings, wing)
-    return frozenset(select) - {*wing.ignore, *(() if wing.select else settings.ignore)}
+    return present_codes(select) - present_codes((*wing.ignore, *(() if wing.select else settings.ignore)))
 
 
-def _usual_codes(settings: Settings, wing: WingSettings) -> Set[str]:
-    """Return all codes but those that the settings would have to ask for: by a severity, or by budgets of their own."""
-    asked = settings.severity.keys() | wing.severity.keys() | ({"entry-too-long"} if settings.entry_tokens else set())
-    return frozenset(CODES) - (ON_REQUEST - asked)
+def _usual_codes(settings: Settings, wing: WingSettings) -> Collection[str]:
+    """Return all codes but those that the settings have to ask for, by a severity or by budgets."""
+    asked = present_codes((*settings.severity, *wing.severity, *(("entry-too-long",) if settings.entry_tokens else ())))
+    return [one.code for one in get_checks().values() if not one.on_request or one.code in asked]
+
+
+def stated_severity(severities: Mapping[str, Severity], code: str) -> Severity | None:
+    """Return the severity that settings give a check; if they give its former codes different ones, the gravest."""
+    check = find_check(code)
+    names = (check.code, *check.aliases) if check is not None else (code,)
+    return min((severities[name] for name in names if name in severities), key=lambda one: one.rank, default=None)
 
 
 def _wing(settings: Settings, path: str) -> WingSettings:
@@ -38,68 +44,53 @@ def _wing(settings: Settings, path: str) -> WingSettings:
 
 
 class SeverityPolicy:
-    """What the settings of a root and of its wings make of findings; asked for each of ten thousand."""
+    """What the settings of a root and of its wings say about findings."""
 
     def __init__(
         self, settings: Settings, catalog: Catalog, *, by_wing: bool = True, elsewhere: frozenset[str] = frozenset()
     ) -> None:
-        """Take the settings; `by_wing` says whether each wing's own choice of codes holds.
+        """Take the settings; without `by_wing` the wings' own choice of codes does not count.
 
         `elsewhere` are the wings that are written in other repositories.
         """
         self._elsewhere = elsewhere
         self._settings = settings
         self._catalog = catalog
-        self._chooses = by_wing and bool(settings.wings)
+        self._by_wing = by_wing and bool(settings.wings)
         self._chosen: dict[str, frozenset[str]] = {}
-        self._over: dict[str, bool] = {}
 
-    def counts(self, code: str, path: str) -> bool:
-        """Say whether a check is asked for at a file; everywhere where no wing has settings."""
-        if not self._chooses:
+    def runs(self, code: str, path: str) -> bool:
+        """Say whether a check runs at a file."""
+        if not self._by_wing:
             return True
         wing = path.partition("/")[0]
         if wing not in self._chosen:
             self._chosen[wing] = codes_of(self._settings, path)
         return code in self._chosen[wing]
 
-    def severity(self, finding: Finding, default: Severity) -> Severity:
-        """Return what a finding weighs: the wing's word, the root's, the check's own; one level less on what ended.
+    def severity(self, finding: Finding, default: Severity, *, may_weigh_less: bool) -> Severity:
+        """Return the severity of a finding: the wing's setting, the root's, the check's own; one less on ended entries.
 
-        What a check sets on a finding itself is never lowered. What nobody can mend here weighs least, unless the
-        wing's own word is another.
+        A severity that a check sets itself is never lowered. In a wing that nobody can mend here it is info, unless
+        the wing's settings say otherwise.
         """
-        code = finding.code
-        if self.is_elsewhere(finding.place.path):
-            return _wing(self._settings, finding.place.path).severity.get(code) or Severity.INFO
-        weight = self._stated(finding) or finding.severity or default
-        if finding.severity is None and code in _LOWERED and self._lowers and self._is_over(finding.address):
-            return _LESS[weight]
-        return weight
+        wing = _wing(self._settings, finding.place.path)
+        of_wing = stated_severity(wing.severity, finding.code)
+        if of_wing is None and self.is_elsewhere(finding.place.path):
+            return Severity.INFO
+        stated = of_wing or stated_severity(self._settings.severity, finding.code)
+        weight = stated or finding.severity or default
+        lowers = may_weigh_less and finding.severity is None and self._settings.ended is Ended.LOWER
+        is_lower = lowers and finding.address is not None and has_ended(self._catalog, finding.address)
+        return _LESS[weight] if is_lower else weight
 
     def is_elsewhere(self, *paths: str) -> bool:
         """Say whether any of some files is written in another repository."""
         return bool(self._elsewhere) and any(path.partition("/")[0] in self._elsewhere for path in paths)
 
-    def _stated(self, finding: Finding) -> Severity | None:
-        settings = self._settings
-        of_wing = _wing(settings, finding.place.path).severity if settings.wings else {}
-        return of_wing.get(finding.code) or settings.severity.get(finding.code)
 
-    @cached_property
-    def _lowers(self) -> bool:
-        return self._settings.ended is Ended.LOWER
-
-    def _is_over(self, address: str | None) -> bool:
-        if address is None:
-            return False
-        if address not in self._over:
-            self._over[address] = is_over(self._catalog, address)
-        return self._over[address]
-
-
-def is_over(catalog: Catalog, address: str) -> bool:
-    """Say whether an entry bound once and binds no more; one whose supersession cannot be read is not known to."""
+def has_ended(catalog: Catalog, address: str) -> bool:
+    """Say whether an entry is deprecated or superseded; False if its supersession cannot be read."""
     entry = catalog.entries.get(address)
     if entry is None or not {"supersedes", "superseded_by"}.isdisjoint(entry.unread):
         return False

@@ -91,7 +91,7 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
         progress.clear()
     if options["diff"]:
         _remark_sums(given, runs)
-    is_quiet = staged and form in (None, "text", "concise") and not any(one.report.told for one in runs)
+    is_quiet = staged and form in (None, "text", "concise") and not any(one.report.reported for one in runs)
     if is_quiet:
         _remark_old(given, runs)
     elif not options["diff"]:
@@ -170,6 +170,8 @@ def _run(
             _print_diff(mended, workspace, given)
     else:
         report = check(workspace, request)
+    for remark in report.remarks:
+        given.remark(remark)
     if workspace.snapshot.merge_into is not None:
         from mdmem.store.workspace.remarks import remark_on_uncommitted
 
@@ -249,12 +251,11 @@ def _update_baseline(
 
 
 def _explain(code: str) -> int:
-    from mdmem.checks.engine import first_sentences, get_check
-    from mdmem.checks.registry import FAMILIES
+    from mdmem.checks.check import get_check, get_checks
     from mdmem.render.findings.text import check_list, explanation
 
     if code == "all":
-        print_text(check_list(FAMILIES, first_sentences()))
+        print_text(check_list(get_checks().values()))
     else:
         print_text(explanation(code, get_check(code)), is_page=True)
     return 0

@@ -142,9 +142,9 @@ def complete_field(_: click.Context, __: click.Parameter, incomplete: str) -> li
 
 def complete_code(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the checks that begin with what is typed."""
-    from mdmem.checks.registry import CODES
+    from mdmem.checks.check import get_checks
 
-    return [code for code in CODES if code.startswith(incomplete)]
+    return [code for code in get_checks() if code.startswith(incomplete)]
 
 
 def _names(context: click.Context, *, passed: Callable[[str], bool] | None = None) -> Iterator[list[str]]:

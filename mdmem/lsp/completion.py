@@ -10,7 +10,7 @@ from heapq import nsmallest
 
 from lsprotocol import types
 
-from mdmem.checks.engine import first_sentences
+from mdmem.checks.check import get_checks
 from mdmem.lsp.memories import Memories
 from mdmem.lsp.memory import Document
 from mdmem.lsp.show import entry_lines, files_matching, is_ended, markup, plain_line, standing
@@ -240,7 +240,7 @@ def _values(document: Document, name: str) -> Iterator[tuple[str, str]]:
         wings = memory.catalog.wings.values()
         yield from ((wing.name, "shared wing") for wing in wings if wing.is_shared and wing.name != document.wing)
     elif kind is Kind.PAIRS:
-        yield from ((f"{code}: ", sentence) for code, sentence in first_sentences().items())
+        yield from ((f"{check.code}: ", check.summary) for check in get_checks().values() if check.is_excusable)
     elif name == "owners" or name in _SHARED_FIELDS:
         yield from _used_values(document, "owner" if name == "owners" else name)
 

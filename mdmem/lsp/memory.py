@@ -16,9 +16,9 @@ from pygls.uris import from_fs_path
 from pygls.workspace import PositionCodec
 
 from mdmem.checks.baseline import without_known
+from mdmem.checks.cache import FileCache
 from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, require_known_wings, run_checks
-from mdmem.checks.kept_findings import ExtractStore, with_extracts
 from mdmem.checks.run import facts_of
 from mdmem.errors import MdmemError, SettingsError, shown_message
 from mdmem.lsp.client import Abilities
@@ -246,8 +246,8 @@ class OpenMemory:
         return facts_of(self.workspace)
 
     @cached_property
-    def _extracts(self) -> ExtractStore:
-        return ExtractStore(self.disk.cache_folder, is_written=False).load()
+    def _file_cache(self) -> FileCache:
+        return FileCache(self.disk.cache_folder, is_written=False)
 
     @cached_property
     def case(self) -> Case:
@@ -255,7 +255,7 @@ class OpenMemory:
         return self._case_of(self.catalog)
 
     def _case_of(self, catalog: Catalog) -> Case:
-        return with_extracts(Case(catalog, self.settings, self.today(), self._facts), self._extracts)
+        return self._file_cache.with_facts(Case(catalog, self.settings, self.today(), self._facts))
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from mdmem.ask.brief import always_for, rules_for
 from mdmem.ask.quotation import plain
-from mdmem.checks.engine import get_check
+from mdmem.checks.check import get_check
 from mdmem.errors import MdmemError
 from mdmem.lsp.client import Abilities
 from mdmem.lsp.memory import START, Document, OpenMemory

@@ -12,9 +12,9 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from mdmem.checks.check import find_check
 from mdmem.checks.engine import CheckReport, sameness
-from mdmem.checks.registry import CHANGE
-from mdmem.checks.run import CheckRequest, check_all, reported
+from mdmem.checks.run import CheckRequest, check_all, limited
 from mdmem.errors import UsageError
 from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
@@ -250,9 +250,14 @@ def _culprits(chosen: FixChoice, new: Iterable[Finding]) -> list[RefusedFix]:
         if finding.fix is not None:
             for path in {edit.path for edit in finding.fix.edits}:
                 editing.setdefault(path, []).append((finding, finding.fix))
-    changes = ((editing.get(one.place.path, ()), one) for one in new if one.code in CHANGE)
+    changes = ((editing.get(one.place.path, ()), one) for one in new if _is_about_change(one))
     found = {_name(fixes[0][0]): RefusedFix(*fixes[0], one) for fixes, one in changes if len(fixes) == 1}
     return list(found.values())
+
+
+def _is_about_change(finding: Finding) -> bool:
+    check = find_check(finding.code)
+    return check is not None and check.needs_base
 
 
 def _name(finding: Finding) -> _Name:
@@ -343,7 +348,7 @@ def mend(
             fresh = workspace.reread()
             mended = mended if is_unchanged(workspace, fresh, known) else mended_in(fresh)
             put(workspace.location.root, mended.plan.changes)
-    return reported(replace(mended.report, fixed=mended.fixed, is_dry=is_dry), asked), mended
+    return limited(replace(mended.report, fixed=mended.fixed, is_dry=is_dry), asked), mended
 
 
 class RefusedFix(Struct, frozen=True):

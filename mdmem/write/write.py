@@ -261,12 +261,10 @@ def _is_written(workspace: Workspace, change_set: ChangeSet) -> bool:
 
 # The errors that one file shows by itself; the proof of the whole memory finds the others.
 TEXT_CHECKS = (
-    "control-characters",
     "invisible-characters",
     "file-too-large",
-    "front-matter-too-large",
     "merge-marker",
-    "second-front-matter",
+    "front-matter-fence",
     "body-empty",
     "template-leftover",
     "secret-like-text",

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.checks.case import Case
+from mdmem.checks.check import get_checks
 from mdmem.checks.engine import CheckReport, run_checks
-from mdmem.checks.registry import CODES
 from mdmem.model.finding import Edit, Finding, Fix, Place
 from mdmem.store.catalog import load
 from mdmem.store.settings import Settings
@@ -24,7 +24,7 @@ PATH = "app/rules/a.md"
 TEXT = b"---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\ntitle: A\n---\n\nText.\n"
 
 
-def checker(codes: Iterable[str] = CODES) -> Callable[[Tree], CheckReport]:
+def checker(codes: Iterable[str] = tuple(get_checks())) -> Callable[[Tree], CheckReport]:
     """Return what asks some checks about a tree."""
     chosen = tuple(codes)
     today = date.fromisoformat(TODAY)
@@ -144,7 +144,7 @@ def both_ends_missing(root: Path) -> None:
 
 def test_one_fix_makes_room_for_the_next(tmp_path: Path) -> None:
     both_ends_missing(tmp_path)
-    assert [one.code for one in mend(tmp_path).fixed] == ["short-address", "supersession-one-sided"]
+    assert [one.code for one in mend(tmp_path).fixed] == ["link-form", "supersession-one-sided"]
 
 
 def test_nothing_is_written_before_the_plan_is_carried_out(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mdmem.checks.case import Case
+from mdmem.checks.check import get_checks
 from mdmem.checks.engine import CheckReport, run_checks
-from mdmem.checks.registry import CODES
 from mdmem.model.entry import Status
 from mdmem.model.finding import Finding, Place
 from mdmem.store.catalog import load
@@ -24,7 +24,7 @@ from mdmem.write.apply import apply
 from mdmem.write.fix import FixResult, brought, mend_all
 
 
-def checker(codes: Iterable[str] = CODES) -> Callable[[Tree], CheckReport]:
+def checker(codes: Iterable[str] = tuple(get_checks())) -> Callable[[Tree], CheckReport]:
     today, chosen = date.fromisoformat(TODAY), tuple(codes)
     return lambda tree: CheckReport(tree.name, 0, tuple(run_checks(Case(load(tree), Settings(), today), chosen)))
 

@@ -112,7 +112,7 @@ def of_one(address: str, file: File, files: dict[str, File]) -> Iterator[Fault]:
 def of_date(value: str) -> Iterator[str]:
     """Yield the code of what is wrong with a date."""
     if not ISO.match(value):
-        yield "not-iso"
+        yield "invalid-date"
         return
     try:
         date.fromisoformat(value[:10])
@@ -126,7 +126,7 @@ def of_link(path: str, address: str, link: str, files: dict[str, File]) -> Fault
     if PLACEHOLDER.match(link):
         return Fault("link-placeholder", path, link)
     is_short = f"{wing}/{link}" in files or f"{wing}/{room}/{link}" in files
-    return Fault("short-address" if is_short else "dangling-link", path, link)
+    return Fault("link-form" if is_short else "dangling-link", path, link)
 
 
 def of_edges(files: dict[str, File]) -> Iterator[Fault]:
@@ -159,7 +159,7 @@ def of_splits(files: dict[str, File], claimed: set[tuple[str, str]], named: set[
         if is_declared or len(live) < 2:
             continue
         is_split = len(claimants) > 1 or len(namesakes) > 1
-        yield Fault("two-successors" if is_split else "supersession-mismatch", f"{old}.md")
+        yield Fault("two-successors" if is_split else "supersession-one-sided", f"{old}.md")
 
 
 def on_cycles(pairs: set[tuple[str, str]]) -> list[str]:

@@ -304,14 +304,11 @@ def test_every_named_edge_is_in_exactly_one_class(stated: dict[str, dict[str, ob
 
 # What each class makes the checks say: so many findings as it has edges, or as it has old ends.
 BY_EDGE = {
-    "supersession-one-sided": {EdgeKind.MISSING_BACK, EdgeKind.MISSING_FORWARD},
-    "superseded-by-draft": {EdgeKind.BY_DRAFT},
-    "superseded-by-dead": {EdgeKind.BY_DEAD},
+    "successor-not-current": {EdgeKind.BY_DRAFT, EdgeKind.BY_DEAD},
     "supersession-across-wings": {EdgeKind.ACROSS_WINGS},
 }
 BY_OLD = {
     "two-successors": {EdgeKind.TWO_SUCCESSORS},
-    "supersession-mismatch": {EdgeKind.MISMATCH},
     "superseded-but-active": {EdgeKind.BUT_ACTIVE},
 }
 
@@ -323,6 +320,10 @@ def test_each_broken_edge_gives_one_finding(stated: dict[str, dict[str, object] 
         assert len(run_checks(case, [code])) == sum(edge.kind in wanted for edge in case.edges), code
     for code, wanted in BY_OLD.items():
         assert len(run_checks(case, [code])) == len({edge.old for edge in case.edges if edge.kind in wanted}), code
+    ends = {EdgeKind.MISSING_BACK, EdgeKind.MISSING_FORWARD}
+    one_sided = sum(edge.kind in ends for edge in case.edges)
+    mismatched = len({edge.old for edge in case.edges if edge.kind is EdgeKind.MISMATCH})
+    assert len(run_checks(case, ["supersession-one-sided"])) == one_sided + mismatched
     dangling = [finding for finding in run_checks(case, ["dangling-link"]) if "supersede" in finding.message]
     assert len(dangling) == sum(edge.kind is EdgeKind.DANGLING for edge in case.edges)
     in_cycles = {end for edge in case.edges if edge.kind is EdgeKind.CYCLE for end in (edge.old, edge.new)}

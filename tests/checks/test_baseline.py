@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.checks.baseline import Baseline, Record, apply_baseline, baseline_of, read_baseline
-from mdmem.checks.registry import CODES
+from mdmem.checks.check import get_checks
 from mdmem.errors import SettingsError
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.settings import Settings, WingSettings
 
 ERROR, WARNING, INFO = Severity
-EMPTY, DANGLING, STRAY, STALE = "body-empty", "dangling-link", "stray-file", "stale-baseline-entry"
+EMPTY, DANGLING, STRAY, STALE = "body-empty", "dangling-link", "stray-file", "unused-suppression"
 A, B = "app/rules/a", "app/rules/b"
 
 
@@ -27,7 +27,7 @@ def applied(
     findings: list[Finding],
     *records: tuple[str, str, int],
     settings: Settings = Settings(),  # noqa: B008  # frozen
-    codes: tuple[str, ...] = CODES,
+    codes: tuple[str, ...] = tuple(get_checks()),
 ) -> tuple[list[int], list[str]]:
     """Return the lines of what is still reported and the messages about what is too much."""
     kept, stale = apply_baseline(findings, known(*records), settings=settings, codes=codes)
@@ -81,7 +81,9 @@ def test_info_counts_as_known() -> None:
 
 def test_record_that_matches_less_than_it_says_is_stale() -> None:
     findings = [found(DANGLING, A, 3)]
-    kept, stale = apply_baseline(findings, known((DANGLING, A, 3), (EMPTY, B, 1)), settings=Settings(), codes=CODES)
+    kept, stale = apply_baseline(
+        findings, known((DANGLING, A, 3), (EMPTY, B, 1)), settings=Settings(), codes=get_checks()
+    )
     assert (kept, {one.code for one in stale}, {one.severity for one in stale}) == ([], {STALE}, {WARNING})
     assert [one.message for one in stale] == [
         "`dangling-link` is recorded 3 times for `app/rules/a`, found once",
@@ -95,9 +97,9 @@ def test_record_that_matches_less_than_it_says_is_stale() -> None:
     [
         (Settings(), (DANGLING, STALE), []),
         (Settings(), (EMPTY, DANGLING), []),
-        (Settings(wings={"app": WingSettings(ignore=(EMPTY,))}), CODES, []),
-        (Settings(), CODES, [found("unreadable", B)]),
-        (Settings(), CODES, [found("check-crashed", "mdmem")]),
+        (Settings(wings={"app": WingSettings(ignore=(EMPTY,))}), tuple(get_checks()), []),
+        (Settings(), tuple(get_checks()), [found("unreadable", B)]),
+        (Settings(), tuple(get_checks()), [found("check-crashed", "mdmem")]),
     ],
     ids=[
         "its check did not run",
@@ -119,7 +121,7 @@ def test_record_of_what_depends_on_the_checkout_is_never_stale() -> None:
 
 def test_stale_record_weighs_what_the_settings_say() -> None:
     settings = Settings(severity={STALE: ERROR})
-    (stale,) = apply_baseline([], known((EMPTY, A, 1)), settings=settings, codes=CODES)[1]
+    (stale,) = apply_baseline([], known((EMPTY, A, 1)), settings=settings, codes=get_checks())[1]
     assert stale.severity is ERROR
 
 
@@ -185,13 +187,13 @@ some = st.lists(
 @given(some)
 def test_baseline_of_findings_keeps_them_all_out_and_is_never_stale(findings: list[Finding]) -> None:
     baseline = read_baseline(baseline_of(findings))
-    assert apply_baseline(findings, baseline, settings=Settings(), codes=CODES) == ([], [])
+    assert apply_baseline(findings, baseline, settings=Settings(), codes=get_checks()) == ([], [])
 
 
 @given(some, some)
 def test_baseline_reports_as_many_as_are_beyond_its_counts(old: list[Finding], now: list[Finding]) -> None:
     baseline = read_baseline(baseline_of(old))
-    kept, stale = apply_baseline(now, baseline, settings=Settings(), codes=CODES)
+    kept, stale = apply_baseline(now, baseline, settings=Settings(), codes=get_checks())
     counts = {(one.code, one.address) for one in (*old, *now)}
     more = {key: sum((one.code, one.address) == key for one in now) - baseline.counts.get(key, 0) for key in counts}
     assert len(kept) == sum(max(0, count) for count in more.values())

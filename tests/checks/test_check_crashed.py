@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from builders import write_entry
+from msgspec.structs import replace
 
 from mdmem.checks.case import Case
+from mdmem.checks.check import get_check, get_checks
 from mdmem.checks.engine import run_checks
-from mdmem.checks.registry import INCOMPLETE_CODES
 from mdmem.errors import GoneError
 from mdmem.model.finding import Finding, Severity
 from mdmem.store.catalog import load
@@ -33,7 +34,8 @@ def crashing(monkeypatch: pytest.MonkeyPatch, error: Exception, *, at: str | Non
                 raise error
         raise error
 
-    monkeypatch.setattr("mdmem.checks.rules.content.body_empty.find", find)
+    checks = get_checks()
+    monkeypatch.setitem(checks, EMPTY, replace(checks[EMPTY], rule=find))
 
 
 def test_crash_names_the_check_the_file_and_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,4 +82,4 @@ def test_fault_outside_the_program_is_no_crash(tmp_path: Path, monkeypatch: pyte
 
 
 def test_crash_leaves_the_run_incomplete() -> None:
-    assert {"unreadable", "check-crashed", "base-unavailable", "shallow-history"} <= INCOMPLETE_CODES
+    assert all(get_check(code).incomplete for code in ("unreadable", "check-crashed", "git-unavailable"))

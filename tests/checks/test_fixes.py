@@ -11,8 +11,8 @@ import pytest
 from test_cases import CASES, TODAY, facts_of
 
 from mdmem.checks.case import Case
+from mdmem.checks.check import get_check, get_checks
 from mdmem.checks.engine import CheckReport, run_checks
-from mdmem.checks.registry import CODES
 from mdmem.model.finding import Finding, Severity
 from mdmem.store.catalog import load
 from mdmem.store.settings import Settings, parse_settings
@@ -103,10 +103,10 @@ def test_fix_changes_only_what_is_meant(folder: Path) -> None:
 @named
 def test_fixed_findings_are_gone_and_no_error_is_new(folder: Path) -> None:
     tree, result = mended(folder)
-    before, now = (check(folder, one, CODES) for one in (tree, after(tree, result)))
+    before, now = (check(folder, one, tuple(get_checks())) for one in (tree, after(tree, result)))
     new = {code for code, _ in errors_of(now.findings) - errors_of(before.findings)}
     assert {code for code in new if (folder.parent.name, code) not in REVEALED} == set()
-    left = {(one.place.path, one.message) for one in now.findings if one.code == folder.parent.name}
+    left = {(one.place.path, one.message) for one in now.findings if one.code == get_check(folder.parent.name).code}
     assert {(one.place.path, one.message) for one in result.fixed}.isdisjoint(left)
 
 
@@ -131,12 +131,7 @@ def test_title_of_a_fix_starts_with_a_verb(folder: Path) -> None:
 
 
 def test_other_checks_offer_no_fix() -> None:
-    others = [code for code in CODES if code not in FIXABLE]
-    found = [
-        (case, check(case, WorkingTree(case / "root"), (code,)))
-        for code in others
-        if (CASES / code).is_dir()
-        for case in sorted((CASES / code).iterdir())
-        if (case / "root").is_dir()
-    ]
+    fixable = {get_check(code).code for code in FIXABLE}
+    others = [case for case in sorted(CASES.glob("*/*")) if get_check(case.parent.name).code not in fixable]
+    found = [(case, check(case, WorkingTree(case / "root"), (case.parent.name,))) for case in others]
     assert [(case.name, one.code) for case, report in found for one in report.findings if one.fix is not None] == []

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from mdmem.checks.paths import TrackedPaths
+from mdmem.checks.facts import TrackedPaths
 from mdmem.model.globs import matches
 
 ROOT = frozenset({"app/rules/a.md", "app/README.md"})
@@ -32,12 +32,12 @@ def test_prefix_is_empty_where_the_root_is_the_top() -> None:
 
 @pytest.mark.parametrize("path", ["../src/nav/node.py", "../src/nav", "../src/nav/", "/README.md", "app/rules/a.md"])
 def test_holds_what_is_tracked_from_the_root_or_the_top(path: str) -> None:
-    assert TrackedPaths(Facts()).holds(path)
+    assert TrackedPaths(Facts()).has(path)
 
 
 @pytest.mark.parametrize("path", ["src/nav/node.py", "../src/na", "../../README.md", "/nav"])
 def test_holds_nothing_else(path: str) -> None:
-    assert not TrackedPaths(Facts()).holds(path)
+    assert not TrackedPaths(Facts()).has(path)
 
 
 GLOBS = ["src/**", "src/nav/**", "src", "src/", "src/nav/", "./src/**", "**/x.py", "*.md", "src/*.py", "src/*/x.py"]

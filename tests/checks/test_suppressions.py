@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 from builders import write, write_entry
+from msgspec.structs import replace
 
 from mdmem.checks.case import Case
+from mdmem.checks.check import get_check, get_checks
 from mdmem.checks.engine import run_checks
-from mdmem.checks.registry import CODES, EXCUSABLE
 from mdmem.model.finding import Severity
 from mdmem.store.catalog import load
 from mdmem.store.settings import Settings, WingSettings
@@ -92,7 +93,7 @@ def test_own_comment_is_no_hidden_instruction(tmp_path: Path) -> None:
     assert reported(tmp_path, VAGUE, "hidden-instruction") == []
 
 
-@pytest.mark.parametrize("code", sorted(set(CODES) - set(EXCUSABLE)))
+@pytest.mark.parametrize("code", sorted(code for code, one in get_checks().items() if not one.is_excusable))
 def test_code_that_no_file_may_excuse_is_named(tmp_path: Path, code: str) -> None:
     write_entry(tmp_path, A, f"Text.\n\n{IGNORE} {code} we know -->\n")
     (finding,) = run_checks(case_of(tmp_path), ["suppression-invalid"])
@@ -100,8 +101,9 @@ def test_code_that_no_file_may_excuse_is_named(tmp_path: Path, code: str) -> Non
 
 
 def test_secrets_may_be_excused_and_what_was_not_read_may_not() -> None:
-    assert {"secret-like-text", "hidden-instruction", "merge-marker"} <= set(EXCUSABLE)
-    assert {"unreadable", "check-crashed", "nothing-checked", "suppression-invalid"}.isdisjoint(EXCUSABLE)
+    excused, kept = ("secret-like-text", "hidden-instruction", "merge-marker"), ("unreadable", "check-crashed")
+    assert all(get_check(code).is_excusable for code in excused)
+    assert not any(get_check(code).is_excusable for code in (*kept, "nothing-checked", "settings-loosened"))
 
 
 def test_suppression_that_kept_nothing_out_is_unused(tmp_path: Path) -> None:
@@ -135,7 +137,8 @@ def test_suppression_is_not_called_unused_where_its_check_crashed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_entry(tmp_path, A, ignore=f"{{{VAGUE}: it was vague}}")
-    monkeypatch.setattr("mdmem.checks.rules.content.vague_invariant.find", lambda case: 1 / 0)
+    checks = get_checks()
+    monkeypatch.setitem(checks, VAGUE, replace(checks[VAGUE], rule=lambda case: 1 / 0))
     assert [code for code, _ in reported(tmp_path, VAGUE, UNUSED)] == ["check-crashed"]
 
 

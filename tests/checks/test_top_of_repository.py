@@ -45,7 +45,7 @@ def test_manifest_that_is_taken_away_is_one_finding_and_no_deletion(top: Path) -
     git(top, "rm", "-q", "team/README.md")
     report = check(open_root(top).at(Snapshot(staged=True)), CheckRequest(base="HEAD"))
     new = [(one.code, one.place.path) for one in report.findings if one.new]
-    assert new == [("default-wing-unknown", "mdmem.toml"), (CODE, "team/README.md")]
+    assert new == [("unknown-wing", "mdmem.toml"), (CODE, "team/README.md")]
 
 
 def test_link_to_a_file_that_git_mv_moved_is_mended_before_the_commit(tmp_path: Path) -> None:

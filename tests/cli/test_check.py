@@ -228,10 +228,10 @@ def test_explain_says_what_why_and_how_to_mend(tmp_path: Path, capsys: Capture) 
 
 
 def test_explain_all_lists_every_check(tmp_path: Path, capsys: Capture) -> None:
-    from mdmem.checks.registry import CODES
+    from mdmem.checks.check import get_checks
 
     ran = run_here(capsys, "check", "--explain", "all", cwd=tmp_path)
-    assert [line.split()[0] for line in ran.out.splitlines() if line.startswith("  ")] == list(CODES)
+    assert [line.split()[0] for line in ran.out.splitlines() if line.startswith("  ")] == list(get_checks())
 
 
 def test_memory_without_an_entry_is_said(tmp_path: Path, capsys: Capture) -> None:

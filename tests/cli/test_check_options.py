@@ -67,7 +67,7 @@ def test_base_that_is_not_there_is_a_finding_and_the_rest_still_runs(tmp_path: P
     write_entry(folder / "memory", "nav/rules/bad", title="Bad", see="nav/rules/nowhere", owner="Ada")
     ran = run_here(capsys, "check", "--base", "origin/main", "--format", "concise", cwd=folder)
     assert ran.code == 3
-    assert "error base-unavailable `origin/main` names no commit here" in ran.out
+    assert "error git-unavailable `origin/main` names no commit here" in ran.out
     assert "error dangling-link" in ran.out
 
 
@@ -96,7 +96,7 @@ def test_merge_with_two_successors_is_one_finding(tmp_path: Path, capsys: Captur
         assert run_here(capsys, "check", "--base", "main", cwd=folder).code == 0
     ran = run_here(capsys, "check", "--merge", "one", "--format", "json", cwd=folder)
     errors = [one for one in json.loads(ran.out)["findings"] if one["severity"] == "error"]
-    assert [one["code"] for one in errors] == ["merge-two-successors"]
+    assert [one["code"] for one in errors] == ["merge-conflict"]
     assert errors[0]["help"] == "merge one here, then `mdmem resolve` shows what can be decided"
 
 
@@ -189,7 +189,7 @@ def test_baseline_entry_that_is_mended_is_stale(tmp_path: Path, capsys: Capture)
     run_here(capsys, "check", "--update-baseline", "--baseline", "known.json", cwd=folder)
     known.unlink()
     ran = run_here(capsys, "check", "--baseline", "known.json", cwd=folder)
-    assert (ran.code, "warning[stale-baseline-entry]" in ran.out) == (0, True)
+    assert (ran.code, "warning[unused-suppression]" in ran.out) == (0, True)
 
 
 @pytest.mark.parametrize(
@@ -257,4 +257,4 @@ def test_base_beyond_the_end_of_a_shallow_clone_says_to_fetch(tmp_path: Path, ca
     git(tmp_path, "clone", "-q", "--depth", "1", f"file://{folder}", "clone")
     ran = run_here(capsys, "check", "--base", "HEAD~1", "--format", "json", cwd=tmp_path / "clone")
     found = json.loads(ran.out)["findings"][0]
-    assert (ran.code, found["code"], "git fetch --unshallow" in found["help"]) == (3, "shallow-history", True)
+    assert (ran.code, found["code"], "git fetch --unshallow" in found["help"]) == (3, "git-unavailable", True)

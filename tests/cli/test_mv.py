@@ -121,7 +121,7 @@ def test_mv_makes_no_finding(old: str, new: str, tmp_path: Path, capsys: Capture
     assert run_here(capsys, "mv", old, new, cwd=root).code == 0
     left = codes(capsys, root)
     # A short link that would lead elsewhere is written in full, which ends a finding.
-    assert (left - before, (before - left).keys() - {"short-address"}) == (Counter(), set())
+    assert (left - before, (before - left).keys() - {"link-form"}) == (Counter(), set())
 
 
 def test_mv_takes_a_room_without_its_slash(tmp_path: Path, capsys: Capture) -> None:

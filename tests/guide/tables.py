@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import mdmem.guide
 from mdmem.ask.context.facets import facet_table
-from mdmem.checks.engine import first_sentences, get_check
-from mdmem.checks.registry import FAMILIES
+from mdmem.checks.check import get_checks
 from mdmem.cli.main import GROUPS
 from mdmem.mcp.tools.saving import SAVING
 from mdmem.mcp.tools.table import PROFILES, TOOLS
@@ -22,10 +22,15 @@ _FOLDER = Path(mdmem.guide.__file__).parent
 
 def _checks() -> Iterator[str]:
     yield from ("| check | severity | what it finds |", "| --- | --- | --- |")
-    sentences = first_sentences()
-    for family, codes in FAMILIES.items():
-        yield f"| **{family}** | | |"
-        yield from (f"| `{code}` | {get_check(code).severity} | {sentences[code]} |" for code in codes)
+    for theme, checks in groupby(get_checks().values(), key=lambda check: check.theme):
+        yield f"| **{theme}** | | |"
+        yield from (f"| `{check.code}` | {check.severity} | {check.summary} |" for check in checks)
+
+
+def _former_codes() -> Iterator[str]:
+    yield from ("| former code | code now |", "| --- | --- |")
+    formers = {former: check.code for check in get_checks().values() for former in check.aliases}
+    yield from (f"| `{former}` | `{code}` |" for former, code in sorted(formers.items()))
 
 
 def _commands() -> Iterator[str]:
@@ -88,6 +93,7 @@ TABLES: Mapping[tuple[str, str], Callable[[], str]] = {
     ("fields", "fields"): guide_table,
     ("commands", "commands"): lambda: "\n".join(_commands()),
     ("checking", "checks"): lambda: "\n".join(_checks()),
+    ("checking", "former-codes"): lambda: "\n".join(_former_codes()),
     ("serving-agents", "profiles"): lambda: "\n".join(_profiles()),
     ("serving-agents", "records"): lambda: "\n".join(_records()),
     ("settings", "settings"): lambda: "\n".join(_settings()),

@@ -12,8 +12,7 @@ from builders import git, on_terminal, run_here
 from processes import python
 
 import mdmem.guide
-from mdmem.checks.engine import get_check
-from mdmem.checks.registry import CODES
+from mdmem.checks.check import get_checks
 from mdmem.mcp.answers import LARGEST
 
 from .tables import TABLES, parts
@@ -104,8 +103,8 @@ def test_ci_runs_the_test_command() -> None:
 
 
 def test_every_check_is_documented() -> None:
-    for code in CODES:
-        text = get_check(code).explanation
+    for code, check in get_checks().items():
+        text = check.explanation
         assert "Fails:" in text, code
         assert "Fix:" in text, code
 

@@ -9,8 +9,8 @@ from builders import make_repository, make_root, open_root, write, write_entry
 from jsonschema import Draft202012Validator
 
 from mdmem.checks.case import Case
+from mdmem.checks.check import get_checks
 from mdmem.checks.engine import CheckReport, get_check, run_checks
-from mdmem.checks.registry import CODES
 from mdmem.model.finding import Place, Severity
 from mdmem.render.findings.report import CheckedRoot
 from mdmem.render.findings.sarif import as_markdown, rule
@@ -149,7 +149,7 @@ def test_text_of_an_entry_becomes_no_link() -> None:
     assert result["message"]["text"].startswith("`\\[here\\](x)` and a \ufffd\n")
 
 
-@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("code", tuple(get_checks()))
 def test_every_check_makes_a_rule(code: str) -> None:
     made = rule(code)
     assert made["shortDescription"]["text"] == get_check(code).explanation.splitlines()[0]

@@ -289,7 +289,7 @@ def test_baseline_of_unseen_wings_is_not_told(tmp_path: Path) -> None:
     write(root, "mdmem.toml", '[check]\nbaseline = ".known.json"\n')
     record = '{"code": "body-empty", "address": "vault/rules/gone", "count": 1}'
     write(root, ".known.json", f'{{"schema": 1, "findings": [\n{record}\n]}}\n')
-    assert [one.code for one in check(open_root(root), CheckRequest()).findings] == ["stale-baseline-entry"]
+    assert [one.code for one in check(open_root(root), CheckRequest()).findings] == ["unused-suppression"]
     assert check(seen_by(open_root(root), APP), CheckRequest()).findings == ()
 
 

@@ -1,1 +1,1 @@
-"""What mends a finding, as edits and renames: data that `authoring` proves and applies."""
+"""Fixes of findings, as edits and renames: data that `write` proves and applies."""

@@ -1,88 +1,47 @@
-"""What the fixes of the checks have in common: built from patches, given up where a file cannot be patched."""
+"""Shared parts of the fixes: built from patches, given up if a file cannot be patched."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
 
-from mdmem.checks.case import Case, written_links
 from mdmem.markdown.layout import UnpatchableError
-from mdmem.markdown.parse import Document, parse_document
-from mdmem.markdown.patch import remove_item, set_fields
-from mdmem.model.entry import Entry, Status
-from mdmem.model.fields import KNOWN_FIELDS
+from mdmem.markdown.parse import Document
+from mdmem.model.entry import Status
 from mdmem.model.finding import Edit, Finding, Fix, Place
-from mdmem.model.origin import KEY as ORIGIN
-from mdmem.store.catalog import full_address, interpret
-from mdmem.store.catalog.addresses import with_full_links
 
-Values = dict[str, "str | list[str] | None"]
-# What is in doubt, in the words of whoever asked for the review; the key goes when the review ends.
+# The doubt in the words of whoever asked for a review; the key goes when the review ends.
 REVIEW_REASON = "x-review-reason"
-_SUPERSEDES = re.compile(r"supersed|replac|obsolet", re.IGNORECASE)
-_IN_PART = re.compile(r"\b(?:in part|partly|partially)\b|\([^()\n]*\bonly\)", re.IGNORECASE)
 
 
-def with_fix(finding: Finding, title: str, patch: Callable[..., Iterable[Edit]], *given: object) -> Finding:
-    """Return a finding with the safe fix that a patch makes of what it is given.
-
-    Without a fix where the file cannot be patched, or where there is nothing to patch.
-    """
-    return _fixed(finding, title, lambda: patch(*given), is_safe=True)
-
-
-def with_choice(finding: Finding, title: str, patch: Callable[..., Iterable[Edit]], *given: object) -> Finding:
-    """Return a finding with a fix that decides for a person, as `with_fix` does."""
-    return _fixed(finding, title, lambda: patch(*given), is_safe=False)
-
-
-def with_renames(finding: Finding, title: str, renames: Mapping[str, str], edits: Iterable[Edit]) -> Finding:
-    """Return a finding with the fix that makes edits and then renames files; it decides for a person."""
-    return _fixed(finding, title, lambda: edits, is_safe=False, renames=tuple(sorted(renames.items())))
-
-
-def _fixed(
-    finding: Finding,
-    title: str,
-    make: Callable[[], Iterable[Edit]],
-    *,
-    is_safe: bool,
-    renames: tuple[tuple[str, str], ...] = (),
+def with_fix(
+    finding: Finding, title: str, patch: Callable[..., Iterable[Edit]], *given: object, is_safe: bool = True
 ) -> Finding:
+    """Return a finding with the fix that a patch makes; one that is not safe decides something for a person.
+
+    The finding has no fix if the file cannot be patched, or if there is nothing to patch.
+    """
     try:
-        edits = tuple(make())
+        edits = tuple(patch(*given))
     except UnpatchableError:
         return finding
-    return replace(finding, fix=Fix(title, edits, is_safe, renames)) if edits or renames else finding
+    return replace(finding, fix=Fix(title, edits, is_safe)) if edits else finding
 
 
-def only(*edits: Edit) -> tuple[Edit, ...]:
-    """Return edits that are known already as what a patch makes."""
-    return edits
-
-
-def loaded_with_fixes(case: Case, code: str, mend: Callable[[Document, Finding], Finding]) -> Iterator[Finding]:
-    """Yield what loading found under a code, each with the fix that its document gives."""
-    for finding in case.loaded(code):
-        yield mend(case.catalog.document(finding.place.path), finding)
+def with_edits(finding: Finding, title: str, *edits: Edit) -> Finding:
+    """Return a finding with the safe fix that makes some edits."""
+    return replace(finding, fix=Fix(title, edits))
 
 
 def fields_of(document: Document) -> Mapping[str, Any]:
-    """Return the fields of a document, none where they cannot be read."""
+    """Return the fields of a document, none if they cannot be read."""
     return document.fields if document.fields is not None else {}
 
 
-def key_at(document: Document, place: Place) -> str | None:
-    """Return the key that stands at a place, or whose value does."""
-    found = field_at(document, place)
-    return found[0] if found else None
-
-
 def field_at(document: Document, place: Place) -> tuple[str, int] | None:
-    """Return the field whose key, value or item stands at a place, and the number of the item."""
+    """Return the field whose key, value or item is at a place, and the number of the item."""
     for name, value in fields_of(document).items():
         if place in (document.place(name), document.place(name, of_key=True)):
             return name, 0
@@ -102,110 +61,11 @@ def line_start(document: Document, line: int) -> int:
 
 def line_end(document: Document) -> str:
     """Return how most lines of a file end: CRLF or LF."""
-    both = document.text.count("\r\n")
-    return "\r\n" if both * 2 > document.text.count("\n") else "\n"
-
-
-def ending(entry: Entry, case: Case, *successors: str) -> Values:
-    """Return what an entry's front matter has to say for it to have ended, today unless it says when, and by whom."""
-    values: Values = {}
-    if successors:
-        written = written_links(case.catalog.document(entry.path), "superseded_by")
-        values["superseded_by"] = [*written, *successors]
-    if entry.status is not Status.DEPRECATED:
-        values |= {"status": Status.DEPRECATED.value, REVIEW_REASON: None}
-        if entry.deprecated_at is None and "deprecated_at" not in entry.unread:
-            values["deprecated_at"] = case.today.isoformat()
-    return values
-
-
-def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> bool:
-    """Say whether ending an entry decides nothing: it is not in force, or the change at hand brings the link to say so.
-
-    Ending what is in force is a decision; whoever writes the link, which stands in a field of one of the two, takes it.
-    Where the old entry itself is new or imported, records are being taken in, and nobody decides now.
-    """
-    if not case.catalog.entries[old].is_in_force:
-        return True
-    return not (is_imported(case, old) or _is_new(case, old) or _was_said(case, named_by, field, target))
-
-
-def is_imported(case: Case, address: str) -> bool:
-    """Say whether an entry was imported from another record."""
-    return ORIGIN in fields_of(case.catalog.document(f"{address}.md"))
-
-
-def is_in_part(case: Case, old: str, new: str) -> bool:
-    """Say whether a reason or a text of one of two entries says that only a part of the old one was superseded."""
-    entries = (case.catalog.entries[old], case.catalog.entries[new])
-    reasons = (reason for one in entries for reason in (one.reason, one.deprecated_reason) if reason)
-    lines = (line for one in entries for line in case.prose_of(one.address).splitlines() if _SUPERSEDES.search(line))
-    return any(_IN_PART.search(text) for text in (*reasons, *lines))
-
-
-def _is_new(case: Case, address: str) -> bool:
-    """Say whether the base, else the last commit, lacks an entry."""
-    if case.base is not None:
-        return any(one.address == address for one in case.changes.added)
-    return case.facts is not None and case.facts.committed(f"{address}.md") is None
-
-
-def _was_said(case: Case, address: str, field: str, target: str) -> bool:
-    """Say whether the base, else the last commit, has a link already, or may have it; a draft superseded nothing."""
-    if case.base is not None:
-        changed = {one.after.address: one.before for one in case.changes.changed}
-        if address not in changed:
-            return all(one.address != address for one in case.changes.added)
-        was, document = changed[address], case.base.catalog.document(changed[address].path)
-    else:
-        content = case.facts.committed(f"{address}.md") if case.facts is not None else b""
-        if content is None:
-            return False
-        was, document = case.catalog.entries[address], case.catalog.document(f"{address}.md")
-        if content != document.data:
-            document = parse_document(f"{address}.md", content)
-            read = interpret(document).entry
-            if read is None:
-                return True
-            was = with_full_links(read, case.catalog.addresses)
-    is_draft = was.status is Status.DRAFT and field == "supersedes"
-    return not is_draft and (target in was.links(field) or _is_meant(document, field, target))
-
-
-def _is_meant(document: Document, field: str, target: str) -> bool:
-    """Say whether a document names an entry in a field, or under a key that is not read, in whatever way.
-
-    Another fix may make a link of it; nobody has written one then.
-    """
-    stated = (str(value) for key, value in fields_of(document).items() if key == field or key not in KNOWN_FIELDS)
-    return any(target.rpartition("/")[2] in value for value in stated)
-
-
-def reviving(case: Case, old: str, new: str) -> tuple[Edit, ...]:
-    """Return the edits that take an entry back into force and its link to a successor away."""
-    entry, document = case.catalog.entries[old], case.catalog.document(f"{old}.md")
-    item = item_of(case, old, "superseded_by", new)
-    written = written_links(document, "superseded_by")
-    values: Values = {"superseded_by": [link for place, link in enumerate(written) if place != item]}
-    if entry.status is Status.DEPRECATED:
-        values |= {"status": Status.ACTIVE.value, "deprecated_at": None}
-    return set_fields(document, values)
-
-
-def unlinking(case: Case, address: str, field: str, target: str) -> tuple[Edit, ...]:
-    """Return the edits that take a link out of a field; none where it is not there."""
-    item = item_of(case, address, field, target)
-    return () if item is None else remove_item(case.catalog.document(f"{address}.md"), field, item)
-
-
-def item_of(case: Case, address: str, field: str, target: str) -> int | None:
-    """Return the number of the item of a link field that means an address."""
-    written = enumerate(written_links(case.catalog.document(f"{address}.md"), field))
-    return next((item for item, link in written if full_address(link, address, case.catalog.addresses) == target), None)
+    return "\r\n" if document.text.count("\r\n") * 2 > document.text.count("\n") else "\n"
 
 
 def certainly_meant(value: str, allowed: Iterable[str]) -> str | None:
-    """Return the one allowed word that a value is, but for case, a joining sign, or one slip of the pen."""
+    """Return the one allowed word that differs from a value by case, a joining sign or one slip of the pen."""
     plain = value.strip().casefold().replace("-", "_").replace(" ", "_")
     close = [word for word in allowed if is_slip(plain, word)]
     return close[0] if len(close) == 1 else None

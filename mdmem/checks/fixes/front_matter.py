@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from mdmem.checks.fixes.base import line_end, line_start, only, with_fix
+from mdmem.checks.fixes.base import line_end, line_start, with_edits
 from mdmem.markdown.layout import apply_edits, replace_span
 from mdmem.markdown.parse import Document, parse_document
 from mdmem.markdown.scalars import in_quotes
@@ -81,7 +81,7 @@ def _if_certain(document: Document, finding: Finding, *edits: Edit) -> Finding:
     mended = parse_document(document.path, apply_edits(document.data, edits))
     if mended.fields is None or mended.findings or not set(REQUIRED) <= mended.fields.keys():
         return finding
-    return with_fix(finding, "Write the fence as `---`", only, *edits)
+    return with_edits(finding, "Write the fence as `---`", *edits)
 
 
 class _Rewrite(Struct, frozen=True):
@@ -117,7 +117,7 @@ def _with_rewrite(document: Document, finding: Finding, make: _Maker) -> Finding
     edits = replace_span(document, start + rewrite.start, start + rewrite.end, rewrite.text)
     if not _helps(document, finding, edits, rewrite.meant):
         return finding
-    return with_fix(finding, _TITLES.get(rewrite.text[:1], "Correct the line"), only, *edits)
+    return with_edits(finding, _TITLES.get(rewrite.text[:1], "Correct the line"), *edits)
 
 
 def _ends_here(document: Document, start: int) -> bool:

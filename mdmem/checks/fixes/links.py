@@ -10,16 +10,16 @@ from functools import cached_property
 from urllib.parse import quote
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from mdmem.checks.case import Case, Link
-from mdmem.checks.fixes.base import with_choice, with_fix, with_renames
-from mdmem.checks.name_collisions import composed
-from mdmem.checks.paths import may_link
-from mdmem.markdown.layout import replace_in_body
+from mdmem.checks.fixes.base import with_fix
+from mdmem.checks.paths import composed, may_link
+from mdmem.markdown.layout import UnpatchableError, replace_in_body
 from mdmem.markdown.links import BodyLink, body_links, image_links
 from mdmem.markdown.parse import Document, without_code
 from mdmem.markdown.patch import remove_item, replace_item, replace_items, replace_relations
-from mdmem.model.finding import Edit, Finding
+from mdmem.model.finding import Edit, Finding, Fix
 from mdmem.store.catalog import full_address, is_entry_place
 from mdmem.store.catalog.links import Reference
 from mdmem.store.tree import FileKind
@@ -32,26 +32,27 @@ _NOWHERE = "/1/2/3/4/5/6/7/8/"
 def with_link(finding: Finding, case: Case, link: Link, target: str, *, is_safe: bool = True) -> Finding:
     """Return a finding with the fix that makes a link of a front matter name an address.
 
-    Where its field names that one already, the link is removed; an entry is never made to name itself.
+    If its field names that one already, the link is removed; an entry is never made to name itself.
     """
-    add = with_fix if is_safe else with_choice
     document = case.catalog.document(link.entry.path)
     if target == link.entry.address:
         return finding
     if target != link.target and target in link.entry.links(link.field):
-        return add(finding, f"Remove `{link.written}`", remove_item, document, link.field, link.item)
-    return add(finding, f"Write `{target}`", replace_item, document, link.field, link.item, target)
+        title = f"Remove `{link.written}`"
+        return with_fix(finding, title, remove_item, document, link.field, link.item, is_safe=is_safe)
+    return with_fix(
+        finding, f"Write `{target}`", replace_item, document, link.field, link.item, target, is_safe=is_safe
+    )
 
 
 def with_reference(finding: Finding, case: Case, reference: Reference, target: str, *, is_safe: bool = True) -> Finding:
     """Return a finding with the fix that makes a cross-reference of a body lead to an address."""
-    add = with_fix if is_safe else with_choice
     document = case.catalog.document(f"{reference.address}.md")
     offset, width = reference.link.offset, reference.link.width
     text = target
     if reference.path is not None:
         text = relative(f"{target}.md", document.path, document.body[offset : offset + width])
-    return add(finding, f"Write `{text}`", replace_in_body, document, offset, width, text)
+    return with_fix(finding, f"Write `{text}`", replace_in_body, document, offset, width, text, is_safe=is_safe)
 
 
 def relative(target: str, source: str, written: str) -> str:
@@ -65,8 +66,8 @@ def relative(target: str, source: str, written: str) -> str:
 
 def below(case: Case, folder: str, new: str) -> dict[str, str]:
     """Return where each file of a folder moves to when the folder gets another path."""
-    files = (file.path for file in (*case.catalog.files, *case.catalog.others))
-    return {path: new + path.removeprefix(folder) for path in files if path.startswith(f"{folder}/")}
+    paths = (file.path for file in case.all_files)
+    return {path: new + path.removeprefix(folder) for path in paths if path.startswith(f"{folder}/")}
 
 
 class MoveFix(Struct, frozen=True, dict=True):
@@ -82,7 +83,7 @@ class MoveFix(Struct, frozen=True, dict=True):
 
     @cached_property
     def _files(self) -> dict[str, FileKind]:
-        return {file.path: file.kind for file in (*self.case.catalog.files, *self.case.catalog.others)}
+        return {file.path: file.kind for file in self.case.all_files}
 
     @property
     def unmovable(self) -> tuple[str, ...]:
@@ -128,10 +129,9 @@ class MoveFix(Struct, frozen=True, dict=True):
             document = self.case.catalog.document(f"{reference.address}.md")
             text = self._new_path(document, reference.link) if reference.path else self._new_reference(reference)
             yield from _replaced(document, reference.link, text)
-        for address, prose in self.case.prose.items():
-            document = self.case.catalog.document(f"{address}.md")
-            for other in image_links(prose):
-                yield from _replaced(document, other, self._new_path(document, other))
+        for address, document in self.case.documents:
+            for image in image_links(self.case.prose_of(address)) if document.fields is not None else ():
+                yield from _replaced(document, image, self._new_path(document, image))
         yield from self._edits_of_prose()
 
     def _edits_of_manifests(self) -> Iterator[Edit]:
@@ -220,14 +220,18 @@ def _replaced(document: Document, link: BodyLink, text: str | None) -> tuple[Edi
 
 
 def with_move(finding: Finding, case: Case, moves: Mapping[str, str], title: str) -> Finding:
-    """Return a finding with the fix that moves files to paths where nothing is; without one where something is."""
+    """Return a finding with the fix that moves files to free paths; without one if something is there."""
     return _with(finding, MoveFix(case, moves), title)
 
 
 def _with(finding: Finding, move: MoveFix, title: str) -> Finding:
     if not move.moves or move.unmovable or move.taken or move.untold:
         return finding
-    return with_renames(finding, title, move.moves, move.edits())
+    try:
+        fix = Fix(title, tuple(move.edits()), is_safe=False, renames=tuple(sorted(move.moves.items())))
+    except UnpatchableError:
+        return finding
+    return replace(finding, fix=fix)
 
 
 def with_name(finding: Finding, case: Case, place: str, name: str) -> Finding:
@@ -239,15 +243,15 @@ def with_name(finding: Finding, case: Case, place: str, name: str) -> Finding:
         # The settings may name the wing, and no fix writes them.
         return finding
     moves = {place: new} if is_entry else below(case, place, new)
-    # A folder of that name has entries of its own, and to put two wings together is no renaming.
+    # A folder of that name has entries of its own, and to merge two wings is no renaming.
     is_free = is_entry or not below(case, new, place)
     move = MoveFix(case, moves, folders={} if is_entry else {place: new})
     return _with(finding, move, f"Rename it to `{name}`") if is_free else finding
 
 
-def apart(finding: Finding, case: Case, place: str) -> Finding:
-    """Return a finding with the fix that gives an entry a number, so that its name is no other's."""
-    taken = {file.path.lower() for file in (*case.catalog.files, *case.catalog.others)}
+def with_number(finding: Finding, case: Case, place: str) -> Finding:
+    """Return a finding with the fix that adds a number to the name of an entry, so that no other has it."""
+    taken = {file.path.lower() for file in case.all_files}
     if place.count("/") != 2 or not place.endswith(".md"):
         return finding
     stem = composed(place.removesuffix(".md")).lower()

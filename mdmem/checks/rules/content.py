@@ -1,4 +1,4 @@
-"""Checks of the title and the text of an entry."""
+"""Checks of the title and the body of an entry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from math import ceil
 
 from mdmem.checks.case import Case
 from mdmem.checks.check import check
-from mdmem.checks.fixes.base import REVIEW_REASON
+from mdmem.checks.fixes.base import REVIEW_REASON, fields_of
 from mdmem.checks.prose import reasons_begin, says_nothing, sentences, statement
 from mdmem.checks.secrets import Secret, find_secrets
 from mdmem.markdown.parse import Document, first_heading, without_code, without_fenced
@@ -26,7 +26,7 @@ _BRACKETED = re.compile(r"<[^<>]+>")
 _PLACEHOLDER = re.compile("<(?:" + "|".join(map(re.escape, sorted(PLACEHOLDERS))) + ")>")
 
 
-@check("template-leftover", Severity.ERROR)
+@check("template-leftover", Severity.ERROR, per_file=True)
 def template_leftover(case: Case) -> Iterator[Finding]:
     """Text of the template was left in the entry, or a list of choices where one was to be made.
 
@@ -45,41 +45,22 @@ def template_leftover(case: Case) -> Iterator[Finding]:
     """
     yield from case.loaded("template-leftover")
     for address, document in case.documents:
-        if document.fields is None:
-            continue
-        yield from _in_front_matter(address, document)
-        if _PLACEHOLDER.search(document.body):
-            yield from _in_body(case, address)
+        for name in (*_NAMES, *_SENTENCES):
+            value = document.fields.get(name) if document.fields else None
+            if not isinstance(value, str):
+                continue
+            if (_BRACKETED if name in _NAMES else _PLACEHOLDER).fullmatch(value):
+                message = f"`{name}` still holds `{value}`"
+                yield Finding("", message, document.place(name), _TEMPLATE_HELP, address)
+            elif name in _NAMES and _CHOICES.fullmatch(value):
+                message = f"`{name}` still lists the choices `{value}`"
+                yield Finding("", message, document.place(name), "keep one", address)
+        for found in _PLACEHOLDER.finditer(case.prose_of(address)) if document.fields is not None else ():
+            message, width = f"the template's `{found.group()}` was left in", len(found.group())
+            yield case.in_body(address, message, _TEMPLATE_HELP, offset=found.start(), width=width)
 
 
-def _in_front_matter(address: str, document: Document) -> Iterator[Finding]:
-    for name in (*_NAMES, *_SENTENCES):
-        value = document.fields.get(name) if document.fields else None
-        if not isinstance(value, str) or not ("|" in value or "<" in value):
-            continue
-        if (_BRACKETED if name in _NAMES else _PLACEHOLDER).fullmatch(value):
-            yield Finding(
-                "template-leftover", f"`{name}` still holds `{value}`", document.place(name), _TEMPLATE_HELP, address
-            )
-        elif name in _NAMES and _CHOICES.fullmatch(value):
-            yield Finding(
-                "template-leftover",
-                f"`{name}` still lists the choices `{value}`",
-                document.place(name),
-                "keep one",
-                address,
-            )
-
-
-def _in_body(case: Case, address: str) -> Iterator[Finding]:
-    for found in _PLACEHOLDER.finditer(case.prose_of(address)):
-        message = f"the template's `{found.group()}` was left in"
-        yield case.in_body(
-            "template-leftover", address, message, _TEMPLATE_HELP, offset=found.start(), width=len(found.group())
-        )
-
-
-@check("title-missing", Severity.WARNING)
+@check("title-missing", Severity.WARNING, per_file=True)
 def title_missing(case: Case) -> Iterator[Finding]:
     """The entry has neither a title nor a heading.
 
@@ -98,24 +79,18 @@ def title_missing(case: Case) -> Iterator[Finding]:
 
     Fix: add `title:` with the rule in a few words.
     """
-    for entry, _ in case.entries:
+    for entry, document in case.entries:
         if entry.title != title_of(entry.address) or "title" in entry.unread:
             continue
-        document = case.catalog.document(entry.path)
-        if (document.fields and document.fields.get("title")) or first_heading(document.body):
-            continue
-        yield case.on_entry(
-            "title-missing",
-            entry,
-            "no `title`, and no heading in the body",
-            "add `title:` with the rule in a few words",
-        )
+        if not (fields_of(document).get("title") or first_heading(document.body)):
+            help_ = "add `title:` with the rule in a few words"
+            yield case.on_entry(entry, "no `title`, and no heading in the body", help_)
 
 
 _LIMIT = 100
 
 
-@check("title-too-long", Severity.WARNING)
+@check("title-too-long", Severity.WARNING, per_file=True)
 def title_too_long(case: Case) -> Iterator[Finding]:
     """The title is longer than 100 characters.
 
@@ -128,20 +103,18 @@ def title_too_long(case: Case) -> Iterator[Finding]:
 
     Fix: name the subject and the choice, as in `title: Dates are stored in UTC`.
     """
-    for entry, _ in case.entries:
-        if len(entry.title) <= _LIMIT:
-            continue
-        message = f"the title has {len(entry.title)} characters, over {_LIMIT}"
-        help_ = "name the subject and the choice; the rule itself goes into the body"
-        yield Finding("title-too-long", message, _title_place(case, entry.path, entry.title), help_, entry.address)
+    for entry, document in case.entries:
+        if len(entry.title) > _LIMIT:
+            message = f"the title has {len(entry.title)} characters, over {_LIMIT}"
+            help_ = "name the subject and the choice; the rule itself goes into the body"
+            yield Finding("", message, _title_place(document, entry.title), help_, entry.address)
 
 
-def _title_place(case: Case, path: str, title: str) -> Place:
-    document = case.catalog.document(path)
-    if document.fields and document.fields.get("title"):
+def _title_place(document: Document, title: str) -> Place:
+    if fields_of(document).get("title"):
         return document.place("title")
     offset = document.body.find(title)
-    return document.body_place(offset, len(title)) if offset >= 0 else Place(path)
+    return document.body_place(offset, len(title)) if offset >= 0 else Place(document.path)
 
 
 _HEADING = re.compile(r"^#[ \t]+(.+?)[ \t]*#*[ \t]*\r?$", re.MULTILINE)
@@ -155,7 +128,7 @@ _SECTION = re.compile(
 )
 
 
-@check("title-differs-from-heading", Severity.WARNING)
+@check("title-differs-from-heading", Severity.WARNING, per_file=True)
 def title_differs_from_heading(case: Case) -> Iterator[Finding]:
     """The title in the front matter and the heading of the body name different things.
 
@@ -174,25 +147,22 @@ def title_differs_from_heading(case: Case) -> Iterator[Finding]:
     """
     for entry, document in case.entries:
         heading = _heading(document.body)
-        if heading is None or not document.fields or not document.fields.get("title") or "title" in entry.unread:
+        if heading is None or not fields_of(document).get("title") or "title" in entry.unread:
             continue
-        if (
-            heading[1] == entry.title
-            or _folded_title(heading[1]) == _folded_title(entry.title)
-            or _SECTION.match(_folded_title(heading[1]))
-        ):
+        folded = _folded_title(heading[1])
+        if folded == _folded_title(entry.title) or _SECTION.match(folded):
             continue
         message = f"the heading `{heading[1]}` differs from the title `{entry.title}`"
         other = document.body_place(heading.start(1), len(heading[1]))
         help_ = "correct the one that is wrong, or remove the heading"
-        yield Finding("title-differs-from-heading", message, document.place("title"), help_, entry.address, other)
+        yield case.on_entry(entry, message, help_, field="title", other=other)
 
 
 def _heading(body: str) -> re.Match[str] | None:
-    found = _HEADING.search(body) if body.startswith("# ") or "\n# " in body else None
+    found = _HEADING.search(body)
     if found is None or not any(fence in body[: found.start()] for fence in ("```", "~~~")):
         return found
-    # The heading's own code spans must survive, so only its place is taken from the blanked text.
+    # The heading's own code spans stay, so only its place is taken from the text without code.
     outside = _HEADING.search(without_code(body))
     return _HEADING.match(body, outside.start()) if outside else None
 
@@ -217,7 +187,7 @@ _SOFT = re.compile(
 _ENGLISH = re.compile(r"\b(?:the|is|are|and|of|to|for|with|not|by|from|that)\b", re.IGNORECASE)
 
 
-@check("vague-invariant", Severity.WARNING)
+@check("vague-invariant", Severity.WARNING, per_file=True)
 def vague_invariant(case: Case) -> Iterator[Finding]:
     """An invariant is worded so that nobody can tell whether it was broken.
 
@@ -232,21 +202,17 @@ def vague_invariant(case: Case) -> Iterator[Finding]:
     Fix: write "A callback must not block the executor", or make the entry a pattern.
     """
     for entry, _ in case.entries:
-        if entry.type is EntryType.INVARIANT and entry.status is not Status.DEPRECATED:
-            yield from _judged(case, entry)
-
-
-def _judged(case: Case, entry: Entry) -> Iterator[Finding]:
-    rule = statement(case.prose_of(entry.address))
-    soft = _soft_word(rule) if _SOFT.search(rule) else None
-    if soft:
-        offset, word = soft
-        message = f"the rule says `{' '.join(word.split())}`, so nobody can tell whether it was broken"
-        yield case.in_body("vague-invariant", entry.address, message, _VAGUE_HELP, offset=offset, width=len(word))
-    elif rule.strip() and not _BINDING.search(rule) and not _BINDING.search(entry.title) and _ENGLISH.search(rule):
-        message = "the rule says none of must, must not, never, always, only"
-        offset = len(rule) - len(rule.lstrip())
-        yield case.in_body("vague-invariant", entry.address, message, _VAGUE_HELP, offset=offset)
+        if entry.type is not EntryType.INVARIANT or entry.status is Status.DEPRECATED:
+            continue
+        rule = statement(case.prose_of(entry.address))
+        soft = _soft_word(rule)
+        if soft:
+            offset, word = soft
+            message = f"the rule says `{' '.join(word.split())}`, so nobody can tell whether it was broken"
+            yield case.in_body(entry.address, message, _VAGUE_HELP, offset=offset, width=len(word))
+        elif rule.strip() and not _BINDING.search(rule) and not _BINDING.search(entry.title) and _ENGLISH.search(rule):
+            message = "the rule says none of must, must not, never, always, only"
+            yield case.in_body(entry.address, message, _VAGUE_HELP, offset=len(rule) - len(rule.lstrip()))
 
 
 def _soft_word(rule: str) -> tuple[int, str] | None:
@@ -261,7 +227,7 @@ def _soft_word(rule: str) -> tuple[int, str] | None:
 _MUST = re.compile(r"\bmust\b", re.IGNORECASE)
 
 
-@check("several-rules", Severity.INFO)
+@check("several-rules", Severity.INFO, per_file=True)
 def several_rules(case: Case) -> Iterator[Finding]:
     """One invariant states more than one rule.
 
@@ -280,19 +246,17 @@ def several_rules(case: Case) -> Iterator[Finding]:
         if entry.type is not EntryType.INVARIANT or entry.status is Status.DEPRECATED:
             continue
         rule = statement(case.prose_of(entry.address))
-        if len(_MUST.findall(rule)) < 2:
-            continue
         found = [start + must.start() for start, text in sentences(rule) if (must := _MUST.search(text))]
         if len(found) > 1:
             message = f"{len(found)} sentences say `must`: each may be a rule of its own"
             help_ = "give each rule an entry of its own and join them with `see`"
-            yield case.in_body("several-rules", entry.address, message, help_, offset=found[1], width=4)
+            yield case.in_body(entry.address, message, help_, offset=found[1], width=4)
 
 
 _SPEAKING_LABELS = frozenset({"session", "entity"})
 
 
-@check("body-empty", Severity.ERROR)
+@check("body-empty", Severity.ERROR, per_file=True)
 def body_empty(case: Case) -> Iterator[Finding]:
     """The entry has no body.
 
@@ -314,19 +278,12 @@ def body_empty(case: Case) -> Iterator[Finding]:
     invariant.
     """
     for entry, document in case.entries:
-        if not says_nothing(document.body) or _may_be_silent(entry):
-            continue
-        message = "the body is empty but for headings" if "#" in document.body else "the body is empty"
-        yield case.on_entry("body-empty", entry, message, "state it in a sentence or two below the front matter")
-
-
-def _may_be_silent(entry: Entry) -> bool:
-    return bool(entry.repeatable_steps) or entry.label in _SPEAKING_LABELS
+        if says_nothing(document.body) and not entry.repeatable_steps and entry.label not in _SPEAKING_LABELS:
+            message = "the body is empty but for headings" if "#" in document.body else "the body is empty"
+            yield case.on_entry(entry, message, "state it in a sentence or two below the front matter")
 
 
 _NEEDS_ONE = frozenset({EntryType.INVARIANT, EntryType.DECISION})
-# What is usual first, the commoner the earlier: to look for one of these takes a tenth of what the expression does.
-_USUAL = ("because", "Rationale:", " since ", " so that ", " to avoid ", " otherwise ", " therefore ", " in order to ")
 _CAUSE = re.compile(
     r"\b(?:because|since|so\s+that|otherwise|therefore|hence|due\s+to|in\s+order\s+to|the\s+reason|(?:that|which)\s+is\s+why"
     r"|to\s+(?:avoid|prevent|keep|ensure|make\s+sure|allow|enable|support|reduce|improve)|or\s+else|lest|thus|thereby"
@@ -348,7 +305,7 @@ _RATIONALE_HEADING = re.compile(
 )
 
 
-@check("rationale-missing", Severity.WARNING)
+@check("rationale-missing", Severity.WARNING, per_file=True)
 def rationale_missing(case: Case) -> Iterator[Finding]:
     """An invariant or a decision in force does not say why.
 
@@ -366,13 +323,11 @@ def rationale_missing(case: Case) -> Iterator[Finding]:
     for entry, document in case.entries:
         if entry.type in _NEEDS_ONE and entry.is_in_force and not _has_rationale(entry, document.body):
             help_ = "add a line `Rationale: ...` that says what breaks otherwise"
-            yield case.on_entry("rationale-missing", entry, f"the {entry.type} does not say why", help_, field="type")
+            yield case.on_entry(entry, f"the {entry.type} does not say why", help_, field="type")
 
 
 def _has_rationale(entry: Entry, body: str) -> bool:
-    if entry.reason or any(map(body.__contains__, _USUAL)):
-        return True
-    if _CAUSE.search(body) is not None or reasons_begin(body) is not None:
+    if entry.reason or "Rationale:" in body or _CAUSE.search(body) or reasons_begin(body) is not None:
         return True
     return _RATIONALE_HEADING.search(body) is not None or says_nothing(body)
 
@@ -387,7 +342,7 @@ _TOKENS: Mapping[str, int] = {
 _SHOWN = ("repeatable_steps", "exclusions", "actions_taken", "decisions_made", "open_items", "next_actions")
 
 
-@check("entry-too-long", Severity.WARNING)
+@check("entry-too-long", Severity.WARNING, on_request=True)
 def entry_too_long(case: Case) -> Iterator[Finding]:
     """An entry is longer than the budget of its type.
 
@@ -406,26 +361,21 @@ def entry_too_long(case: Case) -> Iterator[Finding]:
     Fix: split it, or move the story into a note and link it with `see`.
     """
     budgets = {**_TOKENS, **case.settings.entry_tokens}
-    entries = case.catalog.entries
-    # Most are within the smallest budget, and none of those is asked for.
-    least = min(budgets.values()) * _BYTES_PER_TOKEN
-    for entry in [entries[one] for one in entries if case.extract(f"{one}.md").length > least]:
-        budget = budgets[entry.type]
-        extract = case.extract(entry.path)
-        if extract.length <= budget * _BYTES_PER_TOKEN:
+    for entry in case.catalog.entries.values():
+        budget, facts = budgets[entry.type], case.file_facts(entry.path)
+        if facts.size <= budget * _BYTES_PER_TOKEN:
             continue
-        tokens = ceil((extract.size + _listed(entry)) / _BYTES_PER_TOKEN)
+        tokens = ceil((facts.body_size + _listed_size(entry)) / _BYTES_PER_TOKEN)
         if tokens > budget:
             message = f"the entry has {tokens} tokens, over the {budget} of the type `{entry.type}`"
-            help_ = "split it, or move the story into a note and link it with `see`"
-            yield case.on_entry("entry-too-long", entry, message, help_)
+            yield case.on_entry(entry, message, "split it, or move the story into a note and link it with `see`")
 
 
-def _listed(entry: Entry) -> int:
+def _listed_size(entry: Entry) -> int:
     return sum(len(item.encode("utf-8")) for name in _SHOWN for item in getattr(entry, name))
 
 
-@check("secret-like-text", Severity.ERROR)
+@check("secret-like-text", Severity.ERROR, per_file=True, same_when_ended=True)
 def secret_like_text(case: Case) -> Iterator[Finding]:
     """The file holds what looks like a key, a token or a password.
 
@@ -443,14 +393,17 @@ def secret_like_text(case: Case) -> Iterator[Finding]:
     for address, document in case.documents:
         for secret in find_secrets(document.text):
             place = document.text_place(secret.offset, secret.width)
-            help_ = "revoke it, then write where it is kept instead"
-            weight = Severity.WARNING if _is_fenced(document, secret) else None
-            message = f"what looks like {secret.kind}"
-            # One secret in the place of another is a new one; of a message that names it a log would tell.
+            # Another secret at the same place is new, but a message that names it would put it into a log.
             text = document.text[secret.offset :][: secret.width]
-            unsaid = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
             yield Finding(
-                "secret-like-text", message, place, help_, address, severity=weight, quotable=False, unsaid=unsaid
+                "",
+                f"what looks like {secret.kind}",
+                place,
+                "revoke it, then write where it is kept instead",
+                address,
+                severity=Severity.WARNING if _is_fenced(document, secret) else None,
+                quotable=False,
+                unsaid=sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
             )
 
 
@@ -461,14 +414,13 @@ def _is_fenced(document: Document, secret: Secret) -> bool:
     return secret.offset >= start and without_fenced(document.body)[secret.offset - start :][: len(written)] != written
 
 
+_HINT = re.compile(r"/home/|[/\\]Users[/\\]")
 # Not after a letter or a slash: that is a part of a URL or of a relative path.
 _HOME = re.compile(
     r"(?:(?<=file://)|(?<![\w./~}>)-]))"
     r"(?:(?:/mnt)?/[a-z](?=/Users/))?(?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2})"
     r"(?P<name>[A-Za-z_][\w.-]*)[/\\]"
 )
-# What may stand before the name of the folder of all homes.
-_LONGEST_ROOT = len("/mnt/c")
 _ANYBODY = re.compile(
     r"(?:users?|usernames?|usr|you|me|name|some(?:one|body)|anyone|owner|default|public|shared|all|admin|administrator|root"
     r"|guest|apps?|dev|developer|node|python|ruby|git|ubuntu|debian|fedora|centos|alpine|arch|pi|vagrant|docker|vscode|coder"
@@ -479,7 +431,7 @@ _ANYBODY = re.compile(
 )
 
 
-@check("local-path", Severity.WARNING)
+@check("local-path", Severity.WARNING, per_file=True)
 def local_path(case: Case) -> Iterator[Finding]:
     """A path leads into somebody's home directory.
 
@@ -494,36 +446,15 @@ def local_path(case: Case) -> Iterator[Finding]:
     Fix: write the path from the repository's top, or `~/` where a home directory is meant.
     """
     for address, document in case.documents:
-        text = document.text
         by_name: dict[str, list[re.Match[str]]] = {}
-        for found in _homes(text):
+        for found in _HOME.finditer(document.text) if _HINT.search(document.text) else ():
             if not _ANYBODY.match(found["name"]):
                 by_name.setdefault(found["name"], []).append(found)
         for first, *more in by_name.values():
             place = document.text_place(first.start(), len(first.group()))
             often = f", first of {len(more) + 1} places in the file" if more else ""
             message = f"`{first.group()}` is a home directory on one machine{often}"
-            yield Finding("local-path", message, place, "write the path from the repository's top, or `~/`", address)
-
-
-def _homes(text: str) -> Iterator[re.Match[str]]:
-    """Yield the paths, in order; the expression is tried only just before what every one of them holds."""
-    end = 0
-    for hint in sorted(_hints(text)):
-        tried = (_HOME.match(text, start) for start in range(max(end, hint - _LONGEST_ROOT), hint + 1))
-        found = next(filter(None, tried), None)
-        if found is not None:
-            end = found.end()
-            yield found
-
-
-def _hints(text: str) -> Iterator[int]:
-    # Of the three the last two share a word that hardly any text holds.
-    for hint in ("/home/", *(("/Users/", "\\Users\\") if "Users" in text else ())):
-        at = text.find(hint)
-        while at >= 0:
-            yield at
-            at = text.find(hint, at + 1)
+            yield Finding("", message, place, "write the path from the repository's top, or `~/`", address)
 
 
 # A comment that is never closed hides the rest of the page; a link definition such as `[//]: # (text)` is not shown.
@@ -534,7 +465,6 @@ _READER = rf"(?:(?:ai|llm|coding)[ -])?(?:{'|'.join(_READERS)})"
 _RULES = r"(?:instructions?|rules?|prompts?|guidelines?|invariants?)"
 # `ignore the rule MD013` speaks to a linter: only these words make the rules somebody's own.
 _YOURS = r"(?:all|any|every|your|my|other|previous|prior|above|earlier|preceding|system|safety)"
-# Each begins with a literal, which is found at the speed of memory; one alternation took 300 ns a character.
 _ADDRESSED = tuple(
     re.compile(expression)
     for expression in (
@@ -555,7 +485,7 @@ _ADDRESSED = tuple(
 )
 
 
-@check("hidden-instruction", Severity.WARNING)
+@check("hidden-instruction", Severity.WARNING, per_file=True, same_when_ended=True)
 def hidden_instruction(case: Case) -> Iterator[Finding]:
     """A comment that no reader sees rendered speaks to an agent.
 
@@ -570,18 +500,13 @@ def hidden_instruction(case: Case) -> Iterator[Finding]:
     Fix: remove the comment, or write what it says where people can read it.
     """
     for address, document in case.documents:
-        hiding = [_COMMENT] if "<!--" in document.body else []
-        if "]:" in document.body:
-            hiding.append(_DEFINITION)
-        if document.fields is None or not hiding:
-            continue
-        prose = case.prose_of(address)
-        for comment in (comment for expression in hiding for comment in expression.finditer(prose)):
-            said = _said_to_an_agent(comment[1])
-            if said:
-                message = f"a comment that is not shown says `{said}`"
+        prose = case.prose_of(address) if document.fields is not None else ""
+        for comment in (*_COMMENT.finditer(prose), *_DEFINITION.finditer(prose)):
+            words = _said_to_an_agent(comment[1])
+            if words:
+                message = f"a comment that is not shown says `{words}`"
                 help_ = "remove it, or write it where people can read it"
-                yield case.in_body("hidden-instruction", address, message, help_, offset=comment.start(), width=4)
+                yield case.in_body(address, message, help_, offset=comment.start(), width=4)
 
 
 def _said_to_an_agent(comment: str) -> str | None:

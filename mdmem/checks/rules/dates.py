@@ -8,64 +8,46 @@ from datetime import date, datetime, timedelta
 
 from mdmem.checks.case import Case
 from mdmem.checks.check import check
-from mdmem.checks.fixes.base import field_at, fields_of, is_imported, loaded_with_fixes, with_choice, with_fix
+from mdmem.checks.fixes.base import field_at, fields_of, with_fix
+from mdmem.checks.fixes.supersession import is_imported
 from mdmem.markdown.parse import Document
 from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
 from mdmem.model.fields import DATE_FIELDS
 from mdmem.model.finding import Finding, Severity
 
-
-@check("invalid-date", Severity.ERROR)
-def invalid_date(case: Case) -> Iterator[Finding]:
-    """A date has the right form and names no day of the calendar.
-
-    Real records hold `2023-14-05`: month and day changed places. Such a date cannot be ordered or aged, so the field
-    counts as empty, and the entry is never due for review.
-
-    Fails:
-
-        created_at: 2023-14-05
-
-    Fix: write the day that was meant, as YYYY-MM-DD.
-    """
-    yield from case.loaded("invalid-date")
-
-
 # A year in front leaves month and day in their order.
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})", re.ASCII)
 
 
-@check("not-iso", Severity.ERROR)
-def not_iso(case: Case) -> Iterator[Finding]:
-    """A date is not written in the form of ISO 8601.
+@check("invalid-date", Severity.ERROR, aliases=("not-iso",), per_file=True)
+def invalid_date(case: Case) -> Iterator[Finding]:
+    """A date is no day of the calendar, or is not written in the form of ISO 8601.
 
-    `03/05/2026` is the third of May or the fifth of March, depending on the reader. A date that is not read leaves its
-    field empty: the entry cannot be ordered among others, and is never due for review.
+    `03/05/2026` is the third of May or the fifth of March, depending on the reader, and real records have `2023-14-05`:
+    month and day changed places. A date that is not read leaves its field empty: the entry cannot be ordered among
+    others, and is never due for review.
 
     Fails:
 
         created_at: 05.03.2026
-        verified_at: last week
+        verified_at: 2023-14-05
 
     Fix: write YYYY-MM-DD, or a time with its offset such as 2026-03-05T14:30:00+01:00.
-    `mdmem check --fix` does it where no doubt is left.
+    `mdmem check --fix` does it if no doubt is left.
     """
-    yield from loaded_with_fixes(case, "not-iso", _rewritten)
+    yield from case.loaded("invalid-date")
+    yield from case.loaded("not-iso", _rewritten)
 
 
 def _rewritten(document: Document, finding: Finding) -> Finding:
     name, _ = field_at(document, finding.place) or ("", 0)
-    meant = _iso_day(str(fields_of(document).get(name)))
-    return with_fix(finding, f"Write `{name}: {meant}`", set_fields, document, {name: meant}) if meant else finding
-
-
-def _iso_day(value: str) -> str | None:
-    found = _YEAR_FIRST.fullmatch(value.strip())
+    found = _YEAR_FIRST.fullmatch(str(fields_of(document).get(name)).strip())
     try:
-        return date(int(found[1]), int(found[3]), int(found[4])).isoformat() if found else None
+        meant = date(int(found[1]), int(found[3]), int(found[4])).isoformat() if found else None
     except ValueError:
-        return None
+        meant = None
+    return with_fix(finding, f"Write `{name}: {meant}`", set_fields, document, {name: meant}) if meant else finding
 
 
 _PAST_FIELDS = tuple(name for name in DATE_FIELDS if name != "expires_at")
@@ -75,11 +57,11 @@ _SLIP = timedelta(days=14)
 
 @check("future-date", Severity.WARNING)
 def future_date(case: Case) -> Iterator[Finding]:
-    """A date that tells of the past lies in the future.
+    """A date of something that happened lies in the future.
 
     An entry that was verified next year is never due for review, and one created next month is newer than every
-    correction that is made until then. A day ahead is only another time zone; two weeks ahead is a slip of the year or
-    an agent's guess. `expires_at` may lie in the future: that is its purpose.
+    correction until then. A day ahead is only another time zone; two weeks ahead is a slip of the year or an agent's
+    guess. `expires_at` may lie in the future: that is its purpose.
 
     Fails:
 
@@ -94,14 +76,12 @@ def future_date(case: Case) -> Iterator[Finding]:
                 continue
             ahead = day_of(moment) - case.today
             message = f"`{name}` is {moment.isoformat()}, {ahead.days} days ahead of today"
-            place = case.catalog.place(entry.address, name)
             severity = Severity.ERROR if ahead > _SLIP else Severity.WARNING
-            yield Finding(
-                "future-date", message, place, "write the day on which it happened", entry.address, severity=severity
-            )
+            help_ = "write the day on which it happened"
+            yield case.on_entry(entry, message, help_, field=name, severity=severity)
 
 
-@check("verified-before-created", Severity.ERROR)
+@check("verified-before-created", Severity.ERROR, per_file=True)
 def verified_before_created(case: Case) -> Iterator[Finding]:
     """An entry was verified before it was created.
 
@@ -115,14 +95,12 @@ def verified_before_created(case: Case) -> Iterator[Finding]:
 
     Fix: correct the date that is wrong, or remove `verified_at` if nobody has verified the entry yet.
     """
-    for entry, _ in case.entries:
+    for entry, document in case.entries:
         created, verified = entry.created_at, entry.verified_at
-        if created is None or verified is None or not _is_before(verified, created):
-            continue
-        message = f"`verified_at` is {verified.isoformat()}, before `created_at`, {created.isoformat()}"
-        help_ = "correct the date that is wrong, or remove `verified_at`"
-        place, other = (case.catalog.place(entry.address, name) for name in ("verified_at", "created_at"))
-        yield Finding("verified-before-created", message, place, help_, entry.address, other)
+        if created is not None and verified is not None and _is_before(verified, created):
+            message = f"`verified_at` is {verified.isoformat()}, before `created_at`, {created.isoformat()}"
+            help_, other = "correct the date that is wrong, or remove `verified_at`", document.place("created_at")
+            yield case.on_entry(entry, message, help_, field="verified_at", other=other)
 
 
 def _is_before(verified: date, created: date) -> bool:
@@ -136,12 +114,12 @@ def _is_before(verified: date, created: date) -> bool:
 _TURNED_DOWN = re.compile(r"\b(?:rejected|declined|withdrawn)\b", re.IGNORECASE)
 
 
-@check("deprecated-at-missing", Severity.WARNING)
+@check("deprecated-at-missing", Severity.WARNING, same_when_ended=True)
 def deprecated_at_missing(case: Case) -> Iterator[Finding]:
-    """A deprecated entry does not say since when.
+    """A deprecated entry has no `deprecated_at`.
 
-    A log, a build or a review of last March can be judged only by the rules of last March. Without `deprecated_at`
-    nobody can tell whether the entry still bound then, and git's date is that of the last edit.
+    A log, a build or a review of last March can be judged only by the rules of last March. Without the day nobody can
+    tell whether the entry still applied then, and git's date is that of the last edit.
 
     Fails:
 
@@ -149,42 +127,39 @@ def deprecated_at_missing(case: Case) -> Iterator[Finding]:
         created_at: 2025-06-02
         superseded_by: [web/rules/use-the-query-cache]
 
-    Fix: add `deprecated_at` with the day it ended; often that is the `created_at` of what superseded it. `mdmem check
-    --fix` takes the day of the commit that changed the status, or the own date of an imported record that was rejected
-    or withdrawn: it never bound. `--unsafe-fixes` takes the day on which its one successor was created. Of what ended
-    otherwise, before git had it, nobody can tell the day.
+    Fix: add `deprecated_at` with the day it ended; often that is the `created_at` of its successor. `mdmem check --fix`
+    takes the day of the commit that changed the status, or the own date of an imported record that was rejected or
+    withdrawn: it never applied. `--unsafe-fixes` takes the day on which its one successor was created.
     """
     for entry in case.catalog.entries.values():
         if entry.status is not Status.DEPRECATED or entry.deprecated_at or "deprecated_at" in entry.unread:
             continue
         message = "the entry is deprecated without `deprecated_at`"
-        help_ = "add `deprecated_at: YYYY-MM-DD`, the day it ended"
-        shown = case.on_entry("deprecated-at-missing", entry, message, help_, field="status")
-        told = case.facts.days.ended.get(entry.path) if case.facts else None
-        if told is None and _was_turned_down(case, entry) and entry.created_at is not None:
-            told = day_of(entry.created_at).isoformat()
-        is_known = told is not None and _is_possible(case, entry, date.fromisoformat(told))
-        day, add = (told, with_fix) if is_known else (_day_of_end(case, entry), with_choice)
-        values, document = {"deprecated_at": day}, case.catalog.document(entry.path)
-        yield add(shown, f"Add `deprecated_at: {day}`", set_fields, document, values) if day else shown
+        found = case.on_entry(entry, message, "add `deprecated_at: YYYY-MM-DD`, the day it ended", field="status")
+        known = _known_end(case, entry)
+        is_safe = known is not None and _is_possible(case, entry, known)
+        day = known if is_safe else _likely_end(case, entry)
+        if day is not None:
+            document, title = case.catalog.document(entry.path), f"Add `deprecated_at: {day}`"
+            found = with_fix(found, title, set_fields, document, {"deprecated_at": day.isoformat()}, is_safe=is_safe)
+        yield found
 
 
-def _was_turned_down(case: Case, entry: Entry) -> bool:
-    """Say whether an entry was imported from a record that its people rejected: it never was in force."""
-    is_said = entry.deprecated_reason is not None and _TURNED_DOWN.search(entry.deprecated_reason) is not None
-    return is_said and not entry.superseded_by and is_imported(case, entry.address)
+def _known_end(case: Case, entry: Entry) -> date | None:
+    """Return the day that git knows, or the date of an imported record that its people rejected."""
+    stated = case.facts.days.ended.get(entry.path) if case.facts else None
+    if stated is not None:
+        return date.fromisoformat(stated)
+    reason = entry.deprecated_reason or ""
+    was_turned_down = _TURNED_DOWN.search(reason) and not entry.superseded_by and is_imported(case, entry.address)
+    return day_of(entry.created_at) if was_turned_down and entry.created_at is not None else None
 
 
-def _day_of_end(case: Case, entry: Entry) -> str | None:
-    """Return the day on which the one successor was written: from then on readers had the new rule.
-
-    A guess: of 26 Python proposals whose history is known, 14 had ended over a year from that day.
-    """
+def _likely_end(case: Case, entry: Entry) -> date | None:
+    """Return the day on which the one successor was created; it is a guess, often wrong by over a year."""
     successors = case.catalog.lineage.successors.get(entry.address, ())
     created = case.catalog.entries[successors[0]].created_at if len(successors) == 1 else None
-    if created is None or not _is_possible(case, entry, day_of(created)):
-        return None
-    return day_of(created).isoformat()
+    return day_of(created) if created is not None and _is_possible(case, entry, day_of(created)) else None
 
 
 def _is_possible(case: Case, entry: Entry, day: date) -> bool:
@@ -194,12 +169,12 @@ def _is_possible(case: Case, entry: Entry, day: date) -> bool:
 
 @check("review-overdue", Severity.WARNING)
 def review_overdue(case: Case) -> Iterator[Finding]:
-    """A rule in force was not verified for longer than the setting `review_after_days` allows.
+    """A current rule was not verified for longer than the setting `review_after_days` allows.
 
-    What an entry says of the code was true when somebody last looked. Agents follow a rule that the code has outgrown
-    just as faithfully as any other, so rules are looked at once a year, or as often as the settings say. Notes are not:
-    they tell what was learned, and age with it. A rule is asked for only once somebody has verified it: a memory that
-    nobody reviews would be nothing but reminders.
+    An entry describes the code as it was when somebody last verified it. Agents follow a rule that the code has
+    outgrown just as faithfully as any other, so rules are read again once a year, or as often as the settings say.
+    Notes are not: they say what was learned, and age with it. A rule that nobody has ever verified is not asked for: a
+    memory that nobody reviews would be nothing but reminders.
 
     Fails:
 
@@ -207,25 +182,23 @@ def review_overdue(case: Case) -> Iterator[Finding]:
         status: active
         verified_at: 2023-02-01
 
-    Fix: read it against the code. Where it holds, run `mdmem verify`; else `mdmem supersede` with what holds instead,
-    or `mdmem deprecate`.
+    Fix: read it against the code. If it is right, run `mdmem verify`; else `mdmem supersede` with the rule that is, or
+    `mdmem deprecate`.
     """
     oldest = case.today - timedelta(days=min(case.settings.review_after_days, case.today.toordinal() - 1))
     for entry in case.catalog.entries.values():
         if entry.type is EntryType.NOTE or entry.verified_at is None or not case.is_current(entry.address):
             continue
-        # What was written anew is as good as verified.
+        # An entry that was created later counts as verified then.
         seen = max(day_of(moment) for moment in (entry.verified_at, entry.created_at) if moment is not None)
-        if seen >= oldest:
-            continue
-        message = f"not verified for {(case.today - seen).days} days"
-        help_ = f"read it against the code, then run `mdmem verify {entry.address}`"
-        yield case.on_entry("review-overdue", entry, message, help_, field="verified_at")
+        if seen < oldest:
+            help_ = f"read it against the code, then run `mdmem verify {entry.address}`"
+            yield case.on_entry(entry, f"not verified for {(case.today - seen).days} days", help_, field="verified_at")
 
 
 @check("expired", Severity.WARNING)
 def expired(case: Case) -> Iterator[Finding]:
-    """An entry in force is past the day it was meant to end.
+    """A current entry is past the day it was meant to end.
 
     `expires_at` is a promise to look again: a workaround until the next release, a rule for the time of a migration.
     After that day the entry counts as under review, and every retrieval shows it as uncertain until somebody decides.
@@ -243,10 +216,10 @@ def expired(case: Case) -> Iterator[Finding]:
         days = (case.today - day_of(entry.expires_at)).days
         message = f"expired {days} {'day' if days == 1 else 'days'} ago, on {day_of(entry.expires_at)}"
         help_ = f"end it with `mdmem deprecate {entry.address} --reason TEXT`, or write a later `expires_at`"
-        yield case.on_entry("expired", entry, message, help_, field="expires_at")
+        yield case.on_entry(entry, message, help_, field="expires_at")
 
 
-@check("date-without-offset", Severity.INFO)
+@check("date-without-offset", Severity.INFO, per_file=True)
 def date_without_offset(case: Case) -> Iterator[Finding]:
     """A date-time does not say in which zone it was.
 
@@ -264,6 +237,4 @@ def date_without_offset(case: Case) -> Iterator[Finding]:
             moment = getattr(entry, name)
             if isinstance(moment, datetime) and moment.tzinfo is None:
                 message = f"`{name}` is {moment.isoformat()}, a time without an offset"
-                yield case.on_entry(
-                    "date-without-offset", entry, message, "add the offset, or write the day alone", field=name
-                )
+                yield case.on_entry(entry, message, "add the offset, or write the day alone", field=name)

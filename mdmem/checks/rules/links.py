@@ -7,53 +7,21 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from msgspec.structs import replace
-
 from mdmem.checks.case import Case, Link
 from mdmem.checks.check import check
-from mdmem.checks.fixes.base import field_at, is_only_cause, is_slip, line_start, loaded_with_fixes, with_fix
+from mdmem.checks.facts import TrackedPaths
+from mdmem.checks.fixes.base import field_at, is_only_cause, is_slip, with_fix
 from mdmem.checks.fixes.links import with_link, with_reference
-from mdmem.checks.missing_targets import Fate, MissingTarget
-from mdmem.checks.paths import TrackedPaths, is_path_like
-from mdmem.markdown.layout import replace_span
+from mdmem.checks.missing_targets import Fate, MissingTargets
 from mdmem.markdown.parse import Document
 from mdmem.markdown.patch import remove_item
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.catalog.links import Reference
 
-_LINK = re.compile(r"\[{1,2}\s*([^\[\],]+?)\s*\]{1,2}")
 
-
-@check("wiki-link-value", Severity.ERROR)
-def wiki_link_value(case: Case) -> Iterator[Finding]:
-    """A field holds a wiki link.
-
-    In YAML `[[x]]` is a list in a list, so other tools see no link there at all. In a field an address stands plain; in
-    the body `[[x]]` is fine.
-
-    Fails:
-
-        supersedes: [[app/rules/local-times]]
-
-    Fix: write `supersedes: [app/rules/local-times]`.
-    `mdmem check --fix` does it where no doubt is left.
-    """
-    yield from loaded_with_fixes(case, "wiki-link-value", _plain)
-
-
-def _plain(document: Document, finding: Finding) -> Finding:
-    """Take the brackets away where they stand in one line."""
-    start = line_start(document, finding.place.line) + finding.place.column - 1
-    text = document.text[start : start + finding.place.width]
-    inner = _LINK.fullmatch(text)
-    if inner is None:
-        return finding
-    return with_fix(finding, "Write the address plain", replace_span, document, start, start + len(text), inner[1])
-
-
-@check("link-placeholder", Severity.ERROR)
+@check("link-placeholder", Severity.ERROR, per_file=True)
 def link_placeholder(case: Case) -> Iterator[Finding]:
-    """A word such as `n/a`, `none` or `tbd` stands where an address belongs.
+    """A word such as `n/a`, `none` or `tbd` is in the place of an address.
 
     Templates ask for every field, and people who have nothing to say write that down. A reader that follows links then
     looks for an entry called `n/a`, and a check for missing successors believes that there is one.
@@ -66,7 +34,7 @@ def link_placeholder(case: Case) -> Iterator[Finding]:
     Fix: remove the field; a link field that is absent says the same.
     `mdmem check --fix` does it.
     """
-    yield from loaded_with_fixes(case, "link-placeholder", _without_placeholder)
+    yield from case.loaded("link-placeholder", _without_placeholder)
 
 
 def _without_placeholder(document: Document, finding: Finding) -> Finding:
@@ -84,33 +52,32 @@ _URL_HELP = "move it into the body, or into an `x-` field; a link field holds ad
 def dangling_link(case: Case) -> Iterator[Finding]:
     """A link of a front matter leads to no entry.
 
-    Whoever follows it, person or agent, misses the rule it stood for, and a supersession that leads nowhere hides what
-    is in force now. The finding says what happened to the address: never there, moved, deleted in which commit, ignored
-    by git, or not added yet. A link to an address that can be told, written short or as a path, is not dangling, and
-    neither is what replaced an entry, or what it replaced, where that plainly lies outside: a URL, or a document by its
-    number such as `RFC 6120`.
+    Whoever follows it, person or agent, misses the rule, and a supersession that leads nowhere hides the current one.
+    The finding says what happened to the address: it never existed, moved, was deleted in which commit, is ignored by
+    git, or not added yet. An address that is written short or as a path is not dangling, and neither is a predecessor
+    or successor that plainly lies outside: a URL, or a document by its number such as `RFC 6120`.
 
     Fails:
 
         see: [react/anti-patterns/indx-as-key]
 
-    Fix: write the address that was meant; the nearest ones are named. Where an entry was renamed, `git grep
-    OLD-ADDRESS` lists the entries that still name it. `mdmem check --fix` does it where no doubt is left.
+    Fix: write the address that was meant; the finding lists the nearest ones. If an entry was renamed, `git grep
+    OLD-ADDRESS` lists the entries that still name it. `mdmem check --fix` does it if no doubt is left.
     """
-    missing = MissingTarget(case)
+    missing = MissingTargets(case)
     for link in case.distinct_links:
-        if link.target is None and not (
-            link.field in _SUPERSESSION and missing.is_outside(link.written, link.entry.address)
-        ):
-            fate = missing.fate(link.written, link.entry.address)
-            is_url = "://" in link.written
-            message = f"`{link.field}` names `{link.written}`, which {'is a URL, no address' if is_url else fate.story}"
-            help_ = _URL_HELP if is_url else fate.help(_other_ends(case, link))
-            shown = case.on_entry("dangling-link", link.entry, message, help_, field=link.field, item=link.item)
-            if link.field in _SUPERSESSION:
-                # It hides what binds now, and so weighs as much on an entry that ended.
-                shown = replace(shown, severity=Severity.ERROR)
-            yield with_link(shown, case, link, fate.certain) if fate.certain else shown
+        if link.target is not None:
+            continue
+        is_supersession = link.field in _SUPERSESSION
+        if is_supersession and missing.is_outside(link.written, link.entry.address):
+            continue
+        fate = missing.fate(link.written, link.entry.address)
+        is_url = "://" in link.written
+        message = f"`{link.field}` names `{link.written}`, which {'is a URL, no address' if is_url else fate.story}"
+        help_ = _URL_HELP if is_url else fate.help(_other_ends(case, link))
+        # A supersession hides what is current, so it weighs as much on an entry that has ended.
+        found = case.on_link(link, message, help_, severity=Severity.ERROR if is_supersession else None)
+        yield with_link(found, case, link, fate.certain) if fate.certain else found
 
 
 def _other_ends(case: Case, link: Link) -> tuple[str, ...]:
@@ -121,13 +88,13 @@ def _other_ends(case: Case, link: Link) -> tuple[str, ...]:
     return tuple(end for end in ends.get(link.entry.address, ()) if end not in named)
 
 
-@check("link-not-tracked", Severity.ERROR)
+@check("link-not-tracked", Severity.ERROR, asks_git=True, same_when_ended=True)
 def link_not_tracked(case: Case) -> Iterator[Finding]:
     """A link leads to an entry that is on disk here and not in git.
 
-    Here it works; for everybody else it leads nowhere, since the file was never added or git ignores it. Links among
-    files of which none is in git yet are not reported: they come with one commit. What is not added yet is a warning,
-    what git ignores an error: `git add` passes it over.
+    Here it works; for everybody else it leads nowhere, since the file was never added or git ignores it. A link between
+    two files that are both not in git yet is fine: they come with one commit. A file that is not added yet is a
+    warning, an ignored one an error: `git add` passes it over.
 
     Fails:
 
@@ -146,66 +113,40 @@ def link_not_tracked(case: Case) -> Iterator[Finding]:
         message = f"`{link.field}` names `{link.target}`, which {'git ignores' if ignored else 'is not in git'}"
         add = shlex.quote(f"{tracked.prefix}{path}")
         help_ = f"run `git add {'--force ' if ignored else ''}{add}` at the repository's top"
-        place = case.catalog.place(link.entry.address, link.field, link.item)
-        weight = None if ignored or case.in_ci else Severity.WARNING
-        yield Finding("link-not-tracked", message, place, help_, link.entry.address, other=Place(path), severity=weight)
+        severity = None if ignored or case.in_ci else Severity.WARNING
+        yield case.on_link(link, message, help_, other=Place(path), severity=severity)
 
 
-@check("short-address", Severity.WARNING)
-def short_address(case: Case) -> Iterator[Finding]:
-    """A link is written short: `room/entry-id` or `entry-id` instead of the full address.
+@check("link-form", Severity.WARNING, aliases=("short-address", "link-by-path"))
+def link_form(case: Case) -> Iterator[Finding]:
+    """A link is not written as the full address: it is short, or the path of a file.
 
-    It is understood all the same. Other tools read the files too, and `git grep` for an address finds only what is
-    written in full; a short one also changes its meaning when its entry moves.
+    It is understood all the same. Other tools read the files too, and `git grep` for an address finds only full ones; a
+    short one, or a path that counts from the entry, changes its meaning when the entry moves. Markdown links in the
+    body are paths and stay so.
 
     Fails:
 
         see: [index-as-key]
-
-    Fix: write `wing/room/entry-id`; the finding names it.
-    `mdmem check --fix` does it.
-    """
-    for link in case.distinct_links:
-        if link.target is not None and link.target != link.written and not is_path_like(link.written):
-            message = f"`{link.written}` is short for `{link.target}`"
-            help_ = f"write `{link.target}`"
-            shown = case.on_entry("short-address", link.entry, message, help_, field=link.field, item=link.item)
-            yield with_link(shown, case, link, link.target)
-    for found in case.references:
-        written = found.link.target
-        if found.path is None and found.target is not None and found.target != written and not is_path_like(written):
-            message = f"`{written}` is short for `{found.target}`"
-            at = {"offset": found.link.offset, "width": found.link.width}
-            shown = case.in_body("short-address", found.address, message, f"write `{found.target}`", **at)
-            yield with_reference(shown, case, found, found.target)
-
-
-@check("link-by-path", Severity.WARNING)
-def link_by_path(case: Case) -> Iterator[Finding]:
-    """A link names the path of a file where an address belongs.
-
-    An address is the path from the root without `.md`. Paths relative to the entry break when it moves, and other tools
-    compare addresses as they are written. Markdown links in the body are paths and stay so.
-
-    Fails:
-
         see: [../rules/retry.md]
 
-    Fix: write the address, as in `see: [app/rules/retry]`; the finding names it.
+    Fix: write `wing/room/entry-id`, without `.md`; the finding names it.
     `mdmem check --fix` does it.
     """
     for link in case.distinct_links:
-        if link.target is not None and is_path_like(link.written):
-            message = f"`{link.written}` is a path; the address is `{link.target}`"
-            help_ = f"write `{link.target}`"
-            shown = case.on_entry("link-by-path", link.entry, message, help_, field=link.field, item=link.item)
-            yield with_link(shown, case, link, link.target)
-    for found in case.references:
-        if found.path is None and found.target is not None and is_path_like(found.link.target):
-            message = f"`{found.link.target}` is a path; the address is `{found.target}`"
-            at = {"offset": found.link.offset, "width": found.link.width}
-            shown = case.in_body("link-by-path", found.address, message, f"write `{found.target}`", **at)
-            yield with_reference(shown, case, found, found.target)
+        if link.target is not None and link.target != link.written:
+            found = case.on_link(link, _in_full(link.written, link.target), f"write `{link.target}`")
+            yield with_link(found, case, link, link.target)
+    for one in case.references:
+        if one.path is None and one.target is not None and one.target != one.link.target:
+            found = case.on_reference(one, _in_full(one.link.target, one.target), f"write `{one.target}`")
+            yield with_reference(found, case, one, one.target)
+
+
+def _in_full(written: str, target: str) -> str:
+    if written.endswith(".md") or written.startswith((".", "/")):
+        return f"`{written}` is a path; the address is `{target}`"
+    return f"`{written}` is short for `{target}`"
 
 
 @check("self-link", Severity.ERROR)
@@ -213,7 +154,7 @@ def self_link(case: Case) -> Iterator[Finding]:
     """An entry links to itself.
 
     An entry cannot supersede, override or contradict itself; the link is left over from a copied file or a rename, and
-    what was meant is not there.
+    the right one is missing.
 
     Fails:
 
@@ -222,24 +163,19 @@ def self_link(case: Case) -> Iterator[Finding]:
     Fix: write the address that was meant, or remove the link.
     `mdmem check --fix` does it.
     """
-    seen: set[tuple[str, str]] = set()
+    first: dict[tuple[str, str], Link] = {}
     for link in case.links:
-        key = (link.entry.address, link.field)
-        if link.target == link.entry.address and key not in seen:
-            seen.add(key)
-            message = f"`{link.field}` names the entry itself"
-            help_ = "remove it, or write what was meant"
-            shown = case.on_entry("self-link", link.entry, message, help_, field=link.field, item=link.item)
-            yield _without_link(case, link, shown)
-
-
-def _without_link(case: Case, link: Link, finding: Finding) -> Finding:
-    """Remove the link where nothing that another check asks for is lost with it."""
-    document = case.catalog.document(link.entry.path)
-    is_needed = link.field == "overrides" and len(link.entry.overrides) == 1
-    if is_needed or is_only_cause(document, link.field, link.item):
-        return finding
-    return with_fix(finding, f"Remove it from `{link.field}`", remove_item, document, link.field, link.item)
+        if link.target == link.entry.address:
+            first.setdefault((link.entry.address, link.field), link)
+    for link in first.values():
+        found = case.on_link(link, f"`{link.field}` names the entry itself", "remove it, or write what was meant")
+        document = case.catalog.document(link.entry.path)
+        # An entry needs something to override, and a deprecated one a cause.
+        is_needed = link.field == "overrides" and len(link.entry.overrides) == 1
+        if not is_needed and not is_only_cause(document, link.field, link.item):
+            title = f"Remove it from `{link.field}`"
+            found = with_fix(found, title, remove_item, document, link.field, link.item)
+        yield found
 
 
 @check("duplicate-link", Severity.WARNING)
@@ -259,15 +195,12 @@ def duplicate_link(case: Case) -> Iterator[Finding]:
     first: dict[tuple[str, str, str], Link] = {}
     for link in case.links:
         meant = link.target or link.written
-        if meant == link.entry.address:
-            continue
         earlier = first.setdefault((link.entry.address, link.field, meant), link)
-        if earlier is not link:
-            place, other = (case.catalog.place(one.entry.address, one.field, one.item) for one in (link, earlier))
-            message = f"`{link.field}` names `{meant}` twice"
-            shown = Finding("duplicate-link", message, place, "remove this one", link.entry.address, other=other)
+        if meant != link.entry.address and earlier is not link:
+            other = case.catalog.place(earlier.entry.address, earlier.field, earlier.item)
+            found = case.on_link(link, f"`{link.field}` names `{meant}` twice", "remove this one", other=other)
             document = case.catalog.document(link.entry.path)
-            yield with_fix(shown, "Remove the second", remove_item, document, link.field, link.item)
+            yield with_fix(found, "Remove the second", remove_item, document, link.field, link.item)
 
 
 _ADDRESS = re.compile(r"(?=[^a-z]*[a-z])\w[\w-]*(?:/\w[\w-]*){0,2}(?:\.md)?")
@@ -280,8 +213,8 @@ _PATH = re.compile(r"(?=.*[A-Za-z])(?=.*[./-])(?!.*://)[^\x00-\x1f<>{}\[\]$|*?\"
 def body_link_broken(case: Case) -> Iterator[Finding]:
     """A cross-reference in a body leads nowhere.
 
-    Read are `[see: wing/room/entry-id]`, `[[wing/room/entry-id]]`, Markdown links to files and link definitions,
-    outside code. A Markdown link is relative to its file and may leave the memory for any file that git tracks; without
+    The check reads `[see: wing/room/entry-id]`, `[[wing/room/entry-id]]`, Markdown links to files and link definitions,
+    outside code. A Markdown link counts from its file and may leave the memory for any file that git tracks; without
     git only Markdown files of the memory are judged. `[[word]]`, one plain word, is taken for text.
 
     Fails:
@@ -289,29 +222,28 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
         [see: react/anti-patterns/indx-as-key]
         [the reasons](../architecture/gone.md)
 
-    Fix: write what was meant; the nearest addresses are named.
-    `mdmem check --fix` does it where no doubt is left.
+    Fix: write what was meant; the finding lists the nearest addresses.
+    `mdmem check --fix` does it if no doubt is left.
     """
-    lost = [found for found in case.references if found.target is None]
+    lost = [one for one in case.references if one.target is None]
     if not lost:
         return
-    missing = MissingTarget(case)
-    present = frozenset(file.path for file in (*case.catalog.files, *case.catalog.others))
+    missing = MissingTargets(case)
+    present = frozenset(file.path for file in case.all_files)
     tracked = TrackedPaths(case.facts) if case.facts else None
-    for found in lost:
-        if found.path is not None and not (_is_path(found) and _is_lost(found.path, present, tracked)):
+    for one in lost:
+        written = one.path or one.link.target
+        if one.path is None:
+            is_broken = _is_address(one, case.prose_of(one.address))
+        else:
+            is_broken = _is_lost(one, one.path, present, tracked) and not case.catalog.hides_path(one.path)
+        if not is_broken:
             continue
-        if found.path is not None and case.catalog.hides_path(found.path):
-            continue
-        if found.path is None and not _is_address(found, case.prose_of(found.address)):
-            continue
-        fate = missing.fate(found.path or found.link.target, found.address)
-        message = f"`{found.link.target}` {fate.story}"
-        help_ = _path_help(fate, found.address) if found.path else fate.help()
-        place = {"offset": found.link.offset, "width": found.link.width}
-        shown = case.in_body("body-link-broken", found.address, message, help_, **place)
-        meant = _certainly_meant(fate, found.path or found.link.target)
-        yield with_reference(shown, case, found, meant) if meant else shown
+        fate = missing.fate(written, one.address)
+        help_ = _path_help(fate, one.address) if one.path else fate.help()
+        found = case.on_reference(one, f"`{one.link.target}` {fate.story}", help_)
+        meant = _certainly_meant(fate, written)
+        yield with_reference(found, case, one, meant) if meant else found
 
 
 def _certainly_meant(fate: Fate, written: str) -> str | None:
@@ -340,67 +272,62 @@ def _is_address(found: Reference, prose: str) -> bool:
     return prose[bracket - 1 : bracket] != "[" or not found.link.target.isalnum()
 
 
-def _is_path(found: Reference) -> bool:
-    return _PATH.fullmatch(found.link.target) is not None
-
-
-def _is_lost(path: str, present: frozenset[str], tracked: TrackedPaths | None) -> bool:
-    if path in present:
+def _is_lost(found: Reference, path: str, present: frozenset[str], tracked: TrackedPaths | None) -> bool:
+    if path in present or not _PATH.fullmatch(found.link.target):
         return False
     if tracked is not None:
-        return not tracked.holds(path)
-    # A name with a dot in front is not listed, and what lies outside the root cannot be known.
+        return not tracked.has(path)
+    # Hidden files are not listed, and nothing is known about files outside the root.
     return path.endswith(".md") and not path.startswith(("/", ".")) and "/." not in path
 
 
-# What amends an ended entry is told by a check of its own.
+# `amends-ended` is about amendments of ended entries.
 _HISTORY = frozenset({"supersedes", "superseded_by", "amends"})
 
 
 @check("link-to-superseded", Severity.WARNING)
 def link_to_superseded(case: Case) -> Iterator[Finding]:
-    """An entry in force refers to one that is superseded.
+    """A current entry refers to one that is superseded.
 
-    Who follows the link reads a rule that no longer holds. Supersession links are there for history and are left alone,
-    and so is what a session `produced`, and a reference from an entry to what it replaced itself.
+    Whoever follows the link reads a rule that no longer applies. Supersession links are history and are left alone, and
+    so is what a session `produced`, and a reference from an entry to its own predecessor.
 
     Fails:
 
         status: active
         see: [app/rules/retry-v1]     (superseded by app/rules/retry-v2)
 
-    Fix: write the address of the entry that replaced it, named in the finding.
-    `mdmem check --unsafe-fixes` does it where one answer is likely.
+    Fix: write the address of the current entry, which the finding names.
+    `mdmem check --unsafe-fixes` does it if one answer is likely.
     """
     for link in case.distinct_links:
-        if not _is_history(link) and link.target in case.catalog.lineage.successors:
-            place = case.catalog.place(link.entry.address, link.field, link.item)
-            for shown, head in _stale(case, link.entry.address, link.target, place):
-                yield with_link(shown, case, link, head, is_safe=False) if head else shown
-    for found in case.references:
-        if found.target in case.catalog.lineage.successors:
-            place = case.catalog.document(f"{found.address}.md").body_place(found.link.offset, found.link.width)
-            for shown, head in _stale(case, found.address, found.target, place):
-                yield with_reference(shown, case, found, head, is_safe=False) if head else shown
+        is_history = link.field in _HISTORY or (link.field == "produced" and link.entry.label == "session")
+        stale = None if is_history or link.target is None else _if_stale(case, link.entry.address, link.target)
+        if stale is not None:
+            message, help_, head = stale
+            found = case.on_link(link, message, help_, other=Place(f"{link.target}.md"))
+            yield with_link(found, case, link, head, is_safe=False) if head else found
+    for one in case.references:
+        stale = None if one.target is None else _if_stale(case, one.address, one.target)
+        if stale is not None:
+            message, help_, head = stale
+            found = case.on_reference(one, message, help_, other=Place(f"{one.target}.md"))
+            yield with_reference(found, case, one, head, is_safe=False) if head else found
 
 
-def _is_history(link: Link) -> bool:
-    return link.field in _HISTORY or (link.field == "produced" and link.entry.label == "session")
-
-
-def _stale(case: Case, address: str, target: str, place: Place) -> Iterator[tuple[Finding, str | None]]:
-    """Yield the finding, if the link is stale, with the one entry that holds instead."""
+def _if_stale(case: Case, address: str, target: str) -> tuple[str, str, str | None] | None:
+    """Return message, help and the one current entry for a stale link, None for a link that is fine."""
     lineage = case.catalog.lineage
+    if target not in lineage.successors or not lineage.is_current(address):
+        return None
     heads = lineage.heads(target)
-    if target in heads or address in heads or not lineage.is_current(address) or target in lineage.ancestors(address):
-        return
-    named = " and ".join(f"`{head}`" for head in heads)
-    if heads:
-        message, help_ = f"`{target}` is superseded by {named}", f"write {named}"
-    else:
-        message, help_ = (
+    if target in heads or address in heads or target in lineage.ancestors(address):
+        return None
+    if not heads:
+        return (
             f"`{target}` is superseded, and nothing in force replaces it",
             "remove the link, or say why it stays",
+            None,
         )
-    finding = Finding("link-to-superseded", message, place, help_, address, other=Place(f"{target}.md"))
-    yield finding, heads[0] if len(heads) == 1 else None
+    named = " and ".join(f"`{head}`" for head in heads)
+    return f"`{target}` is superseded by {named}", f"write {named}", heads[0] if len(heads) == 1 else None

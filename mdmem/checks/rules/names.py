@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.check import check
-from mdmem.checks.fixes.links import apart, with_move, with_name
-from mdmem.checks.name_collisions import composed, name_collisions
-from mdmem.checks.paths import at_path, files_and_folders, has_odd_extension, is_expected, renaming
+from mdmem.checks.fixes.links import with_move, with_name, with_number
+from mdmem.checks.paths import at_path, composed, files_and_folders, has_odd_extension, is_expected, renaming
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.model.text import visible
 from mdmem.store.catalog import is_entry_place, is_misplaced
@@ -20,7 +19,7 @@ _KIND_BY_DEPTH = {0: "wing", 1: "room", 2: "entry"}
 
 @check("path-illegal-on-windows", Severity.ERROR)
 def path_illegal_on_windows(case: Case) -> Iterator[Finding]:
-    """No Windows checkout can hold this name.
+    """No Windows checkout can have this name.
 
     One such file keeps everybody on Windows from checking out the repository at all: names of devices (`con`, `aux`,
     `nul`), `:`, `?`, `*` and their like, a dot or a blank at the end, and names that are no UTF-8.
@@ -31,33 +30,32 @@ def path_illegal_on_windows(case: Case) -> Iterator[Finding]:
         app/rules/when: now.md
 
     Fix: rename an entry, a room or a wing with `mdmem mv`, which rewrites the links to it, another file with `git mv`.
-    `mdmem check --unsafe-fixes` does it where one answer is likely.
+    `mdmem check --unsafe-fixes` does it if one answer is likely.
     """
     # Below a folder with such a name no path is usual.
     for place, path in files_and_folders((*case.unusual_paths, *(file.path for file in case.others))).items():
         why = why_not_on_windows(place.rsplit("/", 1)[-1])
         if why:
             message = f"`{visible(place)}` {why}, which Windows does not allow"
-            better = _better(place, path)
-            shown = at_path("path-illegal-on-windows", path, message, renaming(place, path, better))
-            yield with_name(shown, case, place, better) if better else shown
+            better = _better_name(place) if is_entry_place(path) else None
+            found = at_path(path, message, renaming(place, path, better))
+            yield with_name(found, case, place, better) if better else found
 
 
-def _better(place: str, path: str) -> str | None:
-    """Return the name that entries, rooms and wings should have, where Windows allows that one."""
+def _better_name(place: str) -> str | None:
+    """Return the name that an entry, room or wing should have, if Windows allows that one."""
     kind = _KIND_BY_DEPTH.get(place.count("/"))
-    if kind is None or not is_entry_place(path):
-        return None
-    better = well_formed(kind, place.rsplit("/", 1)[-1].removesuffix(".md"))
+    better = well_formed(kind, place.rsplit("/", 1)[-1].removesuffix(".md")) if kind else None
     return better if better and not why_not_on_windows(better) else None
 
 
-@check("case-collision", Severity.ERROR)
-def case_collision(case: Case) -> Iterator[Finding]:
-    """Two names differ only in capital letters.
+@check("name-collision", Severity.ERROR, aliases=("case-collision", "unicode-collision"))
+def name_collision(case: Case) -> Iterator[Finding]:
+    """Two names differ only in capital letters, or look the same.
 
     On Windows and macOS the two are one file: a checkout keeps one of them, and the next commit deletes the other.
-    Folders collide the same way, with everything in them.
+    Folders collide the same way, with everything in them. An «é» can be one character or an «e» with an accent after
+    it, and a link that looks right leads to the other.
 
     Fails:
 
@@ -65,58 +63,79 @@ def case_collision(case: Case) -> Iterator[Finding]:
         app/rules/Use-UTC.md
 
     Fix: rename one of them with `mdmem mv`, which rewrites the links to it, or merge the two into one entry.
-    `mdmem check --unsafe-fixes` does it where one answer is likely.
+    `mdmem check --unsafe-fixes` does it if one answer is likely.
     """
-    for pair in name_collisions(case, lambda name: composed(name).lower()):
-        if composed(pair.first) != composed(pair.second):
-            message = f"`{pair.second}` and `{pair.first}` differ only in case"
-            help_ = renaming(pair.second, pair.second_path)
-            shown = at_path("case-collision", pair.second_path, message, help_, other=Place(pair.first_path))
-            yield apart(shown, case, pair.second)
+    for first, second, first_path, second_path in _collisions(case):
+        message = f"`{second}` and `{first}` differ only in case"
+        if composed(first) == composed(second):
+            message = f"`{ascii(second)[1:-1]}` and `{ascii(first)[1:-1]}` look the same"
+        found = at_path(second_path, message, renaming(second, second_path), other=Place(first_path))
+        yield with_number(found, case, second)
 
 
-@check("unicode-collision", Severity.ERROR)
-def unicode_collision(case: Case) -> Iterator[Finding]:
-    """Two names look the same and are written with other characters.
+def _fold(name: str) -> str:
+    return composed(name).lower()
 
-    An «é» can be one character or an «e» with an accent after it. macOS takes both names for one file, so a checkout
-    keeps one of them; elsewhere a link that looks right leads to the other.
 
-    Fails:
+def _collisions(case: Case) -> list[tuple[str, str, str, str]]:
+    """Return pairs of files or folders whose names fold to one, each with the first file at or below it.
 
-        app/rules/cafe\\u0301.md
-        app/rules/caf\\u00e9.md
-
-    Fix: rename one of them with `mdmem mv`, which rewrites the links to it, or merge the two into one entry.
-    `mdmem check --unsafe-fixes` does it where one answer is likely.
+    The tree and the index are compared apart: a file that was renamed on disk is in both, under two names.
     """
-    for pair in name_collisions(case, composed):
-        message = f"`{ascii(pair.second)[1:-1]}` and `{ascii(pair.first)[1:-1]}` look the same"
-        help_ = renaming(pair.second, pair.second_path)
-        shown = at_path("unicode-collision", pair.second_path, message, help_, other=Place(pair.first_path))
-        yield apart(shown, case, pair.second)
+    on_disk = {file.path for file in case.all_files}
+    in_index: set[str] = set()
+    # If git lists the tree, the index knows nothing else.
+    if case.facts is not None and not all(file.digest for file in case.all_files):
+        wings = {_fold(name) for name in case.catalog.wings}
+        # At the repository's top the index has all of its code, too.
+        in_index = {path for path in case.facts.tracked if _fold(path.split("/", 1)[0]) in wings}
+    apart = in_index if in_index != on_disk else ()
+    return list(dict.fromkeys([*_pairs(on_disk), *_pairs(apart)]))
 
 
-@check("stray-file", Severity.WARNING)
+def _pairs(paths: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
+    below = files_and_folders(paths)
+    # If all whole paths differ folded, no parts of them are alike.
+    if len(set(map(_fold, below))) == len(below):
+        return
+    seen: dict[str, str] = {}
+    for place, path in below.items():
+        folder, _, name = place.rpartition("/")
+        first = seen.setdefault(f"{folder}/{_fold(name)}", place)
+        if first != place:
+            yield first, place, below[first], path
+
+
+@check("stray-file", Severity.WARNING, aliases=("odd-extension",))
 def stray_file(case: Case) -> Iterator[Finding]:
     """A file in the memory is no entry.
 
-    Nothing reads it, and who put it there may think otherwise. Expected are the settings, and a `README.md` at the
-    root, in a wing and in a room; what git ignores is left alone.
+    Nothing reads it, and whoever put it there may think otherwise. Entries end in `.md`, in lower case: a file with
+    `.MD` or `.markdown` looks like one in every listing. Expected are the settings, and a `README.md` at the root, in a
+    wing and in a room. Files that git ignores are left alone.
 
     Fails:
 
         app/rules/diagram.png
-        app/rules/use-utc.md.orig
+        app/rules/use-utc.markdown
 
-    Fix: move it out of the memory, delete it, or tell git to ignore it.
+    Fix: move it out of the memory, delete it, or tell git to ignore it; rename an entry, as in `git mv
+    app/rules/use-utc.markdown app/rules/use-utc.md`. `mdmem check --unsafe-fixes` does it if one answer is likely.
     """
     for file in case.others:
         path = file.path
-        if file.kind is not FileKind.FILE or is_expected(path) or is_misplaced(path) or has_odd_extension(path):
+        if file.kind is not FileKind.FILE or is_expected(path):
             continue
-        if case.facts is None or path not in case.facts.ignored:
-            yield at_path("stray-file", path, "the file is no entry; nothing reads it", "move it out of the memory")
+        if has_odd_extension(path):
+            stem, extension = path.rsplit(".", 1)
+            name = f"{stem.rsplit('/', 1)[-1]}.md"
+            found = at_path(path, f"`.{extension}` is not read; entries end in `.md`", f"rename it to `{name}`")
+            yield with_move(found, case, {path: f"{stem}.md"}, f"Rename it to `{name}`")
+        elif not is_misplaced(path) and (case.facts is None or path not in case.facts.ignored):
+            yield at_path(path, "the file is no entry; nothing reads it", "move it out of the memory")
+
+
+_WHERE = ("in the root", "in a wing but in no room", "below a room")
 
 
 @check("wrong-depth", Severity.ERROR)
@@ -132,61 +151,30 @@ def wrong_depth(case: Case) -> Iterator[Finding]:
         app/rules/time/use-utc.md
 
     Fix: move it into a room, as `app/rules/use-utc.md`.
-    `mdmem check --unsafe-fixes` does it where one answer is likely.
+    `mdmem check --unsafe-fixes` does it if one answer is likely.
     """
     taken = {file.path for file in case.catalog.files}
     for file in case.others:
-        if file.kind is FileKind.FILE and is_misplaced(file.path):
-            depth = min(file.path.count("/"), 2)
-            message = f"the file lies {_WHERE[depth]}, so it has no address"
-            shown, target = (
-                at_path("wrong-depth", file.path, message, _depth_help(file.path, taken)),
-                _target(file.path, taken),
-            )
-            yield with_move(shown, case, {file.path: target}, f"Move it to `{target}`") if target else shown
+        if file.kind is not FileKind.FILE or not is_misplaced(file.path):
+            continue
+        *folders, name = file.path.split("/")
+        message = f"the file lies {_WHERE[min(len(folders), 2)]}, so it has no address"
+        target = _room_place(folders, name, taken)
+        if target is None:
+            help_ = f"move it into a room, as `{folders[0] if folders else '<wing>'}/<room>/{name}`"
+            yield at_path(file.path, message, help_)
+        else:
+            help_ = f"move `{file.path}` to `{target}`, both counted from the memory's root"
+            found = at_path(file.path, message, help_)
+            yield with_move(found, case, {file.path: target}, f"Move it to `{target}`")
 
 
-_WHERE = ("in the root", "in a wing but in no room", "below a room")
-
-
-def _depth_help(path: str, taken: Collection[str]) -> str:
-    *folders, name = path.split("/")
-    target = _target(path, taken)
-    if target is None:
-        return f"move it into a room, as `{folders[0] if folders else '<wing>'}/<room>/{name}`"
-    return f"move `{path}` to `{target}`, both counted from the memory's root"
-
-
-def _target(path: str, taken: Collection[str]) -> str | None:
-    """Return the place in the room above it; what lies in no room has none that is certain."""
-    *folders, name = path.split("/")
+def _room_place(folders: list[str], name: str, taken: Collection[str]) -> str | None:
+    """Return a free place in the room above a file, None outside any room."""
     if len(folders) < 2:
         return None
     room = "/".join(folders[:2])
     return f"{room}/{name}" if f"{room}/{name}" not in taken else f"{room}/{'-'.join([*folders[2:], name])}"
-
-
-@check("odd-extension", Severity.WARNING)
-def odd_extension(case: Case) -> Iterator[Finding]:
-    """A Markdown file has an extension that is not read.
-
-    Entries end in `.md`, in lower case. A file under `.MD` or `.markdown` looks like an entry in every listing, and
-    nothing reads it.
-
-    Fails:
-
-        app/rules/use-utc.markdown
-
-    Fix: rename it, as in `git mv app/rules/use-utc.markdown app/rules/use-utc.md`.
-    `mdmem check --unsafe-fixes` does it where one answer is likely.
-    """
-    for file in case.others:
-        if file.kind is FileKind.FILE and has_odd_extension(file.path):
-            stem, extension = file.path.rsplit(".", 1)
-            message = f"`.{extension}` is not read; entries end in `.md`"
-            name = f"{stem.rsplit('/', 1)[-1]}.md"
-            shown = at_path("odd-extension", file.path, message, f"rename it to `{name}`")
-            yield with_move(shown, case, {file.path: f"{stem}.md"}, f"Rename it to `{name}`")
 
 
 _HYPHENS = "lowercase-with-hyphens"
@@ -197,34 +185,34 @@ _NAME_STYLES = (("wing", "lowercase_with_underscores"), ("room", _HYPHENS), ("en
 def bad_name(case: Case) -> Iterator[Finding]:
     """A name is not written as names are.
 
-    Names are typed into addresses by people and models, and one way to write them saves the guess: wings are
-    lowercase_with_underscores, rooms lowercase-with-hyphens, entry-ids lower case too. Letters of every language will
-    do.
+    People and models type names into addresses, and one way to write them saves the guess: wings are
+    lowercase_with_underscores, rooms lowercase-with-hyphens, entry-ids lower case too. Letters of every language are
+    fine.
 
     Fails:
 
         MyApp/Business Rules/Use UTC.md
 
     Fix: rename it with `mdmem mv`, here to `my_app/business-rules/use-utc`, which rewrites the links to it, too.
-    `mdmem check --unsafe-fixes` does it where one answer is likely.
+    `mdmem check --unsafe-fixes` does it if one answer is likely.
     """
     for place, path in files_and_folders(case.unusual_paths).items():
-        kind, written = _NAME_STYLES[place.count("/")]
+        kind, style = _NAME_STYLES[place.count("/")]
         name = place.rsplit("/", 1)[-1]
         name = name.removesuffix(".md") if kind == "entry" else name
         # A character that does not show, or that Windows refuses, is a graver finding of its own.
         if is_well_formed(kind, name) or not name.isprintable() or why_not_on_windows(name):
             continue
         better = well_formed(kind, name)
-        shown = at_path("bad-name", path, f"the {kind} `{name}` is not {written}", renaming(place, path, better))
-        yield with_name(shown, case, place, better) if better else shown
+        found = at_path(path, f"the {kind} `{name}` is not {style}", renaming(place, path, better))
+        yield with_name(found, case, place, better) if better else found
 
 
-@check("ignored-by-git", Severity.WARNING)
+@check("ignored-by-git", Severity.WARNING, asks_git=True)
 def ignored_by_git(case: Case) -> Iterator[Finding]:
     """Git ignores the file.
 
-    Here the rule is found and links to it hold; for everybody else it does not exist, and what cites it dangles.
+    Here the rule is found and links to it work; for everybody else it does not exist, and links to it lead nowhere.
 
     Fails:
 
@@ -237,19 +225,17 @@ def ignored_by_git(case: Case) -> Iterator[Finding]:
     others = (file.path for file in case.catalog.others if is_expected(file.path))
     read = [*(file.path for file in case.catalog.files), *others]
     ignored = [path for path in read if path in case.facts.ignored and path not in case.facts.tracked]
-    shared = {_folder(path) for path in set(read).difference(ignored)} | {""}
-    told: set[str] = set()
+    shared = {_wing_of(path) for path in set(read).difference(ignored)} | {""}
+    reported: set[str] = set()
     for path in ignored:
-        wing = _folder(path)
+        wing = _wing_of(path)
         if wing in shared:
-            yield at_path(
-                "ignored-by-git", path, "git ignores the file, so it exists only here", f"type `git add -f {path}`"
-            )
-        elif wing not in told:
-            told.add(wing)
+            yield at_path(path, "git ignores the file, so it exists only here", f"type `git add -f {path}`")
+        elif wing not in reported:
+            reported.add(wing)
             message = f"git ignores all of `{wing}`, so it exists only here"
-            yield at_path("ignored-by-git", path, message, "take the pattern out of `.gitignore`")
+            yield at_path(path, message, "take the pattern out of `.gitignore`")
 
 
-def _folder(path: str) -> str:
+def _wing_of(path: str) -> str:
     return path.split("/")[0] if "/" in path else ""

@@ -1,19 +1,18 @@
-"""Checks of the run itself: its base, its suppressions and its baseline."""
+"""Checks of the run itself: its base, its settings, its suppressions and its baseline."""
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 
-from mdmem.checks.case import Case, Link
-from mdmem.checks.check import check
-from mdmem.checks.suppressions import Suppression
-from mdmem.markdown.parse import Document
-from mdmem.model.entry import Entry
+from mdmem.checks.approvals import names_the_same
+from mdmem.checks.case import Base, Case
+from mdmem.checks.check import check, get_check
+from mdmem.checks.severity import codes_of, present_codes, stated_severity
+from mdmem.model.entry import Status
 from mdmem.model.finding import Finding, Place, Severity
-from mdmem.model.text import visible
 from mdmem.store.catalog.addresses import MANIFEST
-from mdmem.store.tree import SETTINGS_NAME, TreeFile
+from mdmem.store.settings import Ended, Old, OneSided, Settings, WingSettings
+from mdmem.store.tree import SETTINGS_NAME
 
 
 @check("nothing-checked", Severity.WARNING)
@@ -21,7 +20,7 @@ def nothing_checked(case: Case) -> Iterator[Finding]:
     """No entry was found, so nothing was checked.
 
     A wrong `--root`, a moved folder or a checkout without the memory looks like a clean run otherwise. In CI this is an
-    error. Where a wing has its manifest and nothing else lies beside it, the memory is only new: that is said, no more.
+    error. If a wing has its manifest and there is nothing else, the memory is only new, and the finding is an info.
 
     Fails:
 
@@ -35,69 +34,36 @@ def nothing_checked(case: Case) -> Iterator[Finding]:
     strays = sum(file.path.endswith(".md") and file.path not in manifests for file in case.catalog.others)
     if manifests and not strays:
         help_ = "write a first entry with `mdmem new`"
-        yield Finding("nothing-checked", "empty so far", Place(SETTINGS_NAME), help_, severity=Severity.INFO)
+        yield Finding("", "empty so far", Place(SETTINGS_NAME), help_, severity=Severity.INFO)
         return
     found = f", though {strays} Markdown file{'s lie' if strays > 1 else ' lies'} elsewhere" if strays else ""
     message = f"no file stands at `wing/room/entry-id.md`{found}"
     help_ = "give the right folder with `--root`, or write an entry with `mdmem new`"
-    severity = Severity.ERROR if case.in_ci else None
-    yield Finding("nothing-checked", message, Place(SETTINGS_NAME), help_, severity=severity)
+    yield Finding("", message, Place(SETTINGS_NAME), help_, severity=Severity.ERROR if case.in_ci else None)
 
 
-@check("base-unavailable", Severity.ERROR)
-def base_unavailable(case: Case) -> Iterator[Finding]:
-    """The tree to compare with cannot be read.
+@check("git-unavailable", Severity.ERROR, aliases=("base-unavailable", "shallow-history"), incomplete=True)
+def git_unavailable(case: Case) -> Iterator[Finding]:
+    """git does not answer, or does not have the tree to compare with.
 
-    Without it nothing tells what the change deletes, activates or rewrites, and silence would look like a clean change.
-    The run is incomplete.
+    Without it nothing tells which entries the change deletes, activates or rewrites, and silence would look like a
+    clean change, so the run is incomplete. Git may distrust the owner of the repository, be too old, or not have the
+    branch. In a shallow clone the commit that both branches have in common may be missing.
 
     Fails:
 
         mdmem check --base origin/main     (and the clone has no origin/main)
 
-    Fix: fetch the branch, for instance `git fetch origin main`, or name another with `--base`.
+    Fix: do what the finding says: `git fetch origin main`, or another `--base`; `git fetch --unshallow`, in GitHub's
+    checkout `fetch-depth: 0`; `git config --global --add safe.directory DIR`.
     """
-    yield from case.loaded("base-unavailable")
+    for code in ("base-unavailable", "shallow-history", "git-unavailable"):
+        yield from case.loaded(code)
 
 
-@check("shallow-history", Severity.ERROR)
-def shallow_history(case: Case) -> Iterator[Finding]:
-    """The clone is too shallow to tell where the change began.
-
-    Without the commit that both branches have in common, a comparison would take the other branch's work for this
-    change's. The run is incomplete.
-
-    Fails:
-
-        git clone --depth 1 …, then mdmem check --base origin/main
-
-    Fix: fetch the history with `git fetch --unshallow`; in GitHub's checkout write `fetch-depth: 0`.
-    """
-    yield from case.loaded("shallow-history")
-
-
-@check("git-unavailable", Severity.ERROR)
-def git_unavailable(case: Case) -> Iterator[Finding]:
-    """git is there and does not answer.
-
-    It distrusts the owner of the repository, is too old for what was asked, or cannot write where it must: what it
-    would have told is missing, and silence would look like a clean change. The run is incomplete.
-
-    Fails:
-
-        mdmem check --merge main      (and git is older than 2.38)
-
-    Fix: do what the finding says, for instance `git config --global --add safe.directory DIR`, and run it again.
-    """
-    yield from case.loaded("git-unavailable")
-
-
-_SHOWN = 200
-
-
-@check("check-crashed", Severity.ERROR)
+@check("check-crashed", Severity.ERROR, incomplete=True)
 def check_crashed(case: Case) -> Iterator[Finding]:
-    """A check failed, which is a fault of mdmem itself, so nobody looked for what it finds.
+    """A check failed, which is a fault of mdmem itself, so its findings are missing.
 
     The other checks go on, the run counts as incomplete, and nothing switches this off: a crash must not look like a
     clean file.
@@ -111,44 +77,12 @@ def check_crashed(case: Case) -> Iterator[Finding]:
     yield from case.loaded("check-crashed")
 
 
-def crash_of(code: str, error: Exception, case: Case) -> Finding:
-    """Return the finding for a check that raised, at the file it looked at where that can be told."""
-    said = visible(" ".join(str(error).split())[:_SHOWN])
-    message = f"the check `{code}` failed: {type(error).__name__}{': ' if said else ''}{said}"
-    path = _looked_at(error, case)
-    help_ = f"run it again with `--ignore {code}` to go on without it; `MDMEM_DEBUG=1` shows where it failed"
-    return Finding("check-crashed", message, Place(path or SETTINGS_NAME), help_, _address(path, case), quotable=False)
-
-
-def _looked_at(error: Exception, case: Case) -> str | None:
-    """Return the file that the innermost function with one in hand was looking at."""
-    paths = {file.path for file in (*case.catalog.files, *case.catalog.others)}
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    held = (value for frame in reversed(frames) for value in frame.f_locals.values())
-    named = (path for value in held for path in (_path_of(value), f"{_path_of(value)}.md"))
-    return next((path for path in named if path in paths), None)
-
-
-def _path_of(value: object) -> str:
-    if isinstance(value, Link):
-        return value.entry.path
-    if isinstance(value, (Entry, Document, TreeFile)):
-        return value.path
-    return value if isinstance(value, str) else ""
-
-
-def _address(path: str | None, case: Case) -> str | None:
-    address = (path or "").removesuffix(".md")
-    return address if address in case.catalog.addresses else None
-
-
 @check("suppression-invalid", Severity.ERROR)
 def suppression_invalid(case: Case) -> Iterator[Finding]:
     """A suppression names no check, gives no reason, or is about a check that no file can silence.
 
-    It keeps nothing back, and whoever wrote it believes that it does. A reason is asked for because the next reader
-    cannot tell a judgement from a slip. What cannot be silenced by the file itself: what a change did to it, what a
-    merge made of it, and that something was not read.
+    It excuses nothing, and whoever wrote it believes that it does. The next reader needs the reason to tell a judgement
+    from a slip. A file cannot excuse a change of itself, a merge, or something that was not read.
 
     Fails:
 
@@ -158,53 +92,138 @@ def suppression_invalid(case: Case) -> Iterator[Finding]:
 
     Fix: write the code and why it does not apply here, `<!-- mdmem: ignore CODE REASON -->`.
     """
-    for suppression in case.suppressions:
-        if suppression.fault is not None:
-            message, help_ = suppression.fault
-            yield Finding("suppression-invalid", message, suppression.place, help_, suppression.address)
+    for one in case.suppressions:
+        if one.fault is not None:
+            message, help_ = one.fault
+            yield Finding("", message, one.place, help_, one.address)
+        elif get_check(one.code).code != one.code:
+            message = f"the check `{one.code}` is called `{get_check(one.code).code}` now"
+            yield Finding("", message, one.place, "write the new name", one.address, severity=Severity.INFO)
 
 
-@check("unused-suppression", Severity.WARNING)
+@check("unused-suppression", Severity.WARNING, aliases=("stale-baseline-entry",))
 def unused_suppression(case: Case) -> Iterator[Finding]:
-    """A suppression kept nothing back: the check it names finds nothing in its file.
+    """A suppression, or a record of the baseline, excuses a finding that is not there.
 
-    What it excused is mended, or the suppression never fitted. Left standing, it silences the next fault of that kind.
-    Only a run in which the named check ran can tell; checks that depend on what git has here are not told of.
+    The fault was mended, or the suppression never fitted. Left in place, it lets the same fault in again without a
+    word. Only a run over the whole memory in which the check ran can tell, and none if the check depends on what git
+    has here.
 
     Fails:
 
         <!-- mdmem: ignore body-empty the title says it all -->     (and the body has a sentence by now)
+        {"code": "body-empty", "address": "app/rules/use-utc", "count": 1}
 
-    Fix: remove the comment, or the code from `ignore`.
+    Fix: remove the comment, or the code from `ignore`; `mdmem check --update-baseline` writes the baseline again.
     """
+    # The engine and the baseline report these when all other checks have run.
     yield from case.loaded("unused-suppression")
 
 
-def unused(suppressions: Iterable[Suppression]) -> tuple[Finding, ...]:
-    """Return one finding for each of some suppressions that kept nothing back."""
-    return tuple(
-        Finding(
-            "unused-suppression",
-            f"`{one.code}` finds nothing here that could be ignored",
-            one.place,
-            "remove it",
-            one.address,
-        )
-        for one in suppressions
-    )
+_OFF = "switched off"
 
 
-@check("stale-baseline-entry", Severity.WARNING)
-def stale_baseline_entry(case: Case) -> Iterator[Finding]:
-    """The baseline records more findings of a check at an address than there are.
+@check("settings-loosened", Severity.WARNING)
+def settings_loosened(case: Case) -> Iterator[Finding]:
+    """The change makes the checks of the memory milder, or removes an owner.
 
-    Some were mended, or the entry is gone. Left standing, the record lets the same fault in again without a word. Only
-    a run over the whole memory in which the check ran can tell.
+    A change that switches off the check that would fail it passes unseen. Reported are a check that no longer runs, a
+    severity that is lowered, a `fail_on` that lets more through, an owner who is removed from a wing, an `agent_status`
+    that activates what agents only drafted before, a `one_sided` that lets a one-sided supersession hide what is in
+    force, and a wing of another repository that is removed.
 
     Fails:
 
-        {"code": "body-empty", "address": "app/rules/use-utc", "count": 1}     (and use-utc.md has a body by now)
+        base:    ignore = []
+        now:     ignore = ["dangling-link"]
 
-    Fix: run `mdmem check --update-baseline`, which writes down what is left.
+    Fix: take it back, or make it a change of its own that an owner approves, with the reason in its message.
     """
-    yield from case.loaded("stale-baseline-entry")
+    if case.base is None:
+        return
+    before, after = case.base.settings, case.settings
+    if SETTINGS_NAME not in case.unmerged and before != after:
+        yield from _of_checks(before, after, case.catalog.wings)
+        yield from _of_levels(before, after)
+        for name, stated in before.remote_wings.items():
+            if name not in after.remote_wings and name not in case.catalog.wings:
+                yield _loosened(1, f"the wing `{name}` of {stated.git} is not read any more")
+    yield from _of_owners(case, case.base)
+
+
+def _of_checks(before: Settings, after: Settings, wings: Collection[str]) -> Iterator[Finding]:
+    """Yield each check that no longer runs or weighs less: in the whole memory, or else in one wing."""
+    everywhere = dict(_milder(before, after, ""))
+    for code, what in everywhere.items():
+        yield _of_check(after, "", code, what)
+    for wing in sorted({*before.wings, *after.wings}.intersection(wings)):
+        for code, what in _milder(before, after, wing):
+            if everywhere.get(code) != what:
+                yield _of_check(after, wing, code, what)
+
+
+def _milder(before: Settings, after: Settings, wing: str) -> Iterator[tuple[str, str]]:
+    """Yield each code that does not run at a wing's files any more, or at a lower severity, and which of the two."""
+    ran, runs = (codes_of(settings, f"{wing}/") for settings in (before, after))
+    for code in sorted(ran):
+        was, now = (_level(settings, wing, code) for settings in (before, after))
+        if code not in runs:
+            yield code, _OFF
+        elif now.rank > was.rank:
+            yield code, f"lowered from {was} to {now}"
+
+
+def _level(settings: Settings, wing: str, code: str) -> Severity:
+    own = stated_severity(settings.wings[wing].severity, code) if wing in settings.wings else None
+    return own or stated_severity(settings.severity, code) or get_check(code).severity
+
+
+def _of_check(after: Settings, wing: str, code: str, what: str) -> Finding:
+    table = f"wings.{wing}.check" if wing else "check"
+    where = f"the wing `{wing}`" if wing else "the whole memory"
+    stated: Settings | WingSettings = after.wings.get(wing, WingSettings()) if wing else after
+    names = (code, *get_check(code).aliases)
+    if what != _OFF:
+        name = next((name for name in names if name in stated.severity), code)
+        line = after.line_of(f"{table}.severity.{name}")
+    elif code in present_codes(stated.ignore):
+        line = after.line_of(f"{table}.ignore", next(name for name in names if name in stated.ignore))
+    else:
+        line = after.line_of(f"{table}.select")
+    return _loosened(line, f"`{code}` is {what} in {where}")
+
+
+def _of_levels(before: Settings, after: Settings) -> Iterator[Finding]:
+    if after.fail_on.rank < before.fail_on.rank:
+        message = f"`fail_on` is raised from {before.fail_on} to {after.fail_on}"
+        yield _loosened(after.line_of("check.fail_on"), message)
+    if before.ended is Ended.SAME and after.ended is Ended.LOWER:
+        yield _loosened(after.line_of("check.ended"), "what ended is told at a lower severity than before")
+    if before.old is Old.FAIL and after.old is Old.PASS:
+        yield _loosened(after.line_of("check.old"), "what was there before a change does not fail it any more")
+    if before.one_sided is OneSided.CLAIM and after.one_sided is OneSided.FACT:
+        message = "what only a newer entry says it replaces is hidden, and was shown before"
+        yield _loosened(after.line_of("lineage.one_sided"), message)
+    for kind, status in before.agent_status.items():
+        now = after.agent_status[kind]
+        if status is Status.DRAFT and now is not Status.DRAFT:
+            message = f"what an agent writes as {kind} becomes `{now}` at once, and was a draft"
+            yield _loosened(after.line_of(f"governance.agent_status.{kind}"), message)
+
+
+def _of_owners(case: Case, base: Base) -> Iterator[Finding]:
+    """Yield one finding for each wing that lost an owner; a manifest that cannot be read may still name them."""
+    for name, was in base.catalog.wings.items():
+        manifest, wing = f"{name}/README.md", case.catalog.wings.get(name)
+        if wing is None or manifest in case.faulty_manifests | case.unmerged:
+            continue
+        removed = [owner for owner in was.owners if not any(names_the_same(owner, other) for other in wing.owners)]
+        if removed:
+            listed = " and ".join(f"`{owner}`" for owner in removed)
+            place = case.catalog.document(manifest).place("owners") if wing.has_manifest else Place(manifest)
+            yield _loosened(0, f"{listed} no longer answers for the wing `{name}`", place)
+
+
+def _loosened(line: int, message: str, place: Place | None = None) -> Finding:
+    help_ = "take it back, or let an owner approve it as a change of its own"
+    return Finding("", message, place or Place(SETTINGS_NAME, line), help_)

@@ -1,95 +1,87 @@
-"""Checks of amendments, overrides, contradictions, and where an entry applies."""
+"""Checks of scope: amendments, overrides, contradictions, `applies_to`, wings and settings."""
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Iterator
-from functools import cached_property
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Collection, Iterator
+from functools import cache, cached_property
 
-from mdmem.checks.amendment_sentences import AmendmentSentence, EntryName
 from mdmem.checks.case import Case, Link, written_links
 from mdmem.checks.check import check
-from mdmem.checks.fixes.base import is_slip, with_choice
-from mdmem.checks.paths import MAGIC, TrackedPaths
-from mdmem.markdown.links import BodyLink
+from mdmem.checks.facts import MAGIC, TrackedPaths
+from mdmem.checks.fixes.base import is_slip, with_fix
+from mdmem.checks.paths import at_path
+from mdmem.checks.prose import AmendmentSentence
 from mdmem.markdown.patch import add_items, replace_item
 from mdmem.markdown.similarity import undeclared_overlaps
 from mdmem.model.entry import Entry, Status, Wing
 from mdmem.model.finding import Finding, Place, Severity
+from mdmem.model.spelling import nearest
 from mdmem.store.catalog.derived import is_lower, may_speak_for
-
-if TYPE_CHECKING:
-    from mdmem.markdown.similarity import Overlap
-
+from mdmem.store.catalog.links import Reference
+from mdmem.store.tree import SETTINGS_NAME
 
 _ID = re.compile(r"(?:([a-z]+)-)?0*(\d+)(?:-|\Z)")
 # What a number alone is called in prose.
 _KINDS = ("adr", "decision", "record")
-_SAID = ("amends", "supersedes", "superseded_by", "overrides")
+_SUPERSESSION = frozenset({"supersedes", "superseded_by"})
 
 
 @check("amendment-in-prose", Severity.INFO)
 def amendment_in_prose(case: Case) -> Iterator[Finding]:
     """The text of an entry says that it amends another, and `amends` does not name it.
 
-    Who reads the amended entry is told nothing of the change: answers show an amendment with what it amends where the
-    field says so, and prose is read by people alone. Only a sentence whose subject is the entry itself counts, with
-    amends, revises, updates or the like before the name of an entry in force: its address, a link, or its kind and
-    number.
+    A reader of the amended entry does not see the change: answers show an amendment only if the field says so. A
+    sentence counts if its subject is the entry itself, with amends, revises, updates or the like before the name of a
+    current entry: its address, a link, or its kind and number.
 
     Fails:
 
         app/rules/exception.md    This amends app/rules/retry-twice for payments.
 
-    Fix: add the address to `amends`, or to `supersedes` where nothing of the other entry holds any more.
+    Fix: add the address to `amends`, or to `supersedes` if nothing of the other entry applies any more.
     `mdmem check --unsafe-fixes` adds it to `amends`.
     """
     names = _Names(case)
     for entry in case.catalog.entries.values():
-        sentences = case.extract(entry.path).amendments
-        if not sentences or not case.is_current(entry.address):
-            continue
-        # The first that names an entry tells where.
-        named = ((names.first(entry, one), one.offset) for one in reversed(sentences))
+        sentences = case.file_facts(entry.path).amendments if case.is_current(entry.address) else ()
+        # The first sentence that names an entry is its place.
+        named = ((names.first_in(entry, one), one.offset) for one in reversed(sentences))
         for target, offset in {target: offset for target, offset in named if target is not None}.items():
             if _may_amend(case, entry, target):
                 message = f"the text says that it amends `{target}`, and `amends` does not"
                 help_ = f"add `{target}` to `amends`, or to `supersedes` if nothing of it holds any more"
-                shown = case.in_body("amendment-in-prose", entry.address, message, help_, offset=offset)
-                document = case.catalog.document(entry.path)
-                yield with_choice(shown, f"Add `{target}` to `amends`", add_items, document, "amends", [target])
+                found = case.in_body(entry.address, message, help_, offset=offset)
+                document, title = case.catalog.document(entry.path), f"Add `{target}` to `amends`"
+                yield with_fix(found, title, add_items, document, "amends", [target], is_safe=False)
 
 
 def _may_amend(case: Case, entry: Entry, target: str) -> bool:
     other = case.catalog.entries.get(target)
-    if other is None:
-        # A link may lead to a file that cannot be read.
+    if other is None or target == entry.address or not case.is_current(target):
         return False
-    is_said = any(target in entry.links(name) for name in _SAID)
-    is_allowed = not is_lower(entry, other) and may_speak_for(entry, other, case.catalog.wings)
-    return target != entry.address and case.is_current(target) and is_allowed and not is_said
+    is_linked = any(target in entry.links(name) for name in ("amends", "supersedes", "superseded_by", "overrides"))
+    return not is_linked and not is_lower(entry, other) and may_speak_for(entry, other, case.catalog.wings)
 
 
 class _Names:
-    """What the names in a text mean: kinds with numbers, addresses and links."""
+    """The entries that the names in a text mean: kinds with numbers, addresses and links."""
 
     def __init__(self, case: Case) -> None:
         self._case = case
 
-    def first(self, entry: Entry, sentence: AmendmentSentence) -> str | None:
+    def first_in(self, entry: Entry, sentence: AmendmentSentence) -> str | None:
         """Return the entry that is named first behind the verb."""
-        links = self._links.get(entry.address, ())
-        linked = [(at, target) for at, target in links if sentence.start <= at < sentence.end]
-        meant = ((name.offset, self._meant(entry, name)) for name in sentence.names)
-        named = [(at, target) for at, target in meant if target is not None]
-        return min(linked + named)[1] if linked or named else None
-
-    def _meant(self, entry: Entry, name: EntryName) -> str | None:
-        if name.address:
-            return name.address if name.address in self._case.catalog.entries else None
-        meant = self._numbered.get((entry.wing, name.kind, name.number), [])
-        return meant[0] if len(meant) == 1 else None
+        found = [(at, to) for at, to in self._links.get(entry.address, ()) if sentence.start <= at < sentence.end]
+        for name in sentence.names:
+            meant = self._numbered.get((entry.wing, name.kind, name.number), [])
+            if name.address in self._case.catalog.entries:
+                meant = [name.address]
+            if len(meant) == 1:
+                found.append((name.offset, meant[0]))
+        return min(found)[1] if found else None
 
     @cached_property
     def _links(self) -> dict[str, list[tuple[int, str]]]:
@@ -110,164 +102,99 @@ class _Names:
         return found
 
 
-@check("amends-across-types", Severity.ERROR)
-def amends_across_types(case: Case) -> Iterator[Finding]:
-    """An entry amends one of higher authority.
+@check("amendment-invalid", Severity.ERROR, aliases=("amends-across-types", "amends-across-wings"))
+def amendment_invalid(case: Case) -> Iterator[Finding]:
+    """An entry amends one of higher authority, or of a wing that it cannot speak for.
 
     The order is invariant, decision, pattern, note. A note cannot change a part of a decision: readers would follow it,
-    and whoever guards the decision never saw it. Such an amendment counts for nothing, and answers do not show it.
+    and whoever guards the decision never saw it. Within a wing any entry may amend another, and a project's entry may
+    amend a shared one, for that project alone; what another project decided is its own. Such an amendment counts for
+    nothing, and answers do not show it.
 
     Fails:
 
         app/rules/exception.md    type: note        amends: [app/rules/retry-twice]
         app/rules/retry-twice.md  type: decision
 
-    Fix: give the amending entry the type of the amended one, or write `see` instead.
+    Fix: give the amending entry the type of the amended one, write the amendment in the other wing, or write `see`
+    instead.
     """
     for link, old in case.amendments:
+        see = f"`see: [{old.address}]` in place of `amends`"
         if is_lower(link.entry, old):
             message = f"a {link.entry.type} amends the {old.type} `{old.address}`"
-            help_ = f"write `type: {old.type}`, or `see: [{old.address}]` in place of `amends`"
-            place = case.catalog.place(link.entry.address, "amends", link.item)
-            yield Finding(
-                "amends-across-types",
-                message,
-                place,
-                help_,
-                link.entry.address,
-                other=case.catalog.place(old.address, "type"),
-            )
-
-
-@check("amends-across-wings", Severity.ERROR)
-def amends_across_wings(case: Case) -> Iterator[Finding]:
-    """An entry amends one of a wing that it cannot speak for.
-
-    Within a wing any entry may amend another, and a project's entry may amend a shared one, for that project alone.
-    What another project decided is its own; and a shared entry that changes a project's rule would bind nobody else by
-    it. Such an amendment counts for nothing, and answers do not show it.
-
-    Fails:
-
-        shop/rules/exception.md       amends: [web/rules/retry-twice]     (two projects)
-
-    Fix: write the amendment in the other wing, or `see` instead.
-    """
-    for link, old in case.amendments:
+            other = case.catalog.place(old.address, "type")
+            yield case.on_link(link, message, f"write `type: {old.type}`, or {see}", other=other)
         if not may_speak_for(link.entry, old, case.catalog.wings):
             message = f"amends `{old.address}`, which is not {link.entry.wing}'s to amend"
-            help_ = f"write the amendment in the wing {old.wing}, or `see: [{old.address}]` in place of `amends`"
-            place = case.catalog.place(link.entry.address, "amends", link.item)
-            yield Finding("amends-across-wings", message, place, help_, link.entry.address, other=Place(old.path))
+            help_ = f"write the amendment in the wing {old.wing}, or {see}"
+            yield case.on_link(link, message, help_, other=Place(old.path))
 
 
 @check("amends-ended", Severity.WARNING)
 def amends_ended(case: Case) -> Iterator[Finding]:
-    """An entry in force amends one that does not hold any more.
+    """A current entry amends one that is not current any more.
 
-    What replaced the amended entry was written with or without the amendment, and nobody can tell which: the amendment
-    is shown with neither. Where the amending entry itself replaced the other, it is no amendment.
+    The successor of the amended entry was written with or without the amendment, and nobody can tell which: the
+    amendment is shown with neither. If the amending entry itself replaced the other, it is no amendment.
 
     Fails:
 
         app/rules/exception.md      status: active        amends: [app/rules/retry-once]
         app/rules/retry-once.md     status: deprecated    superseded_by: [app/rules/retry-twice]
 
-    Fix: amend what replaced it, which the finding names, or end the amendment with `mdmem deprecate`.
+    Fix: amend the successor, which the finding names, or end the amendment with `mdmem deprecate`.
     """
     for link, old in case.amendments:
-        if link.entry.status is Status.DRAFT or old.status is Status.DRAFT or case.is_current(old.address):
+        if Status.DRAFT in (link.entry.status, old.status) or case.is_current(old.address):
             continue
         heads = case.catalog.lineage.heads(old.address)
         named = " or ".join(f"`{head}`" for head in heads if head != link.entry.address)
-        after = f", replaced by {named}" if named else ""
+        message = f"amends `{old.address}`, which has ended{f', replaced by {named}' if named else ''}"
         help_ = f"amend {named} if this still holds" if named else "remove the link"
         help_ += f", or end this with `mdmem deprecate {link.entry.address} --reason TEXT`"
-        place = case.catalog.place(link.entry.address, "amends", link.item)
-        message = f"amends `{old.address}`, which has ended{after}"
-        yield Finding(
-            "amends-ended", message, place, help_, link.entry.address, other=case.catalog.place(old.address, "status")
-        )
+        yield case.on_link(link, message, help_, other=case.catalog.place(old.address, "status"))
 
 
-@check("override-without-reason", Severity.ERROR)
-def override_without_reason(case: Case) -> Iterator[Finding]:
-    """An entry overrides a shared rule and does not say why.
-
-    The next reader cannot tell a considered exception from a rule nobody knew, and when the shared rule changes nobody
-    knows whether the exception still holds. `reason` counts, and so does a body that gives one, for instance after
-    `Rationale:`.
-
-    Fails:
-
-        overrides: ros2/architecture/single-threaded-executor-default
-
-        The navigation node uses a MultiThreadedExecutor.
-
-    Fix: add `reason:` with what is different here.
-    """
-    for entry in case.catalog.entries.values():
-        if entry.overrides and not case.gives_reason(entry):
-            message = f"nothing says why it overrides `{entry.overrides[0]}`"
-            yield case.on_entry(
-                "override-without-reason",
-                entry,
-                message,
-                "add `reason:` with what is different here",
-                field="overrides",
-            )
+_OVERRIDES = ("override-without-reason", "override-of-own-wing", "override-across-types")
 
 
-@check("override-of-own-wing", Severity.ERROR)
-def override_of_own_wing(case: Case) -> Iterator[Finding]:
-    """An entry overrides one of its own wing.
+@check("override-invalid", Severity.ERROR, aliases=_OVERRIDES)
+def override_invalid(case: Case) -> Iterator[Finding]:
+    """An entry overrides one without a reason, one of its own wing, or one of higher authority.
 
-    `overrides` lets a project's rule win over a shared one in that project alone, while the shared rule stays in force
-    elsewhere. Inside a wing both would bind the same readers: there the newer rule supersedes the older.
-
-    Fails:
-
-        app/rules/retry-five-times.md    overrides: app/rules/retry-twice
-
-    Fix: write it under `supersedes`, and `superseded_by`, `status: deprecated` and `deprecated_at` in the old entry.
-    Where both hold, remove `overrides` and narrow one of the two with `applies_to` or `focus`.
-    """
-    for link in case.distinct_links:
-        if link.field == "overrides" and link.target is not None and link.target.startswith(f"{link.entry.wing}/"):
-            message = f"overrides `{link.target}` of its own wing"
-            help_ = (
-                f"write `supersedes: [{link.target}]` instead, or remove it and narrow one with `applies_to` or `focus`"
-            )
-            place = case.catalog.place(link.entry.address, link.field, link.item)
-            yield Finding(
-                "override-of-own-wing", message, place, help_, link.entry.address, other=Place(f"{link.target}.md")
-            )
-
-
-@check("override-across-types", Severity.ERROR)
-def override_across_types(case: Case) -> Iterator[Finding]:
-    """An entry overrides a shared one of higher authority.
-
-    The order is invariant, decision, pattern, note. A note that displaced a decision, or a decision that displaced an
-    invariant, would weaken what binds in every project without anybody seeing it, so retrieval gives both.
+    `overrides` lets a project's rule win over a shared one in that project alone. Without a reason nobody can tell a
+    considered exception from a rule nobody knew; `reason` counts, and so does a body that gives one, for instance after
+    `Rationale:`. Inside a wing both rules would apply to the same readers: there the newer one supersedes the older.
+    The order of authority is invariant, decision, pattern, note. A note that displaced a decision would weaken it
+    without anybody seeing it, so retrieval gives both.
 
     Fails:
 
         app/incident-log/one-night.md    type: note    overrides: base/architecture/retry
         base/architecture/retry.md       type: decision
 
-    Fix: give the overriding entry the type of the other, once those who answer for it agree, or write `see` in place of
+    Fix: add `reason:` with what is different here; within a wing write `supersedes` instead, or narrow one of the two
+    with `applies_to` or `focus`; give the overriding entry the type of the other, or write `see` in place of
     `overrides`.
     """
+    for entry in case.catalog.entries.values():
+        if entry.overrides and not case.gives_reason(entry):
+            message = f"nothing says why it overrides `{entry.overrides[0]}`"
+            yield case.on_entry(entry, message, "add `reason:` with what is different here", field="overrides")
     for link in case.distinct_links:
-        entry, other = link.entry, case.catalog.entries.get(link.target or "")
-        if link.field != "overrides" or other is None or other.wing == entry.wing or entry.status is Status.DEPRECATED:
+        if link.field != "overrides" or link.target is None:
             continue
-        if entry.type.rank > other.type.rank:
+        entry, other = link.entry, case.catalog.entries.get(link.target)
+        if link.target.startswith(f"{entry.wing}/"):
+            message = f"overrides `{link.target}` of its own wing"
+            narrow = "remove it and narrow one with `applies_to` or `focus`"
+            help_ = f"write `supersedes: [{link.target}]` instead, or {narrow}"
+            yield case.on_link(link, message, help_, other=Place(f"{link.target}.md"))
+        elif other is not None and entry.status is not Status.DEPRECATED and entry.type.rank > other.type.rank:
             message = f"a {entry.type} overrides the {other.type} `{other.address}`, which stays in force"
             help_ = f"write `type: {other.type}`, or `see: [{other.address}]` instead"
-            place = case.catalog.place(entry.address, link.field, link.item)
-            yield Finding("override-across-types", message, place, help_, entry.address, other=Place(other.path))
+            yield case.on_link(link, message, help_, other=Place(other.path))
 
 
 @check("override-not-declared", Severity.WARNING)
@@ -275,8 +202,8 @@ def override_not_declared(case: Case) -> Iterator[Finding]:
     """A project's entry covers the subject of a shared one, or calls itself a local override, without `overrides`.
 
     Retrieval then returns both as binding, and only a reader who knows both can tell that one is meant to win. Two
-    current entries of one type cover one subject when they bear the same entry-id, or when their titles share most of
-    their words. `see` or `conflicts_with` between the two says that they were compared, and ends the finding.
+    current entries of one type cover one subject if they have the same entry-id, or if their titles share most of their
+    words. `see` or `conflicts_with` between the two says that they were compared, and ends the finding.
 
     Fails:
 
@@ -284,97 +211,72 @@ def override_not_declared(case: Case) -> Iterator[Finding]:
         label: local-override
         title: Use a MultiThreadedExecutor in the navigation node
 
-    Fix: add `overrides:` with the address of the shared rule and a `reason`, or link it with `see` when both hold.
+    Fix: add `overrides:` with the address of the shared rule and a `reason`, or link it with `see` if both apply.
     """
     found: set[str] = set()
-    for overlap in _overlaps(case):
+    has_shared = any(wing.is_shared for wing in case.catalog.wings.values())
+    current = [entry for address, entry in case.catalog.entries.items() if has_shared and case.is_current(address)]
+    for overlap in undeclared_overlaps(current, case.catalog.wings):
         project, shared = overlap.project, overlap.shared
         found.add(project.address)
         message = f"covers the subject of the shared `{shared.address}` without `overrides`: {overlap.why}"
         help_ = f"add `overrides: {shared.address}` and `reason:`, or `see: [{shared.address}]` when both hold"
-        place = case.catalog.place(project.address, "title")
-        yield Finding("override-not-declared", message, place, help_, project.address, other=Place(shared.path))
+        yield case.on_entry(project, message, help_, field="title", other=Place(shared.path))
     for entry in case.catalog.entries.values():
-        if entry.address not in found and _overrides_nothing(case, entry):
+        if entry.address in found or entry.label != "local-override" or entry.status is Status.DEPRECATED:
+            continue
+        # A value that could not be read has its own finding.
+        if not written_links(case.catalog.document(entry.path), "overrides") and "overrides" not in entry.unread:
             message = "labelled `local-override`, and does not say what it overrides"
-            yield case.on_entry(
-                "override-not-declared",
-                entry,
-                message,
-                "add `overrides:` with the address of the shared rule",
-                field="label",
-            )
-
-
-def _overlaps(case: Case) -> Iterator[Overlap]:
-    if any(wing.is_shared for wing in case.catalog.wings.values()):
-        current = (entry for address, entry in case.catalog.entries.items() if case.is_current(address))
-        yield from undeclared_overlaps(current, case.catalog.wings)
-
-
-def _overrides_nothing(case: Case, entry: Entry) -> bool:
-    if entry.label != "local-override" or entry.status is Status.DEPRECATED:
-        return False
-    # A value that could not be read has its own finding.
-    return not written_links(case.catalog.document(entry.path), "overrides") and "overrides" not in entry.unread
+            yield case.on_entry(entry, message, "add `overrides:` with the address of the shared rule", field="label")
 
 
 @check("conflict-unresolved", Severity.WARNING)
 def conflict_unresolved(case: Case) -> Iterator[Finding]:
-    """Two entries in force contradict each other.
+    """Two current entries contradict each other.
 
     `conflicts_with`, or an entity's relation `CONFLICTS_WITH`, says so openly, and retrieval shows both; until somebody
-    decides, each reader decides alone. A pair is reported once, whichever end names it. Where one of the two overrides
-    the other, it is decided.
+    decides, each reader decides alone. A pair is reported once, whichever end names it. If one of the two overrides the
+    other, it is decided.
 
     Fails:
 
         app/rules/a.md    status: active    conflicts_with: [app/rules/b]
         app/rules/b.md    status: active
 
-    Fix: end one with `mdmem deprecate`, or name the shared entry under `overrides` in the project's. Where both hold,
+    Fix: end one with `mdmem deprecate`, or name the shared entry under `overrides` in the project's. If both apply,
     narrow one with `applies_to` or `focus`, and remove the link.
     """
     seen: set[frozenset[str]] = set()
     for entry in case.catalog.entries.values():
         for target in entry.contradicts:
-            pair = frozenset({entry.address, target})
-            if len(pair) < 2 or pair in seen or not all(map(case.is_current, pair)) or _is_decided(case, *pair):
+            pair, other = frozenset({entry.address, target}), case.catalog.entries.get(target)
+            if other is None or len(pair) < 2 or pair in seen or not all(map(case.is_current, pair)):
+                continue
+            if target in entry.overrides or entry.address in other.overrides:
                 continue
             seen.add(pair)
             message = f"contradicts `{target}`, and both are in force"
             help_ = f"end one, as with `mdmem deprecate {target} --reason TEXT`, or narrow one and remove the link"
-            place, other = (
-                _conflict_place(case, entry, target),
-                _conflict_place(case, case.catalog.entries[target], entry.address),
-            )
-            yield Finding("conflict-unresolved", message, place, help_, entry.address, other=other)
+            place, other_place = _conflict_place(case, entry, target), _conflict_place(case, other, entry.address)
+            yield Finding("", message, place, help_, entry.address, other_place)
 
 
 def _conflict_place(case: Case, entry: Entry, target: str) -> Place:
-    """Return where an entry says that it contradicts another; the head of its file where it does not."""
-    if target in entry.contradicts and target not in entry.conflicts_with:
-        named = ((item, one.to) for item, one in enumerate(entry.relations) if one.is_contradiction)
-        item = next(item for item, to in named if to == target)
-        return case.catalog.place(entry.address, "relations", item)
+    """Return where an entry says that it contradicts another; the head of its file if it does not."""
+    for item, relation in enumerate(entry.relations):
+        if relation.is_contradiction and relation.to == target and target not in entry.conflicts_with:
+            return case.catalog.place(entry.address, "relations", item)
     return case.link_place(entry.address, "conflicts_with", target)
-
-
-def _is_decided(case: Case, first: str, second: str) -> bool:
-    entries = case.catalog.entries
-    return second in entries[first].overrides or first in entries[second].overrides
-
-
-_SUPERSESSION_FIELDS = frozenset({"supersedes", "superseded_by"})
 
 
 @check("cross-wing-link-undeclared", Severity.WARNING)
 def cross_wing_link_undeclared(case: Case) -> Iterator[Finding]:
     """A link leads into a wing that the reader's wing does not read.
 
-    A project reads its own wing and the shared wings that its manifest names, all of them when it names none. A link
-    into any other wing leads to a rule that retrieval never returns here, and whose owners do not know who depends on
-    it. Supersession links are judged by `supersession-across-wings`. Each entry is reported once for each such wing.
+    A project reads its own wing and the shared wings that its manifest names, all of them if it names none. A link into
+    any other wing leads to a rule that retrieval never returns here, and whose owners do not know who depends on it.
+    `supersession-across-wings` judges supersession links. Each entry is reported once for each such wing.
 
     Fails:
 
@@ -383,47 +285,27 @@ def cross_wing_link_undeclared(case: Case) -> Iterator[Finding]:
 
     Fix: add the shared wing to `shared_wings`, or move what both need into a shared wing.
     """
+    links: list[tuple[str, str | None, Link | Reference]] = []
+    links += ((one.entry.address, one.target, one) for one in case.distinct_links if one.field not in _SUPERSESSION)
+    links += ((one.address, one.target, one) for one in case.references if one.path is None)
     seen: set[tuple[str, str]] = set()
-    for address, target, link in _links(case):
-        if case.catalog.hides(target) or target.split("/", 1)[0] in case.catalog.missing_wings:
+    for address, target, link in links:
+        if target is None or case.catalog.hides(target) or target.split("/", 1)[0] in case.catalog.missing_wings:
             continue
         here, there = (case.catalog.wings[one.split("/", 1)[0]] for one in (address, target))
         if (address, there.name) in seen or _reads(here, there):
             continue
         seen.add((address, there.name))
+        message = f"`{target}` is in the {there.kind} wing `{there.name}`, which `{here.name}` does not read"
+        shared = f"write `kind: shared` in the README.md of `{there.name}` if its rules are meant for all"
+        help_ = f"{shared}, else state here what is needed from it"
         if there.is_shared:
             help_ = f"add `{there.name}` to `shared_wings` in the README.md of `{here.name}`"
+        other = Place(f"{target}.md")
+        if isinstance(link, Link):
+            yield case.on_link(link, message, help_, other=other)
         else:
-            shared = f"write `kind: shared` in the README.md of `{there.name}` if its rules are meant for all"
-            help_ = f"{shared}, else state here what is needed from it"
-        message = f"`{target}` is in the {there.kind} wing `{there.name}`, which `{here.name}` does not read"
-        yield Finding(
-            "cross-wing-link-undeclared",
-            message,
-            _cross_wing_place(case, address, link),
-            help_,
-            address,
-            other=Place(f"{target}.md"),
-        )
-
-
-def _links(case: Case) -> Iterator[tuple[str, str, Link | BodyLink]]:
-    for link in case.distinct_links:
-        if (
-            link.target is not None
-            and link.field not in _SUPERSESSION_FIELDS
-            and not link.target.startswith(f"{link.entry.wing}/")
-        ):
-            yield link.entry.address, link.target, link
-    for found in case.references:
-        if found.path is None and found.target is not None:
-            yield found.address, found.target, found.link
-
-
-def _cross_wing_place(case: Case, address: str, link: Link | BodyLink) -> Place:
-    if isinstance(link, Link):
-        return case.catalog.place(address, link.field, link.item)
-    return case.catalog.document(f"{address}.md").body_place(link.offset, link.width)
+            yield case.on_reference(link, message, help_, other=other)
 
 
 def _reads(here: Wing, there: Wing) -> bool:
@@ -432,46 +314,41 @@ def _reads(here: Wing, there: Wing) -> bool:
     return there.is_shared and (here.shared_wings is None or there.name in here.shared_wings)
 
 
-@check("applies-to-nothing", Severity.WARNING)
+@check("applies-to-nothing", Severity.WARNING, asks_git=True)
 def applies_to_nothing(case: Case) -> Iterator[Finding]:
     """A glob of `applies_to` matches no file that git tracks.
 
     The code moved or was never there, so the rule is not shown to whoever edits that code. Globs count from the top of
-    the repository: `*` stays in a folder, `**` crosses, a plain path covers what is below it. Ended entries are left
-    alone.
+    the repository: `*` stays in a folder, `**` crosses, a plain path covers everything below it. Entries that have
+    ended are left alone.
 
     Fails:
 
         applies_to: ["src/nav/**"]     (the folder is `src/navigation`)
 
-    Fix: write a glob that matches; `git ls-files ':(top,glob)src/nav/**'` lists what one covers. Where the glob was
-    counted from a folder above the memory, or one folder or file of it is one letter away from the only such name there
-    is, `mdmem check --unsafe-fixes` writes that.
+    Fix: write a glob that matches; `git ls-files ':(top,glob)src/nav/**'` lists what one covers. If the glob was
+    counted from a folder above the memory, or one name in it is one letter away from the only such name there is,
+    `mdmem check --unsafe-fixes` writes that.
     """
     stated = [one for one in case.catalog.entries.values() if one.applies_to and one.status is not Status.DEPRECATED]
     if not stated or case.facts is None or not case.facts.tracked_in_repository:
         return
     tracked = TrackedPaths(case.facts)
-    known: dict[str, bool] = {}
+    has_match = cache(tracked.has_match)
     for entry in stated:
         for item, glob in enumerate(entry.applies_to):
-            if glob not in known:
-                known[glob] = tracked.has_match(glob)
-            if not known[glob]:
-                yield _glob_finding(case, entry, item, tracked)
-
-
-def _glob_finding(case: Case, entry: Entry, item: int, tracked: TrackedPaths) -> Finding:
-    glob = entry.applies_to[item]
-    meant = _from_top(glob, tracked) or _nearest(glob, tracked)
-    message = f"`{glob}` matches no tracked file"
-    wanted = f"write `{meant}`" if meant else f"write a glob that `git ls-files ':(top,glob){glob}'` lists files for"
-    help_ = f"{wanted}; globs count from the repository's top"
-    shown = case.on_entry("applies-to-nothing", entry, message, help_, field="applies_to", item=item)
-    document = case.catalog.document(entry.path)
-    if meant is None:
-        return shown
-    return with_choice(shown, f"Write `{meant}`", replace_item, document, "applies_to", item, meant)
+            if has_match(glob):
+                continue
+            meant = _from_top(glob, tracked) or _nearest_glob(glob, tracked)
+            wanted = (
+                f"write `{meant}`" if meant else f"write a glob that `git ls-files ':(top,glob){glob}'` lists files for"
+            )
+            message, help_ = f"`{glob}` matches no tracked file", f"{wanted}; globs count from the repository's top"
+            found = case.on_entry(entry, message, help_, field="applies_to", item=item)
+            if meant is not None:
+                document, given = case.catalog.document(entry.path), ("applies_to", item, meant)
+                found = with_fix(found, f"Write `{meant}`", replace_item, document, *given, is_safe=False)
+            yield found
 
 
 def _from_top(glob: str, tracked: TrackedPaths) -> str | None:
@@ -481,8 +358,8 @@ def _from_top(glob: str, tracked: TrackedPaths) -> str | None:
     return next((one for one in tried if tracked.has_match(one)), None)
 
 
-def _nearest(glob: str, tracked: TrackedPaths) -> str | None:
-    """Return the glob with the first name in it that is not there corrected, where one name alone is a letter away."""
+def _nearest_glob(glob: str, tracked: TrackedPaths) -> str | None:
+    """Return the glob with its first wrong name corrected, if exactly one name there is a letter away."""
     parts = glob.split("/")
     for depth, part in enumerate(parts):
         names = tracked.names_in("/".join(parts[:depth]))
@@ -492,3 +369,153 @@ def _nearest(glob: str, tracked: TrackedPaths) -> str | None:
         found = "/".join([*parts[:depth], *close, *parts[depth + 1 :]])
         return found if len(close) == 1 and tracked.has_match(found) else None
     return None
+
+
+@check("manifest-invalid", Severity.ERROR)
+def manifest_invalid(case: Case) -> Iterator[Finding]:
+    """The manifest of a wing has something that cannot be read.
+
+    A manifest says whether a wing is shared, who owns it and which shared wings it reads. A key that is not read means
+    the default: a shared wing that counts as a project's, or shared invariants that nobody sees.
+
+    Fails:
+
+        ---
+        kind: libary
+        ---
+
+    Fix: correct the value or the key; known are kind, project_id, owners, shared_wings, applies_to, description and
+    last_hygiene_at.
+    """
+    yield from (finding for finding in case.loaded("manifest-invalid") if finding.place.path not in case.unmerged)
+
+
+@check("wing-without-manifest", Severity.ERROR)
+def wing_without_manifest(case: Case) -> Iterator[Finding]:
+    """A folder at the repository's top has files that look like entries, and no manifest makes it a wing.
+
+    If the memory is the top of the repository, most folders have code, so only one with a `README.md` whose front
+    matter has `kind` is a wing. Nothing reads the others: no retrieval, no link and no check. A file at `x/y/z.md` with
+    `type` and `status` is meant to be read.
+
+    Fails:
+
+        ops/rules/no-root.md      (an invariant, and there is no ops/README.md)
+
+    Fix: write `ops/README.md` with `kind: project` and `owners` between two lines of `---`.
+    """
+    lost = Counter(path.split("/", 1)[0] for path in case.orphans)
+    had = {name for name, wing in case.base.catalog.wings.items() if wing.has_manifest} if case.base else set()
+    for wing in sorted(lost.keys() & had):
+        entries = "1 entry counts" if lost[wing] == 1 else f"{lost[wing]} entries count"
+        message = f"the manifest of the wing `{wing}` is gone or has no `kind`, so its {entries} as no memory"
+        yield Finding("", message, Place(f"{wing}/README.md"), f"bring `{wing}/README.md` back as it was")
+    for path in case.orphans:
+        wing = path.split("/", 1)[0]
+        if wing not in had:
+            help_ = f"write `{wing}/README.md` with `kind: project` between two lines of `---`"
+            yield at_path(path, f"`{wing}` has no manifest, so nothing reads this entry", help_)
+
+
+_UNKNOWN = ("default-wing-unknown", "unknown-shared-wing", "shared-wing-is-project")
+
+
+@check("unknown-wing", Severity.ERROR, aliases=_UNKNOWN)
+def unknown_wing(case: Case) -> Iterator[Finding]:
+    """The settings or a manifest name a wing that does not exist, or a shared wing that is not shared.
+
+    Every question and every write without `--wing` goes to the default wing, so that `retrieve` answers nothing while
+    the checks would be green. In `shared_wings` a typo drops the invariants of the wing that was meant. Other projects
+    read only shared wings: a project's wing in that list is not read, and its rules are missing.
+
+    Fails:
+
+        default_wing = "teem"                  (the wing is `team`)
+        shop/README.md       shared_wings: [billing]
+        billing/README.md    kind: project
+
+    Fix: write the name of a wing, which is that of its folder; the finding names the nearest. Remove a project's wing
+    from `shared_wings`, or write `kind: shared` in its README.md if its rules are meant for all.
+    """
+    wings = case.catalog.wings
+    if case.settings.default_wing is not None and not _is_known_default(case, case.settings.default_wing):
+        close = nearest(case.settings.default_wing, tuple(wings))
+        message = f"`default_wing` is `{case.settings.default_wing}`, and there is no such wing"
+        help_ = f"write `{close}`" if close else "write the name of a wing, or remove the line"
+        yield Finding("", message, Place(SETTINGS_NAME, case.settings.line_of("default_wing")), help_)
+    known = {*wings, *case.catalog.missing_wings}
+    for wing in wings.values():
+        for item, name in enumerate(wing.shared_wings or ()):
+            if name not in known:
+                message, close = f"there is no wing `{name}`", _nearest_wing(name, known - {wing.name})
+                help_ = f"write `{close}`" if close else "remove it, or write the name of the wing's folder"
+            elif name == wing.name and not wing.is_shared:
+                message, help_ = "a wing does not share itself", f"remove `{name}`"
+            elif name in wings and not wings[name].is_shared:
+                message = f"`{name}` is a project's wing, not a shared one"
+                help_ = f"remove it, or write `kind: shared` in the README.md of `{name}`"
+            else:
+                continue
+            yield Finding(
+                "", message, case.catalog.document(f"{wing.name}/README.md").place("shared_wings", item), help_
+            )
+
+
+def _is_known_default(case: Case, name: str) -> bool:
+    wings = case.catalog.wings
+    if case.catalog.access.is_narrow or case.catalog.closed or name in case.catalog.missing_wings:
+        return True
+    folded = "".join(character if character.isalnum() else "_" for character in name.casefold())
+    return bool(wings.keys() & {name, folded}) or any(wing.project_id == name for wing in wings.values())
+
+
+def _nearest_wing(name: str, wings: Collection[str]) -> str | None:
+    return next(iter(difflib.get_close_matches(name, sorted(wings), n=1)), None)
+
+
+@check("wing-without-owner", Severity.WARNING)
+def wing_without_owner(case: Case) -> Iterator[Finding]:
+    """A wing names nobody who answers for it.
+
+    Owners approve rules before they apply in their wing. Without one, nobody answers for a rule, and nobody can approve
+    an agent's draft.
+
+    Fails:
+
+        ---
+        kind: shared
+        ---
+
+    Fix: add `owners: [team or name <email>]` to the README.md of the wing.
+    """
+    for name, wing in case.catalog.wings.items():
+        manifest = f"{name}/README.md"
+        # A manifest that cannot be read may well name them.
+        if wing.owners or manifest in case.faulty_manifests:
+            continue
+        if wing.has_manifest:
+            help_ = "add `owners:` with a team or a person"
+            yield Finding("", f"the wing `{name}` has no owner", Place(manifest), help_)
+        else:
+            first = next(file.path for file in case.catalog.files if file.path.startswith(f"{name}/"))
+            keys = "`kind: project` or `kind: shared`, and `owners: [NAME]`"
+            help_ = f"put a README.md into the wing's folder, with {keys} between two lines of `---`"
+            yield Finding("", f"the wing `{name}` has no manifest, and so no owner", Place(first), help_)
+
+
+@check("wing-not-fetched", Severity.ERROR, incomplete=True)
+def wing_not_fetched(case: Case) -> Iterator[Finding]:
+    """A wing that lives in another repository is not read.
+
+    It may contain invariants, so it never counts as absent: the run is incomplete, every retrieval lists the wing as a
+    problem, and links into it do not dangle. Either nobody has fetched it here, or the fetched copy is not the one that
+    the settings name, or a folder of this memory has the wing's name. No check fetches anything.
+
+    Fails:
+
+        [wings.ros2]
+        git = "https://git.example.org/ros2-memory.git"     (and there is no `commit` yet)
+
+    Fix: `mdmem sync --wings --pinned` fetches what the settings name; `mdmem sync --wings` moves on to the newest.
+    """
+    yield from case.loaded("wing-not-fetched")

@@ -144,7 +144,7 @@ def in_order(roots: Sequence[CheckedRoot]) -> tuple[RootFinding, ...]:
 
 def told(roots: Sequence[CheckedRoot]) -> tuple[RootFinding, ...]:
     """Return the findings that are told one by one, in the same order; what was there before is counted."""
-    return _sorted(RootFinding(one, finding) for one in roots for finding in one.report.told)
+    return _sorted(RootFinding(one, finding) for one in roots for finding in one.report.reported)
 
 
 def mended(roots: Sequence[CheckedRoot]) -> tuple[RootFinding, ...]:
@@ -178,7 +178,7 @@ def fix_flag(fix: Fix) -> str:
 def summary_line(report: CheckReport) -> str:
     """Return what was checked, the sums by level, what is new, what was fixed and what can be."""
     against = f" against {report.base}" if report.base is not None else ""
-    parts = [levels(report.told), *_extras(report)]
+    parts = [levels(report.reported), *_extras(report)]
     return f"{entries(report.checked)} checked in {_tree(report)}{against}: {'; '.join(parts)}"
 
 
@@ -213,11 +213,11 @@ def _tree(report: CheckReport) -> str:
 
 
 def _extras(report: CheckReport) -> list[str]:
-    new = sum(totals(finding for finding in report.told if finding.new).values())
-    said = [f"{new} new"] if report.base is not None and report.told else []
+    new = sum(totals(finding for finding in report.reported if finding.new).values())
+    said = [f"{new} new"] if report.base is not None and report.reported else []
     said += [f"{'would fix' if report.is_dry else 'fixed'} {len(report.fixed)}"] if report.fixed else []
     known = sum(totals(report.known).values())
-    return said + _fixable(report.told) + ([f"{known} in the baseline (--no-baseline shows them)"] if known else [])
+    return said + _fixable(report.reported) + ([f"{known} in the baseline (--no-baseline shows them)"] if known else [])
 
 
 def _fixable(findings: Iterable[Finding]) -> list[str]:

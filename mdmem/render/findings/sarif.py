@@ -10,8 +10,7 @@ from itertools import groupby
 from typing import Any
 from urllib.parse import quote
 
-from mdmem.checks.engine import get_check
-from mdmem.checks.registry import CODES, FAMILIES
+from mdmem.checks.check import find_check
 from mdmem.model.finding import Edit, Place, Severity
 from mdmem.render.characters import json_text, replace_surrogates
 from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fingerprints, in_order, is_text, point
@@ -24,9 +23,9 @@ _TOP = "%SRCROOT%"
 
 def rule(code: str) -> dict[str, Any]:
     """Return the rule of a code; one that is no check's has nothing but its id."""
-    if code not in CODES:
+    check = find_check(code)
+    if check is None:
         return {"id": code}
-    check = get_check(code)
     explained = check.explanation
     first, _, rest = explained.partition("\n\n")
     why = rest.partition("\n\n")[0]
@@ -36,7 +35,7 @@ def rule(code: str) -> dict[str, Any]:
         "fullDescription": {"text": _joined(why or first)},
         "help": {"text": explained, "markdown": as_markdown(explained)},
         "defaultConfiguration": {"level": LEVELS[check.severity]},
-        "properties": {"tags": [name for name, codes in FAMILIES.items() if code in codes]},
+        "properties": {"tags": [check.theme]},
     }
 
 

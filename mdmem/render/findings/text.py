@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from mdmem.checks.check import Check
 from mdmem.model.finding import Place, Severity
@@ -154,14 +155,16 @@ def concise_line(found: RootFinding, show_path: ShowPath) -> str:
 
 
 def explanation(code: str, check: Check) -> str:
-    """Return what a check finds, why, an example and the fix."""
-    return f"{code} ({check.severity})\n\n{check.explanation}"
+    """Return what a check finds, why, an example and the fix; `code` may be one that it had before."""
+    former = f"`{code}` is called `{check.code}` now.\n\n" if code != check.code else ""
+    return f"{former}{check.code} ({check.severity})\n\n{check.explanation}"
 
 
-def check_list(families: Mapping[str, Sequence[str]], first_lines: Mapping[str, str]) -> str:
-    """Return every code with the first sentence of its explanation, by family."""
+def check_list(checks: Iterable[Check]) -> str:
+    """Return every code with the first line of its explanation, by theme."""
     blocks = []
-    for family, codes in families.items():
-        width = max((len(code) for code in codes), default=0)
-        blocks.append("\n".join([f"{family}:", *(f"  {code:<{width}}  {first_lines[code]}" for code in codes)]))
+    for theme, group in groupby(checks, key=lambda check: check.theme):
+        listed = list(group)
+        width = max(len(check.code) for check in listed)
+        blocks.append("\n".join([f"{theme}:", *(f"  {check.code:<{width}}  {check.summary}" for check in listed)]))
     return "\n\n".join(blocks)

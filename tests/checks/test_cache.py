@@ -1,33 +1,28 @@
-"""What is kept of files is what a run over all of them finds, whatever changes in between."""
+"""A run with a cache finds what a run without one does, whatever changes in between."""
 
-import ast
-import gc
-import inspect
 import random
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 from builders import entry_text
+from msgspec.structs import replace
 from trees import HeldTree
 
-from mdmem.checks import kept_findings
+from mdmem.checks import cache as module
+from mdmem.checks.cache import FileCache
 from mdmem.checks.case import Base, Case
-from mdmem.checks.engine import get_check, run_checks
-from mdmem.checks.extract import KeptExtract
-from mdmem.checks.kept_findings import ExtractStore, with_extracts
-from mdmem.checks.registry import CODES, KEPT
-from mdmem.markdown import parse
-from mdmem.markdown.parse import Document
+from mdmem.checks.check import get_checks
+from mdmem.checks.engine import run_checks
+from mdmem.checks.file_facts import FileFacts
 from mdmem.model.finding import Finding, Severity
 from mdmem.record import pack, unpack
 from mdmem.store.catalog import EntryCache, load, load_cached
 from mdmem.store.git.history import FileDays
 from mdmem.store.settings import Ended, Settings, WingSettings
 
-KEPT_IN = "checks.mdmem"
+CACHED_IN = "checks.mdmem"
 DAY = date(2026, 11, 21)
 ROOMS = ("app/rules", "app/notes", "common/rules")
 IDS = ("adr-1", "adr-2", "use-utc", "retry", "Retry", "zero\u200bwidth")
@@ -142,14 +137,11 @@ class SomeFacts:
 
 
 def found_in(case: Case) -> list[Finding]:
-    return run_checks(case, CODES, is_debugging=True)
+    return run_checks(case, get_checks(), is_debugging=True)
 
 
 def walk(cache: Path, seed: int, steps: int) -> Iterator[tuple[list[Finding], list[Finding]]]:
-    """Yield what a run that keeps finds after each of some changes, and what one finds that keeps nothing.
-
-    Each is compared with what was there before; who keeps makes one catalog of the other.
-    """
+    """Yield the findings of a run with a cache after each of some changes, and those of a run without one."""
     chance = random.Random(seed)
     files: dict[str, bytes] = {"app/README.md": MANIFESTS[0], "common/README.md": MANIFESTS[1]}
     settings, day, entries = Settings(), DAY, EntryCache()
@@ -167,18 +159,17 @@ def walk(cache: Path, seed: int, steps: int) -> Iterator[tuple[list[Finding], li
         old, new = (load_cached(one, entries) for one in (before, tree))
         base = Base("before", old, was)
         facts = SomeFacts(chance) if chance.random() < 0.3 else None
-        kept = with_extracts(Case(new, settings, day, facts, base=base), ExtractStore(cache).load())
-        found = found_in(kept)
+        found = found_in(FileCache(cache).with_facts(Case(new, settings, day, facts, base=base)))
         whole = load(tree)
         full = Case(whole, settings, day, facts, base=Base("before", whole_before, was))
         yield found, found_in(full)
 
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 12))])
-def test_kept_findings_are_those_of_a_full_run_whatever_changes(tmp_path: Path, seed: int) -> None:
+def test_cached_findings_are_those_of_a_full_run_whatever_changes(tmp_path: Path, seed: int) -> None:
     codes = set()
-    for kept, full in walk(tmp_path, seed, 30):
-        assert kept == full
+    for cached, full in walk(tmp_path, seed, 30):
+        assert cached == full
         codes |= {finding.code for finding in full}
     assert len(codes) > 40
 
@@ -187,141 +178,55 @@ def small(**more: bytes) -> HeldTree:
     return HeldTree({"app/README.md": MANIFESTS[0], "app/rules/a.md": entry_text("Prefer `a`.").encode()} | more)
 
 
-def stored(cache: Path) -> dict[str, KeptExtract]:
-    found = unpack((cache / KEPT_IN).read_bytes(), kept_findings.version(), dict[str, KeptExtract])
+def stored(cache: Path) -> dict[str, FileFacts]:
+    found = unpack((cache / CACHED_IN).read_bytes(), module._version(), dict[str, FileFacts])
     assert found
     return found
 
 
-def kept_case(tree: HeldTree, cache: Path) -> Case:
-    return with_extracts(
-        Case(load_cached(tree, EntryCache(cache / "snapshot")), Settings(), DAY), ExtractStore(cache).load()
-    )
+def cached_case(tree: HeldTree, cache: Path) -> Case:
+    catalog = load_cached(tree, EntryCache(cache / "snapshot"))
+    return FileCache(cache).with_facts(Case(catalog, Settings(), DAY))
 
 
 def test_unchanged_files_are_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = small(**{"app/README.md": MANIFESTS[1], "common/README.md": MANIFESTS[1]})
-    found_in(kept_case(tree, tmp_path))
+    found_in(cached_case(tree, tmp_path))
     read: list[str] = []
     monkeypatch.setattr(HeldTree, "read", lambda _, paths: read.extend(paths) or iter(()))
-    assert found_in(kept_case(tree, tmp_path))
+    assert found_in(cached_case(tree, tmp_path))
     assert read == []
 
 
-def documents_held() -> int:
-    return sum(isinstance(one, Document) for one in gc.get_objects())
-
-
-def most_held(monkeypatch: pytest.MonkeyPatch, look: Callable[[], object]) -> int:
-    """Return how many documents there are at most while something looks at files."""
-    parsed, most = parse.parse_document, []
-    before = documents_held()
-
-    def counted(path: str, data: bytes) -> Document:
-        document = parsed(path, data)
-        most.append(documents_held() - before)
-        return document
-
-    monkeypatch.setattr(sys.modules["mdmem.store.catalog.snapshot"], "parse_document", counted)
-    # As in a command, which collects no garbage.
-    gc.disable()
-    try:
-        look()
-    finally:
-        gc.enable()
-    return max(most)
-
-
-TWELVE = {f"app/rules/{name}.md": entry_text().encode() for name in "bcdefghijklm"}
-
-
-def test_check_of_files_that_a_question_read_before_holds_few_documents(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kept_findings, "_TOGETHER", 3)
-    load_cached(small(**TWELVE), EntryCache(tmp_path / "snapshot"))
-    assert 3 <= most_held(monkeypatch, lambda: kept_case(small(**TWELVE), tmp_path)) <= 7
-    assert len(stored(tmp_path)) >= len(TWELVE)
-
-
-def test_what_other_sources_found_is_found_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_of_other_sources_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = small(**{"app/rules/b.md": entry_text("See /home/somebody7/x.").encode()})
-    found = found_in(kept_case(tree, tmp_path))
-    kept = {key: one.with_changes(findings=()) for key, one in stored(tmp_path).items()}
-    (tmp_path / KEPT_IN).write_bytes(pack(kept_findings.version(), kept))
-    assert found_in(kept_case(tree, tmp_path)) != found, "it is what was kept that is told"
-    monkeypatch.setattr(kept_findings, "sources", lambda: "other")
-    assert found_in(kept_case(tree, tmp_path)) == found
+    found = found_in(cached_case(tree, tmp_path))
+    emptied = {key: one.with_changes(findings=()) for key, one in stored(tmp_path).items()}
+    (tmp_path / CACHED_IN).write_bytes(pack(module._version(), emptied))
+    assert found_in(cached_case(tree, tmp_path)) != found, "the cache is used"
+    monkeypatch.setattr(module, "_version", lambda: "other")
+    assert found_in(cached_case(tree, tmp_path)) == found
 
 
 @pytest.mark.parametrize("torn", [b"", b"{", b"mdmem 1 2 3\n\xff\x00"])
 def test_torn_file_of_the_cache_counts_as_none(tmp_path: Path, torn: bytes) -> None:
-    found = found_in(kept_case(small(), tmp_path))
-    (tmp_path / KEPT_IN).write_bytes(torn)
-    assert found_in(kept_case(small(), tmp_path)) == found
+    found = found_in(cached_case(small(), tmp_path))
+    (tmp_path / CACHED_IN).write_bytes(torn)
+    assert found_in(cached_case(small(), tmp_path)) == found
 
 
 def test_records_of_another_kind_count_as_none(tmp_path: Path) -> None:
-    found = found_in(kept_case(small(), tmp_path))
-    (tmp_path / KEPT_IN).write_bytes(pack(kept_findings.version(), {key: [1, "a"] for key in stored(tmp_path)}))
-    assert found_in(kept_case(small(), tmp_path)) == found
+    found = found_in(cached_case(small(), tmp_path))
+    (tmp_path / CACHED_IN).write_bytes(pack(module._version(), {key: [1, "a"] for key in stored(tmp_path)}))
+    assert found_in(cached_case(small(), tmp_path)) == found
 
 
-def test_check_that_fails_leaves_nothing_kept_and_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_that_fails_leaves_nothing_in_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: Case) -> Iterator[Finding]:
         raise ValueError("broken")
 
-    monkeypatch.setattr(get_check("local-path"), "find", fail)
-    found = run_checks(kept_case(small(), tmp_path), CODES)
+    checks = get_checks()
+    monkeypatch.setitem(checks, "local-path", replace(checks["local-path"], rule=fail))
+    found = run_checks(cached_case(small(), tmp_path), checks)
     assert [one.code for one in found if "local-path" in one.message] == ["check-crashed"]
-    assert not (tmp_path / KEPT_IN).exists()
-
-
-# What a check of one file may ask of a case: nothing that another file, the settings, the day or git can change.
-OF_ONE_FILE = {"documents", "entries", "prose_of", "loaded", "in_body", "on_entry", "catalog", "is_in_focus"}
-OF_ITS_CATALOG = {"document", "place", "entries", "files", "others"}
-
-
-def is_case(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id == "case"
-
-
-def is_catalog(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == "catalog" and is_case(node.value)
-
-
-def code_of(code: str) -> Iterator[ast.AST]:
-    """Yield the nodes of a check and of the functions of its module that it reaches."""
-    find = get_check(code).find
-    source = Path(inspect.getfile(find)).read_text(encoding="utf-8")
-    functions = {one.name: one for one in ast.parse(source).body if isinstance(one, ast.FunctionDef)}
-    todo, reached = [find.__name__], set[str]()
-    while todo:
-        reached.add(name := todo.pop())
-        nodes = list(ast.walk(functions[name]))
-        yield from nodes
-        named = {node.id for node in nodes if isinstance(node, ast.Name)} & functions.keys()
-        todo += named - reached - set(todo)
-
-
-@pytest.mark.parametrize("code", KEPT)
-def test_kept_check_asks_for_one_file_alone(code: str) -> None:
-    nodes = list(code_of(code))
-    asked = {node.attr: node for node in nodes if isinstance(node, ast.Attribute) and is_case(node.value)}
-    assert asked.keys() <= OF_ONE_FILE
-    catalog = [node for node in nodes if isinstance(node, ast.Attribute) and is_catalog(node.value)]
-    assert {node.attr for node in catalog} <= OF_ITS_CATALOG
-
-
-# What a digest of a whole case does not hold: a base, its changes, and bodies beyond what extracts hold.
-NOT_IN_A_DIGEST = {
-    "base",
-    "changes",
-    "known_changes",
-    "faults",
-    "documents",
-    "entries",
-    "prose",
-    "prose_of",
-    "unmerged",
-}
+    assert not (tmp_path / CACHED_IN).exists()

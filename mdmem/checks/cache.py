@@ -1,0 +1,112 @@
+"""The facts and findings of single files, in the cache of a root by path and content.
+
+The file of the cache is derived: one that is torn or was written by another version counts as none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import unicodedata
+from collections.abc import Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+import mdmem
+from mdmem.checks.case import Case
+from mdmem.checks.check import get_checks
+from mdmem.checks.engine import try_check
+from mdmem.checks.file_facts import FileFacts
+from mdmem.model.finding import Finding
+from mdmem.store.catalog import is_entry_place
+from mdmem.store.state import read_packed, write_packed
+
+_VERSION = "4"
+_NAME = "checks.mdmem"
+# The findings of one file depend on nothing else outside of this package.
+_LIBRARIES = ("yaml", "pydantic_core")
+# The number of files whose documents are in memory at once.
+_CHUNK = 2_000
+
+_Known = dict[str, FileFacts]
+
+
+class FileCache(Struct):
+    """The facts of a root's files, of all its trees, by the identity of their content and their path.
+
+    An editor, whose texts change with each key, keeps them in memory alone: its cache is not `is_written`.
+    """
+
+    folder: Path
+    is_written: bool = True
+    _known: _Known | None = None
+
+    def with_facts(self, case: Case) -> Case:
+        """Return a case with the facts of its files; facts that had to be read are added to the cache.
+
+        Files that a check fails on are left out. A caller who sees a part of the memory is told nothing from the cache
+        of the whole.
+        """
+        if case.catalog.access.is_narrow:
+            return case
+        if self._known is None:
+            self._known = read_packed(self.folder / _NAME, _version(), _Known) or {}
+        digests = case.catalog.file_digests
+        known = {path: facts for path, digest in digests.items() if (facts := self._known.get(f"{digest} {path}"))}
+        fresh = {path: digest for path, digest in digests.items() if path not in known}
+        made = _facts_of_all(case, fresh) if fresh else {}
+        if made:
+            self._add({f"{digests[path]} {path}": facts for path, facts in made.items()}, digests)
+        return replace(case, cached={**known, **made})
+
+    def _add(self, made: _Known, digests: Mapping[str, str]) -> None:
+        known = {**(self._known or {}), **made}
+        if len(known) > 4 * len(digests) + 4000:
+            used = {f"{digest} {path}" for path, digest in digests.items()}
+            known = {key: facts for key, facts in known.items() if key in used}
+        self._known = known
+        if self.is_written:
+            write_packed(self.folder / _NAME, _version(), known)
+
+
+@cache
+def _version() -> str:
+    """Return a text that differs if this program's sources, or the libraries it parses with, differ."""
+    sources = sorted(Path(mdmem.__file__).parent.rglob("*.py"))
+    libraries = [Path(spec.origin) for name in _LIBRARIES if (spec := find_spec(name)) and spec.origin]
+    stats = [(str(path), stat.st_size, stat.st_mtime_ns) for path in (*sources, *libraries) if (stat := path.stat())]
+    read = (mdmem.__version__, sys.version, unicodedata.unidata_version, stats)
+    return f"checks {_VERSION} {hashlib.sha256(repr(read).encode()).hexdigest()}"
+
+
+def _facts_of_all(case: Case, fresh: Mapping[str, str]) -> _Known:
+    made: _Known = {}
+    paths = list(fresh)
+    for start in range(0, len(paths), _CHUNK):
+        part = {path: fresh[path] for path in paths[start : start + _CHUNK]}
+        # The documents of a few files are used again by other checks.
+        catalog = case.catalog if len(part) == len(fresh) else replace(case.catalog, _documents={})
+        made |= _facts_of(replace(case, catalog=catalog, cached={}, focus=frozenset(part)), part)
+    return made
+
+
+def _facts_of(case: Case, fresh: Mapping[str, str]) -> _Known:
+    """Return the facts of the files that were read as they were listed; none if a check fails."""
+    findings: dict[str, list[Finding]] = {}
+    for check in get_checks().values():
+        found = try_check(check, case) if check.per_file else []
+        if isinstance(found, Exception):
+            return {}
+        for one in found:
+            findings.setdefault(one.place.path, []).append(one)
+    made = {}
+    for path, digest in fresh.items():
+        own = findings.get(path, []) if is_entry_place(path) else []
+        is_same = case.catalog.digest_of(path, case.catalog.document(path).data) == digest
+        if is_same and all(one.fix is None or one.fix.paths == (path,) for one in own):
+            made[path] = replace(case.file_facts(path), findings=tuple(own))
+    return made

@@ -1,0 +1,158 @@
+"""Facts about a root that only git knows, asked when a check needs them."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+
+from msgspec import Struct
+
+from mdmem.model.access import Access
+from mdmem.model.globs import matches
+from mdmem.store.git import BlobReader, Repository, list_ignored, list_not_added, list_staged, list_tracked
+from mdmem.store.git.history import FileDays, file_days, list_deletions, list_staged_deletions
+
+MAGIC = re.compile(r"[*?\[\\]")
+# A glob with an empty part, `.` or `..` contains no folder in the form that git lists.
+_UNLISTED = re.compile(r"(?:\A|/)\.{0,2}(?:/|\Z)")
+
+
+class GitFacts(Struct, frozen=True, dict=True):
+    """What git knows about one root; paths count from the root unless a name says otherwise.
+
+    `on_disk` are the paths to ask git about, `revisions` the commits whose history counts, HEAD if there are none.
+    A caller who may read only some wings is told nothing about the others: `access` limits every answer, and `hidden`
+    lists the folders that are left out.
+    """
+
+    repository: Repository
+    under: str
+    on_disk: tuple[str, ...]
+    index: Path | None = None
+    revisions: tuple[str, ...] = ()
+    access: Access = Access()
+    hidden: frozenset[str] = frozenset()
+
+    @cached_property
+    def tracked(self) -> frozenset[str]:
+        """Return the paths of git's index below the root, without those that are only intended to be added."""
+        return self._seen(blob.path for blob in list_staged(self.repository, self.under, index=self.index))
+
+    @cached_property
+    def tracked_in_repository(self) -> frozenset[str]:
+        """Return every path of git's index, counted from the repository's top."""
+        paths = list_tracked(self.repository, index=self.index)
+        hidden = tuple(f"{self._from_top(name)}/" for name in self.hidden)
+        return frozenset(path for path in paths if not path.startswith(hidden)) if hidden else paths
+
+    def committed(self, path: str) -> bytes | None:
+        """Return the content of a file in HEAD, None if HEAD has no such file."""
+        # A request for an object ends with the line.
+        if "\n" in path or not self.access.sees(path):
+            return None
+        name = f"HEAD:{self._from_top(path)}"
+        return dict(self._reader.read([name]))[name]
+
+    @cached_property
+    def _reader(self) -> BlobReader:
+        return BlobReader(self.repository)
+
+    @cached_property
+    def ignored(self) -> frozenset[str]:
+        """Return the paths on disk below the root that git ignores."""
+        asked = [self._from_top(path) for path in self.on_disk if path not in self.tracked]
+        return self._seen(list_ignored(self.repository, asked, index=self.index))
+
+    @cached_property
+    def not_added(self) -> frozenset[str]:
+        """Return the paths on disk below the root that git neither knows nor ignores."""
+        return self._seen(list_not_added(self.repository, self.under, index=self.index))
+
+    @cached_property
+    def deleted(self) -> Mapping[str, tuple[str, str | None]]:
+        """Return the newest commit that deleted each path, "" for the index, and the path it moved to, if it moved.
+
+        To a caller who cannot see the new path the file is gone.
+        """
+        gone = list_deletions(self.repository, self.under, revisions=self.revisions)
+        if not self.revisions:
+            gone |= list_staged_deletions(self.repository, self.under, index=self.index)
+        found = {}
+        for path, (commit, moved) in gone.items():
+            new = self._from_root(moved) if moved else None
+            if self.access.sees(self._from_root(path)):
+                found[self._from_root(path)] = (commit, new if new is not None and self.access.sees(new) else None)
+        return found
+
+    @cached_property
+    def days(self) -> FileDays:
+        """Return the days on which files were added and on which their status became deprecated."""
+        days = file_days(self.repository, self.under)
+        added, ended = ({self._from_root(path): day for path, day in one.items()} for one in (days.added, days.ended))
+        return FileDays(added, ended)
+
+    def _seen(self, paths: Iterable[str]) -> frozenset[str]:
+        return frozenset(path for path in map(self._from_root, paths) if self.access.sees(path))
+
+    def _from_root(self, path: str) -> str:
+        return path.removeprefix(f"{self.under}/") if self.under else path
+
+    def _from_top(self, path: str) -> str:
+        return f"{self.under}/{path}" if self.under else path
+
+
+class TrackedPaths(Struct, frozen=True, dict=True):
+    """The tracked paths of a repository, sorted, so that the paths below a folder are one slice."""
+
+    facts: GitFacts
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """Return every tracked path, counted from the repository's top."""
+        return sorted(self.facts.tracked_in_repository)
+
+    @cached_property
+    def prefix(self) -> str:
+        """Return the root's folder with a slash: the prefix that turns the root's paths into the repository's."""
+        below = sorted(self.facts.tracked)
+        if not below:
+            return ""
+        everything = self.facts.tracked_in_repository
+        ends = (path.removesuffix(below[0]) for path in everything if path.endswith(f"/{below[0]}"))
+        fitting = (start for start in ends if all(start + path in everything for path in below))
+        return max(fitting, key=len, default="")
+
+    def has(self, path: str) -> bool:
+        """Say whether a file or folder is tracked; the path counts from the root, or from the top after a slash."""
+        top = path.lstrip("/") if path.startswith("/") else posixpath.normpath(self.prefix + path)
+        return self._is_there(top.rstrip("/"))
+
+    def has_match(self, glob: str) -> bool:
+        """Say whether a glob matches any tracked path; only the folder that its fixed part names is searched."""
+        if _UNLISTED.search(glob.removesuffix("/")):
+            return any(matches(glob, path) for path in self.paths)
+        magic = MAGIC.search(glob)
+        if magic is None and not glob.endswith("/"):
+            return self._is_there(glob)
+        folder = glob if magic is None else glob[: glob.rfind("/", 0, magic.start()) + 1]
+        if glob in (folder, f"{folder}**"):
+            return next(self._below(folder), None) is not None
+        return any(matches(glob, path) for path in self._below(folder))
+
+    def names_in(self, folder: str) -> frozenset[str]:
+        """Return the names in a folder, "" for the repository's top."""
+        start = f"{folder}/" if folder else ""
+        return frozenset(path.removeprefix(start).partition("/")[0] for path in self._below(start))
+
+    def _is_there(self, path: str) -> bool:
+        return path in self.facts.tracked_in_repository or next(self._below(f"{path}/"), None) is not None
+
+    def _below(self, start: str) -> Iterator[str]:
+        for index in range(bisect_left(self.paths, start), len(self.paths)):
+            if not self.paths[index].startswith(start):
+                return
+            yield self.paths[index]
