@@ -7,17 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import entry, entry_text, make_root, memory, open_root, run_here, write, write_entry
+from builders import entry_text, make_root, memory, open_root, run_here, write, write_entry
 from review.sides import reviewed, successor, superseded
 
 from mdmem.change.why import why
 from mdmem.checks.rules import links
 from mdmem.checks.run import CheckRequest, check
-from mdmem.markdown import parse, patch, similarity
-from mdmem.markdown.parse import parse_document
-from mdmem.markdown.similarity import undeclared_overlaps
+from mdmem.markdown import patch
 from mdmem.model import lineage
-from mdmem.model.entry import Wing, WingKind
 from mdmem.model.finding import Place
 
 
@@ -34,16 +31,6 @@ def counted(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> list[obj
     return calls
 
 
-def test_lines_of_a_body_are_counted_once() -> None:
-    document = parse_document("a/b/c.md", entry_text("one\n" * 100, title="T").encode())
-    before = parse._ends.cache_info().misses
-    places = [document.body_place(offset) for offset in range(400)]
-    assert parse._ends.cache_info().misses == before + 1
-    # The body starts with the empty line after the front matter.
-    shown = [(place.line - document.body_line, place.column) for place in places[:6]]
-    assert shown == [(0, 1), (1, 1), (1, 2), (1, 3), (1, 4), (2, 1)]
-
-
 def test_file_of_many_findings_is_read_once_to_show_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = make_root(tmp_path)
     write(root, "a/README.md", "---\nkind: project\n---\n")
@@ -52,19 +39,6 @@ def test_file_of_many_findings_is_read_once_to_show_them(tmp_path: Path, monkeyp
     calls = counted(monkeypatch, type(workspace), "bytes_of")
     shown = [workspace.line_of(Place("a/b/c.md", line)) for line in range(1, 50)]
     assert (shown[0], len(calls)) == ("---", 1)
-
-
-def test_shared_entries_of_one_subject_are_looked_at_and_named_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = counted(monkeypatch, similarity, "_why")
-    monkeypatch.setattr(similarity, "_COMPARED", 30, raising=False)
-    wings = {"shop": Wing(name="shop")}
-    wings |= {f"s{number:02}": Wing(name=f"s{number:02}", kind=WingKind.SHARED) for number in range(50)}
-    shared = [entry(f"{wing}/rules/e", title="Topic") for wing in wings]
-    found = list(undeclared_overlaps(shared, wings))
-    assert len(calls) == 30
-    assert [one.shared.address for one in found] == [f"s{number:02}/rules/e" for number in range(20)]
-    assert found[-1].why == "both bear the same entry-id; more like it are not named"
-    assert {one.why for one in found[:-1]} == {"both bear the same entry-id"}
 
 
 def test_chain_is_walked_once(monkeypatch: pytest.MonkeyPatch) -> None:

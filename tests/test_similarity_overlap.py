@@ -52,3 +52,12 @@ def test_see_between_the_two_ends_the_overlap() -> None:
         ("shop/rules/calls", "react/rules/retry")
     ]
     assert pairs([shared, entry("shop/rules/calls", title="Retry calls twice", see=(shared.address,))]) == []
+
+
+def test_only_the_first_twenty_overlaps_of_an_entry_are_reported() -> None:
+    wings = {"shop": Wing(name="shop")}
+    wings |= {f"s{number:02}": Wing(name=f"s{number:02}", kind=WingKind.SHARED) for number in range(50)}
+    found = list(undeclared_overlaps([entry(f"{wing}/rules/e", title="Topic") for wing in wings], wings))
+    assert [one.shared.address for one in found] == [f"s{number:02}/rules/e" for number in range(20)]
+    assert found[-1].why == "both bear the same entry-id; more like it are not named"
+    assert {one.why for one in found[:-1]} == {"both bear the same entry-id"}

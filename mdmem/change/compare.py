@@ -34,7 +34,7 @@ from mdmem.change.review_model import (
 from mdmem.checks.case import Base, Case
 from mdmem.checks.check import get_checks
 from mdmem.markdown.parse import Document, rationale_span, without_code
-from mdmem.markdown.similarity import SUPERSEDES_FROM, words_once
+from mdmem.markdown.similarity import SUPERSEDES_FROM, words_of
 from mdmem.model.entry import Entry, Status
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
@@ -341,7 +341,7 @@ def find_near_entries(comparison: Comparison, reworded: Sequence[Rewording]) -> 
     for type_ in {live[address].type for address in fresh}:
         of_type = {address: entry for address, entry in live.items() if entry.type is type_}
         texts = (
-            (address, words_once(f"{entry.title}\n{comparison.live_bodies[address]}"))
+            (address, words_of(f"{entry.title}\n{comparison.live_bodies[address]}"))
             for address, entry in of_type.items()
             if address in comparison.live_bodies
         )

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from mdmem.change.compare import are_linked
 from mdmem.change.near_duplicates import NearPair, near_groups, near_pairs, without_template
-from mdmem.markdown.similarity import REVIEW_FROM, jaccard, words_once
+from mdmem.markdown.similarity import REVIEW_FROM, jaccard, words_of
 from mdmem.model.entry import Entry, EntryType, Status, label_of
 from mdmem.model.finding import Finding, Place
 from mdmem.model.globs import fixed_part, matches
@@ -130,7 +130,7 @@ def _find_duplicates(entries: Iterable[Entry], text: Mapping[str, str]) -> Group
     """Return the groups of entries of one type and wing whose titles and texts are nearly the same."""
     groups: list[tuple[str, ...]] = []
     for alike in _by_kind(entries).values():
-        texts = ((one.address, words_once(f"{one.title}\n{text.get(one.address, '')}")) for one in alike)
+        texts = ((one.address, words_of(f"{one.title}\n{text.get(one.address, '')}")) for one in alike)
         groups += near_groups(texts, above=DUPLICATE_ABOVE)
     return tuple(sorted(groups))
 
@@ -153,7 +153,7 @@ def _find_near(entries: Iterable[Entry], text: Mapping[str, str], duplicates: Gr
         by_address = {one.address: one for one in rules}
         subjects = {address: subject_of(one, text.get(address, "")) for address, one in by_address.items()}
         own = without_template({address: one.text for address, one in subjects.items()})
-        for pair in near_pairs(((address, words_once(one)) for address, one in own.items()), share=REVIEW_FROM):
+        for pair in near_pairs(((address, words_of(one)) for address, one in own.items()), share=REVIEW_FROM):
             share = jaccard(subjects[pair.a].words, subjects[pair.b].words)
             is_duplicate = pair.a in group_of and group_of[pair.a] is group_of.get(pair.b)
             if share >= REVIEW_FROM and not is_duplicate and not are_linked(by_address[pair.a], by_address[pair.b]):
@@ -174,7 +174,7 @@ def _find_copies(
         compared = [address for address in by_address if address in shared or address in addresses]
         if not shared or len(shared) == len(compared):
             continue
-        texts = ((address, words_once(text.get(address, ""))) for address in compared)
+        texts = ((address, words_of(text.get(address, ""))) for address in compared)
         copied: set[str] = set()
         for pair in near_pairs(texts, share=COPY_FROM, among=shared):
             copy, original = (pair.b, pair.a) if pair.a in shared else (pair.a, pair.b)

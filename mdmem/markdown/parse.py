@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from bisect import bisect_right
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -67,8 +68,15 @@ class Document(Struct, frozen=True):
 
     def text_place(self, offset: int, width: int = 0) -> Place:
         """Return the place of a character of the file's text."""
-        start = self.text.rfind("\n", 0, offset) + 1
-        return Place(self.path, self.text.count("\n", 0, offset) + 1, offset - start + 1, width)
+        starts = _line_starts(self.text)
+        line = bisect_right(starts, offset)
+        return Place(self.path, line, offset - starts[line - 1] + 1, width)
+
+
+# One file may have thousands of findings, and each would count the lines before it.
+@lru_cache(maxsize=4)
+def _line_starts(text: str) -> tuple[int, ...]:
+    return 0, *(found.end() for found in re.finditer("\n", text))
 
 
 def parse_document(path: str, data: bytes) -> Document:

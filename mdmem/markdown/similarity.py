@@ -1,4 +1,4 @@
-"""How alike two texts are: a signal for people, never a verdict."""
+"""Measure how similar two texts are: a signal for people, never a verdict."""
 
 from __future__ import annotations
 
@@ -6,134 +6,119 @@ import hashlib
 import math
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from functools import lru_cache
 from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.model.entry import Entry, EntryType, Wing
+from mdmem.model.entry import Entry, Wing
 
 _WORD = re.compile(r"[^\W_]+")
 
 
-@lru_cache(maxsize=8192)
 def words_of(text: str) -> frozenset[str]:
     """Return the set of NFKC case-folded words of a text."""
-    return words_once(text)
-
-
-def words_once(text: str) -> frozenset[str]:
-    """Return the words as `words_of` does, and remember nothing: for texts that are looked at once."""
     return frozenset(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
 
 
 def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
-    """Return the share of words two sets have in common, 0 to 1; 0 for two empty ones (Jaccard 1901)."""
+    """Return the share of words that two sets have in common, 0 to 1; 0 for two empty ones (Jaccard 1901)."""
     union = len(first | second)
     return len(first & second) / union if union else 0.0
 
 
-# entry-model: from .55 two entries of one type may overlap.
+# The contract of the entry model: from .55 two entries of one type may overlap.
 MAY_OVERLAP = 0.55
 
 # Hundreds of entries about one subject are a series; the first of them are enough to see it.
 _COMPARED = 500
-_NAMED = 20
+_REPORTED = 20
 
 
 class Overlap(Struct, frozen=True):
-    """A project's entry, the shared one whose subject it covers, and what shows it."""
+    """An entry of a project and a shared entry about the same subject, with the reason."""
 
     project: Entry
     shared: Entry
     why: str
 
 
-def undeclared_overlaps(entries: Iterable[Entry], wings: Mapping[str, Wing]) -> Iterator[Overlap]:
-    """Yield the pairs of one type, project and shared, that cover one subject without `overrides`, by address.
-
-    Two entries cover one subject when they bear the same entry-id or their titles share at least .55 of their words.
-    Only shared wings that the project reads count. Of one entry, 500 shared ones are looked at, those of its entry-id
-    and of its rarest words first, and 20 pairs are yielded; the last then says that there may be more.
-    """
-    if not any(wing.is_shared for wing in wings.values()):
-        return
-    ordered = sorted(entries, key=lambda entry: entry.address)
-    shared = [_subject(entry) for entry in ordered if wings[entry.wing].is_shared]
-    if not shared:
-        return
-    frequency = Counter(word for subject in shared for word in subject.words)
-    by_key: dict[tuple[EntryType, str], list[_Subject]] = {}
-    for subject in shared:
-        for key in subject.keys(frequency):
-            by_key.setdefault(key, []).append(subject)
-    for entry in ordered:
-        wing = wings[entry.wing]
-        if not wing.is_shared:
-            subject = _subject(entry)
-            sharing = (other for key in subject.keys(frequency) for other in by_key.get(key, ()))
-            yield from _overlaps_of(subject, sharing, wing)
-
-
-class _Subject(Struct, frozen=True):
-    """An entry, its entry-id, and the words of its title."""
-
+class _Title(Struct, frozen=True):
     entry: Entry
     entry_id: str
     words: frozenset[str]
 
-    def keys(self, frequency: Mapping[str, int]) -> Iterator[tuple[EntryType, str]]:
-        """Yield the entry-id and the rarest words, as many as make two titles that overlap share one of them.
 
-        Titles that share .55 of their words share one of these (prefix filtering, Chaudhuri et al., ICDE 2006); by
-        all words, every title with «use» would be compared with every other.
-        """
-        ordered = sorted(self.words, key=lambda word: (frequency.get(word, 0), word))
-        # The words that may differ, and one more; the small difference guards against .55 having no exact float.
-        kept = len(ordered) - math.ceil(MAY_OVERLAP * len(ordered) - 1e-9) + 1
-        yield self.entry.type, f"/{self.entry_id}"
-        yield from ((self.entry.type, word) for word in ordered[:kept])
+def undeclared_overlaps(entries: Iterable[Entry], wings: Mapping[str, Wing]) -> Iterator[Overlap]:
+    """Yield the pairs of one type, project and shared, about one subject without `overrides`, by address.
+
+    Two entries are about one subject when they have the same entry-id, or their titles share at least .55 of their
+    words. Only shared wings that the project reads count. Each entry is compared with at most 500 shared ones, and
+    20 pairs are yielded for it; the last then says that there may be more.
+    """
+    titles = [
+        _Title(entry, entry.address.rsplit("/", 1)[-1], words_of(entry.title))
+        for entry in sorted(entries, key=lambda entry: entry.address)
+    ]
+    shared = [title for title in titles if wings[title.entry.wing].is_shared]
+    if not shared:
+        return
+    frequency = Counter(word for title in shared for word in title.words)
+    by_key: dict[tuple[str, str], list[_Title]] = defaultdict(list)
+    for title in shared:
+        for key in _keys(title, frequency):
+            by_key[key].append(title)
+    for title in titles:
+        if not wings[title.entry.wing].is_shared:
+            candidates = (other for key in _keys(title, frequency) for other in by_key.get(key, ()))
+            yield from _overlaps_of(title, candidates, wings[title.entry.wing].shared_wings)
 
 
-def _subject(entry: Entry) -> _Subject:
-    return _Subject(entry, entry.address.rsplit("/", 1)[-1], words_of(entry.title))
+def _keys(title: _Title, frequency: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Yield the entry-id and the rarest words: titles that share .55 of their words have one of these in common.
+
+    This is prefix filtering (Chaudhuri et al., ICDE 2006); by all words, titles with «use» would all be compared.
+    """
+    ordered = sorted(title.words, key=lambda word: (frequency.get(word, 0), word))
+    # The words that may differ, and one more; the small difference guards against .55 having no exact float.
+    prefix = len(ordered) - math.ceil(MAY_OVERLAP * len(ordered) - 1e-9) + 1
+    yield title.entry.type, f"/{title.entry_id}"
+    yield from ((title.entry.type, word) for word in ordered[:prefix])
 
 
-def _overlaps_of(subject: _Subject, sharing: Iterator[_Subject], wing: Wing) -> Iterator[Overlap]:
-    entry = subject.entry
+def _overlaps_of(title: _Title, candidates: Iterator[_Title], wings: Sequence[str] | None) -> Iterator[Overlap]:
+    entry = title.entry
     declared = {*entry.overrides, *entry.amends, *entry.see, *entry.contradicts}
-    # One that shares several keys comes several times.
-    near = {other.entry.address: other for other in islice(sharing, _COMPARED)}
-    read = (other for other in near.values() if wing.shared_wings is None or other.entry.wing in wing.shared_wings)
-    undeclared = (other for other in read if other.entry.address not in declared)
-    found = [Overlap(entry, other.entry, why) for other in undeclared if (why := _why(subject, other))]
+    found = []
+    # An entry that shares several keys comes several times.
+    for address, other in {one.entry.address: one for one in islice(candidates, _COMPARED)}.items():
+        if address in declared or (wings is not None and other.entry.wing not in wings):
+            continue
+        share = jaccard(title.words, other.words)
+        if title.entry_id == other.entry_id:
+            found.append(Overlap(entry, other.entry, "both bear the same entry-id"))
+        elif share >= MAY_OVERLAP:
+            found.append(Overlap(entry, other.entry, f"their titles share {share:.0%} of their words"))
     found.sort(key=lambda overlap: overlap.shared.address)
-    is_cut = len(found) > _NAMED or next(sharing, None) is not None
-    yield from found[: _NAMED - 1]
-    for last in found[_NAMED - 1 : _NAMED]:
-        yield replace(last, why=f"{last.why}; more like it are not named") if is_cut else last
-
-
-def _why(subject: _Subject, other: _Subject) -> str:
-    if subject.entry_id == other.entry_id:
-        return "both bear the same entry-id"
-    share = jaccard(subject.words, other.words)
-    return f"their titles share {share:.0%} of their words" if share >= MAY_OVERLAP else ""
+    is_cut = len(found) > _REPORTED or next(candidates, None) is not None
+    found = found[:_REPORTED]
+    if is_cut and len(found) == _REPORTED:
+        found[-1] = replace(found[-1], why=f"{found[-1].why}; more like it are not named")
+    yield from found
 
 
 # The contract of `save_decision` fixes these: from .70 a successor, from .50 for a person to decide.
 SUPERSEDES_FROM = 0.70
 REVIEW_FROM = 0.50
-# So many of the best full-text matches are compared.
+# The number of full-text matches that are compared.
 CANDIDATES = 5
 
 
 class DedupOutcome(StrEnum):
-    """What comparing a new record with the known ones gave, in the words of the contract."""
+    """The result of comparing a new record with the known ones, in the words of the contract."""
 
     NEW = "new"
     DUPLICATE_SKIP = "duplicate_skip"
@@ -141,13 +126,13 @@ class DedupOutcome(StrEnum):
     MANUAL_REVIEW = "manual_review"
 
 
-# What stands before, behind and between words and says nothing: `C#`, `.env`, `3.5` and `-1` stay what they are.
+# Marks before, behind and between words that have no meaning: `C#`, `.env`, `3.5` and `-1` stay as they are.
 _QUOTES, _DASHES = "\"'`“”‘’„‚«»‹›", "-–—"
 _OPENING, _CLOSING = f"{_QUOTES}([{{¿¡", f"{_QUOTES})]}}.,;:!?…、。"
 
 
 class Subject(Struct, frozen=True):
-    """What is compared of a record: its title and its reasons."""
+    """The parts of a record that are compared: its title and its reasons."""
 
     title: str
     rationale: str
@@ -172,7 +157,7 @@ class Subject(Struct, frozen=True):
 
 
 class Known(Struct, frozen=True):
-    """A record that is there; one that has ended is answered for by its head, or by itself where it has none."""
+    """A record that exists; a deprecated one is reported as its current successor, where it has one."""
 
     address: str
     subject: Subject
@@ -181,7 +166,7 @@ class Known(Struct, frozen=True):
 
 
 class DedupVerdict(Struct, frozen=True):
-    """What is to be done, which record made it so, and how alike the two are."""
+    """What to do with a new record, because of which known record, and how similar the two are."""
 
     outcome: DedupOutcome
     candidate: str | None = None
@@ -191,30 +176,24 @@ class DedupVerdict(Struct, frozen=True):
 def judge(subject: Subject, exact: Iterable[Known], similar: Callable[[], Iterable[Known]]) -> DedupVerdict:
     """Return what to do with a new record.
 
-    `exact` are all records of its type and wing; `similar` gives the best full-text matches among them, best first,
-    and is asked only where no fingerprint is equal. Records in force and drafts decide before those that ended.
+    `exact` are all records of its type and wing; `similar` returns the best full-text matches among them, best first,
+    and is called only where no fingerprint is equal. Current records and drafts decide before deprecated ones.
     """
     fingerprint = subject.fingerprint
-    equal = sorted((one for one in exact if one.subject.fingerprint == fingerprint), key=_ended_last)
-    if equal:
-        return _of_equal(equal[0])
+    equal = min((one for one in exact if one.subject.fingerprint == fingerprint), key=_order, default=None)
+    if equal is not None:
+        outcome = DedupOutcome.MANUAL_REVIEW if equal.ended else DedupOutcome.DUPLICATE_SKIP
+        return DedupVerdict(outcome, equal.head or equal.address if equal.ended else equal.address, 1.0)
     compared = [(jaccard(subject.words, one.subject.words), one) for one in similar()]
-    alike = [(share, one) for share, one in compared if share >= REVIEW_FROM]
-    if not alike:
+    near = [(share, one) for share, one in compared if share >= REVIEW_FROM]
+    if not near:
         return DedupVerdict(DedupOutcome.NEW, None, max((share for share, _ in compared), default=0.0))
-    share, nearest = min(alike, key=lambda pair: (pair[1].ended, -pair[0], pair[1].address))
+    share, nearest = min(near, key=lambda pair: (pair[1].ended, -pair[0], pair[1].address))
     if nearest.ended:
         return DedupVerdict(DedupOutcome.MANUAL_REVIEW, nearest.head or nearest.address, share)
-    return DedupVerdict(
-        DedupOutcome.SUPERSEDE if share >= SUPERSEDES_FROM else DedupOutcome.MANUAL_REVIEW, nearest.address, share
-    )
+    outcome = DedupOutcome.SUPERSEDE if share >= SUPERSEDES_FROM else DedupOutcome.MANUAL_REVIEW
+    return DedupVerdict(outcome, nearest.address, share)
 
 
-def _of_equal(known: Known) -> DedupVerdict:
-    if known.ended:
-        return DedupVerdict(DedupOutcome.MANUAL_REVIEW, known.head or known.address, 1.0)
-    return DedupVerdict(DedupOutcome.DUPLICATE_SKIP, known.address, 1.0)
-
-
-def _ended_last(known: Known) -> tuple[bool, str]:
-    return (known.ended, known.address)
+def _order(known: Known) -> tuple[bool, str]:
+    return known.ended, known.address

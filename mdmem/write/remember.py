@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 
 from mdmem.ask.context.describe import PRIVATE, id_of
 from mdmem.errors import LostRaceError, MdmemError, UsageError
-from mdmem.markdown.similarity import words_once
+from mdmem.markdown.similarity import words_of
 from mdmem.model.entry import UNNAMED_AGENT, EntryType, Status, moment_on
 from mdmem.store.catalog import full_address
 from mdmem.store.state.files import WING, write_lock
@@ -45,7 +45,7 @@ METADATA, RELATED = "x-metadata", "x-related-to"
 _ATTEMPTS = 3
 _WAIT = 30.0
 # Of two similar texts, the one with such a word may say the opposite.
-_NEGATIONS = words_once(
+_NEGATIONS = words_of(
     "not no never without cannot none neither nor avoid don doesn isn aren won mustn shouldn instead forbidden"
 )
 
@@ -296,7 +296,7 @@ def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> tupl
 def _similar(home: Workspace, near: SimilarEntry, text: str, *, is_private: bool) -> SimilarMemory:
     entry = near.entry
     other = f"{entry.title}\n{home.catalog.body(entry.address)}"
-    negates = bool(words_once(text) & _NEGATIONS) is not bool(words_once(other) & _NEGATIONS)
+    negates = bool(words_of(text) & _NEGATIONS) is not bool(words_of(other) & _NEGATIONS)
     return SimilarMemory(
         id=id_of(entry.address, is_private=is_private),
         type=entry.type.value,

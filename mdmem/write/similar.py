@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from mdmem.markdown.parse import parse_document, rationale_of, rationale_span, without_code
 from mdmem.markdown.sentences import without_comments
-from mdmem.markdown.similarity import CANDIDATES, MAY_OVERLAP, REVIEW_FROM, Subject, jaccard, words_once
+from mdmem.markdown.similarity import CANDIDATES, MAY_OVERLAP, REVIEW_FROM, Subject, jaccard, words_of
 from mdmem.model.entry import Entry, EntryType, Status, of_kind
 from mdmem.store.catalog import interpret
 from mdmem.store.index.analysis import text_terms
@@ -137,8 +137,8 @@ def _similarity(new: Entry, new_body: str, old: Entry, old_body: str) -> float:
     """Compare titles and whole texts, and rationales as saving does where type and wing are the same."""
     pairs = ((new, new_body), (old, old_body))
     shares = [
-        jaccard(words_once(new.title), words_once(old.title)),
-        jaccard(*(words_once(f"{entry.title}\n{body}") for entry, body in pairs)),
+        jaccard(words_of(new.title), words_of(old.title)),
+        jaccard(*(words_of(f"{entry.title}\n{body}") for entry, body in pairs)),
     ]
     if (new.type, new.wing) == (old.type, old.wing):
         shares.append(jaccard(*(Subject(one.title, rationale_of(without_code(body))).words for one, body in pairs)))
