@@ -1,22 +1,21 @@
-"""Follow supersessions, and say how an entry counts."""
+"""Follow supersessions from entry to entry, and describe how an entry relates to the default branch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from enum import StrEnum
 from functools import cached_property
-from itertools import chain, filterfalse
 from typing import Any
 
 from msgspec import Struct, field
 
-from mdmem.model.entry import IN_FORCE, Entry, Status, of_kind
+from mdmem.model.entry import Entry, Status
 
 
 class Standing(StrEnum):
-    """Whether an entry is the one of the default branch.
+    """How an entry relates to the default branch.
 
-    A merged one is an agent's decision there that nobody approved; an outdated one is older than the branch's.
+    A merged entry is an agent's decision there that nobody approved; an outdated one is older than the branch's.
     """
 
     BINDING = "binding"
@@ -27,19 +26,19 @@ class Standing(StrEnum):
 
     @property
     def is_proposal(self) -> bool:
-        """Say whether the default branch has not seen it."""
+        """Return whether the entry is not on the default branch."""
         return self in (Standing.PROPOSED, Standing.UNCOMMITTED)
 
     @property
     def is_unapproved(self) -> bool:
-        """Say whether nobody agreed to it yet: it is a proposal, or was merged and not approved."""
+        """Return whether nobody agreed to it yet: it is a proposal, or was merged and not approved."""
         return self.is_proposal or self is Standing.MERGED
 
 
 class Stance(Struct, frozen=True):
-    """The standing of one entry, with who proposed it in which commit; `note` says what that would do.
+    """The standing of one entry, with the author and commit of a proposal; `note` says what it would change.
 
-    `amended_by` are the proposals that would amend what binds.
+    `amended_by` are the proposals that would amend the entry.
     """
 
     standing: Standing
@@ -50,7 +49,7 @@ class Stance(Struct, frozen=True):
 
     @property
     def mark(self) -> str:
-        """Return the standing in a few words, with who proposed it; empty for what is binding."""
+        """Return the standing in a few words, with the author of a proposal; empty for a binding entry."""
         match self.standing:
             case Standing.BINDING:
                 return ""
@@ -61,7 +60,7 @@ class Stance(Struct, frozen=True):
         return self.standing.value
 
     def as_json(self) -> dict[str, Any]:
-        """Return the standing as JSON values, with who proposed it and what that would do."""
+        """Return the standing as JSON values, with the author and the note of a proposal."""
         stated: dict[str, Any] = {"standing": self.standing.value}
         if self.commit:
             stated["proposed_by"] = {"author": self.author, "commit": self.commit}
@@ -74,62 +73,34 @@ BINDING = Stance(Standing.BINDING)
 
 
 def marked(stance: Stance | None) -> list[str]:
-    """Return the words that mark what is not binding, for a list of marks; none where that is not known."""
+    """Return the mark of an entry that is not binding, as a list; empty where the standing is not known."""
     return [stance.mark] if stance is not None and stance.mark else []
 
 
 def standing_json(stance: Stance | None, *, in_force: bool = True) -> dict[str, Any]:
-    """Return the keys that tell a standing; none where it is not known, or of what binds nobody wherever it stands."""
+    """Return the JSON keys of a standing; none where it is not known, or for a binding entry that is not current."""
     if stance is None or (stance.standing is Standing.BINDING and not in_force):
         return {}
     return stance.as_json()
 
 
 class _Ends(Struct, frozen=True):
-    """Who supersedes one entry: those that say so themselves, and those that the entry names."""
+    """The successors of one entry: `claimants` name it in `supersedes`, and `named` are in its `superseded_by`."""
 
     claimants: set[str] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
 
 
 class Lineage(Struct, frozen=True, dict=True):
-    """The edges «N supersedes O», unless N is a draft; a self-link is no edge.
+    """The graph of supersessions «N supersedes O», unless N is a draft; a self-link is no edge.
 
-    An edge is a fact where O names N, and where N alone names an O that has ended, or was only a draft. Where N alone
-    names an O in force it is a claim, which hides nothing, unless `one_end_suffices`, everywhere or in the wing of O,
-    and N has no less authority: nothing is overruled from below. Where O has another successor than N, N disputes it.
+    An edge is a fact where O names N, and where only N names an O that is deprecated or a draft. Where only N names a
+    current O, the edge is a claim, which hides nothing, unless `one_end_suffices`, everywhere or in the wing of O, and
+    N has no less authority. Where O has another successor than N, N disputes it.
     """
 
     entries: Mapping[str, Entry]
     one_end_suffices: bool | frozenset[str] = False
-
-    @cached_property
-    def successors(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each superseded entry, those that surely supersede it directly, sorted."""
-        return _sorted({old: self._facts(old, ends) for old, ends in self._ends.items()})
-
-    def _facts(self, old: str, ends: _Ends) -> set[str]:
-        entry = self.entries[old]
-        where = self.one_end_suffices
-        if not where or (isinstance(where, frozenset) and entry.wing not in where):
-            return ends.named or (set() if entry.is_in_force else ends.claimants)
-        no_less = {new for new in ends.claimants if self.entries[new].type.rank <= entry.type.rank}
-        return ends.named | (no_less if entry.is_in_force else ends.claimants)
-
-    @cached_property
-    def claimants(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each entry in force that has no successor, those that claim to supersede it, sorted."""
-        return _sorted({old: ends.claimants for old, ends in self._ends.items() if old not in self.successors})
-
-    @cached_property
-    def disputes(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each entry that has a successor, others that claim to supersede it, sorted."""
-        facts = self.successors
-        return _sorted({old: ends.claimants.difference(facts[old]) for old, ends in self._ends.items() if old in facts})
-
-    def claimants_of(self, address: str) -> tuple[str, ...]:
-        """Return those that say alone that they supersede an entry: it is in force, or names another."""
-        return self.claimants.get(address, ()) or self.disputes.get(address, ())
 
     @cached_property
     def _ends(self) -> dict[str, _Ends]:
@@ -149,20 +120,57 @@ class Lineage(Struct, frozen=True, dict=True):
 
     @cached_property
     def said(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each entry, those that are said to supersede it directly, by whichever end, sorted."""
+        """Return, for each entry, its direct successors by either end, facts and claims alike, sorted."""
         return _sorted({old: ends.claimants | ends.named for old, ends in self._ends.items()})
 
+    @cached_property
+    def successors(self) -> dict[str, tuple[str, ...]]:
+        """Return, for each superseded entry, its direct successors that are facts, sorted."""
+        return _sorted({old: self._facts(old, ends) for old, ends in self._ends.items()})
+
+    def _facts(self, old: str, ends: _Ends) -> set[str]:
+        entry, where = self.entries[old], self.one_end_suffices
+        if not where or (isinstance(where, frozenset) and entry.wing not in where):
+            return ends.named or (set() if entry.is_in_force else ends.claimants)
+        no_less = {new for new in ends.claimants if self.entries[new].type.rank <= entry.type.rank}
+        return ends.named | (no_less if entry.is_in_force else ends.claimants)
+
+    @cached_property
+    def predecessors(self) -> dict[str, tuple[str, ...]]:
+        """Return, for each entry that supersedes others, those that it surely supersedes directly, sorted."""
+        return _turned(self.successors)
+
+    @cached_property
+    def claimants(self) -> dict[str, tuple[str, ...]]:
+        """Return, for each active entry without a successor, those that claim to supersede it, sorted."""
+        return _sorted({old: ends.claimants for old, ends in self._ends.items() if old not in self.successors})
+
+    @cached_property
+    def disputes(self) -> dict[str, tuple[str, ...]]:
+        """Return, for each entry with a successor, others that claim to supersede it, sorted."""
+        facts = self.successors
+        return _sorted({old: ends.claimants.difference(facts[old]) for old, ends in self._ends.items() if old in facts})
+
+    def claimants_of(self, address: str) -> tuple[str, ...]:
+        """Return the entries whose supersession of an entry is one-sided."""
+        return self.claimants.get(address, ()) or self.disputes.get(address, ())
+
     def claimed_by(self, address: str) -> tuple[str, ...]:
-        """Return what is in force and claims to have replaced an entry in force, itself or by what it replaced."""
+        """Return the current entries that claim to have replaced a current one, themselves or by a predecessor."""
         return self._claimed_by.get(address, ())
 
     def claims(self, address: str) -> tuple[str, ...]:
-        """Return the entries in force that one in force claims to have replaced, sorted."""
+        """Return the current entries that a current one claims to have replaced, sorted."""
         return self._claims.get(address, ())
+
+    @property
+    def claimed(self) -> Set[str]:
+        """Return every current entry that another one claims to have replaced."""
+        return self._claimed_by.keys()
 
     @cached_property
     def _claimed_by(self) -> dict[str, tuple[str, ...]]:
-        """Claims by the heads of the claimants; those on a circle contradict one another instead."""
+        """The heads of the claimants of each current entry; entries on one cycle contradict each other instead."""
         found = {
             old: {head for new in claimants for head in self.heads(new) if not self._share_a_cycle(old, head)} - {old}
             for old, claimants in self.claimants.items()
@@ -175,13 +183,8 @@ class Lineage(Struct, frozen=True, dict=True):
         return _turned(self._claimed_by)
 
     @cached_property
-    def predecessors(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each entry that supersedes others, those it surely supersedes directly, sorted."""
-        return _turned(self.successors)
-
-    @cached_property
     def cycles(self) -> tuple[tuple[str, ...], ...]:
-        """Return each group of entries that say to supersede one another, whichever end says it, sorted."""
+        """Return each group of entries that supersede one another by either end, sorted."""
         return tuple(sorted(tuple(sorted(group)) for group in self._said_groups if len(group) > 1))
 
     @cached_property
@@ -196,58 +199,43 @@ class Lineage(Struct, frozen=True, dict=True):
         """Return the entries on a cycle: each is superseded by what it supersedes."""
         return frozenset(self._cycle_of)
 
-    def is_current(self, address: str) -> bool:
-        """Say whether an entry is in force and no chain leads from it to another that is.
+    def is_unresolved(self, address: str) -> bool:
+        """Return whether an entry is on a cycle of deprecated entries, so that none of them is the current one."""
+        return address in self.contradictory and not self.heads(address)
 
-        An entry on a cycle counts as current unless the chain leaves the cycle for one in force.
+    def is_current(self, address: str) -> bool:
+        """Return whether an entry is active or under review and no chain leads from it to another that is.
+
+        An entry on a cycle counts as current unless the chain leaves the cycle for such an entry.
         """
         return address in self.heads(address)
 
     @cached_property
     def current(self) -> frozenset[str]:
-        """Return every entry that is."""
-        in_force = chain.from_iterable(of_kind(self.entries, status) for status in IN_FORCE)
-        ends = (address for address, heads in self._heads.items() if address in heads)
-        # A set of thousands of texts takes half a megabyte.
-        return frozenset(chain(filterfalse(self._heads.__contains__, in_force), ends))
-
-    @property
-    def chained(self) -> Set[str]:
-        """Return every entry that superseded another or was superseded: of all others the head is the entry itself."""
-        return self._heads.keys()
+        """Return every current entry."""
+        return frozenset(filter(self.is_current, self.entries))
 
     @cached_property
     def replaced(self) -> frozenset[str]:
-        """Return every entry on a chain that does not hold any more."""
-        return frozenset(self.chained).difference(self.current)
-
-    @property
-    def claimed(self) -> Set[str]:
-        """Return every entry in force whose place another one claims."""
-        return self._claimed_by.keys()
-
-    def is_unresolved(self, address: str) -> bool:
-        """Say whether an entry is on a cycle of entries that all ended: nothing tells which of them binds."""
-        return address in self.contradictory and not self.heads(address)
+        """Return every entry on a chain that is not current."""
+        return frozenset(self._heads).difference(self.current)
 
     def heads(self, address: str) -> tuple[str, ...]:
         """Return the current ends of the chains from an entry, sorted: one, several after a split, none if it ended."""
         known = self._heads.get(address)
         if known is not None:
             return known
-        return (address,) if address in self.current else ()
+        entry = self.entries.get(address)
+        return (address,) if entry is not None and entry.is_in_force else ()
 
     @cached_property
     def _heads(self) -> dict[str, tuple[str, ...]]:
-        """Heads of every entry on a chain, from the ends backwards.
+        """The heads of every entry on a chain, from the ends backwards.
 
-        An entry in force is none where one beyond it is in force, unless that lies on the same circle.
+        An active entry is no head where one beyond it is active, unless that is on the same cycle.
         """
         found: dict[str, tuple[str, ...]] = {}
-        for group in self._groups:
-            if self.successors.keys().isdisjoint(group):
-                found.update((member, (member,) if self.entries[member].is_in_force else ()) for member in group)
-                continue
+        for group in _components(self.successors):
             beyond = {
                 head for member in group for new in self.successors.get(member, ()) for head in found.get(new, ())
             }
@@ -272,7 +260,7 @@ class Lineage(Struct, frozen=True, dict=True):
         return _reach([address], self.predecessors) - {address}
 
     def said_before(self, address: str) -> frozenset[str]:
-        """Return everything that an entry is said to supersede, directly or through others."""
+        """Return everything that an entry supersedes by either end, directly or through others."""
         return _reach([address], self._said_turned) - {address}
 
     @cached_property
@@ -280,7 +268,7 @@ class Lineage(Struct, frozen=True, dict=True):
         return _turned(self.said)
 
     def chain(self, address: str) -> tuple[str, ...]:
-        """Return an entry with all that are said to be before or after it, the oldest first; in a cycle by address."""
+        """Return an entry with all before and after it by either end, the oldest first; in a cycle by address."""
         members = _reach([address], self.said) | self.said_before(address)
         order = self._said_order
         return tuple(sorted(members, key=lambda member: (order.get(member, 0), member)))
@@ -290,65 +278,42 @@ class Lineage(Struct, frozen=True, dict=True):
         return {member: -number for number, group in enumerate(self._said_groups) for member in group}
 
     @cached_property
-    def _groups(self) -> tuple[frozenset[str], ...]:
-        """The strongly connected components, a successor's before those it supersedes."""
-        return tuple(_Components(self.successors).found)
-
-    @cached_property
-    def _said_groups(self) -> tuple[frozenset[str], ...]:
-        return tuple(_Components(self.said).found)
+    def _said_groups(self) -> list[set[str]]:
+        return _components(self.said)
 
 
-class _Components(Struct):
-    """Tarjan's strongly connected components (SIAM J. Comput. 1972), with a stack of its own: chains may be long."""
+def _components(edges: Mapping[str, tuple[str, ...]]) -> list[set[str]]:
+    """Return the strongly connected components, a successor's before those that it supersedes.
 
-    edges: Mapping[str, tuple[str, ...]]
-    found: list[frozenset[str]] = field(default_factory=list)
-    _number: dict[str, int] = field(default_factory=dict)
-    _low: dict[str, int] = field(default_factory=dict)
-    _open: dict[str, None] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for start, following in self.edges.items():
-            if not self.edges.keys().isdisjoint(following):
-                if start not in self._number:
-                    self._visit(start)
-                continue
-            # Nearly every chain: what lies beyond leads nowhere, and each is a component of its own.
-            for node in (*following, start):
-                if node not in self._number:
-                    self._number[node] = len(self._number)
-                    self.found.append(frozenset((node,)))
-
-    def _visit(self, start: str) -> None:
-        path = [self._enter(start)]
+    This is Tarjan's algorithm (SIAM J. Comput. 1972) with a stack instead of recursion: chains may be long.
+    """
+    found: list[set[str]] = []
+    number: dict[str, int] = {}
+    low: dict[str, int] = {}
+    unassigned: dict[str, None] = {}
+    for start in edges:
+        path = [] if start in number else [(start, iter(edges[start]))]
         while path:
             node, following = path[-1]
-            new = next(following, None)
-            if new is None:
+            if node not in number:
+                number[node] = low[node] = len(number)
+                unassigned[node] = None
+            for new in following:
+                if new not in number:
+                    path.append((new, iter(edges.get(new, ()))))
+                    break
+                if new in unassigned:
+                    low[node] = min(low[node], number[new])
+            else:
                 path.pop()
-                self._leave(node, path[-1][0] if path else None)
-            elif new not in self._number:
-                path.append(self._enter(new))
-            elif new in self._open:
-                self._low[node] = min(self._low[node], self._number[new])
-
-    def _enter(self, node: str) -> tuple[str, Iterator[str]]:
-        self._number[node] = self._low[node] = len(self._number)
-        self._open[node] = None
-        following: Iterable[str] = self.edges.get(node, ())
-        return node, iter(following)
-
-    def _leave(self, node: str, parent: str | None) -> None:
-        if parent is not None:
-            self._low[parent] = min(self._low[parent], self._low[node])
-        if self._low[node] != self._number[node]:
-            return
-        group = set()
-        while node not in group:
-            member, _ = self._open.popitem()
-            group.add(member)
-        self.found.append(frozenset(group))
+                if path:
+                    low[path[-1][0]] = min(low[path[-1][0]], low[node])
+                if low[node] == number[node]:
+                    group: set[str] = set()
+                    while node not in group:
+                        group.add(unassigned.popitem()[0])
+                    found.append(group)
+    return found
 
 
 def _sorted(found: Mapping[str, Set[str]]) -> dict[str, tuple[str, ...]]:
