@@ -1,25 +1,27 @@
-"""The globs of `applies_to`: git's `:(glob)` rules, byte for byte, counted from the repository's top."""
+"""Match paths against the globs of `applies_to`: git's `:(glob)` rules, byte for byte, from the repository's top.
+
+`pathspec` was tried instead: it differs from git on one glob in eight, mostly with sets and `**`.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import string
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import count
 
 from msgspec import Struct
 
 
 def matches(glob: str, path: str) -> bool:
-    """Say whether a path lies under a glob.
+    """Return whether a glob covers a path.
 
-    `*` stays in a folder, `**` crosses, and a plain path covers what is below it; a path that ends in a slash is a
-    folder, which lies under what may cover something below it.
-    A glob that leads out of the repository covers nothing.
+    `*` stays in a folder, `**` crosses folders, and a plain path covers everything below it. A path that ends in a
+    slash is a folder, which matches where the glob may cover something below it. A glob that leads out of the
+    repository covers nothing.
     """
-    return _rule(glob).meets(path)
+    return _rule(glob).matches(path)
 
 
 def any_match(globs: Iterable[str], paths: Iterable[str]) -> str | None:
@@ -30,11 +32,11 @@ def any_match(globs: Iterable[str], paths: Iterable[str]) -> str | None:
 def all_matches(globs: Iterable[str], paths: Iterable[str]) -> Iterator[str]:
     """Yield the paths that any of the globs covers, in their order."""
     rules = tuple(_rule(glob) for glob in globs)
-    return (path for path in paths if any(rule.meets(path) for rule in rules))
+    return (path for path in paths if any(rule.matches(path) for rule in rules))
 
 
 def fixed_part(glob: str) -> str | None:
-    """Return the path at or below which a glob covers anything, empty for the top; None where it covers nothing."""
+    """Return the folder or path that contains everything a glob covers, empty for the top; None for no path at all."""
     rule = _rule(glob)
     if rule is _NOTHING:
         return None
@@ -44,33 +46,18 @@ def fixed_part(glob: str) -> str | None:
 def script_pattern(glob: str) -> list[str | None] | None:
     """Return a glob as a browser evaluates it, None where it covers nothing.
 
-    Plain path, what begins the paths below it, literal beginning, and the regular expression of the rest or None, for
-    paths whose bytes of UTF-8 are read as characters.
+    The parts are the plain path, the prefix of the paths below it, the literal start, and the regular expression of the
+    rest or None, all for paths whose bytes of UTF-8 are read as characters.
     """
     rule = _rule(glob)
     if rule is _NOTHING:
         return None
-    source = None if rule.pattern is None else _script_source(os.fsencode(rule.plain)[len(os.fsencode(rule.literal)) :])
+    source = None if rule.pattern is None else rule.pattern.pattern.decode("latin-1")
     return [*(os.fsencode(part).decode("latin-1") for part in (rule.plain, rule.below, rule.literal)), source]
 
 
-def _script_source(glob: bytes) -> str:
-    """Return the pattern for an engine without atomic groups: what is looked ahead at is not tried otherwise either."""
-    numbers = count()
-
-    def settled(pattern: bytes) -> bytes:
-        name = b"g%d" % next(numbers)
-        return b"(?=(?<" + name + b">" + pattern + b"))\\k<" + name + b">"
-
-    return _regex(glob, settled=settled).decode("latin-1")
-
-
-def _atomic(pattern: bytes) -> bytes:
-    return b"(?>" + pattern + b")"
-
-
 class _Rule(Struct, frozen=True):
-    """A glob as git reads it: first as a plain path, then as `literal` followed by what `pattern` matches."""
+    """A glob as git reads it: first as a plain path, then as `literal` followed by a match of `pattern`."""
 
     plain: str
     below: str
@@ -84,8 +71,7 @@ class _Rule(Struct, frozen=True):
             return False
         return self.pattern.fullmatch(os.fsencode(path[len(self.literal) :])) is not None
 
-    def meets(self, path: str) -> bool:
-        """Say whether it covers a path, or something below it where that is a folder."""
+    def matches(self, path: str) -> bool:
         return self._reaches_below(path) if path.endswith("/") else self.covers(path)
 
     def _reaches_below(self, folder: str) -> bool:
@@ -143,10 +129,11 @@ _TOKEN = re.compile(
 )
 
 
-def _regex(glob: bytes, *, settled: Callable[[bytes], bytes] = _atomic) -> bytes:
-    """Return the pattern of a glob; what stands before a later `**` is matched as early as it can be, and once.
+def _regex(glob: bytes) -> bytes:
+    """Return the pattern of a glob, for Python and for a browser.
 
-    Without that, a glob of many stars takes time that grows with their number as the exponent.
+    Everything before a later star or `**` is matched once, as early as possible: else a glob of many stars takes time
+    that grows exponentially. A lookahead with a group does that in engines without atomic groups, too.
     """
     blocks: list[list[bytes]] = [[b""]]
     for token in _tokens(glob):
@@ -156,13 +143,19 @@ def _regex(glob: bytes, *, settled: Callable[[bytes], bytes] = _atomic) -> bytes
             blocks[-1].append(token)
         else:
             blocks[-1][-1] += token
-    *early, last = (_block(pieces, settled) for pieces in blocks)
-    return b"".join([*map(settled, early), last])
+    group = 0
 
+    def joined(pieces: list[bytes], *, is_last: bool) -> bytes:
+        nonlocal group
+        outer = group = group + (not is_last)
+        settled = []
+        for piece in pieces[1:-1]:
+            group += 1
+            settled.append(b"(?=(%s))(?:\\%d)" % (piece, group))
+        whole = b"".join([pieces[0], *settled, *pieces[1:][-1:]])
+        return whole if is_last else b"(?=(%s))(?:\\%d)" % (whole, outer)
 
-def _block(pieces: list[bytes], settled: Callable[[bytes], bytes]) -> bytes:
-    first, *stars = pieces
-    return b"".join([first, *map(settled, stars[:-1]), *stars[-1:]])
+    return b"".join(joined(pieces, is_last=number == len(blocks)) for number, pieces in enumerate(blocks, 1))
 
 
 def _tokens(glob: bytes) -> Iterator[bytes]:
@@ -179,8 +172,6 @@ def _tokens(glob: bytes) -> Iterator[bytes]:
 
 
 _ITEM = re.compile(rb"\[:([^\]]*):\]|(\\.|[^\\])-(\\.|[^\]\\])|(\\.|[^\\])", re.DOTALL)
-
-
 _CLASSES = {
     "alnum": string.ascii_letters + string.digits,
     "alpha": string.ascii_letters,
@@ -198,7 +189,7 @@ _CLASSES = {
 
 
 def _set(glob: bytes, at: int) -> tuple[bytes, int]:
-    """Return the pattern of a set that starts behind its bracket, and where it ends; a malformed one never matches."""
+    """Return the pattern of a set that starts after its bracket, and its end; a malformed set never matches."""
     negated = glob[at : at + 1] in (b"!", b"^")
     start = at = at + negated
     members: set[int] = set()
