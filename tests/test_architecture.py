@@ -35,9 +35,8 @@ ROWS = (
     {"markdown"},
     {"arguments"},
     {"model"},
-    {"guide", "profile", "reply"},
+    {"guide", "reply"},
     {"errors", "disk", "record"},
-    {"digests"},
 )
 LAYERS = {f"mdmem.{unit}": layer for layer, units in enumerate(reversed(ROWS), 1) for unit in units} | {
     "mdmem": 0,

@@ -7,7 +7,7 @@ from zlib import crc32
 
 import pytest
 
-from mdmem.record import StoredRecord, is_packable, pack, read_texts, unpack
+from mdmem.record import StoredRecord, is_packable, pack, unpack
 
 
 class Point(StoredRecord, frozen=True):
@@ -53,12 +53,6 @@ def test_record_with_other_values_leaves_the_first_as_it_was() -> None:
     assert (first.with_changes(height=2), first) == (Point("a", 2), Point("a", 1))
     with pytest.raises(AttributeError):
         first.height = 3  # type: ignore[misc]
-
-
-def test_texts_give_place_to_what_they_mean() -> None:
-    found = [Point("a"), Point("b", 3)]
-    read_texts(found, ("name", "height"), str.upper)
-    assert found == [Point("A"), Point("B", 3)]
 
 
 @pytest.mark.parametrize("value", ["\udc80", 2**64, datetime.max.replace(tzinfo=timezone(timedelta(hours=-1)))])

@@ -20,8 +20,8 @@ from mdmem.mcp.answers import cut, plain, safe_text
 from mdmem.mcp.calls import system_refusal
 from mdmem.mcp.tools.core import entries_text, from_top
 from mdmem.mcp.tools.table import tools_of
-from mdmem.profile import Profile
 from mdmem.render.retrieval import pack_markdown
+from mdmem.store.settings.model import Profile
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters
 from mdmem.store.workspace.workspace import Workspace
 

@@ -20,11 +20,11 @@ from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.errors import MdmemError, RootNotFoundError, SettingsError
 from mdmem.model.access import EVERYTHING, Access
-from mdmem.profile import Profile
 from mdmem.store.catalog import Catalog, load_cached
 from mdmem.store.git.discovery import Stamp, stamp_of
 from mdmem.store.index.protocol import Progress
 from mdmem.store.settings import Settings, parse_settings
+from mdmem.store.settings.model import Profile
 from mdmem.store.tree import FileKind, Tree, TreeFile
 from mdmem.store.workspace.deadline import TimedTree
 from mdmem.store.workspace.location import Location, locate

@@ -22,7 +22,8 @@ from mdmem.model.entry import (
 )
 from mdmem.model.fields import DATE_FIELDS
 from mdmem.model.text import visible
-from mdmem.record import pack, read_texts, unpack
+from mdmem.record import pack, unpack
+from mdmem.store.catalog.snapshot import LoadedFile, read_dates
 
 TEXT = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
 TEXTS = st.lists(TEXT, max_size=3).map(tuple)
@@ -63,8 +64,7 @@ def from_cache(one: Entry | Wing) -> Entry | Wing | None:
     """Return a record that was written to a file and read from it."""
     found = unpack(pack("1", one), "1", type(one))
     assert found is not None
-    names = (*DATE_FIELDS, "last_hygiene_at")
-    read_texts([found], [name for name in names if hasattr(found, name)], parse_moment)
+    assert read_dates(*([], [found]) if isinstance(found, Wing) else ([LoadedFile("w/r/some-entry.md", found)], []))
     return found
 
 

@@ -12,8 +12,8 @@ from mdmem.mcp.server import INSTRUCTIONS
 from mdmem.mcp.tools.hub import OF_HUB
 from mdmem.mcp.tools.shape import Tool
 from mdmem.mcp.tools.table import PROFILES, TOOLS, listed_in, tools_of
-from mdmem.profile import Profile
 from mdmem.store.settings import parse_settings
+from mdmem.store.settings.model import Profile
 
 _GRAPHBASE = {
     "retrieve_context",

@@ -6,10 +6,13 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import force_setattr
 
 from mdmem import __version__
 from mdmem.disk import RACY_NS
@@ -17,7 +20,7 @@ from mdmem.markdown.parse import first_heading, parse_document, unreadable_docum
 from mdmem.model.entry import Entry, Flaw, Wing, parse_moment, title_of
 from mdmem.model.fields import DATE_FIELDS, VERSION
 from mdmem.model.finding import Finding, Place
-from mdmem.record import StoredRecord, read_texts
+from mdmem.record import StoredRecord
 from mdmem.store.catalog.addresses import has_short_links, is_entry_place
 from mdmem.store.state import read_packed, write_packed
 from mdmem.store.tree import SETTINGS_NAME, FileKind, Stat, Tree, TreeFile, Unreadable, missing_wings
@@ -291,11 +294,17 @@ def with_utc(one: LoadedFile) -> LoadedFile:
 
 
 def read_dates(files: Iterable[LoadedFile | None], wings: Iterable[Wing | None]) -> bool:
-    """Turn the texts of dates in what was just decoded into dates; False where one of them is none."""
+    """Parse the dates in records that were just decoded, where they are text; False where one is no date."""
+    parse = lru_cache(maxsize=None)(parse_moment)
+    entries = (one.entry for one in files if one is not None and one.entry is not None)
+    records = ((one, DATE_FIELDS) for one in entries), ((one, ("last_hygiene_at",)) for one in wings if one is not None)
     try:
-        entries = [one.entry for one in files if one is not None and one.entry is not None]
-        read_texts(entries, DATE_FIELDS, parse_moment)
-        read_texts([wing for wing in wings if wing is not None], ("last_hygiene_at",), parse_moment)
+        for record, names in chain(*records):
+            for name in names:
+                text = getattr(record, name)
+                if isinstance(text, str):
+                    # Nobody else has seen the record yet.
+                    force_setattr(record, name, parse(text))
     except ValueError:
         return False
     return True

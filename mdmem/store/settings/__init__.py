@@ -1,6 +1,5 @@
 """What `mdmem.toml` sets."""
 
-from mdmem.profile import Profile
 from mdmem.store.settings.model import (
     AGENT_STATUS,
     ROOMS,
@@ -8,6 +7,7 @@ from mdmem.store.settings.model import (
     Ended,
     Old,
     OneSided,
+    Profile,
     Proposals,
     Settings,
     WingSettings,

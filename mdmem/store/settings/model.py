@@ -11,7 +11,6 @@ from msgspec.structs import asdict
 
 from mdmem.model.entry import EntryType, Status
 from mdmem.model.finding import Severity
-from mdmem.profile import Profile
 
 _TABLE = re.compile(r"\s*\[+([^\]#]+)\]")
 _KEY = re.compile(r"""\s*([\w."' -]+?)\s*=""")
@@ -56,6 +55,25 @@ ROOMS: Mapping[str, str] = {
     "session": "sessions",
     "entity": "entities",
 }
+
+
+class Profile(StrEnum):
+    """A set of MCP tools: for work on code, for lessons of sessions, for research, or all of them for tests.
+
+    All but the first have a former name, which settings and commands still accept.
+    """
+
+    CORE = "core"
+    SESSIONS = "sessions"
+    RESEARCH = "research"
+    TEST = "test"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Profile | None:
+        return cls(_FORMER_PROFILES[value]) if isinstance(value, str) and value in _FORMER_PROFILES else None
+
+
+_FORMER_PROFILES = {"graphbase": "sessions", "sibyl": "research", "all": "test"}
 
 
 class Ended(StrEnum):

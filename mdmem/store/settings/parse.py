@@ -15,7 +15,6 @@ from msgspec import Struct
 from mdmem.errors import SettingsError
 from mdmem.model.entry import EntryType, Status
 from mdmem.model.finding import Severity
-from mdmem.profile import Profile
 from mdmem.store.settings.model import (
     AGENT_STATUS,
     ROOMS,
@@ -23,6 +22,7 @@ from mdmem.store.settings.model import (
     Ended,
     Old,
     OneSided,
+    Profile,
     Proposals,
     Settings,
     WingSettings,
