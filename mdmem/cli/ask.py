@@ -26,7 +26,16 @@ from mdmem.ask.fallback import retrieve_without_root
 from mdmem.ask.question import AnswerBasis, Question
 from mdmem.ask.retrieve import with_code_paths
 from mdmem.ask.search import search, snippets
-from mdmem.cli.common import Globals, at_option, columns, format_option, global_options, open_workspace, print_text
+from mdmem.cli.common import (
+    Globals,
+    at_option,
+    columns,
+    format_option,
+    global_options,
+    open_workspace,
+    print_text,
+    repository_option,
+)
 from mdmem.cli.completion import complete_address, complete_code_path, complete_place
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.short_help import ShortHelp
@@ -119,6 +128,7 @@ _LIKE = 0.75
 )
 @session_options
 @filter_options
+@repository_option
 @at_option
 @format_option("text", "json", "markdown")
 @global_options
@@ -257,6 +267,7 @@ def brief_command(
     "--query-syntax", "syntax", is_flag=True, help='Read WORDS as a query: AND, OR, NOT, "a phrase", field:word.'
 )
 @filter_options
+@repository_option
 @at_option
 @format_option("text", "json", "markdown")
 @global_options
@@ -354,6 +365,7 @@ def _rendered_pack(pack: ContextPack, form: str, given: Globals) -> str:
     help="Only the passages that say most about WORDS; again for each address: the n-th for the n-th.",
 )
 @session_options
+@repository_option
 @at_option
 @format_option("text", "json", "markdown")
 @global_options
@@ -401,6 +413,7 @@ def _tell(
 @click.option(
     "--titles", "only_titles", is_flag=True, help="Print only `entry-id  title`, under a heading for each room."
 )
+@repository_option
 @at_option
 @format_option("text", "json", "markdown")
 @global_options

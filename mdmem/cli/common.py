@@ -86,6 +86,19 @@ def at_option(command: Decorated) -> Decorated:
     return click.option("--at", "revision", metavar="REV|DATE", shell_complete=complete_revision, help=AT_HELP)(command)
 
 
+def repository_option(command: Decorated) -> Decorated:
+    """Add `--repository NAME`: then `open_workspace` returns the hub's copy of that repository."""
+    about = "Ask the hub's copy of a repository (MDMEM_HUB_DSN)."
+    return click.option("--repository", metavar="NAME", expose_value=False, callback=_remember_copy, help=about)(
+        command
+    )
+
+
+def _remember_copy(context: click.Context, _: click.Parameter, name: str | None) -> None:
+    context.meta[_COPY] = name
+
+
+_COPY = "mdmem.copy"
 AT_HELP = (
     "Read the files of a commit, branch or tag; or, with 2026-01-31, 2026-01-31T12:00Z, `yesterday` or `2 weeks ago`, "
     "what was binding then: the last commit by then on the default branch, a merge counting from its own day. A day "
@@ -155,11 +168,27 @@ def open_workspace(given: Globals, *, revision: str | None = None, files: Sequen
     """Return the workspace of the root that the options, the working folder or files mean, at a revision or a date."""
     from mdmem.store.workspace.location import Snapshot, locate
 
-    workspace = workspace_at(locate(given.root, os.environ, Path.cwd(), files), given, Snapshot()).as_of(revision)
+    copied = click.get_current_context().meta.get(_COPY)
+    if copied is not None:
+        workspace = _open_copy(given, copied, revision)
+    else:
+        workspace = workspace_at(locate(given.root, os.environ, Path.cwd(), files), given, Snapshot()).as_of(revision)
     _opened[:] = [workspace]
     for remark in workspace.snapshot.remarks:
         given.remark(remark)
     return workspace
+
+
+def _open_copy(given: Globals, name: str, revision: str | None) -> Workspace:
+    """Return the hub's copy of a repository."""
+    from mdmem.hub.connection import open_hub
+    from mdmem.hub.copy import open_copy
+
+    if revision is not None:
+        raise click.UsageError("the hub has one commit of each repository; leave out --at, or --repository")
+    progress = None if given.quiet else _Progress()
+    with open_hub(os.environ.get("MDMEM_HUB_DSN"), os.environ.get("MDMEM_HUB_TOKEN")) as connection:
+        return open_copy(connection, name, environment=os.environ, today=today(), progress=progress)
 
 
 def workspace_at(location: Location, given: Globals, snapshot: Snapshot) -> Workspace:

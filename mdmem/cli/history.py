@@ -9,7 +9,15 @@ import click
 
 from mdmem.change.log import blame, log, recent_changes
 from mdmem.change.why import why
-from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
+from mdmem.cli.common import (
+    Globals,
+    at_option,
+    format_option,
+    global_options,
+    open_workspace,
+    print_text,
+    repository_option,
+)
 from mdmem.cli.completion import complete_address, complete_wing
 from mdmem.render.history import (
     blame_json,
@@ -73,6 +81,7 @@ def print_drawing(workspace: Workspace, names: Sequence[str], form: str, ink: In
 @click.command("why")
 @click.argument("addresses", metavar="[ADDRESS]...", nargs=-1, shell_complete=complete_address)
 @click.option("--wing", "-w", metavar="WING", shell_complete=complete_wing, help="Draw the links of one wing.")
+@repository_option
 @at_option
 @format_option("text", "json", "mermaid", "svg")
 @global_options

@@ -4,57 +4,51 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli import hub_ask
-from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
-from mdmem.cli.hub_common import INCOMPLETE, commit_options, dsn_option, open_hub, repository_option
-from mdmem.hub.connection import init
-from mdmem.hub.permissions import add_token, drop_token, grant, grants, revoke, rotate_token
+from mdmem.ask.question import Question
+from mdmem.cli.common import Decorated, Globals, format_option, global_options, open_workspace, print_text, say
+from mdmem.cli.completion import complete_revision
+from mdmem.cli.filters import filter_options, filters_from
+from mdmem.hub.connection import init, open_hub, transaction
+from mdmem.hub.grants import add_token, drop_token, grant, grants, revoke, rotate_token
 from mdmem.hub.push import PushRequest, push
 from mdmem.hub.repositories import forget, rename
+from mdmem.hub.search import search_hub
 from mdmem.hub.verify import status, verify
-from mdmem.render.hub import (
-    forget_json,
-    forget_text,
-    grants_json,
-    grants_text,
-    kept_remarks,
-    new_token_json,
-    new_token_text,
-    push_json,
-    push_text,
-    rename_json,
-    rename_text,
-    schema_json,
-    schema_text,
-    status_json,
-    status_text,
-    verify_json,
-    verify_text,
-)
+from mdmem.hub.who import who
+from mdmem.render import hub as rendered
+from mdmem.render.json import dump
 
-# One line a command: its sentence in the help.
+if TYPE_CHECKING:
+    from mdmem.hub.connection import HubConnection
+
+_INCOMPLETE = 3
+"""The exit code if a pinned wing is not fetched, as that of `mdmem check`; it wins over that for findings."""
+
+# The sentence of each command in the help.
 COMMANDS = {
     "init": "Make the hub's tables in a database, or bring them up to date.",
     "push": "Send what a commit of this memory changed.",
     "search": "Find entries of all repositories by words.",
-    "retrieve": "Answer what binds, in one repository or in all.",
-    "list": "List entries, narrowed by filters.",
-    "show": "Show entries in full.",
-    "why": "Show how an entry came to bind or was replaced.",
+    "show": "Show entries in full, by REPOSITORY:ADDRESS.",
     "who": "Show who answers for an entry, and what depends on it.",
     "status": "List the repositories: which commit of each, and how old.",
     "verify": "Compare what the hub has of this memory with its commit.",
-    "rebuild": "Send all of this memory anew, in place of what the hub has.",
-    "rename": "Give a repository another name; the old one goes on working.",
+    "rebuild": "Send all of this memory again, in place of what the hub has.",
+    "rename": "Give a repository another name; the old one keeps working.",
     "forget": "Drop what the hub has of a repository.",
     "grant": "Let a token or a database role see repositories, or wings.",
     "revoke": "Take back what a token or a role was granted.",
     "grants": "List who sees and who pushes what.",
     "token": "Make a token, print it once; replace it, or end it.",
 }
+# The old names of `mdmem … --repository` work for one version.
+_FORMER = ("retrieve", "list", "why")
 
 
 class _Group(click.Group):
@@ -66,7 +60,7 @@ class _Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:  # the sentence of `mdmem` itself
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args[0] not in (*COMMANDS, *_FORMER) and not args[0].startswith("-"):
             ctx.fail(f"there is no command `hub {args[0]}`{_nearest(args[0])}")
         return super().resolve_command(ctx, args)
 
@@ -75,14 +69,53 @@ class _Group(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-# What somebody may call it, who thinks of the database.
-_ELSEWHERE = {"drop": "forget", "delete": "forget", "remove": "forget", "rm": "forget", "ls": "list", "mv": "rename"}
+# Words that somebody may type who thinks of the database.
+_ELSEWHERE = {"drop": "forget", "delete": "forget", "remove": "forget", "rm": "forget", "ls": "status", "mv": "rename"}
 _ELSEWHERE |= {"sync": "push", "check": "verify", "migrate": "init", "create": "init", "get": "show", "find": "search"}
 
 
 def _nearest(name: str) -> str:
     close = [_ELSEWHERE[name]] if name in _ELSEWHERE else difflib.get_close_matches(name, COMMANDS, n=1)
     return f"; did you mean `mdmem hub {close[0]}`?" if close else "; `mdmem hub --help` lists them"
+
+
+def dsn_option(command: Decorated) -> Decorated:
+    """Add `--dsn`."""
+    return click.option("--dsn", metavar="DSN", help="Where the hub is.  [default: MDMEM_HUB_DSN]")(command)
+
+
+def _repository_option(command: Decorated) -> Decorated:
+    named = "Its name in the hub.  [default: owner/name of the remote]"
+    return click.option("--repository", metavar="NAME", help=named)(command)
+
+
+def _repositories_option(command: Decorated) -> Decorated:
+    about = "Only in this one; repeatable."
+    return click.option("--repository", "repositories", multiple=True, metavar="NAME", help=about)(command)
+
+
+def _commit_options(command: Decorated) -> Decorated:
+    """Add the options that say which commit is sent, and under which name."""
+    for add in (
+        click.option("--rewritten", is_flag=True, help="The history was rewritten: take the commit all the same."),
+        click.option(
+            "--commit",
+            default="HEAD",
+            show_default=True,
+            metavar="REV",
+            shell_complete=complete_revision,
+            help="The commit, branch or tag that is sent.",
+        ),
+        _repository_option,
+    ):
+        command = add(command)
+    return command
+
+
+@contextmanager
+def _opened(dsn: str | None) -> Iterator[HubConnection]:
+    with open_hub(dsn or os.environ.get("MDMEM_HUB_DSN"), os.environ.get("MDMEM_HUB_TOKEN")) as connection:
+        yield connection
 
 
 @click.group("hub", cls=_Group)
@@ -96,15 +129,15 @@ def hub_command(_: Globals) -> None:
 @format_option("text", "json")
 @global_options
 def init_command(_: Globals, *, dsn: str | None, form: str) -> int:
-    """Make the hub's tables in a database, or bring them up to date; what they hold stays."""
-    with open_hub(dsn, may_lack=True) as connection:
+    """Make the hub's tables in a database, or bring them up to date; their rows stay."""
+    with open_hub(dsn or os.environ.get("MDMEM_HUB_DSN"), None, may_lack=True) as connection:
         done = init(connection)
-    print_text(schema_json(done) if form == "json" else schema_text(done))
+    print_text(rendered.schema_json(done) if form == "json" else rendered.schema_text(done))
     return 0
 
 
 @hub_command.command("push")
-@commit_options
+@_commit_options
 @click.option("--new", "is_new", is_flag=True, help="The hub has this history under another name, and this is another.")
 @dsn_option
 @format_option("text", "json")
@@ -122,20 +155,96 @@ def push_command(
     """Send what a commit changed since the one that the hub has; what is not committed is never sent.
 
     For CI, after a merge to the default branch. Nothing is sent by half, and the hub never goes back to an older
-    commit. Exit code 3 where a pinned wing is not at hand: all the rest was sent.
+    commit. Exit code 3 if a pinned wing is not fetched: all the rest was sent.
     """
-    return pushed(given, PushRequest(repository, commit, rewritten, is_new), dsn=dsn, form=form)
+    return _push(given, PushRequest(repository, commit, rewritten, is_new), dsn=dsn, form=form)
 
 
-def pushed(given: Globals, request: PushRequest, *, dsn: str | None, form: str) -> int:
-    """Push what is asked for, print what became of it, and return the exit code."""
+def _push(given: Globals, request: PushRequest, *, dsn: str | None, form: str) -> int:
     workspace = open_workspace(given)
-    with open_hub(dsn) as connection:
+    with _opened(dsn) as connection:
         result = push(workspace, connection, request)
-    for remark in (*result.missing, *kept_remarks(result)) if form == "text" else ():
+    for remark in (*result.missing, *rendered.kept_remarks(result)) if form == "text" else ():
         given.remark(remark)
-    print_text(push_json(result) if form == "json" else push_text(result))
-    return INCOMPLETE if result.missing else 0
+    print_text(rendered.push_json(result) if form == "json" else rendered.push_text(result))
+    return _INCOMPLETE if result.missing else 0
+
+
+@hub_command.command("search")
+@click.argument("words", nargs=-1, required=True)
+@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=10, show_default=True, help="Hits at most.")
+@click.option("--query-syntax", "syntax", is_flag=True, hidden=True)
+@_repositories_option
+@filter_options
+@dsn_option
+@format_option("text", "json")
+@global_options
+def search_command(given: Globals, words: tuple[str, ...], limit: int, form: str, **options: Any) -> int:
+    """Find the repositories that have entries on WORDS, the best entries first.
+
+    What is binding in a repository, `mdmem retrieve --repository NAME` answers.
+    """
+    dsn, repositories, syntax = options.pop("dsn"), options.pop("repositories"), options.pop("syntax")
+    question = Question(words=" ".join(words).strip(), filters=filters_from(options), syntax=syntax)
+    with _opened(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
+        found = search_hub(cursor, question, repositories=repositories, limit=limit)
+    text = dump(rendered.hub_search_json(found)) if form == "json" else rendered.hub_search_text(found, ink=given.ink())
+    print_text(text)
+    for remark in rendered.search_remarks(found):
+        given.remark(remark)
+    return 0 if found.hits else 1
+
+
+@hub_command.command("show", context_settings={"ignore_unknown_options": True})
+@click.argument("arguments", nargs=-1, required=True, type=click.UNPROCESSED, metavar="REPOSITORY:ADDRESS...")
+@click.option("--repository", metavar="NAME", help="The repository of addresses without one.")
+@dsn_option
+@global_options
+@click.pass_context
+def show_command(
+    ctx: click.Context, given: Globals, arguments: tuple[str, ...], repository: str | None, dsn: str | None
+) -> int:
+    """Show entries in full, as `mdmem show --repository` does; options of `mdmem show` follow."""
+    names = {one.rpartition(":")[0] for one in arguments if _is_placed(one)} | ({repository} if repository else set())
+    if len(names) != 1:
+        said = "the addresses are of several repositories" if names else "say of which repository: REPOSITORY:ADDRESS"
+        raise click.UsageError(f"{said}; `mdmem hub search` finds them, and one is asked at a time")
+    plain = [one.rpartition(":")[2] if _is_placed(one) else one for one in arguments]
+    return _run(ctx, given, ["show", *plain, "--repository", *names], dsn)
+
+
+def _is_placed(argument: str) -> bool:
+    """Say whether an argument is an address with its repository."""
+    repository, _, address = argument.rpartition(":")
+    return bool(repository) and not argument.startswith("-") and " " not in argument and address.count("/") == 2
+
+
+def _run(ctx: click.Context, given: Globals, arguments: Sequence[str], dsn: str | None) -> int:
+    """Run a command of `mdmem` on the hub's copy of a repository."""
+    if dsn:
+        os.environ["MDMEM_HUB_DSN"] = dsn
+    flags = [name for name, is_set in (("--quiet", given.quiet), ("--no-pager", given.no_pager)) if is_set]
+    main = ctx.find_root().command.main
+    code: int = main([*arguments, *flags, "--color", given.color], prog_name="mdmem", standalone_mode=False)
+    return code
+
+
+@hub_command.command("who")
+@click.argument("words", nargs=-1, required=True, metavar="[REPOSITORY:]ADDRESS|WORDS...")
+@_repositories_option
+@dsn_option
+@format_option("text", "json")
+@global_options
+def who_command(
+    given: Globals, words: tuple[str, ...], repositories: tuple[str, ...], dsn: str | None, form: str
+) -> int:
+    """Show owners and dependents of an entry, in all repositories, or of the best three for WORDS."""
+    with _opened(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
+        report = who(cursor, " ".join(words), repositories=repositories)
+    print_text(dump(rendered.who_json(report)) if form == "json" else rendered.who_text(report, ink=given.ink()))
+    for remark in rendered.who_remarks(report):
+        given.remark(remark)
+    return 0
 
 
 @hub_command.command("status")
@@ -144,46 +253,46 @@ def pushed(given: Globals, request: PushRequest, *, dsn: str | None, form: str) 
 @global_options
 def status_command(given: Globals, *, dsn: str | None, form: str) -> int:
     """List the repositories that the hub has, with commit, age and number of entries."""
-    with open_hub(dsn) as connection:
+    with _opened(dsn) as connection:
         report = status(connection)
-    print_text(status_json(report) if form == "json" else status_text(report))
+    print_text(rendered.status_json(report) if form == "json" else rendered.status_text(report))
     if not report.repositories and report.bytes is None and not os.environ.get("MDMEM_HUB_TOKEN"):
         given.remark("nothing is granted to this database role; with a token in MDMEM_HUB_TOKEN another asks")
     return 0
 
 
 @hub_command.command("verify")
-@repository_option
+@_repository_option
 @dsn_option
 @format_option("text", "json")
 @global_options
 def verify_command(given: Globals, *, repository: str | None, dsn: str | None, form: str) -> int:
     """Compare every row that the hub has of this memory with the commit it says it has.
 
-    Exit code 1 for findings, 3 where a pinned wing is not at hand and so not compared.
+    Exit code 1 for findings, 3 if a pinned wing is not fetched and so not compared.
     """
     workspace = open_workspace(given)
-    with open_hub(dsn) as connection:
+    with _opened(dsn) as connection:
         report = verify(workspace, connection, repository)
     for remark in report.missing if form == "text" else ():
         given.remark(f"not compared: {remark}")
-    print_text(verify_json(report) if form == "json" else verify_text(report))
-    return INCOMPLETE if report.missing else int(bool(report.findings))
+    print_text(rendered.verify_json(report) if form == "json" else rendered.verify_text(report))
+    return _INCOMPLETE if report.missing else int(bool(report.findings))
 
 
 @hub_command.command("rebuild")
-@commit_options
+@_commit_options
 @dsn_option
 @format_option("text", "json")
 @global_options
 def rebuild_command(
     given: Globals, *, repository: str | None, commit: str, rewritten: bool, dsn: str | None, form: str
 ) -> int:
-    """Write every row of this memory anew, in one transaction; who asks meanwhile is answered from the old ones.
+    """Send every file of this memory again, in one transaction; questions meanwhile are answered from the old rows.
 
     For what `mdmem hub verify` finds. The hub does not go back to an older commit by it.
     """
-    return pushed(given, PushRequest(repository, commit, rewritten, is_whole=True), dsn=dsn, form=form)
+    return _push(given, PushRequest(repository, commit, rewritten, is_whole=True), dsn=dsn, form=form)
 
 
 @hub_command.command("rename")
@@ -193,10 +302,15 @@ def rebuild_command(
 @format_option("text", "json")
 @global_options
 def rename_command(_: Globals, *, old: str, new: str, dsn: str | None, form: str) -> int:
-    """Give a repository of the hub another name; pushes and questions under the old one go on working."""
-    with open_hub(dsn) as connection:
-        done = rename(connection, old, new)
-    print_text(rename_json(done) if form == "json" else rename_text(done))
+    """Give a repository of the hub another name; pushes and questions under the old one keep working."""
+    with _opened(dsn) as connection:
+        before = rename(connection, old, new)
+    if form == "json":
+        print_text(dump({"before": before, "repository": new}))
+    elif before == new:
+        print_text(f"{new} has this name already")
+    else:
+        print_text(f"{before} is {new} now; the old name keeps working")
     return 0
 
 
@@ -206,17 +320,20 @@ def rename_command(_: Globals, *, old: str, new: str, dsn: str | None, form: str
 @format_option("text", "json")
 @global_options
 def forget_command(_: Globals, *, name: str, dsn: str | None, form: str) -> int:
-    """Drop what the hub has of a repository; git has it still, and a push sends it again."""
-    with open_hub(dsn) as connection:
+    """Drop what the hub has of a repository; git still has it, and a push sends it again."""
+    with _opened(dsn) as connection:
         done = forget(connection, name)
-    print_text(forget_json(done) if form == "json" else forget_text(done))
+    if form == "json":
+        print_text(dump({"repository": done.name, "commit": done.commit}))
+    else:
+        print_text(f"the hub has nothing of {done.name} any more; `mdmem hub push` sends it again")
     return 0
 
 
 @hub_command.command("grant")
 @click.argument("name")
 @click.argument("places", nargs=-1, metavar="REPOSITORY[/WING]...")
-@click.option("--all", "sees_all", is_flag=True, help="It sees every repository, those to come as well.")
+@click.option("--all", "sees_all", is_flag=True, help="It sees every repository, future ones as well.")
 @click.option("--push", "may_push", is_flag=True, help="It may push the repositories, too; they need not be there yet.")
 @dsn_option
 @format_option("text", "json")
@@ -230,9 +347,9 @@ def grant_command(
     """
     if not places and (may_push or not sees_all):
         raise click.UsageError("say what is granted: REPOSITORY or REPOSITORY/WING, as often as need be, or --all")
-    with open_hub(dsn) as connection:
+    with _opened(dsn) as connection:
         granted = grant(connection, name, places, may_push=may_push, sees_all=sees_all)
-    print_text(grants_json([granted]) if form == "json" else grants_text([granted]))
+    print_text(rendered.grants_json([granted]) if form == "json" else rendered.grants_text([granted]))
     return 0
 
 
@@ -246,13 +363,13 @@ def grant_command(
 def revoke_command(
     _: Globals, *, name: str, places: tuple[str, ...], sees_all: bool, dsn: str | None, form: str
 ) -> int:
-    """Take back what a token or a database role was granted, all of it where nothing is named, and say what is left.
+    """Take back what a token or a database role was granted, everything if nothing is named, and say what is left.
 
-    It holds from the next question on. For the hub's owner.
+    The next question is answered without it. For the hub's owner.
     """
-    with open_hub(dsn) as connection:
+    with _opened(dsn) as connection:
         left = revoke(connection, name, places, sees_all=sees_all)
-    print_text(grants_json([left]) if form == "json" else grants_text([left]))
+    print_text(rendered.grants_json([left]) if form == "json" else rendered.grants_text([left]))
     return 0
 
 
@@ -263,9 +380,9 @@ def revoke_command(
 @global_options
 def grants_command(given: Globals, *, name: str | None, dsn: str | None, form: str) -> int:
     """List who sees and who pushes what; to anybody but the hub's owner, what they see themselves."""
-    with open_hub(dsn) as connection:
+    with _opened(dsn) as connection:
         found = grants(connection, name)
-    print_text(grants_json(found) if form == "json" else grants_text(found))
+    print_text(rendered.grants_json(found) if form == "json" else rendered.grants_text(found))
     if not found:
         given.remark("nobody but the hub's owner sees anything; `mdmem hub grant NAME REPOSITORY` changes that")
     return 0
@@ -273,34 +390,49 @@ def grants_command(given: Globals, *, name: str | None, dsn: str | None, form: s
 
 @hub_command.command("token")
 @click.argument("name")
-@click.option("--rotate", "is_rotated", is_flag=True, help="Another text in the place of the one that it has.")
+@click.option("--rotate", "is_rotated", is_flag=True, help="Replace its text by another one.")
 @click.option("--drop", "is_dropped", is_flag=True, help="End it, with all that it sees.")
 @dsn_option
 @format_option("text", "json")
 @global_options
 def token_command(_: Globals, *, name: str, is_rotated: bool, is_dropped: bool, dsn: str | None, form: str) -> int:
-    """Make a token and print it, this once: the hub keeps its hash alone; `grant` says what it sees.
+    """Make a token and print it, this once: the hub stores its hash alone; `grant` says what it sees.
 
     For the hub's owner.
     """
     if is_rotated and is_dropped:
         raise click.UsageError("--rotate keeps the token and --drop ends it; give one of them")
-    with open_hub(dsn) as connection:
+    with _opened(dsn) as connection:
         if is_dropped:
             drop_token(connection, name)
             print_text(f"`{name}` is good no more")
             return 0
         text = rotate_token(connection, name) if is_rotated else add_token(connection, name)
-    print_text(new_token_json(text, name) if form == "json" else new_token_text(text, name))
+    if form == "json":
+        print_text(dump({"token": text, "name": name}))
+    else:
+        print_text(f"{text}\n{name}: it is shown this once; whoever holds it sets it as MDMEM_HUB_TOKEN")
     return 0
 
 
-for _asking in (
-    hub_ask.search_command,
-    hub_ask.retrieve_command,
-    hub_ask.list_command,
-    hub_ask.show_command,
-    hub_ask.why_command,
-    hub_ask.owners_command,
-):
-    hub_command.add_command(_asking)
+def _former(name: str) -> None:
+    """Add the old name of a command: it runs `mdmem NAME --repository`, or says what to type over all repositories."""
+
+    @hub_command.command(name, hidden=True, context_settings={"ignore_unknown_options": True})
+    @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+    @click.option("--repository", "repositories", multiple=True)
+    @dsn_option
+    @global_options
+    @click.pass_context
+    def former_command(
+        ctx: click.Context, given: Globals, arguments: tuple[str, ...], repositories: tuple[str, ...], dsn: str | None
+    ) -> int:
+        if len(repositories) != 1:
+            asks = f"`mdmem hub search` finds the repository, and `mdmem {name} --repository NAME` asks it"
+            raise click.UsageError(f"`hub {name}` over several repositories is gone: {asks}")
+        say(f"mdmem: `hub {name}` is now `mdmem {name} --repository`; the old name ends with the next version")
+        return _run(ctx, given, [name, *arguments, "--repository", *repositories], dsn)
+
+
+for _name in _FORMER:
+    _former(_name)

@@ -121,13 +121,12 @@ def _provider(given: Globals) -> Provider:
 
 
 def _hub(provider: Provider, dsn: str | None) -> HubAnswers | None:
-    """Return what asks the hub, to which the first question connects."""
+    """Return the answers of a hub, None without one; each call opens a connection of its own."""
     if not dsn:
         return None
-    from mdmem.hub.repository_copy import ServedHub
     from mdmem.mcp.hub import HubAnswers
 
-    return HubAnswers(ServedHub(dsn, os.environ.get("MDMEM_HUB_TOKEN") or None), provider)
+    return HubAnswers(dsn, os.environ.get("MDMEM_HUB_TOKEN"), environment=os.environ, today=provider.today)
 
 
 def _collect_garbage() -> None:

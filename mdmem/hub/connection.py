@@ -1,13 +1,14 @@
-"""The connection to a hub's server, the sentences for its errors, and the tables' version."""
+"""Connect to the hub's server, explain its errors, and create or migrate its tables."""
 
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from time import monotonic
+from threading import Timer
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
@@ -15,231 +16,171 @@ from msgspec import Struct
 from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
-
-if TYPE_CHECKING:
     from psycopg import Connection, Cursor
 
     HubConnection = Connection[Any]
 
 SCHEMA = "mdmem_hub"
-_TOKEN = re.compile(r"[A-Za-z0-9_-]{1,200}\Z")
 CONNECT_SECONDS = 5
-"""So long is waited for a server that does not answer."""
-
-
-# So much longer than a statement may take, the server may say nothing: one that has stopped ends no statement.
-_GRACE = 0.5
 LOCK_SECONDS = 50
-"""So long is waited for another push of the same repository: less than any statement may take."""
+"""How long to wait for another push of the same repository: less than the time limit of a statement."""
 
-REBUILD = "`mdmem hub rebuild` makes the repository anew"
-FORBIDDEN = "the hub lets this role, or this token, do nothing of the kind; `mdmem hub grant` gives rights"
+REBUILD = "`mdmem hub rebuild` sends the repository again"
+FORBIDDEN = "the hub does not allow this for this role or token; `mdmem hub grant` gives rights"
 
 _Made = TypeVar("_Made")
-# Two transactions were in each other's way, and one was taken back.
-_CLASHES = ("40001", "40P01")
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{1,200}\Z")
+# Two transactions were in each other's way, and PostgreSQL rolled one back.
+_CONFLICTS = ("40001", "40P01")
 _TRIES = 4
+_FOLDER = Path(__file__).parent / "migrations"
+# A number that nothing else in the database locks, so that two `init` at once run one after the other.
+_INIT_LOCK = 0x6D646D656D
 
 
 class HubError(EnvironmentFaultError):
-    """The hub cannot be asked, or did not do what it was asked; nothing of it was done by half."""
+    """The hub did not answer, or refused. Nothing was done by half."""
 
 
 class HubRaceError(LostRaceError):
-    """Another process was in the way; nothing was done, and a later try may pass."""
+    """Another process was in the way. Nothing was done, and a later try may succeed."""
 
 
 @contextmanager
 def connected(
-    dsn: str, *, token: str | None = None, statement_seconds: int = 60, connect_seconds: int = CONNECT_SECONDS
+    dsn: str,
+    *,
+    token: str | None = None,
+    statement_seconds: int = 60,
+    connect_seconds: int = CONNECT_SECONDS,
+    total_seconds: float | None = None,
 ) -> Iterator[HubConnection]:
-    """Open a connection whose statements see the hub's tables; a token says who asks, where the role does not.
+    """Open a connection to the hub's tables, and close it after `total_seconds` whatever the server does.
 
-    The token goes with the first packet, so that no statement, and no log of statements, has it, and no pool of
-    connections hands it on to somebody else. Nothing is committed but by `transaction`. Raises HubError for
-    whatever the server or the way to it refuses.
+    The token is a start-up parameter, so that no log of statements contains it and no pool hands it on. Nothing is
+    committed outside `transaction`. Raises HubError for whatever the server or the network refuses.
     """
     psycopg = _psycopg()
     if token is not None and not _TOKEN.match(token):
-        raise HubError("what is given as the hub's token is none; `mdmem hub token NAME` prints one")
+        raise HubError("the hub's token is not a token; `mdmem hub token NAME` prints one")
     options = (
         f"-c search_path={SCHEMA},pg_catalog -c statement_timeout={statement_seconds}s -c lock_timeout={LOCK_SECONDS}s"
         " -c default_transaction_isolation=read\\ committed"
     )
-    with _told(psycopg):
-        opened = _patient(psycopg, statement_seconds + _GRACE).connect(
+    with _explained(psycopg):
+        opened = psycopg.connect(
             dsn,
             autocommit=True,
             connect_timeout=connect_seconds,
             application_name="mdmem",
             client_encoding="UTF8",
             options=options if token is None else f"{options} -c mdmem.token={token}",
-            # In seconds, and milliseconds: a way that was cut is noticed, instead of waited on for hours.
+            # Seconds and milliseconds: a broken network is noticed instead of waited for.
             keepalives_idle=20,
             tcp_user_timeout=30_000,
         )
+        limit = Timer(total_seconds or 0, _hang_up, [opened])
         try:
+            if total_seconds is not None:
+                limit.start()
             yield opened
         finally:
+            limit.cancel()
             opened.close()
 
 
-def _patient(psycopg: Any, seconds: float) -> Any:
-    """Return connections that wait for so long for a server that says nothing."""
+@contextmanager
+def open_hub(
+    dsn: str | None,
+    token: str | None,
+    *,
+    may_lack: bool = False,
+    statement_seconds: int = 60,
+    connect_seconds: int = CONNECT_SECONDS,
+    total_seconds: float | None = None,
+) -> Iterator[HubConnection]:
+    """Open a hub that is of this program's version and knows the token; `may_lack` opens a database without one.
 
-    class Patient(psycopg.Connection):  # type: ignore[misc]  # imported where a hub is asked, and nowhere else
-        def wait(self, waiting: Any, *rest: Any, **more: Any) -> Any:
-            try:
-                return super().wait(_heard(waiting, seconds), *rest, **more)
-            except TimeoutError as error:
-                self.pgconn.finish()
-                raise psycopg.OperationalError(f"it has said nothing for {seconds:g} s") from error
-
-    return Patient
-
-
-def _heard(waiting: Any, seconds: float) -> Any:
-    """Pass on what a wait asks and is told; raise TimeoutError where it is told of nothing for so long."""
-    since = monotonic()
-    try:
-        asked = next(waiting)
-        while True:
-            ready = yield asked
-            if ready:
-                since = monotonic()
-            elif monotonic() - since > seconds:
-                raise TimeoutError
-            asked = waiting.send(ready)
-    except StopIteration as done:
-        return done.value
+    The place never comes from a file of the repository: a clone must not decide where data is sent.
+    """
+    if not dsn:
+        raise UsageError("no hub is named: give --dsn, or set MDMEM_HUB_DSN, as `postgresql://HOST/DATABASE`")
+    with connected(
+        dsn,
+        token=token or None,
+        statement_seconds=statement_seconds,
+        connect_seconds=connect_seconds,
+        total_seconds=total_seconds,
+    ) as connection:
+        if not may_lack:
+            require(connection)
+            if token:
+                _require_known(connection)
+        yield connection
 
 
-def is_open(connection: HubConnection, asked: str = "SELECT true", *values: object) -> bool:
-    """Say whether the server still answers on a connection, and yes: it may have been started again since."""
-    try:
-        row = connection.execute(asked, values).fetchone()
-    except _psycopg().Error:
-        return False
-    return row is not None and bool(row[0])
+def _require_known(connection: HubConnection) -> None:
+    """Raise HubError for a token that the hub does not know, and for an owner's, which would narrow nothing."""
+    asked = "SELECT is_known_token(), is_owner() AND coalesce(current_setting('mdmem.token', true), '') <> ''"
+    is_known, is_useless = one_row(connection.execute(asked))
+    if is_useless:
+        raise HubError(
+            "this database role owns the hub and sees all of it, whatever token it shows:"
+            " unset MDMEM_HUB_TOKEN, or use another role"
+        )
+    if not is_known:
+        raise HubError("the hub does not know this token; its owner makes one with `mdmem hub token NAME`")
+
+
+def _hang_up(connection: HubConnection) -> None:
+    """End a connection from another thread. A server that has stopped never ends a statement by itself."""
+    with suppress(Exception):
+        own = socket.socket(fileno=connection.fileno())
+        own.shutdown(socket.SHUT_RDWR)
+        # The connection closes the descriptor itself.
+        own.detach()
 
 
 @contextmanager
 def transaction(connection: HubConnection, *, is_snapshot: bool = False) -> Iterator[Cursor[Any]]:
-    """Do what is within wholly or not at all; a snapshot reads one state of all tables, and writes none."""
+    """Do everything inside or nothing; a snapshot reads one state of all tables and writes nothing."""
     with connection.transaction(), connection.cursor() as cursor:
         if is_snapshot:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         yield cursor
 
 
-def in_turn(connection: HubConnection, do: Callable[[Cursor[Any]], _Made]) -> _Made:
-    """Do something in a transaction, and again where another transaction was in its way."""
+def retried(connection: HubConnection, do: Callable[[Cursor[Any]], _Made]) -> _Made:
+    """Run a function in a transaction, and again if another transaction was in its way."""
     psycopg = _psycopg()
     for left in reversed(range(_TRIES)):
         try:
             with transaction(connection) as cursor:
                 return do(cursor)
         except psycopg.OperationalError as error:
-            if not left or error.sqlstate not in _CLASHES:
+            if not left or error.sqlstate not in _CONFLICTS:
                 raise
     raise AssertionError
 
 
 def one_row(cursor: Any) -> tuple[Any, ...]:
-    """Return the row of a statement that has one; raises HubError where it is not to be seen."""
+    """Return the row of a statement that has one; raises HubError if the caller may not see it."""
     row: tuple[Any, ...] | None = cursor.fetchone()
     if row is None:
         raise HubError(FORBIDDEN)
     return row
 
 
-@contextmanager
-def _told(psycopg: Any) -> Iterator[None]:
-    """Say in a sentence what the server refuses, without the password that its own words may repeat."""
-    try:
-        yield
-    except UnicodeEncodeError as error:
-        raise UsageError("what is asked has half a character, which no text of a hub holds") from error
-    except psycopg.Error as error:
-        if isinstance(error, psycopg.DataError) and error.sqlstate is None:
-            # The library refuses it, before the server is asked.
-            raise UsageError(f"no hub holds what is asked: {error}") from error
-        raise _fault(psycopg, error) from error
+def init(connection: HubConnection) -> SchemaResult:
+    """Create the tables or migrate them to this program's version, all or nothing.
 
-
-def _fault(psycopg: Any, error: Any) -> HubError | HubRaceError:
-    state: str | None = error.sqlstate
-    if state in (*_CLASHES, "55P03"):
-        return HubRaceError("another process writes the same of the hub; nothing was changed, try again")
-    if state is None and isinstance(error, psycopg.ProgrammingError):
-        # It may repeat all that was given, the password, too.
-        return HubError(
-            "the DSN, of --dsn or MDMEM_HUB_DSN, cannot be read; write it as `postgresql://USER@HOST/DATABASE`"
-        )
-    said = _SENTENCES.get(state or "")
-    if said is not None:
-        return HubError(said)
-    words = "; ".join(filter(None, map(str.strip, str(error).splitlines()))) or type(error).__name__
-    if state is None and _CLOSED in words and not words.startswith("connection failed"):
-        return HubError(_SENTENCES["57P01"])
-    if isinstance(error, psycopg.OperationalError) and (state is None or state.startswith(("08", "57P"))):
-        return HubError(f"the hub does not answer: {words}")
-    return HubError(f"the hub refuses: {words}")
-
-
-# What the library says where the server's own last word is lost, as while more is being sent.
-_CLOSED = "server closed the connection"
-_GONE = "nothing is there by half, and what was done once is not done again: try again"
-_SENTENCES = {
-    "53100": f"the hub's server has no room left on its disk; {_GONE} when it has",
-    "53200": f"the hub's server has no memory left; {_GONE} later",
-    "57014": f"the hub's server took longer than it may; {_GONE}, or look at what else it does",
-    "57P01": f"the hub's server ended the connection; {_GONE}",
-    "25006": "the hub's server only answers questions, as a replica does; write to the one that it follows",
-    "42501": FORBIDDEN,
-    "23514": f"what the hub counted of a wing is wrong; {REBUILD}",
-}
-
-
-def _psycopg() -> Any:
-    """Import the library where a hub is asked, and nowhere else."""
-    try:
-        import psycopg
-    except ImportError as error:
-        raise HubError("a hub needs the extra `hub`: `pip install '.[hub]'` in a clone of mdmem") from error
-    # It prints the server's words as they are, of what came after the error that it raises.
-    psycopg.logger.setLevel("CRITICAL")
-    return psycopg
-
-
-_FOLDER = Path(__file__).parent / "migrations"
-# Any number that nothing else of the database takes: two inits at once go one after the other.
-_LOCK = 0x6D646D656D
-
-
-class SchemaResult(Struct, frozen=True):
-    """The version that the hub had, 0 where there was none, and the one it has now."""
-
-    before: int
-    after: int
-
-
-@cache
-def expected() -> int:
-    """Return the version that this program reads and writes."""
-    return max(number for number, _ in _migrations())
-
-
-def init(connection: Connection[Any]) -> SchemaResult:
-    """Make the tables, or bring them up to this program's version, wholly or not at all.
-
-    Raises HubError where they are newer, or somebody else's: what owns the schema could run in the caller's name.
+    Raises HubError if they are newer, or belong to another role, whose functions would run as the caller.
     """
     with transaction(connection) as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-        _refuse_encoding(cursor)
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_INIT_LOCK,))
+        (encoding,) = one_row(cursor.execute("SHOW server_encoding"))
+        if encoding != "UTF8":
+            raise HubError(f"this database keeps texts as {encoding}; make one for the hub with `ENCODING 'UTF8'`")
         _require_own(cursor)
         cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         cursor.execute(
@@ -248,7 +189,9 @@ def init(connection: Connection[Any]) -> SchemaResult:
         )
         before = _version(cursor)
         if before > expected():
-            raise HubError(_differs(before))
+            raise HubError(_other_version(before))
+        # A migration may rewrite a large table.
+        cursor.execute("SET LOCAL statement_timeout = 0")
         for number, statements in _migrations():
             if number > before:
                 cursor.execute(statements)
@@ -256,54 +199,111 @@ def init(connection: Connection[Any]) -> SchemaResult:
     return SchemaResult(before, expected())
 
 
-def require(connection: Connection[Any]) -> None:
-    """Raise HubError where there are no tables, or those of another version."""
-    found = connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.migration",)).fetchone()
-    if found is None or found[0] is None:
+class SchemaResult(Struct, frozen=True):
+    """The version of the tables before, 0 for none, and after."""
+
+    before: int
+    after: int
+
+
+@cache
+def expected() -> int:
+    """Return the version of the tables that this program reads and writes."""
+    return max(number for number, _ in _migrations())
+
+
+def require(connection: HubConnection) -> None:
+    """Raise HubError if there are no tables, or those of another version."""
+    (found,) = one_row(connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.migration",)))
+    if found is None:
         raise HubError("there is no hub in this database; `mdmem hub init --dsn …` makes one")
     version = _version(connection)
     if version != expected():
-        raise HubError(_differs(version))
-
-
-def is_current(connection: Connection[Any]) -> bool:
-    """Say whether a connection that was good is so still: the server, its tables, and the token that it was shown."""
-    asked = "SELECT max(number) = %s AND is_known_token() FROM migration"
-    return is_open(connection, asked, expected())
-
-
-_MAY_MAKE = "has_database_privilege(current_database(), 'CREATE'), current_database()"
+        raise HubError(_other_version(version))
 
 
 def _require_own(cursor: Any) -> None:
-    asked = "SELECT (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = %s), current_user, " + _MAY_MAKE
-    owner, caller, may_make, database = one_row(cursor.execute(asked, (SCHEMA,)))
-    if owner is None and not may_make:
+    asked = (
+        "SELECT (SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = %s), current_user,"
+        " has_database_privilege(current_database(), 'CREATE'), current_database()"
+    )
+    owner, caller, may_create, database = one_row(cursor.execute(asked, (SCHEMA,)))
+    if owner is None and not may_create:
         line = f'GRANT CREATE ON DATABASE "{database}" TO "{caller}"'
         raise HubError(f"this role may make no schema in this database; its owner types `{line}`")
     if owner not in (None, caller):
         raise HubError(f"the schema {SCHEMA} belongs to `{owner}`, and only that role makes its tables")
 
 
-def _refuse_encoding(cursor: Any) -> None:
-    (found,) = one_row(cursor.execute("SHOW server_encoding"))
-    if found != "UTF8":
-        raise HubError(f"this database keeps texts as {found}; make one for the hub with `ENCODING 'UTF8'`")
-
-
-def _differs(version: int) -> str:
+def _other_version(version: int) -> str:
+    said = f"the hub has version {version} of its tables, this mdmem"
     if version > expected():
-        return f"the hub has version {version} of its tables, this mdmem knows {expected()}; install a newer mdmem"
-    return (
-        f"the hub has version {version} of its tables, this mdmem needs {expected()}; `mdmem hub init` brings it there"
-    )
+        return f"{said} knows {expected()}; install a newer mdmem"
+    return f"{said} needs {expected()}; `mdmem hub init` migrates them"
 
 
 def _version(cursor: Any) -> int:
-    row = cursor.execute("SELECT coalesce(max(number), 0) FROM migration").fetchone()
-    return int(row[0])
+    (version,) = one_row(cursor.execute("SELECT coalesce(max(number), 0) FROM migration"))
+    return int(version)
 
 
 def _migrations() -> Iterator[tuple[int, str]]:
     for path in sorted(_FOLDER.glob("*.sql")):
         yield int(path.name.partition("_")[0]), path.read_text(encoding="utf-8")
+
+
+@contextmanager
+def _explained(psycopg: Any) -> Iterator[None]:
+    """Turn the server's errors into a sentence, without the password that its own words may repeat."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        raise UsageError("the question contains half a character, which PostgreSQL cannot store") from error
+    except psycopg.Error as error:
+        if isinstance(error, psycopg.DataError) and error.sqlstate is None:
+            # The library refuses it before the server is asked.
+            raise UsageError(f"the hub cannot store the question: {error}") from error
+        raise _error_of(psycopg, error) from error
+
+
+def _error_of(psycopg: Any, error: Any) -> HubError | HubRaceError:
+    state: str | None = error.sqlstate
+    if state in (*_CONFLICTS, "55P03"):
+        return HubRaceError("another process writes the same rows of the hub; nothing was changed, try again")
+    if state is None and isinstance(error, psycopg.ProgrammingError):
+        # Its words may repeat the whole DSN with the password.
+        return HubError(
+            "the DSN, of --dsn or MDMEM_HUB_DSN, cannot be read; write it as `postgresql://USER@HOST/DATABASE`"
+        )
+    if state in _SENTENCES:
+        return HubError(_SENTENCES[state])
+    words = "; ".join(filter(None, map(str.strip, str(error).splitlines()))) or type(error).__name__
+    # The library says this if the server's own last word is lost, as while more is being sent.
+    if state is None and "server closed the connection" in words and not words.startswith("connection failed"):
+        return HubError(_SENTENCES["57P01"])
+    if isinstance(error, psycopg.OperationalError) and (state is None or state.startswith(("08", "57P"))):
+        return HubError(f"the hub does not answer: {words}")
+    return HubError(f"the hub refuses: {words}")
+
+
+_AGAIN = "nothing was done by half, and what was done is not done twice: try again"
+_SENTENCES: dict[str | None, str] = {
+    "53100": f"the hub's server has no room left on its disk; {_AGAIN} when it has",
+    "53200": f"the hub's server has no memory left; {_AGAIN} later",
+    "57014": f"the hub's server took longer than it may; {_AGAIN}, or look at what else it does",
+    "57P01": f"the hub's server ended the connection, or did not answer in time; {_AGAIN}",
+    "25006": "the hub's server only answers questions, as a replica does; write to its primary",
+    "42501": FORBIDDEN,
+    "23514": f"a row of the hub would not be valid; {REBUILD}",
+}
+
+
+def _psycopg() -> Any:
+    """Import the library only when a hub is asked."""
+    try:
+        import psycopg
+    except ImportError as error:
+        raise HubError("a hub needs the extra `hub`: `pip install '.[hub]'` in a clone of mdmem") from error
+    # It would print the server's words unescaped.
+    psycopg.logger.setLevel("CRITICAL")
+    return psycopg

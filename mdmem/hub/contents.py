@@ -1,49 +1,84 @@
-"""What of a commit goes to the hub: the wings of its memory, those that it pins in other repositories, their files."""
+"""Read a commit as the hub stores it: wings, files with their columns, words and links, and the settings."""
 
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from hashlib import sha256
+from zlib import crc32
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.hub.names import remote_place, remote_url
-from mdmem.hub.rows import HubFile, Link, Terms, is_storable, terms_of
-from mdmem.markdown.front_matter import body_of
+from mdmem.hub.repositories import remote_place, remote_url
 from mdmem.markdown.links import body_links, may_have_links
 from mdmem.markdown.parse import parse_document, without_code
 from mdmem.model.access import EVERYTHING
-from mdmem.model.entry import Entry
-from mdmem.model.fields import LINK_FIELDS
+from mdmem.model.entry import Entry, Wing
+from mdmem.model.fields import LINK_FIELDS, Searched, searched_as
 from mdmem.model.globs import any_match
-from mdmem.store.catalog import Catalog, is_entry_place, part_of, settings_bytes
-from mdmem.store.catalog.addresses import MANIFEST, full_address, is_manifest, is_plain_address, with_full_links
+from mdmem.store.catalog import is_entry_place, settings_bytes
+from mdmem.store.catalog.addresses import (
+    MANIFEST,
+    full_address,
+    has_short_links,
+    is_manifest,
+    is_plain_address,
+    with_full_links,
+)
 from mdmem.store.catalog.links import reference_of
 from mdmem.store.catalog.load import settings_of
 from mdmem.store.catalog.redaction import known_addresses
-from mdmem.store.catalog.snapshot import LoadedFile, interpret, iter_documents, read_manifest, unreadable
+from mdmem.store.catalog.snapshot import interpret, iter_documents, read_manifest
 from mdmem.store.git.merge import is_shallow, root_commits
 from mdmem.store.git.status import list_revision
+from mdmem.store.index.analysis import VERSION, text_terms
 from mdmem.store.settings import WingSettings
-from mdmem.store.tree import SETTINGS_NAME, FileKind, GitTree, JoinedTree, MissingWing, TreeFile, Unreadable, has_file
-from mdmem.store.tree import missing_wings as missing_in
+from mdmem.store.tree import (
+    SETTINGS_NAME,
+    FileKind,
+    GitTree,
+    JoinedTree,
+    MissingWing,
+    TreeFile,
+    Unreadable,
+    has_file,
+    missing_wings,
+)
 from mdmem.store.workspace.location import Snapshot
-from mdmem.store.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace, document_of
 
-# So many files are read and analysed at once.
-_PORTION = 200
+FORMAT = f"words {VERSION}"
+"""How the words of a row were made; the next push renews those of another mdmem."""
+
+COLUMNS = (
+    *("path", "kind", "blob", "content", "type", "status", "title", "room", "label", "owner", "focus", "tags"),
+    *("has_short_links", "words"),
+)
+"""The columns of a file that `HubFile.columns` gives, in order. The database adds the mark of the wing to the words."""
+
+_BATCH = 200
+# A tsvector takes 1 MB, and a row of an index 2.7 KB.
+_MOST_WORDS = 1_000_000
+_LONGEST = 2_600
+# One entry of 64 is in the sample by which common words are counted.
+_SAMPLE, _ONE_OF = " sample", 64
+# A word of a title. The blank keeps marks apart from words.
+_TITLE = " ="
+_MARK = "\x1a"
+_UNSTORED = re.compile("[\ud800-\udfff]")
+_MARKED = re.compile(f"{_MARK}(?:{_MARK}|([0-9a-f]{{2}}))")
+
+Link = tuple[str, str]
+"""A field of the front matter, or `body`, and the address that it links."""
 
 
 class WingSource(Struct, frozen=True):
-    """Where a wing of another repository lives: the repository's place by name, the folder from its top, the commit.
-
-    The place is empty where it is a folder of this machine.
-    """
+    """The home of a pinned wing: its repository's place, empty for a folder of this machine, its folder and commit."""
 
     place: str
     path: str
@@ -51,7 +86,7 @@ class WingSource(Struct, frozen=True):
 
 
 class HubWing(Struct, frozen=True):
-    """A wing and its files by path from its folder; `source` is None for one of the memory's own."""
+    """A wing with its files by path in the wing's folder; `source` is None for one of the memory's own."""
 
     name: str
     files: Mapping[str, TreeFile]
@@ -59,22 +94,48 @@ class HubWing(Struct, frozen=True):
 
     @property
     def tree(self) -> str:
-        """Return a hash that nobody knows who does not have the files, and that no others have."""
+        """Return a hash that only somebody with the same files can know."""
         held = sorted((path, one.kind, one.digest or "") for path, one in self.files.items())
         return sha256(repr(held).encode("utf-8", "surrogateescape")).hexdigest()
 
 
+class HubFile(Struct, frozen=True):
+    """One file of a wing; `path` counts from the wing's folder. A file that is only listed has no content."""
+
+    path: str
+    kind: FileKind
+    blob: str | None
+    content: bytes | None = None
+    entry: Entry | None = None
+    words: str | None = None
+    links: frozenset[Link] = frozenset()
+    has_short_links: bool = False
+    wing: Wing | None = None
+
+    @property
+    def columns(self) -> tuple[object, ...]:
+        """Return the values of the file's row."""
+        entry, stated = self.entry, (None,) * 8
+        if entry is not None:
+            texts = (entry.title, entry.room, entry.label, entry.owner, entry.focus)
+            tags = list(map(plain_text, entry.tags))
+            plain = (None if text is None else plain_text(text) for text in texts)
+            stated = (entry.type.value, entry.status.value, *plain, tags)  # type: ignore[assignment]
+        path = stored_path(self.path)
+        return (path, self.kind.value, self.blob, self.content, *stated, self.has_short_links, self.words)
+
+
 class Contents:
-    """The memory at one commit, as the hub takes it: what is on disk, or anybody's own, has no part in it."""
+    """The memory at one commit. The working tree and anybody's own memory have no part in it."""
 
     def __init__(self, workspace: Workspace, commit: str) -> None:
-        """Take the root's workspace and the whole name of a commit; raises UsageError where that holds no memory."""
+        """Take the root's workspace and the full name of a commit; raises UsageError if it has no memory."""
         self.commit = commit
         location = workspace.location
-        # What is pushed is what the commit is to everybody.
+        # A commit means the same to everybody, whatever `git replace` says here.
         literal = replace(location, repository=replace(location.get_repository(), is_literal=True))
-        meant = replace(workspace.unlimited(), location=literal)
-        self.workspace = meant.at(Snapshot(revision=commit, is_resolved=True))
+        unlimited = replace(workspace.unlimited(), location=literal)
+        self.workspace = unlimited.at(Snapshot(revision=commit, is_resolved=True))
         self.tree = self.workspace.whole_tree
         if not has_file(self.tree, SETTINGS_NAME):
             where = workspace.location.under or "its top"
@@ -82,166 +143,141 @@ class Contents:
 
     @cached_property
     def remote(self) -> str | None:
-        """Return the URL of the repository's remote, None where it has none."""
+        """Return the URL of the repository's remote, None without one."""
         return remote_url(self.workspace.location.get_repository())
 
     @cached_property
     def roots(self) -> list[str] | None:
-        """Return the commits that the history begins with; None where it is cut off, for there it seems to begin."""
+        """Return the commits without a parent; None for a shallow clone, whose history seems to begin later."""
         git = self.workspace.location.get_repository()
         return None if is_shallow(git) else list(root_commits(git, self.commit))
 
     @property
     def settings(self) -> bytes:
-        """Return the settings' file."""
+        """Return the bytes of the settings."""
         content = settings_bytes(self.tree)
         return b"" if isinstance(content, Unreadable) else content
 
     @cached_property
     def tracked(self) -> tuple[str, ...]:
-        """Return files of the commit that tell which shared wings are about its code: the first that each meets."""
+        """Return files that show which shared wings apply to this code: the first match of each."""
         manifests = [file.path for file in self.tree.files() if is_manifest(file)]
         read = (read_manifest(one.path.partition("/")[0], one)[0] for one in iter_documents(self.tree, manifests))
         about = [wing.applies_to for wing in read if wing is not None and wing.is_shared and wing.applies_to]
         if not about:
             return ()
         files = [blob.path for blob in list_revision(self.workspace.location.get_repository(), self.commit, "")]
-        met = (any_match(globs, files) for globs in about)
-        # Of no file at all nothing could be told.
-        return tuple(dict.fromkeys([*files[:1], *(path for path in met if path is not None)]))
+        matches = (any_match(globs, files) for globs in about)
+        # Without any file nothing would be known about the code.
+        return tuple(dict.fromkeys([*files[:1], *(path for path in matches if path is not None)]))
 
     @property
     def missing(self) -> tuple[MissingWing, ...]:
-        """Return the wings of other repositories that are not at hand."""
-        return missing_in(self.tree)
+        """Return the wings of other repositories that are not fetched."""
+        return missing_wings(self.tree)
 
     @property
-    def missing_said(self) -> tuple[str, ...]:
-        """Return a sentence for each wing that is not at hand, with what fetches it."""
+    def missing_sentences(self) -> tuple[str, ...]:
+        """Return a sentence for each wing that is not fetched."""
         return tuple(f"{one.message}; {one.help}" for one in self.missing)
 
     @cached_property
     def wings(self) -> Mapping[str, HubWing]:
-        """Return the wings by name, their files with them; one whose path no index of a database takes is left out."""
+        """Return the wings by name; a file whose path is too long for an index is left out."""
         found: dict[str, dict[str, TreeFile]] = {}
         for file in self.tree.files():
             name, _, path = file.path.partition("/")
             if path and is_storable(path):
                 found.setdefault(name, {})[path] = file
-        sources = self._sources()
-        return {name: HubWing(name, files, sources.get(name)) for name, files in found.items() if _is_wing(name, files)}
+        return {
+            name: HubWing(name, files, self._sources.get(name))
+            for name, files in found.items()
+            if MANIFEST in files or any(is_entry_place(f"{name}/{path}") for path in files)
+        }
 
+    @cached_property
     def _sources(self) -> dict[str, WingSource]:
-        if not isinstance(self.tree, JoinedTree):
-            return {}
+        trees = self.tree.wings if isinstance(self.tree, JoinedTree) else {}
         return {
             name: WingSource(self._places[name], tree.under, tree.commit or "")
-            for name, tree in self.tree.wings.items()
+            for name, tree in trees.items()
             if isinstance(tree, GitTree)
         }
 
     @cached_property
     def _places(self) -> dict[str, str]:
-        """Where the repositories of pinned wings are, by the wings' names."""
-        return {name: remote_place(one.git) or "" for name, one in self._stated.items()}
+        """The places of the pinned wings' repositories, by the wings' names."""
+        return {name: remote_place(one.git) or "" for name, one in self._pinned.items()}
 
     @cached_property
-    def _stated(self) -> dict[str, WingSettings]:
+    def _pinned(self) -> dict[str, WingSettings]:
         return settings_of(self.tree, about=b"git").remote_wings
 
     def awaits(self, name: str, source: WingSource) -> bool:
-        """Say whether a wing is pinned as before, and only not at hand."""
+        """Say whether a wing is pinned as before and only not fetched."""
         is_missing = any(one.name == name for one in self.missing)
-        return is_missing and (self._places[name], self._stated[name].commit) == (source.place, source.commit)
+        return is_missing and (self._places[name], self._pinned[name].commit) == (source.place, source.commit)
 
-    def files(self, wing: HubWing, paths: Collection[str]) -> Iterator[HubFile]:
-        """Yield some files of a wing, read and analysed; raises EnvironmentFaultError for one that git cannot give."""
+    def batches(self, wing: HubWing, paths: Collection[str]) -> Iterator[list[HubFile]]:
+        """Yield some files of a wing, parsed and analysed; raises EnvironmentFaultError if git cannot give one."""
         asked = [wing.files[path] for path in sorted(paths)]
-        for start in range(0, len(asked), _PORTION):
-            yield from self._portion(wing, asked[start : start + _PORTION])
+        for start in range(0, len(asked), _BATCH):
+            batch = asked[start : start + _BATCH]
+            wanted = [one.path for one in batch if one.kind is FileKind.FILE and _has_content(one.path)]
+            contents = dict(self.tree.read(wanted))
+            yield [self._file(wing, file, contents.get(file.path)) for file in batch]
 
-    def _portion(self, wing: HubWing, files: list[TreeFile]) -> Iterator[HubFile]:
-        manifest = f"{wing.name}/{MANIFEST}"
-        plain = [one.path for one in files if one.kind is FileKind.FILE]
-        content = dict(self.tree.read([path for path in plain if path == manifest or is_entry_place(path)]))
-        for path, found in content.items():
-            if isinstance(found, Unreadable):
-                raise EnvironmentFaultError(f"{path} cannot be read: {found.reason}")
-        loaded = self._loaded({file.path: file for file in files if file.path in content and file.path != manifest})
-        passages = self._passages(loaded)
-        for file in files:
-            path, read = file.path.partition("/")[2], content.get(file.path)
-            if not isinstance(read, bytes):
-                meant = unreadable(file) if is_entry_place(file.path) else None
-                yield HubFile(path, file.kind, file.digest, loaded=meant)
-            elif file.path == manifest:
-                stated, faults = read_manifest(wing.name, parse_document(file.path, read))
-                yield HubFile(path, file.kind, file.digest, read, wing=stated, is_sound=not faults)
-            else:
-                meant = loaded[file.path]
-                links, is_short = self.links(wing, meant, read)
-                terms = passages.get(file.path.removesuffix(".md"), ())
-                yield HubFile(path, file.kind, file.digest, read, meant, None, terms, links, is_short)
-
-    def _loaded(self, files: Mapping[str, TreeFile]) -> dict[str, LoadedFile]:
-        """Return what files in entries' places mean; what a check parsed before is not parsed again."""
-        cache = self.workspace.entry_cache
-        known = {path: cache.loaded(path, file.digest) for path, file in files.items()}
-        found = {path: one for path, one in known.items() if one is not None}
-        unknown = [path for path in files if path not in found]
-        return found | {one.path: interpret(one) for one in iter_documents(self.tree, unknown)}
-
-    def _passages(self, loaded: Mapping[str, LoadedFile]) -> dict[str, tuple[Terms, ...]]:
-        """Return the terms of entries by address."""
-        entries = {one.entry.address: one.entry for one in loaded.values() if one.entry is not None}
-        part = self.workspace.with_catalog(replace(self._nothing, entries=entries))
-        return {one.key: terms_of(one) for one in part.texts(list(entries))}
-
-    @cached_property
-    def _nothing(self) -> Catalog:
-        return part_of(self.tree, {}, {})
-
-    def links(self, wing: HubWing, loaded: LoadedFile, content: bytes) -> tuple[frozenset[Link], bool]:
-        """Return what a file of a wing links, and whether that may depend on which other files are there."""
-        entry = loaded.entry
+    def _file(self, wing: HubWing, file: TreeFile, content: bytes | Unreadable | None) -> HubFile:
+        path = file.path.partition("/")[2]
+        if isinstance(content, Unreadable):
+            raise EnvironmentFaultError(f"{file.path} cannot be read: {content.reason}")
+        if content is None:
+            return HubFile(path, file.kind, file.digest)
+        document = parse_document(file.path, content)
+        if path == MANIFEST:
+            return HubFile(path, file.kind, file.digest, content, wing=read_manifest(wing.name, document)[0])
+        entry = interpret(document).entry
         if entry is None:
-            return frozenset(), False
-        addresses, body = self._addresses(wing), body_of(content)
+            return HubFile(path, file.kind, file.digest, content)
+        words = words_of(entry, document.body, is_sampled=crc32(f"{path} {file.digest}".encode(*_UTF8)) % _ONE_OF == 0)
+        links, is_short = self.links(wing, entry, document.body)
+        return HubFile(path, file.kind, file.digest, content, entry, words, links, is_short)
+
+    def links(self, wing: HubWing, entry: Entry, body: str) -> tuple[frozenset[Link], bool]:
+        """Return the links of an entry, and whether their meaning depends on which other files exist."""
+        addresses = self._addresses(wing)
         full = with_full_links(entry, addresses)
         found = {(name, target) for name in LINK_FIELDS for target in full.links(name)}
         found.update(("relations", one.to) for one in entry.relations)
-        in_body = list(links_in_body(entry, body, addresses))
+        in_body = list(_links_in_body(entry, body, addresses))
         found.update(("body", target) for target, _ in in_body)
-        is_short = loaded.has_short_links or any(short for _, short in in_body)
-        return frozenset(link for link in found if _may_be_address(link[1])), is_short
+        is_short = has_short_links(entry) or any(short for _, short in in_body)
+        return frozenset(one for one in found if one[1].count("/") == 2 and is_storable(one[1])), is_short
 
     def _addresses(self, wing: HubWing) -> Collection[str]:
         if wing.source is None:
-            return self._all_addresses
-        if wing.name not in self._pinned_addresses:
-            self._pinned_addresses[wing.name] = _addresses_of(wing.files.values())
-        return self._pinned_addresses[wing.name]
+            return self._own_addresses
+        return _addresses_of(wing.files.values())
 
     @cached_property
-    def _all_addresses(self) -> Collection[str]:
+    def _own_addresses(self) -> Collection[str]:
         missing = frozenset(one.name for one in self.missing)
         return known_addresses(_addresses_of(self.tree.files()), EVERYTHING, missing)
 
-    @cached_property
-    def _pinned_addresses(self) -> dict[str, frozenset[str]]:
-        return {}
+
+_UTF8 = ("utf-8", "surrogateescape")
 
 
-def _is_wing(name: str, files: Mapping[str, TreeFile]) -> bool:
-    return MANIFEST in files or any(is_entry_place(f"{name}/{path}") for path in files)
+def _has_content(path: str) -> bool:
+    return is_entry_place(path) or path.partition("/")[2] == MANIFEST
 
 
 def _addresses_of(files: Iterable[TreeFile]) -> frozenset[str]:
     return frozenset(file.path.removesuffix(".md") for file in files if is_entry_place(file.path))
 
 
-def links_in_body(entry: Entry, body: str, addresses: Collection[str]) -> Iterator[tuple[str, bool]]:
-    """Yield what the body of an entry links, and whether that may depend on which other files are there."""
+def _links_in_body(entry: Entry, body: str, addresses: Collection[str]) -> Iterator[tuple[str, bool]]:
+    """Yield the links of a body, each with whether its meaning depends on which other files exist."""
     if not may_have_links(body):
         return
     for link in body_links(without_code(body)):
@@ -254,14 +290,61 @@ def links_in_body(entry: Entry, body: str, addresses: Collection[str]) -> Iterat
             yield full or link.target, not is_plain_address(link.target)
 
 
-def _may_be_address(target: str) -> bool:
-    return target.count("/") == 2 and is_storable(target)
+def words_of(entry: Entry, body: str, *, is_sampled: bool = False) -> str:
+    """Return the text of a `tsvector` with the words of an entry; those of its title have a mark beside them.
+
+    PostgreSQL's own analysers split neither camelCase nor paths. Words beyond 1 MB are left out, the title's last.
+    """
+    document = document_of(entry, body, "")
+    title, tags = (
+        "\n".join(text for name in searched_as(kind) for text in document.fields.get(name, ()))
+        for kind in (Searched.TITLE, Searched.TAG)
+    )
+    in_title = sorted(text_terms(title))
+    found = [_SAMPLE] if is_sampled else []
+    size = 0
+    for term in (*in_title, *(f"{_TITLE}{term}" for term in in_title), *sorted(text_terms(f"{document.body}\n{tags}"))):
+        size += len(term.encode())
+        if size > _MOST_WORDS:
+            break
+        found.append(term)
+    return " ".join(map(lexeme, found))
+
+
+def lexeme(term: str) -> str:
+    """Return a term in the quotes of a `tsvector` or a `tsquery`."""
+    return "'" + plain_text(term).replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def plain_text(text: str) -> str:
+    """Return a text without zeros and half characters, which PostgreSQL cannot store."""
+    return _UNSTORED.sub("\ufffd", text.replace("\0", "\ufffd"))
+
+
+def stored_path(path: str) -> str:
+    """Return a path or an address as a column stores it; bytes that are not UTF-8 are escaped."""
+    if _MARK not in path and path.isprintable():
+        return path
+    escaped = path.replace(_MARK, _MARK * 2)
+    return _UNSTORED.sub(lambda found: f"{_MARK}{ord(found[0]) & 0xFF:02x}", escaped.replace("\0", "\ufffd"))
+
+
+def path_of(stored: str) -> str:
+    """Return the path or address from which `stored_path` made a text."""
+    if _MARK not in stored:
+        return stored
+    return _MARKED.sub(lambda found: chr(0xDC00 + int(found[1], 16)) if found[1] else _MARK, stored)
+
+
+def is_storable(path: str) -> bool:
+    """Say whether an index takes a path; no file system has a longer one in an entry's place."""
+    return len(stored_path(path).encode()) <= _LONGEST
 
 
 def narrow_settings(content: bytes) -> bytes:
-    """Return settings without what they say of single wings: nobody is told of one by its name, or where it lives.
+    """Return the settings without their wings, for callers who see only some of them.
 
-    Those that cannot be read are empty: what is wrong with them may name a wing, too.
+    Settings that cannot be parsed become empty, since the error may mention a wing.
     """
     try:
         stated = tomllib.loads(content.decode("utf-8-sig"))

@@ -1,7 +1,8 @@
-"""The repositories of a hub: which one is meant, and its row, locked until the end of a transaction."""
+"""Repositories of a hub: their names, which one a memory is, renaming and dropping them."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -9,15 +10,23 @@ from msgspec import Struct
 from mdmem import SETTINGS_NAME
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.hub.connection import FORBIDDEN, HubError, one_row, transaction
-from mdmem.hub.names import checked_name, own_names, remote_url
-from mdmem.hub.permissions import require_owner
-from mdmem.store.git import Repository, list_revision
+from mdmem.store.git import list_revision
 from mdmem.store.git.merge import is_ancestor
+from mdmem.store.git.process import Repository, setting
+from mdmem.store.settings.parse import is_path
 from mdmem.store.workspace.location import Location
 
 if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection
     from mdmem.hub.contents import Contents
+
+_NAME = re.compile(r"[\w.@+~-]+(?:/[\w.@+~-]+)*(?::[\w.@+~-]+(?:/[\w.@+~-]+)*)?\Z")
+_PORT = re.compile(r":\d*\Z")
+_QUERY = re.compile(r"[?#].*\Z")
+# `ext::` and the like: the rest is a command line.
+_HELPER = re.compile(r"[A-Za-z0-9+.-]+::")
+_FILE = re.compile(r"(?i:file)://")
+_LONGEST = 200
 
 
 class HubRepository(Struct, frozen=True):
@@ -32,12 +41,66 @@ class HubRepository(Struct, frozen=True):
     url: str | None
 
 
-_COLUMNS = "id, name, root, commit, serial, format, url"
+_COLUMNS = ", ".join(HubRepository.__struct_fields__)
+
+
+def checked_name(name: str) -> str:
+    """Return a name that a repository may have; raises UsageError for any other."""
+    if len(name) > _LONGEST or not _NAME.match(name):
+        raise UsageError(f"`{name}` is no name for a repository; give one without blanks, as `owner/name`")
+    return name
+
+
+def place_name(url: str) -> str:
+    """Return `host/owner/name` of a URL, the same for every protocol and user."""
+    if is_path(url):
+        return url
+    if "://" in url:
+        scheme, _, rest = url.partition("://")
+        # A query may contain a password.
+        authority, _, path = _QUERY.sub("", rest).partition("/")
+        host = authority.rpartition("@")[2]
+        # The port of ssh is a way in, not a part of the place.
+        host = _PORT.sub("", host) if scheme.lower() == "ssh" else host
+    else:
+        host, _, path = url.partition(":")
+        host = host.rpartition("@")[2]
+    return f"{host.lower()}/{path.strip('/').removesuffix('.git')}"
+
+
+def remote_url(repository: Repository) -> str | None:
+    """Return the URL of the remote `origin` as git has it, None without one."""
+    return setting(repository, "remote.origin.url")
+
+
+def remote_place(remote: str | None) -> str | None:
+    """Return the place of a remote; None without one, and for a folder of this machine, which is private."""
+    if remote is None or is_path(remote) or _FILE.match(remote) or _HELPER.match(remote):
+        return None
+    return place_name(remote)
+
+
+def own_names(location: Location, remote: str | None) -> tuple[str, str]:
+    """Return the default names of a memory: `owner/name` of its remote, else its folder's name.
+
+    The second name is for a repository whose other memory has the first already.
+    """
+    if remote is not None:
+        parts = [part for part in place_name(remote).removesuffix(".git").split("/") if part]
+        name = "/".join(parts[-1:] if is_path(remote) else parts[1:][-2:] or parts[-1:])
+    else:
+        name = location.get_repository().top.name.removesuffix(".git")
+    return checked_name(name), f"{name}:{location.under or '.'}"
+
+
+def require_owner(cursor: Any, does: str) -> None:
+    """Raise UsageError for anybody but the hub's owner, whose rights cannot be granted."""
+    if not one_row(cursor.execute("SELECT is_owner()"))[0]:
+        raise UsageError(f"only the hub's owner, or a member of that role, {does}; connect as one")
 
 
 def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRepository | None:
-    """Return the repository that has a name, or had it before; None where there is none that is seen."""
-    # A name that a repository has goes before one that another had.
+    """Return the visible repository of a name, or of a former name; a current name wins."""
     asked = (
         f"SELECT {_COLUMNS} FROM repository WHERE name = %(name)s OR id = (SELECT repository_id FROM former_name"
         " WHERE name = %(name)s) ORDER BY name <> %(name)s LIMIT 1"
@@ -45,25 +108,31 @@ def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRe
     row = cursor.execute(asked, {"name": name}).fetchone()
     if row is None or not is_locked:
         return HubRepository(*row) if row is not None else None
-    # Whoever held it may have pushed, renamed or dropped it meanwhile.
-    cursor.execute(f"SELECT {_COLUMNS} FROM repository WHERE id = %s FOR UPDATE", (row[0],))
-    locked = cursor.fetchone()
+    # Another process may have pushed, renamed or dropped it before the lock was free.
+    locked = cursor.execute(f"SELECT {_COLUMNS} FROM repository WHERE id = %s FOR UPDATE", (row[0],)).fetchone()
     if locked is not None:
         return HubRepository(*locked)
-    cursor.execute("SELECT FROM pushable_repository() AS id WHERE id = %s", (row[0],))
-    if not cursor.rowcount:
+    if not cursor.execute("SELECT FROM pushable_repository() AS id WHERE id = %s", (row[0],)).rowcount:
         raise _not_to_push(name)
     return find_repository(cursor, name, is_locked=True)
 
 
+def get_pushed(cursor: Any, name: str) -> HubRepository:
+    """Return the repository of a name; raises NotFoundError if nothing was pushed, or the caller may not see it."""
+    found = find_repository(cursor, name)
+    if found is None or found.commit is None:
+        raise NotFoundError(f"the hub has no repository `{name}`; `mdmem hub status` lists those that you may read")
+    return found
+
+
 def _not_to_push(name: str) -> UsageError:
-    """Return what is said of a repository that is seen and one that is not there alike."""
+    """Return the same sentence for a repository that may not be pushed and for one that does not exist."""
     line = f"mdmem hub grant NAME {name} --push"
     return UsageError(f"there is no repository `{name}` in the hub that you may push; the hub's owner types `{line}`")
 
 
 def own_repository(cursor: Any, location: Location, *, given: str | None = None) -> HubRepository:
-    """Return what the hub has of a memory, under the name that is given or its own; raises NotFoundError."""
+    """Return the repository of a memory, by the given name or its own; raises NotFoundError."""
     names = [given] if given is not None else own_names(location, remote_url(location.get_repository()))
     found = [one for name in names if (one := find_repository(cursor, name)) is not None and one.commit is not None]
     if not found:
@@ -72,15 +141,15 @@ def own_repository(cursor: Any, location: Location, *, given: str | None = None)
 
 
 def take_repository(cursor: Any, contents: Contents, *, given: str | None, is_new: bool) -> HubRepository:
-    """Return the repository that a commit of a memory is pushed to, locked, made where it is new.
+    """Return the repository that a commit is pushed to, locked, and added if it is new.
 
-    `given` is the name that somebody asks for, `is_new` says that it is no other name of one that is there. Raises
-    UsageError where the name is another memory's, or the history has another name.
+    `is_new` says that it is not another name of a repository that exists. Raises UsageError if the name belongs to
+    another memory, or the history to another name.
     """
     location, commit = contents.workspace.location, contents.commit
     name = checked_name(given) if given is not None else own_names(location, contents.remote)[0]
     found = find_repository(cursor, name, is_locked=True)
-    if found is not None and _is_beside(location, commit, found):
+    if found is not None and _is_another_memory(location, commit, found):
         if given is not None:
             where = found.root or "its top"
             raise UsageError(f"`{name}` is the memory at {where} of this repository; name this one with --repository")
@@ -89,59 +158,49 @@ def take_repository(cursor: Any, contents: Contents, *, given: str | None, is_ne
     if found is not None:
         return found
     if not is_new:
-        _refuse_known(cursor, contents, name)
+        _refuse_known_history(cursor, contents, name)
     if not one_row(cursor.execute("SELECT is_owner()"))[0]:
         raise _not_to_push(name)
-    cursor.execute("INSERT INTO repository (name, root) VALUES (%s, %s) ON CONFLICT DO NOTHING", (name, location.under))
-    is_made = cursor.rowcount == 1
-    made = find_repository(cursor, name, is_locked=True)
-    if made is None:
+    made = "INSERT INTO repository (name, root) VALUES (%s, %s) ON CONFLICT DO NOTHING"
+    is_made = cursor.execute(made, (name, location.under)).rowcount == 1
+    found = find_repository(cursor, name, is_locked=True)
+    if found is None:
         raise HubError(FORBIDDEN)
-    # Else somebody made one of that name at this moment, and it may be another memory.
-    return made if is_made else take_repository(cursor, contents, given=given, is_new=is_new)
+    # If another process added the name at this moment, it may be another memory.
+    return found if is_made else take_repository(cursor, contents, given=given, is_new=is_new)
 
 
-def _is_beside(location: Location, commit: str, found: HubRepository) -> bool:
-    """Say whether what the hub has is another memory of the same repository, and not this one before it moved."""
+def _is_another_memory(location: Location, commit: str, found: HubRepository) -> bool:
+    """Say whether the hub's memory is another one of the same repository, and not this one before it moved."""
     if found.commit is None or found.root == location.under:
         return False
     settings = f"{found.root}/{SETTINGS_NAME}" if found.root else SETTINGS_NAME
     return bool(list_revision(location.get_repository(), commit, settings))
 
 
-def _refuse_known(cursor: Any, contents: Contents, name: str) -> None:
-    """Raise UsageError where the hub has the history of a commit under another name."""
+def _refuse_known_history(cursor: Any, contents: Contents, name: str) -> None:
+    """Raise UsageError if the hub has the history of a commit under another name."""
     location, commit = contents.workspace.location, contents.commit
     git = location.get_repository()
-    asked = f"SELECT {_COLUMNS} FROM repository WHERE roots && %s AND root = %s AND name <> %s ORDER BY name"
-    cursor.execute(asked, (contents.roots or [], location.under, name))
-    for row in cursor.fetchall():
-        other = HubRepository(*row)
-        if other.commit is not None and _is_one_line(git, other.commit, commit):
-            rename = f"`mdmem hub rename {other.name} {name}` if it is called so now"
-            raise UsageError(f"the hub has this history as `{other.name}`: {rename}, `--new` if it is another, a fork")
+    asked = (
+        "SELECT name, commit FROM repository WHERE roots && %s AND root = %s AND name <> %s AND commit IS NOT NULL"
+        " ORDER BY name"
+    )
+    for other, pushed in cursor.execute(asked, (contents.roots or [], location.under, name)).fetchall():
+        if is_ancestor(git, pushed, commit) or is_ancestor(git, commit, pushed):
+            rename = f"`mdmem hub rename {other} {name}` if it is called so now"
+            raise UsageError(f"the hub has this history as `{other}`: {rename}, `--new` if it is another, a fork")
 
 
-def _is_one_line(git: Repository, one: str, other: str) -> bool:
-    return is_ancestor(git, one, other) or is_ancestor(git, other, one)
+def rename(connection: HubConnection, old: str, new: str) -> str:
+    """Rename a repository and return its name before; the old name keeps working.
 
-
-class RenameResult(Struct, frozen=True):
-    """The names that a repository had and has; a push under either goes to it."""
-
-    before: str
-    name: str
-
-
-def rename(connection: HubConnection, old: str, new: str) -> RenameResult:
-    """Give a repository another name; the old one goes on working.
-
-    Raises NotFoundError where none has the old name, and UsageError where another has the new one, or had it before.
+    Raises NotFoundError for an unknown name, and UsageError if another repository has or had the new one.
     """
     checked_name(new)
     with transaction(connection) as cursor:
         require_owner(cursor, "renames a repository")
-        held = _get(cursor, old)
+        held = _get_locked(cursor, old)
         taken = find_repository(cursor, new)
         if taken is not None and taken.id != held.id:
             whose = f"is `{taken.name}` now" if taken.name != new else "is another repository"
@@ -150,19 +209,19 @@ def rename(connection: HubConnection, old: str, new: str) -> RenameResult:
             cursor.execute("DELETE FROM former_name WHERE name = %s", (new,))
             cursor.execute("INSERT INTO former_name (name, repository_id) VALUES (%s, %s)", (held.name, held.id))
             cursor.execute("UPDATE repository SET name = %s WHERE id = %s", (new, held.id))
-    return RenameResult(held.name, new)
+    return held.name
 
 
 def forget(connection: HubConnection, name: str) -> HubRepository:
-    """Drop what the hub has of a repository, and return what that was; git has it still. Raises NotFoundError."""
+    """Drop a repository from the hub and return what it was; git still has it. Raises NotFoundError."""
     with transaction(connection) as cursor:
         require_owner(cursor, "drops a repository")
-        held = _get(cursor, name)
+        held = _get_locked(cursor, name)
         cursor.execute("DELETE FROM repository WHERE id = %s", (held.id,))
     return held
 
 
-def _get(cursor: Any, name: str) -> HubRepository:
+def _get_locked(cursor: Any, name: str) -> HubRepository:
     held = find_repository(cursor, name, is_locked=True)
     if held is None:
         raise NotFoundError(f"the hub has no repository `{name}`; `mdmem hub status` lists them")

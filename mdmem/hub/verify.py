@@ -1,22 +1,28 @@
-"""The state of a hub, and the comparison of a repository's rows with its clone."""
+"""List what the hub has, and compare a repository's rows with its commit."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from mdmem.errors import EnvironmentFaultError
 from mdmem.hub.connection import REBUILD, SCHEMA, expected, one_row, transaction
-from mdmem.hub.contents import Contents, HubWing, narrow_settings
-from mdmem.hub.names import remote_place
-from mdmem.hub.push import WingFigures
-from mdmem.hub.repositories import own_repository
-from mdmem.hub.rows import COLUMNS, FORMAT, HubFile, columns_of, path_of, plain_text, stored_path, words_of
+from mdmem.hub.contents import (
+    COLUMNS,
+    FORMAT,
+    Contents,
+    HubFile,
+    HubWing,
+    narrow_settings,
+    path_of,
+    plain_text,
+    stored_path,
+)
+from mdmem.hub.push import link_target
+from mdmem.hub.repositories import own_repository, remote_place
 from mdmem.model.entry import Wing
 from mdmem.model.finding import Finding, Place
 from mdmem.store.git.fetch import has_commit
@@ -28,10 +34,9 @@ if TYPE_CHECKING:
 
 
 class RepositoryState(Struct, frozen=True):
-    """One repository: where its memory is, the commit that the hub has, when it was pushed, and what there is of it.
+    """One repository of the hub. Its age counts by the server's clock; without a commit nothing was pushed yet.
 
-    `age_seconds` is by the server's clock; without a commit nothing was pushed yet. `is_ours` says that this mdmem
-    reads what was packed without parsing it anew.
+    `is_ours` says that its words were made as this mdmem makes them.
     """
 
     name: str
@@ -50,7 +55,7 @@ class RepositoryState(Struct, frozen=True):
 
 
 class HubReport(Struct, frozen=True):
-    """The repositories that are seen, by name, the version of the tables, and for their owner the bytes on disk."""
+    """The visible repositories by name, the version of the tables, and for the owner the bytes on disk."""
 
     version: int
     repositories: tuple[RepositoryState, ...]
@@ -58,26 +63,44 @@ class HubReport(Struct, frozen=True):
 
 
 def status(connection: HubConnection) -> HubReport:
-    """Return how the hub stands, as whoever asks may see it."""
+    """Return the state of the hub as the caller may see it."""
     with transaction(connection, is_snapshot=True) as cursor:
-        rows = cursor.execute(_REPOSITORIES, binary=True).fetchall()
-        (size,) = one_row(cursor.execute(_SIZE, (SCHEMA,)))
-    return HubReport(expected(), tuple(map(_state, rows)), int(size) if size is not None else None)
+        rows = cursor.execute(_REPOSITORIES, (FORMAT,), binary=True).fetchall()
+        # The size tells how much others have.
+        (size,) = one_row(
+            cursor.execute(
+                "SELECT CASE WHEN pg_has_role(nspowner, 'MEMBER') THEN (SELECT sum(pg_total_relation_size(one.oid))"
+                " FROM pg_class AS one WHERE relnamespace = pg_namespace.oid AND relkind = 'r') END"
+                " FROM pg_namespace WHERE nspname = %s",
+                (SCHEMA,),
+            )
+        )
+    return HubReport(expected(), tuple(map(_state, rows)), None if size is None else int(size))
 
 
-def _state(row: tuple[Any, ...]) -> RepositoryState:
-    name, root, url, commit, committed_at, pushed_at, age, serial, wings, entries, pins, former, format_ = row
-    # Clocks may be set back; what was pushed is never from the future.
-    seconds = max(0, int(age)) if age is not None else None
-    counts = serial, wings, int(entries), tuple(map(path_of, pins)), tuple(former)
+def _state(row: Sequence[Any]) -> RepositoryState:
+    name, root, url, commit, committed_at, pushed_at, age, pushes, wings, entries, pins, former, is_ours = row
     return RepositoryState(
-        name, path_of(root), url, commit, committed_at, pushed_at, seconds, *counts, is_ours=format_ == FORMAT
+        name=name,
+        root=path_of(root),
+        url=url,
+        commit=commit,
+        committed_at=committed_at,
+        pushed_at=pushed_at,
+        # A clock may be set back, but nothing was pushed in the future.
+        age_seconds=None if age is None else max(0, int(age)),
+        pushes=pushes,
+        wings=wings,
+        entries=int(entries),
+        pins=tuple(map(path_of, pins)),
+        former_names=tuple(former),
+        is_ours=is_ours,
     )
 
 
 _REPOSITORIES = """
 SELECT repository.name, root, url, commit, committed_at, pushed_at, extract(epoch FROM now() - pushed_at), serial,
-    coalesce(wings, 0), coalesce(entries, 0), coalesce(pins, '{}'), coalesce(former, '{}'), format
+    coalesce(wings, 0), coalesce(entries, 0), coalesce(pins, '{}'), coalesce(former, '{}'), format = %s
 FROM repository
 LEFT JOIN (SELECT repository_id, count(*), sum(documents) FROM wing GROUP BY 1) AS one (id, wings, entries) USING (id)
 LEFT JOIN (SELECT repository_id, array_agg(name ORDER BY name) FROM visible_pin() GROUP BY 1) AS two (id, pins)
@@ -85,22 +108,10 @@ LEFT JOIN (SELECT repository_id, array_agg(name ORDER BY name) FROM visible_pin(
 LEFT JOIN (SELECT repository_id, array_agg(name ORDER BY name) FROM former_name GROUP BY 1) AS three (id, former)
     USING (id)
 ORDER BY repository.name"""
-# How much others have is nobody's but the owner's to know.
-_SIZE = """
-SELECT CASE WHEN pg_has_role(nspowner, 'MEMBER') THEN (
-    SELECT sum(pg_total_relation_size(held.oid)) FROM pg_class AS held
-    WHERE relnamespace = pg_namespace.oid AND relkind = 'r'
-) END FROM pg_namespace WHERE nspname = %s"""
-
-
-_PORTION = 200
 
 
 class VerifyReport(Struct, frozen=True):
-    """What of a repository differs between the hub and the commit that it says it has; `checked` counts the files.
-
-    `missing` are the sentences about wings of other repositories that are not at hand, and so not compared.
-    """
+    """The differences between the hub's rows of a repository and its commit; `missing` wings were not compared."""
 
     repository: str
     commit: str
@@ -110,9 +121,9 @@ class VerifyReport(Struct, frozen=True):
 
 
 def verify(workspace: Workspace, connection: HubConnection, repository: str | None = None) -> VerifyReport:
-    """Compare every row of a repository, its figures and its pins with the commit that the hub says it has.
+    """Compare every row of a repository with the commit that the hub says it has.
 
-    Raises NotFoundError where the hub has nothing of it, and EnvironmentFaultError where the commit is not here.
+    Raises NotFoundError if the hub has nothing of it, and EnvironmentFaultError if the commit is not in this clone.
     """
     with transaction(connection, is_snapshot=True) as cursor:
         held = own_repository(cursor, workspace.location, given=repository)
@@ -122,111 +133,105 @@ def verify(workspace: Workspace, connection: HubConnection, repository: str | No
         contents = Contents(workspace, commit)
         comparison = _Comparison(cursor, held.id, contents)
         findings = sorted(comparison.findings(), key=lambda finding: finding.sort_key)
-    return VerifyReport(held.name, commit, comparison.checked, tuple(findings), contents.missing_said)
+    return VerifyReport(held.name, commit, comparison.checked, tuple(findings), contents.missing_sentences)
+
+
+_WING = "source, source_path, wing.commit, wing.format, documents, is_shared, owners"
 
 
 class _Comparison:
+    """Compares the rows of one repository, and counts the files."""
+
     def __init__(self, cursor: Any, repository: int, contents: Contents) -> None:
         self._cursor, self._repository, self._contents = cursor, repository, contents
         self.checked = 0
 
     def findings(self) -> Iterator[Finding]:
-        yield from self._stated()
-        wings = {path_of(name): (id_, rest) for name, id_, *rest in self._rows(_WINGS, self._repository)}
-        pins = {path_of(name): (id_, rest) for name, id_, *rest in self._rows(_PINS, self._repository)}
+        """Yield every difference."""
+        yield from self._settings()
+        own = f"SELECT name, id, {_WING} FROM wing WHERE repository_id = %s"
+        pinned = (
+            f"SELECT pin.name, id, {_WING} FROM visible_pin() AS pin JOIN wing ON id = wing_id"
+            " WHERE pin.repository_id = %s"
+        )
+        wings, pins = (
+            {path_of(name): row for name, *row in self._rows(asked, self._repository)} for asked in (own, pinned)
+        )
         for name, wing in self._contents.wings.items():
             source, had = wing.source, (wings if wing.source is None else pins).pop(name, None)
             stored = [stored_path(source.place), stored_path(source.path), source.commit] if source is not None else []
-            if had is None or (source is not None and had[1][:3] != stored):
-                yield _finding("wing-missing", name, "the hub has not this wing as it is pinned, or not at all")
-            elif had[1][3] != FORMAT:
-                yield _finding("other-format", name, "another mdmem packed it", "`mdmem hub push` writes it anew")
+            if had is None or (source is not None and had[1:4] != stored):
+                yield _finding("wing-missing", name, "the hub does not have this wing as it is pinned, or not at all")
+            elif had[4] != FORMAT:
+                yield _finding("other-format", name, "another mdmem sent it", "`mdmem hub push` sends it again")
             else:
-                yield from self._wing(wing, had[0], had[1][4:])
+                yield from self._wing(wing, had[0], had[5:])
         awaited = {one.name for one in self._contents.missing}
         for name in (wings.keys() | pins.keys()) - awaited:
             yield _finding("wing-left-over", name, "the commit has no such wing")
 
-    def _stated(self) -> Iterator[Finding]:
-        """Yield what the repository's own row says otherwise than the commit and the clone."""
-        asked = f"SELECT {', '.join(_STATED)}, reads_whole(id), settings_of(id) FROM repository WHERE id = %s"
-        ((*had, is_whole, settings),) = self._rows(asked, self._repository)
-        contents, place = self._contents, remote_place(self._contents.remote)
-        if is_whole and settings != contents.settings:
-            yield _finding("row-differs", SETTINGS_NAME, "the settings differ")
+    def _settings(self) -> Iterator[Finding]:
+        """Yield differences of the repository's own row."""
+        place = remote_place(self._contents.remote)
         wanted = {
-            "root": contents.workspace.location.under,
-            # A clone without a remote does not say where its repository is.
-            "url": place or had[_STATED.index("url")],
-            "tracked": list(map(plain_text, contents.tracked)),
-            "narrow_settings": narrow_settings(contents.settings),
+            "root": self._contents.workspace.location.under,
+            "url": place,
+            "tracked": list(map(plain_text, self._contents.tracked)),
+            "narrow_settings": narrow_settings(self._contents.settings),
         }
-        differing = [name for name, value in zip(_STATED, had, strict=True) if value != wanted[name]]
+        asked = f"SELECT {', '.join(wanted)}, reads_whole(id), settings_of(id) FROM repository WHERE id = %s"
+        ((*had, is_whole, settings),) = self._rows(asked, self._repository)
+        if is_whole and settings != self._contents.settings:
+            yield _finding("row-differs", SETTINGS_NAME, "the settings differ")
+        # A clone without a remote does not know the repository's place.
+        compared = ((name, value) for name, value in wanted.items() if name != "url" or place is not None)
+        stored = dict(zip(wanted, had, strict=True))
+        differing = [name for name, value in compared if stored[name] != value]
         if differing:
             yield _finding("row-differs", ".", f"the row of the repository differs in {', '.join(differing)}")
 
     def _wing(self, wing: HubWing, id_: int, had: Sequence[object]) -> Iterator[Finding]:
-        figures, stated = WingFigures(), Wing(name=wing.name)
+        entries, stated = 0, Wing(name=wing.name)
         paths = {path_of(path) for (path,) in self._rows("SELECT path FROM file WHERE wing_id = %s", id_)}
         for path in sorted(paths - wing.files.keys()):
             yield _finding("row-left-over", f"{wing.name}/{path}", "the commit has no such file")
-        for portion in _portions(self._contents.files(wing, wing.files.keys())):
-            self.checked += len(portion)
-            for file in portion:
-                figures.add_file(file)
-                stated = file.wing or stated
-            yield from self._files(wing.name, id_, portion)
-        lengths = figures.lengths if figures.documents else had[2]
-        wanted = [figures.documents, figures.passages, lengths, stated.is_shared, list(map(plain_text, stated.owners))]
+        for batch in self._contents.batches(wing, wing.files.keys()):
+            self.checked += len(batch)
+            entries += sum(file.entry is not None for file in batch)
+            stated = next((file.wing for file in batch if file.wing is not None), stated)
+            yield from self._files(wing.name, id_, batch)
+        wanted = [entries, stated.is_shared, list(map(plain_text, stated.owners))]
         if list(had) != wanted:
             yield _finding("figures-differ", wing.name, f"the wing's row says {had}, its files {wanted}")
 
     def _files(self, name: str, id_: int, files: Sequence[HubFile]) -> Iterator[Finding]:
+        asked = (
+            "SELECT path, words IS NOT DISTINCT FROM wanted::tsvector || array_to_tsvector(ARRAY[' w' || wing_id]),"
+            " (SELECT array_agg(ARRAY[field, target]) FROM link"
+            "  WHERE link.wing_id = file.wing_id AND file_id = file.id),"
+            f" {', '.join(COLUMNS[1:-1])}"
+            " FROM unnest(%s::text[], %s::text[]) AS one (named, wanted) JOIN file ON path = named AND wing_id = %s"
+        )
         paths = [stored_path(file.path) for file in files]
-        words = [words_of(file, id_) for file in files]
-        held = {path: rest for path, *rest in self._rows(_FILES, paths, words, id_)}
+        rows = self._rows(asked, paths, [file.words for file in files], id_)
+        stored = {path: rest for path, *rest in rows}
         for file, path in zip(files, paths, strict=True):
-            place = f"{name}/{file.path}"
-            if path not in held:
-                yield _finding("row-missing", place, "the hub has no row of this file")
+            if path not in stored:
+                yield _finding("row-missing", f"{name}/{file.path}", "the hub has no row of this file")
                 continue
-            has_words, links, *columns = held[path]
-            pairs = zip(COLUMNS, columns, columns_of(file), strict=True)
-            differing = [column for column, had, wanted in pairs if had != _as_read(column, wanted)]
-            linked = {(field, target) for field, target in links or ()}
-            wanted_links = {(field, plain_text(stored_path(target))) for field, target in file.links}
+            has_words, links, *columns = stored[path]
+            pairs = zip(COLUMNS[1:-1], columns, file.columns[1:-1], strict=True)
+            differing = [column for column, had, wanted in pairs if had != wanted]
             differing += [] if has_words else ["words"]
-            differing += [] if linked == wanted_links else ["links"]
+            linked = {(field, target) for field, target in links or ()}
+            differing += [] if linked == {(field, link_target(to)) for field, to in file.links} else ["links"]
             if differing:
-                yield _finding("row-differs", place, f"the row differs in {', '.join(differing)}")
+                yield _finding("row-differs", f"{name}/{file.path}", f"the row differs in {', '.join(differing)}")
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] = self._cursor.execute(query, values).fetchall()
         return found
 
 
-def _as_read(column: str, value: object) -> object:
-    """Return what reading a column gives where a value was written."""
-    return json.loads(value) if column == "terms" and isinstance(value, str) else value
-
-
 def _finding(code: str, path: str, message: str, help_: str = REBUILD) -> Finding:
     return Finding(code, message, Place(path), help_, None)
-
-
-def _portions(files: Iterable[HubFile]) -> Iterator[list[HubFile]]:
-    rest = iter(files)
-    while portion := list(islice(rest, _PORTION)):
-        yield portion
-
-
-_STATED = ("root", "url", "tracked", "narrow_settings")
-_WING = "source, source_path, wing.commit, wing.format, documents, passages, lengths, is_shared, owners"
-_WINGS = f"SELECT name, id, {_WING} FROM wing WHERE repository_id = %s"
-_PINS = f"SELECT pin.name, id, {_WING} FROM visible_pin() AS pin JOIN wing ON id = wing_id WHERE pin.repository_id = %s"
-_FILES = (
-    "SELECT path, words IS NOT DISTINCT FROM wanted::tsvector,"
-    " (SELECT array_agg(ARRAY[field, target]) FROM link WHERE link.wing_id = file.wing_id AND file_id = file.id),"
-    f" {', '.join(COLUMNS)}"
-    " FROM unnest(%s::text[], %s::text[]) AS one (named, wanted) JOIN file ON path = named AND wing_id = %s"
-)

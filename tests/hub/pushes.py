@@ -23,12 +23,11 @@ def pushed(dsn: str, root: Path, *, lock_seconds: float = LOCK_SECONDS, **asked:
 # What every push of the same commit must leave, however it came there; ids and times differ.
 _STATE = {
     "repository": "SELECT name, root, url, commit, format, settings FROM repository ORDER BY 1",
-    "wing": "SELECT name, source, source_path, commit, is_shared, owners, documents, passages, lengths FROM wing"
-    " ORDER BY 1, 2",
+    "wing": "SELECT name, source, source_path, commit, is_shared, owners, documents FROM wing ORDER BY 1, 2",
     "pin": "SELECT repository.name, pin.name, source FROM pin JOIN repository ON repository.id = repository_id"
     " JOIN wing ON wing.id = wing_id ORDER BY 1, 2",
     "file": "SELECT name, path, kind, blob, content, type, status, title, room, label, owner, focus, tags,"
-    " has_short_links, record, terms, file.lengths, replace(words::text, ' w' || wing.id, ' w') FROM file"
+    " has_short_links, replace(words::text, ' w' || wing.id, ' w') FROM file"
     " JOIN wing ON wing.id = wing_id ORDER BY 1, 2",
     "link": "SELECT path, field, target, link.wing_id = file.wing_id FROM link JOIN file ON file.id = file_id"
     " ORDER BY 1, 2, 3",

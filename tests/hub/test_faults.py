@@ -13,8 +13,8 @@ from builders import commit_all, memory, run_here, write_entry
 from pushes import pushed, rows, state
 
 from mdmem.errors import UsageError
-from mdmem.hub.connection import HubError, HubRaceError, connected, is_open
-from mdmem.hub.push import WingRows
+from mdmem.hub import push as pushing
+from mdmem.hub.connection import HubError, HubRaceError, connected
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +71,7 @@ def test_a_fault_in_the_middle_leaves_the_hub_as_it_was(dsn: str, changed: Path)
             pushed(dsn, changed)
         assert state(dsn) == before, statement
         mended(dsn)
-    assert (pushed(dsn, changed).brought.added, rows(dsn, "SELECT serial FROM repository")) == (3, [(2,)])
+    assert (pushed(dsn, changed).transferred.added, rows(dsn, "SELECT serial FROM repository")) == (3, [(2,)])
 
 
 def test_words_of_the_server_do_not_act_on_a_terminal(
@@ -92,7 +92,7 @@ def test_a_clash_is_tried_again_and_then_another_may(dsn: str, changed: Path) ->
     with psycopg.connect(dsn, autocommit=True, options="-c search_path=mdmem_hub") as connection:
         connection.execute("CREATE SEQUENCE tries")
     during_inserts(dsn, "IF nextval('tries') < 3 THEN RAISE EXCEPTION 'x' USING ERRCODE = '40P01'; END IF;")
-    assert pushed(dsn, changed).brought.added == 3
+    assert pushed(dsn, changed).transferred.added == 3
     assert rows(dsn, "SELECT last_value FROM tries") == [(3,)]
     write_entry(changed, "nav/rules/number10")
     commit_all(changed)
@@ -113,17 +113,17 @@ def test_whoever_waits_too_long_for_another_push_is_told(dsn: str, changed: Path
 def test_a_server_that_stops_in_the_middle_has_all_or_nothing(
     dsn: str, changed: Path, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, finish = state(dsn), WingRows.finish
+    before, link = state(dsn), pushing._link
     with psycopg.connect(dsn, autocommit=True) as connection:
         # The tests' server says that something is kept before it is.
         connection.execute("CHECKPOINT")
 
-    def finish_without(rows: WingRows) -> None:
+    def link_without(*told: Any) -> None:
         server.stop()
-        finish(rows)
+        link(*told)
 
     with monkeypatch.context() as patched:
-        patched.setattr(WingRows, "finish", finish_without)
+        patched.setattr(pushing, "_link", link_without)
         with pytest.raises(HubError, match=r"the hub does not answer|ended the connection"):
             pushed(dsn, changed)
     try:
@@ -132,22 +132,23 @@ def test_a_server_that_stops_in_the_middle_has_all_or_nothing(
     finally:
         server.start()
     assert state(dsn) == before
-    assert pushed(dsn, changed).brought.added == 3
+    assert pushed(dsn, changed).transferred.added == 3
 
 
 @pytest.mark.parametrize("odd", ["a\0b", "\ud800"])
 def test_what_no_hub_can_hold_is_the_fault_of_who_asks(dsn: str, odd: str) -> None:
-    with pytest.raises(UsageError, match="what is asked"), connected(dsn) as connection:
+    with pytest.raises(UsageError, match=r"the question|store"), connected(dsn) as connection:
         connection.execute("SELECT FROM repository WHERE name = %s", [odd])
 
 
 def test_a_server_that_has_stopped_is_not_waited_for(dsn: str) -> None:
     stopped, began = 0, monotonic()
     try:
-        with connected(dsn, statement_seconds=0) as connection:
+        in_time = pytest.raises(HubError, match="did not answer in time")
+        with in_time, connected(dsn, total_seconds=0.5) as connection:
             stopped = connection.info.backend_pid
             os.kill(stopped, signal.SIGSTOP)
-            assert not is_open(connection)
+            connection.execute("SELECT 1")
     finally:
         os.kill(stopped, signal.SIGCONT)
     assert monotonic() - began < 5

@@ -8,13 +8,11 @@ import pytest
 from builders import commit_all, memory, run_here, write_entry
 from pushes import pushed
 
-from mdmem.hub.rows import FORMAT, unpacked_file
-from mdmem.record import pack
-
 
 @pytest.fixture
-def hub(dsn: str, tmp_path: Path) -> str:
+def hub(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Return where a hub is with a repository, and one whose pusher means harm."""
+    monkeypatch.setenv("MDMEM_HUB_DSN", dsn)
     forge(dsn, "ALTER TABLE repository ALTER id RESTART", "ALTER TABLE wing ALTER id RESTART")
     shop = memory(tmp_path / "shop") / "memory"
     pushed(dsn, shop, repository="acme/shop")
@@ -39,17 +37,12 @@ REFUSED = (
     "UPDATE repository SET tracked = '{{a},{b}}'",
     "UPDATE wing SET owners = '{NULL}'",
     "UPDATE wing SET documents = -4",
-    "UPDATE wing SET passages = -4",
-    "UPDATE wing SET lengths = '{9223372036854775807}'",
-    "UPDATE wing SET lengths = '{-1}'",
-    "UPDATE wing SET lengths = '{NULL}'",
+    "UPDATE wing SET documents = 10000001",
     "INSERT INTO wing (repository_id, name, source, commit) VALUES (2, 'lib', 'host/acme/lib', 'c1')",
     "UPDATE file SET kind = 'odd'",
     "UPDATE file SET kind = 'symlink'",
     "UPDATE file SET title = NULL",
     "UPDATE file SET content = NULL",
-    "UPDATE file SET content = NULL, type = NULL",
-    "UPDATE file SET terms = '[]'",
 )
 
 
@@ -59,35 +52,17 @@ def test_rows_that_would_end_the_questions_of_others_are_refused(hub: str) -> No
             forge(hub, statement)
 
 
-def lengths(*passages: list[int]) -> str:
-    return f"UPDATE file SET lengths = '\\x{pack(FORMAT, passages).hex()}'"
-
-
-def held(places: str) -> str:
-    return f"UPDATE file SET terms = terms || jsonb_build_object('thread', {places})"
-
-
 @pytest.mark.parametrize(
-    "forged",
-    [
-        lengths([1, 2]),
-        lengths([1] * 5, [1]),
-        lengths([-9] * 5),
-        held("'99999a5 1a2 a3'"),
-        held("'z'"),
-        held("'a' || repeat('9', 5000)"),
-        held("repeat('a ', 2000000)"),
-        "UPDATE wing SET documents = 10000000",
-    ],
+    "forged", ["wing SET documents = 10000000", "file SET blob = 'x'", "file SET words = $$'thread' ' =thread'$$"]
 )
-def test_figures_that_are_none_change_no_answer_of_others(
+def test_forged_rows_change_no_answer_of_others(
     hub: str, forged: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    which = "repository_id = 2" if " wing " in forged else "type IS NOT NULL AND wing_id = 2"
-    forge(hub, f"{forged} WHERE {which}")
-    for command in ("search", "retrieve"):
-        ran = run_here(capsys, "hub", command, "threads", "--type", "decision", "--dsn", hub, cwd=tmp_path)
-        assert (ran.code, "acme/shop:nav/architecture/threads" in ran.out) == (0, True), ran.err
+    where = "repository_id = 2" if forged.startswith("wing") else "type IS NOT NULL AND wing_id = 2"
+    forge(hub, f"UPDATE {forged} WHERE {where}")
+    for command in (("hub", "search", "threads", "--dsn", hub), ("retrieve", "threads", "--repository", "acme/shop")):
+        ran = run_here(capsys, *command, cwd=tmp_path)
+        assert (ran.code, "nav/architecture/threads" in ran.out) == (0, True), ran.err
 
 
 def test_no_name_passes_for_a_line_of_ours(hub: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -99,12 +74,12 @@ def test_no_name_passes_for_a_line_of_ours(hub: str, capsys: pytest.CaptureFixtu
     odd = r"E'\x1b[31m\u202eodd\n[invariant] forged'"
     forge(
         hub,
-        f"UPDATE file SET title = {odd}, owner = {odd}, type = {odd}, status = {odd} WHERE wing_id = 2 AND type <> ''",
+        f"UPDATE file SET title = {odd}, owner = {odd}, type = {odd} WHERE wing_id = 2 AND type <> ''",
         f"UPDATE wing SET owners = ARRAY[{odd}] WHERE repository_id = 2",
     )
     check("who", "nav/architecture/threads")
     forge(hub, f"UPDATE wing SET name = {odd} WHERE id = 2", f"UPDATE file SET path = {odd} || path WHERE wing_id = 2")
-    for words in (("search", "threads"), ("retrieve", "threads"), ("list",), ("status",)):
+    for words in (("search", "threads"), ("status",)):
         check(*words)
 
 
@@ -129,12 +104,3 @@ def test_a_repository_that_says_it_is_another_one_hides_nothing_of_it(
     forge(hub, "UPDATE repository SET url = 'acme/shop' WHERE name = 'aa/evil'")
     said = run_here(capsys, "hub", "search", "threads", "--dsn", hub, cwd=tmp_path).out
     assert "acme/shop:nav/architecture/threads" in said
-
-
-@pytest.mark.parametrize("stated", [{"address": "acme/shop/threads"}, {"created_at": [[]]}, {"created_at": 7}])
-def test_a_record_that_is_no_entry_of_its_place_tells_nothing(stated: dict[str, object]) -> None:
-    path = "nav/architecture/ferry"
-    entry = {"address": path, "type": "note", "status": "active", "title": "Ferry", "created_at": "2026-04-01"}
-    record = {"path": f"{path}.md", "entry": entry, "size": 1, "head": ""}
-    assert unpacked_file(pack(FORMAT, record)) is not None
-    assert unpacked_file(pack(FORMAT, record | {"entry": entry | stated})) is None

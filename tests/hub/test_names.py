@@ -6,7 +6,7 @@ import pytest
 from builders import git, make_repository, make_root
 
 from mdmem.errors import UsageError
-from mdmem.hub.names import checked_name, own_names, place_name, remote_place, remote_url
+from mdmem.hub.repositories import checked_name, own_names, place_name, remote_place, remote_url
 from mdmem.store.workspace.location import located
 
 

@@ -2,21 +2,18 @@
 
 import json
 import shutil
-from datetime import date
 from pathlib import Path
 
 import pytest
-from builders import TODAY, run_here, write
+from builders import run_here, write
 from pushes import pushed, rows, state
 from sync.pair import Two, two_repositories
 
 from mdmem.ask.question import Question
 from mdmem.change.fetch_wings import fetch_wings
 from mdmem.hub import contents
-from mdmem.hub.across import AcrossRequest, list_across, search_across
-from mdmem.hub.connection import connected, transaction
-from mdmem.hub.reader import Reader
-from mdmem.hub.repository_copy import shown_label
+from mdmem.hub.connection import connected
+from mdmem.hub.search import search_hub
 from mdmem.store.workspace.scope import Filters
 
 
@@ -37,11 +34,7 @@ def test_where_a_wing_lies_on_a_machine_is_told_to_nobody(dsn: str, two: Two) ->
     pushed(dsn, two.root)
     commit = two.opened().settings.wings["ros2"].commit or ""
     assert rows(dsn, "SELECT source FROM wing WHERE source IS NOT NULL") == [("",)]
-    with connected(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
-        answer = list_across(Reader(cursor), AcrossRequest(Question()), today=date.fromisoformat(TODAY))
-    names = {one.repository for one in answer.origins.of.values()}
-    assert names == {"app", "ros2"}
-    assert f"ros2@{commit[:10]}:ros2/rules/old" in {shown_label(one.entry.address) for one in answer.result}
+    assert told(dsn, "choice") == {("An older choice", "app:ros2/rules/old", (("app", commit),))}
 
 
 def pins(dsn: str) -> list[tuple[object, ...]]:
@@ -52,19 +45,21 @@ def pins(dsn: str) -> list[tuple[object, ...]]:
     )
 
 
-def told(dsn: str, words: str) -> set[tuple[str, tuple[tuple[str, str], ...]]]:
-    """Return the titles of what is found of the shared wing, each with who pins it at which commit."""
-    with connected(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
-        request = AcrossRequest(Question(words=words, filters=Filters(wings=("ros2",))))
-        answer = search_across(Reader(cursor), request, today=date.fromisoformat(TODAY))
-    return {(hit.entry.title, answer.pins[hit.entry.address]) for hit in answer.result.hits}
+def told(dsn: str, words: str) -> set[tuple[str, str, tuple[tuple[str, str], ...]]]:
+    """Return what is found of the shared wing: title, place, and who pins it at which commit."""
+    with connected(dsn) as connection, connection.cursor() as cursor:
+        found = search_hub(cursor, Question(words=words, filters=Filters(wings=("ros2",)))).hits
+    return {
+        (one.title, f"{one.repository}:{one.address}", tuple((pin.repository, pin.commit) for pin in one.pins))
+        for one in (hit.entry for hit in found)
+    }
 
 
 @pytest.mark.usefixtures("_at_a_place")
 def test_a_wing_that_two_pin_is_kept_once(dsn: str, two: Two) -> None:
     other = Two(two.lib, Path(shutil.copytree(two.app, two.app.with_name("other"))))
     first = two.opened().settings.wings["ros2"].commit or ""
-    assert pushed(dsn, two.root).brought.pins == 1
+    assert pushed(dsn, two.root).transferred.pins == 1
     held = "SELECT file.id FROM file JOIN wing ON wing.id = wing_id WHERE source IS NOT NULL ORDER BY 1"
     ids = rows(dsn, held)
     pushed(dsn, other.root, repository="other", is_new=True)
@@ -74,13 +69,17 @@ def test_a_wing_that_two_pin_is_kept_once(dsn: str, two: Two) -> None:
     two.share("ros2/rules/old", body="A newer choice.\n", title="A newer choice")
     two.share("ros2/rules/new", see="[ros2/rules/callbacks]")
     fetch_wings(two.opened(), commit=True)
-    assert pushed(dsn, two.root).brought.pins == 1
+    assert pushed(dsn, two.root).transferred.pins == 1
     assert [documents for *_, documents in pins(dsn)] == [3, 2]
     second = two.opened().settings.wings["ros2"].commit or ""
-    # What both pins say alike is told once, and where they differ each is told with its own.
-    assert told(dsn, "callbacks") == {("Callbacks do not block", (("app", second), ("other", first)))}
-    choices = {("A newer choice", (("app", second),)), ("An older choice", (("other", first),))}
-    assert told(dsn, "choice") == choices
+    # An entry that is the same in both is found once, and one that differs twice.
+    assert {(title, pins) for title, _, pins in told(dsn, "callbacks")} == {
+        ("Callbacks do not block", (("app", second), ("other", first)))
+    }
+    assert told(dsn, "choice") == {
+        ("A newer choice", "app:ros2/rules/old", (("app", second),)),
+        ("An older choice", "other:ros2/rules/old", (("other", first),)),
+    }
     fetch_wings(other.opened(), commit=True)
     pushed(dsn, other.root, repository="other")
     assert rows(dsn, "SELECT documents FROM wing WHERE source IS NOT NULL") == [(3,)]
@@ -90,18 +89,14 @@ def test_a_wing_that_two_pin_is_kept_once(dsn: str, two: Two) -> None:
 
 
 @pytest.mark.usefixtures("_at_a_place")
-def test_a_wing_that_its_own_repository_pushed_too_is_listed_once(dsn: str, two: Two) -> None:
+def test_a_wing_that_its_own_repository_pushed_too_is_found_once(dsn: str, two: Two) -> None:
     pushed(dsn, two.root)
     pushed(dsn, two.lib / "memory", repository="acme/lib")
     with connected(dsn) as connection:
         # As of a remote that is no folder.
         connection.execute("UPDATE repository SET url = source FROM wing WHERE source IS NOT NULL AND root <> ''")
-        with connection.cursor() as cursor:
-            request = AcrossRequest(Question(filters=Filters(wings=("ros2",))))
-            listed = list_across(Reader(cursor), request, today=date(2026, 5, 1))
-    pins = {shown_label(one.entry.address): listed.pins[one.entry.address] for one in listed.result}
-    commit = two.opened().settings.wings["ros2"].commit
-    assert pins == {f"acme/lib:ros2/rules/{name}": (("app", commit),) for name in ("callbacks", "old")}
+    commit = two.opened().settings.wings["ros2"].commit or ""
+    assert told(dsn, "choice") == {("An older choice", "acme/lib:ros2/rules/old", (("app", commit),))}
 
 
 def test_a_wing_that_is_not_at_hand_stays_as_it_was_pinned(
@@ -117,9 +112,9 @@ def test_a_wing_that_is_not_at_hand_stays_as_it_was_pinned(
     # What is not compared goes before what differs.
     for found in ([], ["row-differs"]):
         verified = run_here(capsys, "hub", "verify", "--format", "json", cwd=two.root)
-        told = json.loads(verified.out)
-        codes = [one["code"] for one in told["findings"]]
-        assert (verified.code, told["missing"], codes) == (3, said["missing"], found)
+        report = json.loads(verified.out)
+        codes = [one["code"] for one in report["findings"]]
+        assert (verified.code, report["missing"], codes) == (3, said["missing"], found)
         assert found or state(dsn) == before
         with connected(dsn) as connection:
             connection.execute("UPDATE repository SET settings = 'x'")
@@ -132,7 +127,7 @@ def test_a_wing_packed_in_another_format_is_written_anew_with_all_the_rest(dsn: 
     rows_changed = rows(
         dsn,
         "WITH one AS (UPDATE repository SET format = 'older' RETURNING 1), two AS (UPDATE wing SET format = 'older'"
-        " RETURNING 1), three AS (UPDATE file SET record = NULL, terms = '{}', lengths = 'x' RETURNING 1)"
+        " RETURNING 1), three AS (UPDATE file SET words = '' RETURNING 1)"
         " SELECT count(*) FROM three",
     )
     again = pushed(dsn, two.root)
@@ -141,5 +136,5 @@ def test_a_wing_packed_in_another_format_is_written_anew_with_all_the_rest(dsn: 
     assert rows(dsn, "SELECT count(DISTINCT format) FROM wing") == [(1,)]
     # One that was not at hand then is written when it is, and whoever keeps a copy is told by the number.
     rows(dsn, "UPDATE wing SET format = 'older' WHERE source IS NOT NULL RETURNING 1")
-    assert (pushed(dsn, two.root).brought.pins, rows(dsn, "SELECT serial FROM repository")) == (1, [(3,)])
+    assert (pushed(dsn, two.root).transferred.pins, rows(dsn, "SELECT serial FROM repository")) == (1, [(3,)])
     assert state(dsn) == before

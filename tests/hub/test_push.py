@@ -1,12 +1,9 @@
 """What a push sends: the memory at a commit, whole the first time, and then what changed."""
 
 import shutil
-import subprocess
 from pathlib import Path
-from typing import Any
 
 import psycopg
-import pytest
 from builders import (
     commit_all,
     git,
@@ -19,12 +16,11 @@ from msgspec.structs import replace
 from pushes import pushed, rows, state
 
 from mdmem.hub.push import PushResult, Succession
-from mdmem.hub.rows import places_in, unpacked_file, unpacked_lengths, unpacked_wing
 from mdmem.store.workspace.own_memory import make_own_memory
 
 
 def counts(result: PushResult) -> tuple[int, int, int]:
-    return result.brought.added, result.brought.changed, result.brought.removed
+    return result.transferred.added, result.transferred.changed, result.transferred.removed
 
 
 def anew(dsn: str, root: Path) -> dict[str, list[tuple[object, ...]]]:
@@ -54,7 +50,7 @@ def test_a_first_push_sends_what_the_commit_holds_and_nothing_else(dsn: str, tmp
     write(open_root(root).state_folder, "pending/one.json", "hidden")
     result = pushed(dsn, root)
     assert (result.repository, result.commit, counts(result)) == ("shop", commit, (5, 0, 0))
-    assert rows(dsn, "SELECT documents, passages, owners, is_shared FROM wing") == [(3, 3, ["Ada"], False)]
+    assert rows(dsn, "SELECT documents, owners, is_shared FROM wing") == [(3, ["Ada"], False)]
     assert rows(dsn, "SELECT field, target FROM link ORDER BY 1, 2") == [
         ("body", "nav/architecture/gone"),
         ("body", "nav/rules/callbacks"),
@@ -72,21 +68,18 @@ def test_a_first_push_sends_what_the_commit_holds_and_nothing_else(dsn: str, tmp
     assert "hidden" not in str(everything)
 
 
-def test_rows_say_what_the_files_mean(dsn: str, tmp_path: Path) -> None:
+def test_words_are_found_as_our_analyser_splits_them(dsn: str, tmp_path: Path) -> None:
     root = memory(tmp_path / "shop") / "memory"
+    write_entry(root, "nav/rules/names", "Use the `MultiThreadedExecutor` in src/nav/main.cpp.\n")
+    commit_all(root)
     pushed(dsn, root)
-    catalog = open_root(root).catalog
-    packed = rows(dsn, "SELECT path, record, terms, lengths FROM file WHERE type IS NOT NULL")
-    assert {unpacked_file(record).entry for _, record, _, _ in packed} == set(catalog.entries.values())
-    (manifest,) = rows(dsn, "SELECT record FROM file WHERE path = 'README.md'")
-    assert unpacked_wing(manifest[0]) == catalog.wings["nav"]
-    terms = {path: (terms, unpacked_lengths(lengths)) for path, _, terms, lengths in packed}
-    passages, lengths = terms["architecture/threads.md"]
-    assert list(places_in(passages["use"], 1)) == [(0, "title", 1), (0, "text", 2)]
-    assert lengths == ((3, 9),)
-    assert rows(dsn, "SELECT path FROM file WHERE words @@ $$'thread':A & 'measur'$$::tsquery") == [
-        ("architecture/threads.md",)
-    ]
+
+    def found(query: str) -> list[str]:
+        return [path for (path,) in rows(dsn, f"SELECT path FROM file WHERE words @@ $${query}$$::tsquery")]
+
+    assert found("' =thread' & 'measur'") == ["architecture/threads.md"]
+    for word in ("multi", "multithreadedexecutor", "main", "src/nav/main.cpp"):
+        assert found(f"'{word}'") == ["rules/names.md"], word
 
 
 def changes(root: Path) -> None:
@@ -141,20 +134,3 @@ def test_a_commit_is_what_it_is_to_everybody(dsn: str, tmp_path: Path) -> None:
     pushed(dsn, root)
     ((content,),) = rows(dsn, "SELECT content FROM file WHERE path = 'rules/callbacks.md'")
     assert b"Another body." not in bytes(content)
-
-
-def test_a_push_of_a_change_starts_few_programs(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = memory(tmp_path / "shop") / "memory"
-    pushed(dsn, root)
-    write_entry(root, "nav/rules/fresh")
-    commit_all(root)
-    started = []
-    begin = subprocess.Popen.__init__
-
-    def counted(*told: Any, **more: Any) -> None:
-        started.append(told)
-        begin(*told, **more)
-
-    monkeypatch.setattr(subprocess.Popen, "__init__", counted)
-    assert counts(pushed(dsn, root)) == (1, 0, 0)
-    assert len(started) <= 7

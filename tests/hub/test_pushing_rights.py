@@ -12,7 +12,7 @@ from sync.pair import Two, two_repositories
 from mdmem.change.fetch_wings import fetch_wings
 from mdmem.errors import UsageError
 from mdmem.hub.connection import connected
-from mdmem.hub.permissions import add_token, grant
+from mdmem.hub.grants import add_token, grant
 from mdmem.hub.push import PushRequest, PushResult, push
 from mdmem.render.hub import kept_remarks
 
@@ -50,7 +50,7 @@ def test_a_token_pushes_what_its_owner_would(dsn: str, two: Two) -> None:
     write_entry(two.root, "nav/rules/fresh", see="[ros2/rules/new]")
     commit_all(two.app)
     result = pushed_by(tokens[0], dsn, two.root)
-    assert (result.brought.added, result.brought.pins) == (1, 1)
+    assert (result.transferred.added, result.transferred.pins) == (1, 1)
     after = in_order(dsn)
     # The same, made anew by the owner.
     with psycopg.connect(dsn) as raw:
@@ -86,13 +86,13 @@ def test_a_damaged_pinned_wing_is_written_anew_by_whom_it_is_for_alone(dsn: str,
     before = in_order(dsn)
     damage = "UPDATE file SET title = 'x' FROM wing WHERE wing.id = wing_id AND source IS NOT NULL RETURNING 1"
     rows(dsn, damage)
-    assert pushed_by(token, dsn, two.root, is_whole=True).brought.kept == ()
+    assert pushed_by(token, dsn, two.root, is_whole=True).transferred.kept == ()
     assert in_order(dsn) == before
     # And not where another repository reads it, whose it is as much.
     pushed(dsn, two.root, repository="other", is_new=True)
     rows(dsn, damage)
     result = pushed_by(token, dsn, two.root, is_whole=True)
-    assert "only the hub's owner writes it anew" in kept_remarks(result)[0]
+    assert "only the hub's owner sends it again" in kept_remarks(result)[0]
     assert rows(dsn, "SELECT count(*) FROM file WHERE title = 'x'") == [(3,)]
-    assert pushed(dsn, two.root, repository="other", is_whole=True).brought.kept == ()
+    assert pushed(dsn, two.root, repository="other", is_whole=True).transferred.kept == ()
     assert rows(dsn, "SELECT count(*) FROM file WHERE title = 'x'") == [(0,)]

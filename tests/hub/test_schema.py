@@ -10,7 +10,7 @@ import pytest
 from builders import run_here
 
 from mdmem.hub.connection import HubError, connected, expected, init, require
-from mdmem.hub.permissions import grant, grants
+from mdmem.hub.grants import grant, grants
 
 
 def test_made_again_they_stay(empty_dsn: str) -> None:
@@ -85,7 +85,7 @@ def test_they_are_made_by_a_role_that_may_make_a_schema_and_no_more(empty_dsn: s
 
 
 def test_what_cannot_be_a_token_is_not_sent() -> None:
-    with pytest.raises(HubError, match="is none"), connected("host=/nowhere", token="a -c role=postgres"):
+    with pytest.raises(HubError, match="is not a token"), connected("host=/nowhere", token="a -c role=postgres"):
         pass
 
 

@@ -117,7 +117,7 @@ def test_two_memories_of_a_repository_are_two(dsn: str, tmp_path: Path) -> None:
     git(folder, "mv", "memory", "docs")
     commit_all(folder)
     moved = pushed(dsn, folder / "docs")
-    assert (moved.repository, moved.brought.added, moved.brought.removed) == ("acme/shop", 0, 0)
+    assert (moved.repository, moved.transferred.added, moved.transferred.removed) == ("acme/shop", 0, 0)
 
 
 def test_twenty_at_once_leave_the_newest_once(dsn: str, tmp_path: Path) -> None:

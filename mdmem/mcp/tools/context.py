@@ -90,7 +90,6 @@ _CONTEXT = Tool(
     fall_back=_no_context,
     asks=("goal",),
     rootless=_context_elsewhere,
-    reads_own=True,
 )
 
 

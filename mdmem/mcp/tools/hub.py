@@ -1,11 +1,11 @@
-"""The tools that are listed with a hub: what a list and a question for owners are of, an agent says by `repository`."""
+"""The tools that are listed with a hub: the reading tools take a repository, and three tools more."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Unpack
+from typing import Annotated, Any, Unpack
 
+from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import Field
 
@@ -21,8 +21,12 @@ from mdmem.render.ink import Ink
 from mdmem.render.json import entries_json
 from mdmem.store.workspace.workspace import Workspace
 
-if TYPE_CHECKING:
-    from mdmem.hub.owners import WhoReport
+
+class OpenedHub(Struct, frozen=True):
+    """What the tools over all repositories take in place of a workspace: a cursor, and the names that narrow it."""
+
+    cursor: Any
+    repositories: tuple[str, ...] = ()
 
 
 def _list(
@@ -45,25 +49,56 @@ def _list(
 _LIST = Tool(
     name="list",
     title="List entries by filters",
-    about="Which entries are there, a line each by address: those in force, all or those that pass the filters.",
+    about="Which entries are there, a line each by address: the current ones, all or those that pass the filters.",
     call=_list,
     noise=frozenset(("body",)),
 )
 
 
-def _who(workspace: Workspace, *, query: Annotated[Text, Field(description="`wing/room/entry-id`, or words.")]) -> Told:
-    from mdmem.hub.owners import who_in
+def _hub_search(
+    hub: OpenedHub,
+    *,
+    query: Annotated[Text, Field(description="Plain words.")],
+    limit: Annotated[int, Field(ge=1, le=100, description="Hits at most."), AsNumber] = 10,
+    **filters: Unpack[Widened],
+) -> Told:
+    # PostgreSQL's library is loaded only with a hub.
+    from mdmem.hub.search import search_hub
+    from mdmem.render.hub import hub_search_json, hub_search_text, search_remarks
 
-    return told_of(who_in(workspace, query))
-
-
-def told_of(report: WhoReport) -> Told:
-    """Return owners and dependents in both forms."""
-    from mdmem.render.hub_answers import who_json, who_remarks, who_text
-
+    found = search_hub(hub.cursor, question_of(query, filters), repositories=hub.repositories, limit=limit)
+    status = "succeeded" if found.hits else "empty"
     return Told(
-        text=lambda: "\n\n".join([who_text(report, ink=Ink(), now=None), *who_remarks(report)]),
-        facts=lambda: dict(json.loads(who_json(report, now=None))),
+        text=lambda: "\n\n".join(filter(None, [hub_search_text(found, ink=Ink()), *search_remarks(found)])),
+        facts=lambda: {"retrieval_status": status, **hub_search_json(found)},
+    )
+
+
+_HUB_SEARCH = Tool(
+    name="hub_search",
+    title="Search the memories of all repositories",
+    about=(
+        "Find other repositories of the organisation that have a rule or a decision on a subject. "
+        "What is binding there, `retrieve` with that `repository` answers."
+    ),
+    call=_hub_search,
+    noise=frozenset(("score", "wing", "room")),
+    asks_hub=True,
+)
+
+
+def _who(
+    hub: OpenedHub,
+    *,
+    query: Annotated[Text, Field(description="`wing/room/entry-id`, or words.")],
+) -> Told:
+    from mdmem.hub.who import who
+    from mdmem.render.hub import who_json, who_remarks, who_text
+
+    report = who(hub.cursor, query, repositories=hub.repositories)
+    return Told(
+        text=lambda: "\n\n".join([who_text(report, ink=Ink()), *who_remarks(report)]),
+        facts=lambda: who_json(report),
     )
 
 
@@ -75,6 +110,7 @@ _WHO = Tool(
         "repositories pin it, in all repositories."
     ),
     call=_who,
+    asks_hub=True,
 )
 
 
@@ -84,11 +120,15 @@ def _with_hub(tool: Tool) -> Tool:
     return replace(tool, asks_hub=True)
 
 
-# What is checked was just written, and a text is outlined from the caller's own sources, too: no hub has these.
+# Checks are of what was just written, and a synthesis starts from the caller's own sources: no hub has these.
 _OF_ROOT = ("check", "synthesis_plan")
-OF_HUB: Mapping[str, Tool] = {
-    tool.name: _with_hub(tool) for tool in (*CORE, *LIFECYCLE, *CONTEXT, _LIST, _WHO) if tool.name not in _OF_ROOT
-}
-"""The tools that are listed with a hub, by name: in the place of those of the same name, and two beside them."""
+OVER_ALL = (_HUB_SEARCH.name, _WHO.name)
+"""The tools that ask all repositories at once: they take an `OpenedHub`."""
 
-BESIDE = (_LIST.name, _WHO.name)
+OF_HUB: Mapping[str, Tool] = {
+    **{tool.name: _with_hub(tool) for tool in (*CORE, *LIFECYCLE, *CONTEXT, _LIST) if tool.name not in _OF_ROOT},
+    **{tool.name: tool for tool in (_HUB_SEARCH, _WHO)},
+}
+"""The tools that are listed with a hub, by name."""
+
+BESIDE = (_LIST.name, *OVER_ALL)

@@ -36,7 +36,6 @@ _WHY = Tool(
     ),
     call=_why,
     # Of the commits.
-    reads_own=True,
 )
 
 

@@ -28,7 +28,7 @@ _REPOSITORY = Annotated[
     Name | None,
     Field(
         default=None,
-        description=f"Another repository of the organisation, by name, or `{EVERYWHERE}` for all. Default: this one.",
+        description="Another repository of the organisation, by name. Default: this one.",
     ),
 ]
 
@@ -63,7 +63,6 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
         is_first: Whether clients that load tools on demand should have it from the start.
         has_at: Whether it takes a commit or date.
         asks_hub: Whether it takes a repository.
-        reads_own: Whether the root's own files answer where no repository is named.
         asks: Arguments whose words are searched outside the memory where that could not be read in time.
     """
 
@@ -82,7 +81,6 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
     is_first: bool = False
     has_at: bool = False
     asks_hub: bool = False
-    reads_own: bool = False
     asks: tuple[str, ...] = ()
 
     @cached_property

@@ -17,11 +17,10 @@ from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
 from mdmem.ask.search import search, snippets
 from mdmem.change.why import why
-from mdmem.hub.connection import HubError, connected, transaction
-from mdmem.hub.permissions import grant
+from mdmem.hub.connection import connected, transaction
+from mdmem.hub.copy import copy_key, load_copy, open_copy
+from mdmem.hub.grants import grant
 from mdmem.hub.push import PushRequest, push
-from mdmem.hub.reader import Reader
-from mdmem.hub.repository_copy import copy_of, open_copy
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.model.entry import EntryType, Status
 from mdmem.render.json import entries_json, pack_json, search_json, why_json
@@ -150,10 +149,9 @@ def both(tmp_path: Path, dsn: str) -> Iterator[Both]:
                 owner.execute(f"CREATE ROLE {role} LOGIN")
                 grant(owner, role, [f"acme/app/{wing}" for wing in access.readable or ()])
                 connection = stack.enter_context(connected(dsn.replace("user=postgres", f"user={role}")))
-            cursor = stack.enter_context(transaction(connection, is_snapshot=True))
             seen = clone.at(Snapshot(revision=head(tmp_path / "app"))).with_index(index)
-            copy = open_copy(Reader(cursor), "acme/app", today=date.fromisoformat(TODAY))
-            return replace(seen, access=access), copy.workspace
+            copy = open_copy(connection, "acme/app", environment=caches(tmp_path), today=date.fromisoformat(TODAY))
+            return replace(seen, access=access), copy
 
         yield opened
         stack.pop_all().close()
@@ -198,21 +196,39 @@ def test_the_copy_answers_as_the_clone(both: Both, access: Access) -> None:
 
 
 def _from_hub(answer: Any) -> Any:
+    """Return an answer with the hub as its source, where no index was asked."""
     if isinstance(answer, dict):
-        return {name: "hub" if name == "source" else _from_hub(value) for name, value in answer.items()}
+        return {
+            name: "hub" if (name, value) == ("source", "scan") else _from_hub(value) for name, value in answer.items()
+        }
     return type(answer)(map(_from_hub, answer)) if isinstance(answer, (list, tuple)) else answer
 
 
-def test_a_question_reads_one_state_and_writes_none(dsn: str, tmp_path: Path) -> None:
+def caches(folder: Path) -> dict[str, str]:
+    return {"XDG_CACHE_HOME": str(folder / "cache"), "XDG_DATA_HOME": str(folder / "data")}
+
+
+def test_a_copy_is_of_one_state_and_the_next_one_of_the_push_since(dsn: str, tmp_path: Path) -> None:
     root = memory(tmp_path / "shop") / "memory"
     pushed(dsn, root)
-    refused = pytest.raises(HubError, match="only answers questions")
-    with refused, connected(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
-        found = Reader(cursor).get_repository("shop")
-        # What is pushed meanwhile is of another question.
-        write_entry(root, "nav/rules/callbacks", "Callbacks may block.\n")
+    today = date.fromisoformat(TODAY)
+
+    def opened() -> Workspace:
+        with connected(dsn) as connection:
+            return open_copy(connection, "shop", environment=caches(tmp_path), today=today)
+
+    assert [hit.entry.address for hit in search(opened(), Question(words="block")).hits] == ["nav/rules/callbacks"]
+    with connected(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
+        key = copy_key(cursor, "shop")
+        # A push meanwhile is for the next question.
+        write_entry(root, "nav/rules/callbacks", "Callbacks may wait.\n")
         commit_all(root)
-        assert pushed(dsn, root).before == found.commit
-        (shown,) = show(copy_of(Reader(cursor), found, today=date.fromisoformat(TODAY)).workspace, ["callbacks"])
-        assert "must not block" in shown.body
-        cursor.execute("DELETE FROM push")
+        pushed(dsn, root)
+        before = load_copy(cursor, key, environment=caches(tmp_path), today=today)
+    assert "must not block" in show(before, ["callbacks"])[0].body
+    after = opened()
+    assert "Callbacks may wait." in show(after, ["callbacks"])[0].body
+    # The index in the user's cache follows.
+    assert (search(after, Question(words="block")).hits, after.index.state(live=after.catalog.digests).stale) == ((), 0)
+    with connected(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
+        assert copy_key(cursor, "shop") != key

@@ -1,33 +1,31 @@
-"""Who sees and who pushes what of the hub: granted and revoked by its owner, held to by the database itself."""
+"""Who sees and who pushes what: granted and revoked by the hub's owner, enforced by the database."""
 
 from __future__ import annotations
 
 import difflib
 import re
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.hub.connection import HubError, transaction
-from mdmem.hub.names import checked_name
+from mdmem.hub.connection import one_row, transaction
+from mdmem.hub.repositories import checked_name, require_owner
 
 if TYPE_CHECKING:
-    from psycopg import Connection
+    from mdmem.hub.connection import HubConnection
 
-_BYTES = 32
+_TOKEN_BYTES = 32
 _NAME = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*\Z")
 _LONGEST = 64
+_DOES = "says who sees what"
 
 
 class Permission(Struct, frozen=True):
-    """A repository, or one wing of it, by its name there, that somebody sees; a whole one they may push, too.
-
-    None as the repository stands for every one, those to come as well.
-    """
+    """What somebody sees: a repository, a wing of it, or every repository (None). Only a repository may be pushed."""
 
     repository: str | None
     wing: str | None = None
@@ -35,74 +33,52 @@ class Permission(Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """Return what is granted, as it is typed."""
+        """Return the place as it is typed."""
         if self.repository is None:
             return "every repository"
         return self.repository if self.wing is None else f"{self.repository}/{self.wing}"
 
 
 class Grant(Struct, frozen=True):
-    """What the holder of a token, or a database role with its members, sees; `name` is None for whoever asks."""
+    """Everything that a token or a database role (with its members) sees; `name` is None for the caller."""
 
     name: str | None
     permissions: tuple[Permission, ...]
     is_role: bool = False
 
 
-def require_owner(cursor: Any, does: str) -> None:
-    """Raise UsageError for whoever is not the hub's owner: what no grant gives."""
-    if not _is_owner(cursor):
-        raise UsageError(f"only the hub's owner, or a member of that role, {does}; connect as one")
-
-
-def require_known(connection: Connection[Any]) -> None:
-    """Raise HubError for a token that the hub does not know, and for one that is shown in vain: by an owner."""
-    asked = "SELECT is_known_token(), is_owner() AND coalesce(current_setting('mdmem.token', true), '') <> ''"
-    is_known, is_vain = connection.execute(asked).fetchone() or (False, False)
-    if is_vain:
-        raise HubError(
-            "this database role owns the hub and sees all of it, whatever token it shows:"
-            " unset MDMEM_HUB_TOKEN, or use another role"
-        )
-    if not is_known:
-        raise HubError("the hub does not know this token; its owner makes one with `mdmem hub token NAME`")
-
-
 def grant(
-    connection: Connection[Any], name: str, places: Sequence[str], *, may_push: bool = False, sees_all: bool = False
+    connection: HubConnection, name: str, places: Sequence[str], *, may_push: bool = False, sees_all: bool = False
 ) -> Grant:
-    """Let the holder of a token, or a role, see repositories or wings, or all, and return what they see now.
+    """Let a token or a role see repositories, wings or everything, and return all that it sees now.
 
-    A repository that may be pushed need not be there yet. Raises NotFoundError for whoever or whatever is not known,
-    and UsageError for a wing that may be pushed: a push is about all of a repository.
+    A repository that may be pushed need not exist yet. Raises NotFoundError for an unknown name or place, and
+    UsageError for a wing that may be pushed, since a push is about a whole repository.
     """
     with transaction(connection) as cursor:
-        _require_owner(cursor)
-        principal = _principal(cursor, name) or _new_role(cursor, name)
+        require_owner(cursor, _DOES)
+        principal = _find_principal(cursor, name) or _add_role(cursor, name)
         if sees_all:
             cursor.execute("INSERT INTO permission (principal_id) VALUES (%s) ON CONFLICT DO NOTHING", (principal,))
         for place in places:
-            repository, wing = _found(cursor, place, may_push=may_push)
+            repository, wing = _find_place(cursor, place, may_push=may_push)
             if wing is None:
-                cursor.execute(_GRANT_WHOLE, (principal, repository, may_push))
+                cursor.execute(_GRANT_REPOSITORY, (principal, repository, may_push))
                 cursor.execute(f"{_REVOKE} AND wing IS NOT NULL", (principal, repository))
             else:
                 cursor.execute(_GRANT_WING, (principal, repository, wing, principal, repository))
         return _granted(cursor, principal)
 
 
-def revoke(connection: Connection[Any], name: str, places: Sequence[str], *, sees_all: bool = False) -> Grant:
-    """Take permissions back, and return what is left; it holds at once.
+def revoke(connection: HubConnection, name: str, places: Sequence[str], *, sees_all: bool = False) -> Grant:
+    """Take back permissions, at once, and return what is left.
 
-    That to see every repository is taken back where `sees_all` is said, and everything where nothing is.
-
-    Raises NotFoundError where there is nothing to take back.
+    `sees_all` takes back what `grant --all` gave; without it and without places everything is taken back. Raises
+    NotFoundError if there is nothing to take back.
     """
     with transaction(connection) as cursor:
-        _require_owner(cursor)
-        principal = _principal(cursor, name)
-        if principal is None:
-            raise NotFoundError(f"`{name}` sees nothing of this hub{_nearest(name, _names(cursor))}")
+        require_owner(cursor, _DOES)
+        principal = _get_principal(cursor, name)
         if sees_all or not places:
             which = " AND repository_id IS NULL" if sees_all else ""
             cursor.execute(f"DELETE FROM permission WHERE principal_id = %s{which}", (principal,))
@@ -116,15 +92,15 @@ def revoke(connection: Connection[Any], name: str, places: Sequence[str], *, see
         return left
 
 
-def add_token(connection: Connection[Any], name: str) -> str:
-    """Return the text of a new token, which is kept nowhere; raises UsageError for a name that is odd or taken."""
+def add_token(connection: HubConnection, name: str) -> str:
+    """Return the text of a new token, which is stored nowhere; raises UsageError for an odd or used name."""
     if len(name) > _LONGEST or not _NAME.match(name):
         raise UsageError(
             f"`{name}` cannot name a token; write lower-case letters, digits, `-`, `_` and `.`, at most {_LONGEST}"
         )
     with transaction(connection) as cursor:
-        _require_owner(cursor)
-        if _role(cursor, name) is not None:
+        require_owner(cursor, _DOES)
+        if _role_id(cursor, name) is not None:
             raise UsageError(f"`{name}` is a role of the database, which needs no token; give the token another name")
         text, digest = _new_text()
         made = "INSERT INTO principal (name, token_hash) VALUES (%s, %s) ON CONFLICT DO NOTHING"
@@ -133,38 +109,35 @@ def add_token(connection: Connection[Any], name: str) -> str:
     return text
 
 
-def rotate_token(connection: Connection[Any], name: str) -> str:
-    """Return a new text for a token, and end the old one; what it sees stays. Raises NotFoundError."""
+def rotate_token(connection: HubConnection, name: str) -> str:
+    """Return a new text for a token and end the old one; its permissions stay. Raises NotFoundError."""
     text, digest = _new_text()
     _change_token(connection, name, "UPDATE principal SET token_hash = %s WHERE name = %s", (digest, name))
     return text
 
 
-def drop_token(connection: Connection[Any], name: str) -> None:
-    """End a token, with all that it sees, at once; raises NotFoundError."""
+def drop_token(connection: HubConnection, name: str) -> None:
+    """End a token and its permissions at once; raises NotFoundError."""
     _change_token(connection, name, "DELETE FROM principal WHERE name = %s", (name,))
 
 
-def grants(connection: Connection[Any], name: str | None = None) -> tuple[Grant, ...]:
-    """Return what everybody sees, or one of them; to whoever is not the owner, what they see themselves.
+def grants(connection: HubConnection, name: str | None = None) -> tuple[Grant, ...]:
+    """Return the grants of everybody or of one name; a caller who is not the owner gets their own.
 
-    Raises NotFoundError for a name that is not known, and UsageError where another's is asked for.
+    Raises NotFoundError for an unknown name, and UsageError for a name that the caller may not ask for.
     """
     with transaction(connection, is_snapshot=True) as cursor:
-        if not _is_owner(cursor):
+        if not one_row(cursor.execute("SELECT is_owner()"))[0]:
             if name is not None:
-                _require_owner(cursor)
-            return (Grant(None, _permissions(cursor.execute(_OWN).fetchall())),)
+                require_owner(cursor, _DOES)
+            return (Grant(None, tuple(Permission(*row) for row in cursor.execute(_OWN))),)
+        if name is not None:
+            return (_granted(cursor, _get_principal(cursor, name)),)
         known = cursor.execute("SELECT id FROM principal ORDER BY coalesce(name, role::text)").fetchall()
-        if name is None:
-            return tuple(_granted(cursor, one) for (one,) in known)
-        principal = _principal(cursor, name)
-        if principal is None:
-            raise NotFoundError(f"`{name}` sees nothing of this hub{_nearest(name, _names(cursor))}")
-        return (_granted(cursor, principal),)
+        return tuple(_granted(cursor, one) for (one,) in known)
 
 
-_GRANT_WHOLE = (
+_GRANT_REPOSITORY = (
     "INSERT INTO permission (principal_id, repository_id, may_push) VALUES (%s, %s, %s)"
     " ON CONFLICT (principal_id, repository_id) WHERE wing IS NULL"
     " DO UPDATE SET may_push = permission.may_push OR excluded.may_push"
@@ -184,67 +157,66 @@ _WINGS = (
 )
 
 
-def _is_owner(cursor: Any) -> bool:
-    return bool(cursor.execute("SELECT is_owner()").fetchone()[0])
-
-
-def _require_owner(cursor: Any) -> None:
-    require_owner(cursor, "says who sees what")
-
-
-def _role(cursor: Any, name: str) -> int | None:
+def _role_id(cursor: Any, name: str) -> int | None:
     row = cursor.execute("SELECT oid FROM pg_roles WHERE rolname = %s", (name,)).fetchone()
     return None if row is None else int(row[0])
 
 
-def _principal(cursor: Any, name: str) -> int | None:
+def _find_principal(cursor: Any, name: str) -> int | None:
     asked = "SELECT id FROM principal WHERE name = %s OR role = %s::oid"
-    row = cursor.execute(asked, (name, _role(cursor, name))).fetchone()
+    row = cursor.execute(asked, (name, _role_id(cursor, name))).fetchone()
     return None if row is None else int(row[0])
 
 
-def _new_role(cursor: Any, name: str) -> int:
-    role = _role(cursor, name)
+def _get_principal(cursor: Any, name: str) -> int:
+    principal = _find_principal(cursor, name)
+    if principal is None:
+        raise NotFoundError(f"`{name}` sees nothing of this hub{_nearest(name, _names(cursor))}")
+    return principal
+
+
+def _add_role(cursor: Any, name: str) -> int:
+    role = _role_id(cursor, name)
     if role is None:
         hint = _nearest(name, _names(cursor))
         raise NotFoundError(f"there is no token and no database role `{name}`{hint or '; `mdmem hub token` makes one'}")
-    return int(cursor.execute("INSERT INTO principal (role) VALUES (%s::oid) RETURNING id", (role,)).fetchone()[0])
+    return int(one_row(cursor.execute("INSERT INTO principal (role) VALUES (%s::oid) RETURNING id", (role,)))[0])
 
 
-def _found(cursor: Any, place: str, *, may_push: bool) -> tuple[int, str | None]:
-    """Return the repository that a place names, and the wing; one that is to be pushed is made where there is none."""
-    repository = _named(cursor, place)
+def _find_place(cursor: Any, place: str, *, may_push: bool) -> tuple[int, str | None]:
+    """Return the repository and the wing of a place; a repository that is to be pushed is added if there is none."""
+    repository = _repository_id(cursor, place)
     if repository is not None:
         return repository, None
     above, _, wing = place.rpartition("/")
-    repository = _named(cursor, above) if above else None
-    if repository is not None and may_push:
-        raise UsageError(f"a push is about all of a repository: grant `{above} --push`, without `/{wing}`")
+    repository = _repository_id(cursor, above) if above else None
     if repository is not None:
+        if may_push:
+            raise UsageError(f"a push is about all of a repository: grant `{above} --push`, without `/{wing}`")
         wings = [name for (name,) in cursor.execute(_WINGS, {"id": repository})]
         if wing not in wings:
             raise NotFoundError(f"the hub has no wing `{wing}` of {above}{_nearest(wing, wings)}")
         return repository, wing
     if may_push:
         made = cursor.execute("INSERT INTO repository (name) VALUES (%s) RETURNING id", (checked_name(place),))
-        return int(made.fetchone()[0]), None
+        return int(one_row(made)[0]), None
     known = [name for (name,) in cursor.execute("SELECT name FROM repository")]
     hint = _nearest(place, known) or "; with `--push` it need not be there"
     raise NotFoundError(f"the hub has no repository `{place}`{hint}")
 
 
-def _named(cursor: Any, name: str) -> int | None:
-    row = cursor.execute("SELECT repository_named(%s)", (name,)).fetchone()
-    return None if row[0] is None else int(row[0])
+def _repository_id(cursor: Any, name: str) -> int | None:
+    found: int | None = one_row(cursor.execute("SELECT repository_named(%s)", (name,)))[0]
+    return found
 
 
 def _take_back(cursor: Any, principal: int, name: str, place: str) -> None:
-    repository = _named(cursor, place)
+    repository = _repository_id(cursor, place)
     if repository is not None:
         taken = cursor.execute(_REVOKE, (principal, repository)).rowcount
     else:
         above, _, wing = place.rpartition("/")
-        repository = _named(cursor, above)
+        repository = _repository_id(cursor, above)
         taken = cursor.execute(f"{_REVOKE} AND wing = %s", (principal, repository, wing)).rowcount
     if taken == 0:
         places = [one.place for one in _granted(cursor, principal).permissions]
@@ -252,22 +224,19 @@ def _take_back(cursor: Any, principal: int, name: str, place: str) -> None:
 
 
 def _granted(cursor: Any, principal: int) -> Grant:
-    who = cursor.execute(
-        "SELECT coalesce(name, (SELECT rolname FROM pg_roles WHERE oid = role), role::text), role IS NOT NULL"
-        " FROM principal WHERE id = %s",
-        (principal,),
-    ).fetchone()
+    name, is_role = one_row(
+        cursor.execute(
+            "SELECT coalesce(name, (SELECT rolname FROM pg_roles WHERE oid = role), role::text), role IS NOT NULL"
+            " FROM principal WHERE id = %s",
+            (principal,),
+        )
+    )
     rows = cursor.execute(
         "SELECT repository.name, wing, may_push FROM permission LEFT JOIN repository ON repository.id = repository_id"
         " WHERE principal_id = %s ORDER BY 1 NULLS FIRST, 2",
         (principal,),
-    ).fetchall()
-    name, is_role = who
-    return Grant(name, _permissions(rows), is_role)
-
-
-def _permissions(rows: Iterable[tuple[str | None, str | None, bool]]) -> tuple[Permission, ...]:
-    return tuple(Permission(*row) for row in rows)
+    )
+    return Grant(name, tuple(Permission(*row) for row in rows), is_role)
 
 
 def _names(cursor: Any) -> list[str]:
@@ -275,13 +244,13 @@ def _names(cursor: Any) -> list[str]:
 
 
 def _new_text() -> tuple[str, bytes]:
-    text = secrets.token_urlsafe(_BYTES)
+    text = secrets.token_urlsafe(_TOKEN_BYTES)
     return text, sha256(text.encode()).digest()
 
 
-def _change_token(connection: Connection[Any], name: str, statement: str, arguments: tuple[object, ...]) -> None:
+def _change_token(connection: HubConnection, name: str, statement: str, arguments: tuple[object, ...]) -> None:
     with transaction(connection) as cursor:
-        _require_owner(cursor)
+        require_owner(cursor, _DOES)
         if cursor.execute(statement, arguments).rowcount == 0:
             known = [one for (one,) in cursor.execute("SELECT name FROM principal WHERE name IS NOT NULL")]
             raise NotFoundError(f"there is no token `{name}`{_nearest(name, known)}")

@@ -1,0 +1,199 @@
+"""Open a repository as the hub has it: one more tree, on which the ordinary engine answers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mdmem.hub.connection import one_row, transaction
+from mdmem.hub.contents import path_of
+from mdmem.hub.repositories import HubRepository, get_pushed
+from mdmem.model.access import EVERYTHING, Access
+from mdmem.store.catalog import Catalog, load_cached
+from mdmem.store.catalog.load import NotHere, with_remote_wings
+from mdmem.store.index.fulltext import FOLDER, FullTextIndex
+from mdmem.store.settings.model import WingSettings
+from mdmem.store.state import Places, places
+from mdmem.store.tree import SETTINGS_NAME, FileKind, Tree, TreeFile, Unreadable, digest_of
+from mdmem.store.workspace.location import Location, Snapshot
+from mdmem.store.workspace.workspace import IndexSlot, Parts, Workspace
+
+if TYPE_CHECKING:
+    from mdmem.hub.connection import HubConnection
+    from mdmem.store.index.protocol import Progress
+
+_NOWHERE = Path(os.devnull)
+_MISSING = NotHere("is not in the hub, or not for you", "a push of this repository brings it")
+
+
+class CopiedTree(Struct, frozen=True):
+    """Files that were read from the hub, sorted by path; a file without content was only listed."""
+
+    name: str
+    listed: tuple[TreeFile, ...]
+    contents: Mapping[str, bytes]
+
+    def files(self) -> tuple[TreeFile, ...]:
+        """Return everything that was pushed, sorted by path."""
+        return self.listed
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        """Yield each path with its bytes, in the order asked."""
+        return ((path, self.contents.get(path, Unreadable("No such file or directory"))) for path in paths)
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        """Return the content's identity of each file."""
+        return {file.path: file.digest for file in files if file.digest is not None}
+
+    def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # the protocol's names
+        """Return the identity of bytes."""
+        return digest_of(content)
+
+
+class CopyWorkspace(Workspace, frozen=True, eq=False):
+    """A copy opened as a root. Everything in it is agreed upon: the default branch was pushed.
+
+    `tracked` are files that show which shared wings apply to the repository's code, `folders` are those of its caches.
+    """
+
+    tracked: frozenset[str] = frozenset()
+    folders: Places = Places(_NOWHERE, _NOWHERE, _NOWHERE)
+
+    @property
+    def _places(self) -> Places:
+        return self.folders
+
+    def reread(self) -> Self:
+        """Return the same workspace: a copy does not change."""
+        return self
+
+    def _loaded(self) -> Catalog:
+        """Return the entries; parsed ones are cached in the user's cache folder."""
+        cache, tree = self.entry_cache, self.tree
+        digests = tree.digests(tree.files())
+        # Forget files of earlier pushes, so that the cache takes in those that replaced them.
+        cache.save({path for path, row in cache.rows.items() if digests.get(path) == row.digest})
+        return replace(load_cached(tree, cache), stances={})
+
+    def tracked_files(self) -> frozenset[str]:
+        """Return those of the repository's files that the hub knows."""
+        return self.tracked
+
+
+class CopyKey(Struct, frozen=True):
+    """Identifies what a caller sees of a repository: its pushes, the visible wings, and whether these are all."""
+
+    repository: HubRepository
+    wings: tuple[tuple[int, str], ...]
+    pins: tuple[tuple[int, str], ...]
+    is_whole: bool
+
+
+def copy_key(cursor: Any, name: str) -> CopyKey:
+    """Return what identifies the copy of a repository; raises NotFoundError if the caller may not see it."""
+    repository = get_pushed(cursor, name)
+    own = "SELECT id, name FROM wing WHERE repository_id = %s ORDER BY 1"
+    pinned = "SELECT wing_id, name FROM visible_pin() WHERE repository_id = %s ORDER BY 1, 2"
+    wings, pins = (
+        tuple((id_, path_of(name)) for id_, name in cursor.execute(asked, (repository.id,))) for asked in (own, pinned)
+    )
+    (is_whole,) = one_row(cursor.execute("SELECT reads_whole(%s)", (repository.id,)))
+    return CopyKey(repository, wings, pins, is_whole)
+
+
+def open_copy(
+    connection: HubConnection,
+    name: str,
+    *,
+    environment: Mapping[str, str],
+    today: date,
+    progress: Progress | None = None,
+) -> CopyWorkspace:
+    """Return the copy of a repository as a workspace; all of its files are read at once, in one state.
+
+    Its index and parsed entries are kept in the user's cache, as those of a clone outside git. Raises NotFoundError.
+    """
+    with transaction(connection, is_snapshot=True) as cursor:
+        key = copy_key(cursor, name)
+        return load_copy(cursor, key, environment=environment, today=today, progress=progress)
+
+
+def load_copy(
+    cursor: Any,
+    key: CopyKey,
+    *,
+    environment: Mapping[str, str],
+    today: date,
+    progress: Progress | None = None,
+) -> CopyWorkspace:
+    """Read the files of a copy, and return its workspace."""
+    repository, commit = key.repository, key.repository.commit or ""
+    settings, tracked, pushed_at = one_row(
+        cursor.execute("SELECT settings_of(id), tracked, pushed_at FROM repository WHERE id = %s", (repository.id,))
+    )
+    title = f"{repository.name} ({commit[:10]})"
+    own = _tree(cursor, title, dict(key.wings), settings=bytes(settings or b""))
+    commits = dict(
+        cursor.execute("SELECT id, commit FROM wing WHERE id = ANY (%s)", ([id_ for id_, _ in key.pins],)).fetchall()
+    )
+    pins = {name: id_ for id_, name in key.pins}
+
+    def find(named: str, stated: WingSettings) -> Tree | NotHere:
+        id_ = pins.get(named)
+        if id_ is None or commits.get(id_) != stated.commit:
+            return _MISSING
+        return _tree(cursor, f"{named} ({(stated.commit or '')[:10]})", {id_: ""})
+
+    tree = with_remote_wings(own, find)
+    names = {name for _, name in (*key.wings, *key.pins)}
+    info = cursor.connection.info
+    server = f"{info.host} {info.port} {info.dbname} {repository.id}"
+    remark = (
+        f"copy of {repository.name} in the hub at {commit[:10]}, pushed {pushed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    )
+    # No file can be there; the path only tells caches apart.
+    root = _NOWHERE / "hub" / sha256(server.encode()).hexdigest()[:16]
+    workspace = CopyWorkspace(
+        location=Location(
+            root,
+            f"the hub's copy of {repository.name}",
+            source="hub",
+            typed=f"mdmem {{}} --repository {repository.name}",
+        ),
+        # Nobody's own memory belongs to it.
+        environment={},
+        cwd=_NOWHERE,
+        today=today,
+        snapshot=Snapshot(revision=commit, remarks=(remark,)),
+        progress=progress,
+        access=EVERYTHING if key.is_whole else Access.to_wings(names, may_write=False),
+        parts=Parts(tree),
+        tracked=frozenset(tracked),
+        folders=places(root, None, environment),
+    )
+    index = FullTextIndex(workspace.index_folder / FOLDER, progress=progress)
+    return replace(workspace, parts=Parts(tree, index=IndexSlot(index)))
+
+
+def _tree(cursor: Any, name: str, wings: Mapping[int, str], *, settings: bytes = b"") -> CopiedTree:
+    """Return the files of some wings, each below its name."""
+    contents = {SETTINGS_NAME: settings} if settings else {}
+    files = [TreeFile(SETTINGS_NAME, FileKind.FILE, digest_of(settings))] if settings else []
+    rows = cursor.execute(
+        "SELECT wing_id, path, kind, blob, content FROM file WHERE wing_id = ANY (%s)", (list(wings),), binary=True
+    ).fetchall()
+    for wing, stored, kind, blob, content in rows:
+        path = f"{wings[wing]}/{path_of(stored)}".removeprefix("/")
+        if content is not None:
+            contents[path] = bytes(content)
+            # Whoever pushes may state another one.
+            blob = digest_of(contents[path])
+        files.append(TreeFile(path, FileKind(kind), blob))
+    return CopiedTree(name, tuple(sorted(files, key=lambda file: file.path)), contents)

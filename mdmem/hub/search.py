@@ -1,0 +1,265 @@
+"""Find entries in all repositories by their words; PostgreSQL finds and ranks them (migrations/0003_search.sql)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mdmem.ask.question import Question
+from mdmem.errors import UsageError
+from mdmem.hub.contents import lexeme, path_of
+from mdmem.hub.repositories import get_pushed
+from mdmem.markdown.fields import body_of
+from mdmem.model.access import Access
+from mdmem.store.catalog.redaction import Redaction, known_addresses
+from mdmem.store.index.analysis import ask
+from mdmem.store.index.snippet import snippet
+from mdmem.store.workspace.scope import Filters
+
+
+class Pin(Struct, frozen=True, order=True):
+    """A repository that reads a wing of another one, the name of the wing there, and the commit."""
+
+    repository: str
+    wing: str
+    commit: str
+
+
+class HubEntry(Struct, frozen=True):
+    """An entry of some repository as its row states it. `folder` is the wing's, from the top of the repository.
+
+    `home` identifies the wing wherever it is read. A pinned wing has no repository of its own here: then `repository`
+    and `wing` are those of the first repository that pins it.
+    """
+
+    id: int
+    wing_id: int
+    repository_id: int | None
+    repository: str
+    commit: str
+    pushed_at: datetime | None
+    wing: str
+    wing_owners: tuple[str, ...]
+    folder: str
+    home: tuple[str, str]
+    path: str
+    blob: str | None
+    type: str
+    status: str
+    title: str
+    owner: str | None
+    pins: tuple[Pin, ...] = ()
+
+    @property
+    def address(self) -> str:
+        """Return the address in the repository."""
+        return f"{self.wing}/{self.path.removesuffix('.md')}"
+
+    @property
+    def file(self) -> str:
+        """Return the file's path from the top of its repository."""
+        return f"{self.folder}/{self.path}".removeprefix("/")
+
+
+class HubHit(Struct, frozen=True):
+    """An entry that a search found, with its score and the passage with most of the words."""
+
+    entry: HubEntry
+    score: float
+    snippet: str
+
+
+class HubSearchResult(Struct, frozen=True):
+    """The best hits, how many entries were ranked, and whether these are all that match.
+
+    `beginnings` are words that no entry has, and that were taken as beginnings of others.
+    """
+
+    query: str
+    hits: tuple[HubHit, ...] = ()
+    matches: int = 0
+    is_all: bool = True
+    beginnings: tuple[str, ...] = ()
+
+
+def search_hub(
+    cursor: Any, question: Question, *, repositories: Sequence[str] = (), limit: int = 10
+) -> HubSearchResult:
+    """Return the entries that match words best, of some repositories or of all that the caller may read.
+
+    The filters compare what the files state: whether an entry is current, its repository knows. Raises NotFoundError
+    for an unknown repository, and UsageError for an unknown wing or a query in the query language.
+    """
+    if question.syntax:
+        raise UsageError("the query language is for one repository: `mdmem search --query-syntax --repository NAME`")
+    asked, filters = ask(question.words), question.filters
+    terms = list(asked.terms)
+    if not terms:
+        return HubSearchResult(question.words)
+    wings = _find_wings(cursor, repositories, filters.wings)
+    narrowed = [list(map(str, values)) or None for values in (filters.types, _statuses(filters), *_values(filters))]
+    # A wing that is pinned and also pushed by its own repository has an entry twice.
+    words = [list(map(lexeme, some)) for some in (terms, asked.wholes)]
+    rows = cursor.execute(
+        "SELECT * FROM search_entries(%s, %s, %s::int[], %s, %s, %s, %s, %s, %s, %s, %s)",
+        (*words, wings, 2 * limit, *narrowed),
+    ).fetchall()
+    if not rows:
+        return HubSearchResult(question.words)
+    scores = {row[0]: round(row[1], 6) for row in rows}
+    _, _, matches, is_all, beginnings = rows[0]
+    found = _without_copies(load_entries(cursor, scores))
+    best = sorted(found, key=lambda one: (-scores[one.id], one.repository, one.address))[:limit]
+    passages = _snippets(cursor, best, [*terms, *asked.wholes])
+    return HubSearchResult(
+        question.words,
+        tuple(HubHit(one, scores[one.id], passages.get(one.id, "")) for one in best),
+        matches,
+        is_all,
+        tuple(asked.typed[terms[place - 1]] for place in beginnings),
+    )
+
+
+def _statuses(filters: Filters) -> Sequence[str]:
+    if filters.statuses:
+        return tuple(map(str, filters.statuses))
+    more = [("draft", filters.include_drafts), ("deprecated", filters.include_deprecated)]
+    return ("active", "under_review", *(name for name, is_wanted in more if is_wanted))
+
+
+def _values(filters: Filters) -> Iterable[Sequence[str]]:
+    return (filters.rooms, filters.labels, filters.owners, filters.focuses, filters.tags)
+
+
+def _find_wings(cursor: Any, repositories: Sequence[str], names: Sequence[str]) -> list[int] | None:
+    """Return the wings of some names in some repositories, pinned ones too; None for all."""
+    if not repositories and not names:
+        return None
+    ids = [get_pushed(cursor, name).id for name in repositories]
+    rows = cursor.execute(
+        "SELECT DISTINCT id FROM (SELECT id, name, repository_id FROM wing"
+        " UNION ALL SELECT wing_id, name, repository_id FROM visible_pin()) AS one"
+        " WHERE (%s::int[] IS NULL OR repository_id = ANY (%s)) AND (%s::text[] IS NULL OR name = ANY (%s)) ORDER BY 1",
+        (*[ids or None] * 2, *[list(names) or None] * 2),
+    ).fetchall()
+    if names and not rows:
+        raise UsageError(f"no repository that you may read has a wing {' or '.join(names)}")
+    return [id_ for (id_,) in rows]
+
+
+def load_entries(cursor: Any, ids: Collection[int]) -> list[HubEntry]:
+    """Return the visible entries of some ids, each with its repository and those that pin its wing."""
+    rows = cursor.execute(
+        "SELECT file.id, wing_id, repository_id, repository.name, coalesce(repository.commit, wing.commit), pushed_at,"
+        " wing.name, wing.owners, root, url, source, source_path, file.path, blob, type, status, title, file.owner"
+        " FROM file JOIN wing ON wing.id = wing_id LEFT JOIN repository ON repository.id = repository_id"
+        " WHERE file.id = ANY (%s) AND type IS NOT NULL",
+        (list(ids),),
+        binary=True,
+    ).fetchall()
+    pins = find_pins(cursor, {row[1] for row in rows if row[2] is None})
+    return [_entry(row, pins.get(row[1], ())) for row in rows]
+
+
+def _entry(row: Sequence[Any], pins: tuple[Pin, ...]) -> HubEntry:
+    id_, wing_id, repository_id, name, commit, pushed_at, wing, owners, root, url, source, source_path, *of_file = row
+    path, blob, type_, status, title, owner = of_file
+    wing = path_of(wing)
+    if repository_id is not None:
+        folder = f"{path_of(root)}/{wing}".removeprefix("/")
+        home = (url or name, folder)
+    else:
+        folder = path_of(source_path)
+        # A wing of a folder on somebody's machine has no place but its commit.
+        home = (path_of(source) or commit, folder)
+        name, wing = (pins[0].repository, pins[0].wing) if pins else (f"{source or wing}@{commit[:10]}", wing)
+    return HubEntry(
+        id=id_,
+        wing_id=wing_id,
+        repository_id=repository_id,
+        repository=name,
+        commit=commit or "",
+        pushed_at=pushed_at,
+        wing=wing,
+        wing_owners=tuple(owners),
+        folder=folder,
+        home=home,
+        path=path_of(path),
+        blob=blob,
+        type=type_,
+        status=status,
+        title=title,
+        owner=owner,
+        pins=pins,
+    )
+
+
+def find_pins(cursor: Any, wings: Collection[int]) -> dict[int, tuple[Pin, ...]]:
+    """Return the visible repositories that read some pinned wings, by the wing's id."""
+    if not wings:
+        return {}
+    rows = cursor.execute(
+        "SELECT wing.id, repository.name, pin.name, wing.commit FROM visible_pin() AS pin"
+        " JOIN wing ON wing.id = wing_id JOIN repository ON repository.id = pin.repository_id"
+        " WHERE wing_id = ANY (%s) ORDER BY 2, 3",
+        (list(wings),),
+    ).fetchall()
+    found: dict[int, tuple[Pin, ...]] = {}
+    for id_, repository, name, commit in rows:
+        found[id_] = (*found.get(id_, ()), Pin(repository, path_of(name), commit))
+    return found
+
+
+def _without_copies(found: Iterable[HubEntry]) -> list[HubEntry]:
+    """Return each entry once: a pinned copy only if its own repository is not here with the same content.
+
+    Two repositories that claim the same place are both kept: one must not hide the other.
+    """
+    alike: dict[object, list[HubEntry]] = {}
+    for one in found:
+        alike.setdefault((one.home, one.path, one.blob), []).append(one)
+    kept = []
+    for group in alike.values():
+        own = [one for one in group if one.repository_id is not None]
+        pins = tuple(sorted({pin for one in group for pin in one.pins}))
+        kept += [replace(one, pins=pins) for one in own or group[:1]]
+    return kept
+
+
+def _snippets(cursor: Any, entries: Sequence[HubEntry], terms: Collection[str]) -> dict[int, str]:
+    """Return the best passage of each entry, without references to wings that the caller does not see."""
+    rows = cursor.execute(
+        "SELECT id, content FROM file WHERE id = ANY (%s)", ([one.id for one in entries],), binary=True
+    ).fetchall()
+    contents = {id_: bytes(content) for id_, content in rows if content is not None}
+    accesses = _narrow_accesses(cursor, {one.repository_id for one in entries if one.repository_id is not None})
+    found = {}
+    for one in entries:
+        if one.id not in contents:
+            continue
+        body, access = body_of(contents[one.id]), accesses.get(one.repository_id or 0)
+        if access is not None:
+            body = Redaction(access, known_addresses(frozenset(), access, frozenset())).body(body, one.address)
+        found[one.id] = snippet(body, terms)
+    return found
+
+
+def _narrow_accesses(cursor: Any, repositories: Collection[int]) -> Mapping[int, Access]:
+    """Return the access to each repository of which the caller does not see every wing."""
+    rows = cursor.execute(
+        "SELECT repository_id, array_agg(name) FROM wing"
+        " WHERE repository_id = ANY (%s) AND NOT reads_whole(repository_id) GROUP BY 1",
+        (list(repositories),),
+    ).fetchall()
+    return {id_: Access.to_wings(map(path_of, names), may_write=False) for id_, names in rows}
+
+
+def iter_repositories(entries: Iterable[HubEntry], most: int | None = None) -> Iterable[HubEntry]:
+    """Yield one entry of each pushed repository, by name: its commit and age are those of the copy."""
+    first = {one.repository: one for one in entries if one.pushed_at is not None}
+    return islice((first[name] for name in sorted(first)), most)
