@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 
+from mdmem import SETTINGS_NAME
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.hub.connection import one_row, retried
+from mdmem.hub.connection import FORBIDDEN, HubError, one_row, retried
 from mdmem.hub.contents import (
     COLUMNS,
     FORMAT,
@@ -22,14 +23,22 @@ from mdmem.hub.contents import (
     plain_text,
     stored_path,
 )
-from mdmem.hub.repositories import HubRepository, remote_place, take_repository
+from mdmem.hub.repositories import (
+    HubRepository,
+    checked_name,
+    find_repository,
+    not_to_push,
+    own_names,
+    remote_place,
+)
 from mdmem.markdown.parse import parse_document
 from mdmem.store.catalog.addresses import MANIFEST
 from mdmem.store.catalog.snapshot import interpret
-from mdmem.store.git import Repository, resolve
+from mdmem.store.git import Repository, list_revision, resolve
 from mdmem.store.git.fetch import has_commit
 from mdmem.store.git.merge import committed_at, is_ancestor, is_shallow, leading_to, led_to_any
 from mdmem.store.git.process import UNSHALLOW
+from mdmem.store.workspace.location import Location
 from mdmem.store.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -111,7 +120,7 @@ def push(workspace: Workspace, connection: HubConnection, request: PushRequest) 
 
 def _push(cursor: Any, contents: Contents, request: PushRequest) -> PushResult:
     git, commit = contents.workspace.location.get_repository(), contents.commit
-    held = take_repository(cursor, contents, given=request.repository, is_new=request.is_new)
+    held = _take_repository(cursor, contents, given=request.repository, is_new=request.is_new)
     how = _succession(cursor, git, held, commit, is_rewritten=request.is_rewritten)
     if how is Succession.OLDER:
         return PushResult(held.name, commit, held.commit or commit, held.commit, how, TransferResult())
@@ -123,6 +132,58 @@ def _push(cursor: Any, contents: Contents, request: PushRequest) -> PushResult:
     if not (result.is_unchanged and is_noted):
         _note(cursor, held, contents)
     return result
+
+
+def _take_repository(cursor: Any, contents: Contents, *, given: str | None, is_new: bool) -> HubRepository:
+    """Return the repository that a commit is pushed to, locked, and added if it is new.
+
+    `is_new` says that it is not another name of a repository that exists. Raises UsageError if the name belongs to
+    another memory, or the history to another name.
+    """
+    location, commit = contents.workspace.location, contents.commit
+    name = checked_name(given) if given is not None else own_names(location, contents.remote)[0]
+    found = find_repository(cursor, name, is_locked=True)
+    if found is not None and _is_another_memory(location, commit, found):
+        if given is not None:
+            where = found.root or "its top"
+            raise UsageError(f"`{name}` is the memory at {where} of this repository; name this one with --repository")
+        name = checked_name(own_names(location, contents.remote)[1])
+        found = find_repository(cursor, name, is_locked=True)
+    if found is not None:
+        return found
+    if not is_new:
+        _refuse_known_history(cursor, contents, name)
+    if not one_row(cursor.execute("SELECT is_owner()"))[0]:
+        raise not_to_push(name)
+    made = "INSERT INTO repository (name, root) VALUES (%s, %s) ON CONFLICT DO NOTHING"
+    is_made = cursor.execute(made, (name, location.under)).rowcount == 1
+    found = find_repository(cursor, name, is_locked=True)
+    if found is None:
+        raise HubError(FORBIDDEN)
+    # If another process added the name at this moment, it may be another memory.
+    return found if is_made else _take_repository(cursor, contents, given=given, is_new=is_new)
+
+
+def _is_another_memory(location: Location, commit: str, found: HubRepository) -> bool:
+    """Say whether the hub's memory is another one of the same repository, and not this one before it moved."""
+    if found.commit is None or found.root == location.under:
+        return False
+    settings = f"{found.root}/{SETTINGS_NAME}" if found.root else SETTINGS_NAME
+    return bool(list_revision(location.get_repository(), commit, settings))
+
+
+def _refuse_known_history(cursor: Any, contents: Contents, name: str) -> None:
+    """Raise UsageError if the hub has the history of a commit under another name."""
+    location, commit = contents.workspace.location, contents.commit
+    git = location.get_repository()
+    asked = (
+        "SELECT name, commit FROM repository WHERE roots && %s AND root = %s AND name <> %s AND commit IS NOT NULL"
+        " ORDER BY name"
+    )
+    for other, pushed in cursor.execute(asked, (contents.roots or [], location.under, name)).fetchall():
+        if is_ancestor(git, pushed, commit) or is_ancestor(git, commit, pushed):
+            rename = f"`mdmem hub rename {other} {name}` if it is called so now"
+            raise UsageError(f"the hub has this history as `{other}`: {rename}, `--new` if it is another, a fork")
 
 
 def _succession(cursor: Any, git: Repository, held: HubRepository, commit: str, *, is_rewritten: bool) -> Succession:

@@ -7,18 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from mdmem import SETTINGS_NAME
 from mdmem.errors import NotFoundError, UsageError
-from mdmem.hub.connection import FORBIDDEN, HubError, one_row, transaction
-from mdmem.store.git import list_revision
-from mdmem.store.git.merge import is_ancestor
+from mdmem.hub.connection import one_row, transaction
 from mdmem.store.git.process import Repository, setting
 from mdmem.store.settings.parse import is_path
 from mdmem.store.workspace.location import Location
 
 if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection
-    from mdmem.hub.contents import Contents
 
 _NAME = re.compile(r"[\w.@+~-]+(?:/[\w.@+~-]+)*(?::[\w.@+~-]+(?:/[\w.@+~-]+)*)?\Z")
 _PORT = re.compile(r":\d*\Z")
@@ -113,7 +109,7 @@ def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRe
     if locked is not None:
         return HubRepository(*locked)
     if not cursor.execute("SELECT FROM pushable_repository() AS id WHERE id = %s", (row[0],)).rowcount:
-        raise _not_to_push(name)
+        raise not_to_push(name)
     return find_repository(cursor, name, is_locked=True)
 
 
@@ -125,7 +121,7 @@ def get_pushed(cursor: Any, name: str) -> HubRepository:
     return found
 
 
-def _not_to_push(name: str) -> UsageError:
+def not_to_push(name: str) -> UsageError:
     """Return the same sentence for a repository that may not be pushed and for one that does not exist."""
     line = f"mdmem hub grant NAME {name} --push"
     return UsageError(f"there is no repository `{name}` in the hub that you may push; the hub's owner types `{line}`")
@@ -138,58 +134,6 @@ def own_repository(cursor: Any, location: Location, *, given: str | None = None)
     if not found:
         raise NotFoundError(f"the hub has nothing of `{names[0]}`; `mdmem hub push` sends it")
     return min(found, key=lambda one: one.root != location.under)
-
-
-def take_repository(cursor: Any, contents: Contents, *, given: str | None, is_new: bool) -> HubRepository:
-    """Return the repository that a commit is pushed to, locked, and added if it is new.
-
-    `is_new` says that it is not another name of a repository that exists. Raises UsageError if the name belongs to
-    another memory, or the history to another name.
-    """
-    location, commit = contents.workspace.location, contents.commit
-    name = checked_name(given) if given is not None else own_names(location, contents.remote)[0]
-    found = find_repository(cursor, name, is_locked=True)
-    if found is not None and _is_another_memory(location, commit, found):
-        if given is not None:
-            where = found.root or "its top"
-            raise UsageError(f"`{name}` is the memory at {where} of this repository; name this one with --repository")
-        name = checked_name(own_names(location, contents.remote)[1])
-        found = find_repository(cursor, name, is_locked=True)
-    if found is not None:
-        return found
-    if not is_new:
-        _refuse_known_history(cursor, contents, name)
-    if not one_row(cursor.execute("SELECT is_owner()"))[0]:
-        raise _not_to_push(name)
-    made = "INSERT INTO repository (name, root) VALUES (%s, %s) ON CONFLICT DO NOTHING"
-    is_made = cursor.execute(made, (name, location.under)).rowcount == 1
-    found = find_repository(cursor, name, is_locked=True)
-    if found is None:
-        raise HubError(FORBIDDEN)
-    # If another process added the name at this moment, it may be another memory.
-    return found if is_made else take_repository(cursor, contents, given=given, is_new=is_new)
-
-
-def _is_another_memory(location: Location, commit: str, found: HubRepository) -> bool:
-    """Say whether the hub's memory is another one of the same repository, and not this one before it moved."""
-    if found.commit is None or found.root == location.under:
-        return False
-    settings = f"{found.root}/{SETTINGS_NAME}" if found.root else SETTINGS_NAME
-    return bool(list_revision(location.get_repository(), commit, settings))
-
-
-def _refuse_known_history(cursor: Any, contents: Contents, name: str) -> None:
-    """Raise UsageError if the hub has the history of a commit under another name."""
-    location, commit = contents.workspace.location, contents.commit
-    git = location.get_repository()
-    asked = (
-        "SELECT name, commit FROM repository WHERE roots && %s AND root = %s AND name <> %s AND commit IS NOT NULL"
-        " ORDER BY name"
-    )
-    for other, pushed in cursor.execute(asked, (contents.roots or [], location.under, name)).fetchall():
-        if is_ancestor(git, pushed, commit) or is_ancestor(git, commit, pushed):
-            rename = f"`mdmem hub rename {other} {name}` if it is called so now"
-            raise UsageError(f"the hub has this history as `{other}`: {rename}, `--new` if it is another, a fork")
 
 
 def rename(connection: HubConnection, old: str, new: str) -> str:

@@ -10,15 +10,18 @@ from msgspec.structs import replace
 from pydantic import Field
 
 from mdmem.ask.entries import in_full, list_entries, stance_of
-from mdmem.mcp.arguments import Text
+from mdmem.ask.question import Question
+from mdmem.mcp.arguments import AsNumber, Listed, Text, Type
 from mdmem.mcp.tools.context import CONTEXT
 from mdmem.mcp.tools.core import CORE, Widened, question_of
 from mdmem.mcp.tools.lifecycle import LIFECYCLE
 from mdmem.mcp.tools.shape import Told, Tool
+from mdmem.model.entry import EntryType
 from mdmem.model.lineage import marked
 from mdmem.render.entries import entry_list
 from mdmem.render.ink import Ink
 from mdmem.render.json import entries_json
+from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace
 
 
@@ -60,13 +63,15 @@ def _hub_search(
     *,
     query: Annotated[Text, Field(description="Plain words.")],
     limit: Annotated[int, Field(ge=1, le=100, description="Hits at most."), AsNumber] = 10,
-    **filters: Unpack[Widened],
+    types: Annotated[tuple[Type, ...] | None, Listed, Field(default=None, description="Only these.")],
 ) -> Told:
     # PostgreSQL's library is loaded only with a hub.
     from mdmem.hub.search import search_hub
     from mdmem.render.hub import hub_search_json, hub_search_text, search_remarks
 
-    found = search_hub(hub.cursor, question_of(query, filters), repositories=hub.repositories, limit=limit)
+    filters = Filters(types=tuple(map(EntryType, types or ())))
+    question = Question(words=query, filters=filters)
+    found = search_hub(hub.cursor, question, repositories=hub.repositories, limit=limit)
     status = "succeeded" if found.hits else "empty"
     return Told(
         text=lambda: "\n\n".join(filter(None, [hub_search_text(found, ink=Ink()), *search_remarks(found)])),
