@@ -19,8 +19,9 @@ from mdmem.markdown.links import body_links, may_have_links
 from mdmem.markdown.parse import parse_document, without_code
 from mdmem.model.access import EVERYTHING
 from mdmem.model.entry import Entry, Wing
-from mdmem.model.fields import LINK_FIELDS, Searched, searched_as
+from mdmem.model.fields import LINK_FIELDS, searched_as
 from mdmem.model.globs import any_match
+from mdmem.model.kinds import Searched
 from mdmem.store.catalog import is_entry_place, settings_bytes
 from mdmem.store.catalog.addresses import (
     MANIFEST,

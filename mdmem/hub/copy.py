@@ -52,10 +52,6 @@ class CopiedTree(Struct, frozen=True):
         """Return the content's identity of each file."""
         return {file.path: file.digest for file in files if file.digest is not None}
 
-    def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # the protocol's names
-        """Return the identity of bytes."""
-        return digest_of(content)
-
 
 class CopyWorkspace(Workspace, frozen=True, eq=False):
     """A copy opened as a root. Everything in it is agreed upon: the default branch was pushed.
@@ -178,7 +174,7 @@ def load_copy(
         tracked=frozenset(tracked),
         folders=places(root, None, environment),
     )
-    index = FullTextIndex(workspace.index_folder / FOLDER, progress=progress)
+    index = FullTextIndex(workspace.folders.index / FOLDER, progress=progress)
     return replace(workspace, parts=Parts(tree, index=IndexSlot(index)))
 
 

@@ -14,7 +14,7 @@ from mdmem.ask.question import Question
 from mdmem.errors import UsageError
 from mdmem.hub.contents import lexeme, path_of
 from mdmem.hub.repositories import get_pushed
-from mdmem.markdown.fields import body_of
+from mdmem.markdown.front_matter import body_of
 from mdmem.model.access import Access
 from mdmem.store.catalog.redaction import Redaction, known_addresses
 from mdmem.store.index.analysis import ask
