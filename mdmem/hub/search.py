@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import islice
 from typing import Any
 
 from msgspec import Struct
@@ -259,7 +258,7 @@ def _narrow_accesses(cursor: Any, repositories: Collection[int]) -> Mapping[int,
     return {id_: Access.to_wings(map(path_of, names), may_write=False) for id_, names in rows}
 
 
-def iter_repositories(entries: Iterable[HubEntry], most: int | None = None) -> Iterable[HubEntry]:
+def iter_repositories(entries: Iterable[HubEntry]) -> Iterator[HubEntry]:
     """Yield one entry of each pushed repository, by name: its commit and age are those of the copy."""
     first = {one.repository: one for one in entries if one.pushed_at is not None}
-    return islice((first[name] for name in sorted(first)), most)
+    yield from (first[name] for name in sorted(first))
