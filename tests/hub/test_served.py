@@ -17,9 +17,9 @@ from mdmem.hub.connection import connected
 from mdmem.hub.grants import add_token, drop_token, grant, revoke
 from mdmem.hub.push import PushRequest, push
 from mdmem.mcp import hub as served
+from mdmem.mcp.calls import Session
 from mdmem.mcp.hub import HubAnswers
-from mdmem.mcp.server import MemoryServer, build_server
-from mdmem.mcp.session import Session
+from mdmem.mcp.server import MemoryServer
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
 
@@ -65,7 +65,7 @@ def in_memory(folder: Path, dsn: str, session: Session | None = None, token: str
     """Return the same server, which starts in a tenth of the time."""
     said = environment(XDG_DATA_HOME=str(folder.parent / "data"))
     provider = Provider(None, environment=said, cwd=folder, today=lambda: date.fromisoformat(TODAY))
-    return build_server(provider, session=session, hub=answers_of(dsn, folder, token))
+    return MemoryServer(provider, session=session, hub=answers_of(dsn, folder, token))
 
 
 def asking(server: MemoryServer | StdioServerParameters, work: Callable[[Client], Awaitable[Any]]) -> Any:
@@ -251,7 +251,7 @@ def test_a_caller_of_some_wings_is_told_nothing_by_the_hub(clone: Path, dsn: str
     hub = answers_of(dsn, clone)
 
     def said(access: Access) -> str:
-        server = build_server(provider, profile="core", access=lambda: access, hub=hub)
+        server = MemoryServer(provider, profile="core", access=lambda: access, hub=hub)
 
         async def work() -> str:
             async with Client(server) as client:

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from mdmem.ask.entries import in_full, list_entries, stance_of
 from mdmem.ask.question import Question
-from mdmem.mcp.arguments import AsNumber, Listed, Text, Type
+from mdmem.mcp.arguments import Listed, Text, Type
 from mdmem.mcp.tools.context import CONTEXT
 from mdmem.mcp.tools.core import CORE, Widened, question_of
 from mdmem.mcp.tools.lifecycle import LIFECYCLE
@@ -62,7 +62,7 @@ def _hub_search(
     hub: OpenedHub,
     *,
     query: Annotated[Text, Field(description="Plain words.")],
-    limit: Annotated[int, Field(ge=1, le=100, description="Hits at most."), AsNumber] = 10,
+    limit: Annotated[int, Field(ge=1, le=100, description="Hits at most.")] = 10,
     types: Annotated[tuple[Type, ...] | None, Listed, Field(default=None, description="Only these.")],
 ) -> Told:
     # PostgreSQL's library is loaded only with a hub.
