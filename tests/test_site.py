@@ -6,7 +6,6 @@ import json
 import re
 import resource
 import shutil
-import tempfile
 import threading
 import time
 import urllib.error
@@ -17,19 +16,17 @@ from html.parser import HTMLParser
 from os.path import normpath
 from pathlib import Path, PurePosixPath
 from socket import create_connection
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import pytest
 from builders import commit_all, git, make_repository, memory, open_root, run_here, write, write_entry
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from mdmem.errors import EnvironmentFaultError
 from mdmem.model.globs import all_matches
-from mdmem.site.build import SiteRequest, asset_text, build, site_of
+from mdmem.site.build import SiteRequest, build, site_of
 from mdmem.site.facts import SiteFacts
-from mdmem.site.marks import linked
-from mdmem.site.markup import marked
+from mdmem.site.markup import render_markdown
+from mdmem.site.pages import asset_text
 from mdmem.site.serve import LiveSite, SiteServer
 from mdmem.store.workspace.workspace import Workspace
 
@@ -79,7 +76,7 @@ def built(folder: Path, out: Path, *wings: str, **options: str) -> dict[str, str
 def test_every_link_leads_to_a_page_and_nothing_is_loaded_from_outside(tmp_path: Path) -> None:
     site = built(EXAMPLES, tmp_path / "site", "myapp", "react")
     pages = [path for path in site if path.endswith(".html")]
-    assert len(pages) > 50
+    assert len(pages) > 40
     for page in pages:
         here = PurePosixPath(page).parent
         for tag, attributes in Tags(site[page]).found:
@@ -97,49 +94,20 @@ def test_every_link_leads_to_a_page_and_nothing_is_loaded_from_outside(tmp_path:
     assert len(asset_text("site.js")) <= 10_000
 
 
-def test_the_same_files_give_the_same_bytes_and_one_edit_writes_what_it_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_same_files_give_the_same_bytes_and_one_edit_writes_what_it_changes(tmp_path: Path) -> None:
     folder, out = decided(tmp_path / "a"), tmp_path / "site"
     assert built(folder, out) == built(folder, tmp_path / "other")
     assert build(opened(folder), SiteRequest(out=out)).written == ()
     path = folder / f"memory/{NEW}.md"
     path.write_text(path.read_text() + "\nOne more word: zebra.\n")
     written = build(opened(folder), SiteRequest(out=out)).written
-    assert f"entries/{NEW}.html" in written
-    assert {one for one in written if one.endswith(".html")} <= {f"entries/{NEW}.html", "board.html", "index.html"}
+    assert set(written) == {f"entries/{NEW}.html", "assets/search.js"}
     assert (out / "index.html").stat().st_mode & 0o044
     (out / "index.html").write_text("torn")
     assert build(opened(folder), SiteRequest(out=out)).written == ("index.html",)
-    monkeypatch.setattr("mdmem.site.pages.linked", lambda *_: "as another version has it")
-    monkeypatch.setattr("mdmem.site.pages.__version__", "another")
-    assert {one.partition("/")[0] for one in build(opened(folder), SiteRequest(out=out)).written} == {"entries"}
     path.unlink()
     commit_all(folder)
     assert f"entries/{NEW}.html" in build(opened(folder), SiteRequest(out=out)).removed
-
-
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 7)), min_size=1, max_size=3))
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_edits_leave_the_pages_that_a_fresh_build_makes(tmp_path: Path, edits: list[tuple[int, int]]) -> None:
-    with tempfile.TemporaryDirectory(dir=tmp_path) as name:
-        root, out = Path(name) / "a", Path(name) / "site"
-        write(root, "mdmem.toml")
-        write(root, "nav/README.md", "---\nkind: project\n---\n")
-        for at in range(5):
-            write_entry(root, f"nav/a/e{at}", title=f"Choice {at}")
-        built(root, out)
-        for at, how in edits:
-            other = f"nav/a/e{(at + how) % 5}"
-            texts = [f"Words {how}.", f"As [see: {other}] has it."]
-            ended = {"status": "deprecated", "deprecated_at": "2026-03-01", "superseded_by": [other]}
-            fields: dict[str, object] = [
-                {}, {"supersedes": [other]}, ended, {"amends": [other]}, {"see": [other], "applies_to": ["'**'"]},
-                {"status": "draft", "conflicts_with": [other]}, {"title": f"Another {other}"}, {"owner": "team"},
-            ][how]  # fmt: skip
-            write_entry(root, f"nav/a/e{at}", texts[(at + how) % 2], **{"title": f"Choice {at}", **fields})
-            pages = built(root, out)
-        assert pages == built(root, Path(name) / "fresh")
 
 
 def test_what_ended_says_so_and_leads_on(tmp_path: Path) -> None:
@@ -153,13 +121,9 @@ def test_what_ended_says_so_and_leads_on(tmp_path: Path) -> None:
     # One line an event, also where its reason stands in what ended.
     assert re.findall('class="what (.*?)"', site["timeline.html"])[-2:] == ["replaces", "new"]
     line = next(one for one in site["timeline.html"].split("<li>") if "It stalled." in one)
-    assert re.search('Use two threads<.*>for <a class="name ended".*Use one thread<', line)
-    assert "1 new, 1 ended" in site["timeline.html"]
-    assert "2 in force in 1 wing" in site["index.html"]
-    assert "Use two threads" in site["months/2026-02.html"]
-    assert "Use two threads" not in site["months/2025-01.html"]
+    assert re.search('Use two threads<.*>for <a class="name ended".*Use one thread<', line, re.DOTALL)
     assert "Three threads" in site["board.html"]
-    assert "<code>mdmem approve</code> puts one in force" in site["board.html"]
+    assert "<code>mdmem approve</code> makes one active" in site["board.html"]
     assert "Use two threads" in site["diff.html"]
     assert "1 of 2 tracked files" in site["code.html"]
     assert json.loads(site["entries.json"])["entries"][0]["address"] == "nav/architecture/later"
@@ -169,56 +133,65 @@ def test_what_ended_without_a_known_successor_says_why(tmp_path: Path) -> None:
     ended = {"status": "deprecated", "deprecated_at": "2026-02-01", "reason": "It stalled."}
     write_entry(memory(tmp_path / "a") / "memory", OLD, title="Use one thread", **ended)
     page = built(tmp_path / "a", tmp_path / "site")[f"entries/{OLD}.html"]
-    assert "<strong>Ended</strong>, no supersession here leads to an entry in force: It stalled.</p>" in page
+    assert re.search("<strong>Deprecated</strong>, no supersession here leads to .*: It stalled.</p>", page)
+
+
+def test_the_start_lists_invariants_and_the_decisions_of_each_room(tmp_path: Path) -> None:
+    folder = decided(tmp_path / "a")
+    for number in range(9):
+        write_entry(folder / "memory", f"nav/choices/c{number}", title=f"Choice {number}")
+    start = built(folder, tmp_path / "site")["index.html"]
+    assert "11 entries current in 1 wing" in " ".join(start.split())
+    invariants, _, decisions = start.partition("<h3>Invariants</h3>")[2].partition("<h3>Decisions in")
+    assert "Callbacks do not block" in invariants
+    assert '<a href="rooms/nav/architecture.html">architecture</a>' in decisions
+    assert "Use two threads" in decisions
+    assert "Use one thread" not in decisions.partition("Recent changes")[0]
+    assert '<a href="rooms/nav/choices.html">1 more</a>' in decisions
+
+
+def test_the_code_page_shows_amendments_and_what_applies_everywhere(tmp_path: Path) -> None:
+    folder = decided(tmp_path / "a")
+    write_entry(folder / "memory", "nav/architecture/pool", title="A pool for both", amends=[NEW])
+    site = built(folder, tmp_path / "site")
+    named, _, everywhere = site["code.html"].partition('<h2 id="everywhere">')
+    assert re.search("Use two threads</a>.*amended by .*A pool for both", named, re.DOTALL)
+    assert "Callbacks do not block" in everywhere
+    assert '"A pool for both"]' in site["assets/rules.js"], "the path box says so, too"
 
 
 def test_pages_tell_why_where_from_and_what_is_left_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = decided(tmp_path / "a")
     settings = '[site]\nfiles_url = "https://host.example/o/r/{view}/main/"\n[check]\nreview_after_days = 3650\n'
     write(folder, "memory/mdmem.toml", settings)
-    for name in ("one", "two"):
+    for name in ("one", "two", "three", "four", "five"):
         write_entry(folder / "memory", f"nav/rules/{name}", title=f"Rule {name}", created_at="2001-02-03", owner="nav")
-    write_entry(folder / "memory", "nav/notes/alone", type="note", title="Alone")
     write_entry(folder / "memory", "nav/rules/calls", title="Hurry", amends=["nav/architecture/calls"])
     write_entry(folder / "memory", "nav/architecture/calls", f"As [see: {OLD}] had it.", title="Calls")
-    monkeypatch.setattr("mdmem.site.pages._MOST_BOUND", 0)
-    monkeypatch.setattr("mdmem.site.board._MOST", 1)
+    monkeypatch.setattr("mdmem.site.overview._MOST_LINES", 4)
     site = built(folder, tmp_path / "site", base="HEAD")
     old = site[f"entries/{OLD}.html"]
-    assert '>Calls</a> <span class="said">in its text</span>' in old[old.index("<h2>Named by</h2>") :]
+    assert '>Calls</a> <span class="said">in its text</span>' in old[old.index("<h2>Mentioned by</h2>") :]
     why = old[old.index("<h2>Why</h2>") :]
     assert why.index("<strong>Use one thread</strong>") < why.index("It stalled.") < why.index("Use two threads")
     assert f'href="https://host.example/o/r/blame/main/memory/{OLD}.md" rel="noreferrer"' in old
-    assert "<code>src/arm/</code>" in site["code.html"][site["code.html"].index('id="unruled"') :]
+    assert "<code>src/arm/</code>" in site["code.html"][site["code.html"].index('id="uncovered"') :]
     board = site["board.html"]
-    assert "Alone" in board[board.index("<h2>Alone") :]
-    waiting = board[board.index("<h2>Not verified") :].partition("</section>")[0]
-    assert 'Not verified <span class="n">2</span>' in waiting
+    assert "Rule five" in board[board.index("<h2>Unconnected") :]
+    waiting = board[board.index("<h2>Never verified") :].partition("</section>")[0]
+    assert 'Never verified <span class="n">5</span>' in waiting
     assert "for more than 3650 days" in waiting
     assert ("2001-02-03, nav" in waiting, "+1 more" in waiting, "Use two threads" in waiting) == (True, True, False)
     assert 'placeholder="src/nav/node.py"' in site["code.html"]
-    assert "7 in force" in site["index.html"]
-    assert "+3 more: <code>mdmem list --at 2026-02-28</code>" in site["months/2026-02.html"]
     assert "Hurry" in site["lineage.html"]
     commit_all(folder)
     write_entry(folder / "memory", NEW, title="Use two threads", superseded_by=["nav/architecture/three"])
     write_entry(folder / "memory", "nav/architecture/three", title="Use three threads", supersedes=[NEW])
     pages = site_of(opened(folder), SiteRequest(out=folder, base="HEAD"))
-    after, _, before = pages.plans["diff.html"]().make().partition("<h2>Lineage as it was</h2>")
-    assert "Use three threads" in after[after.index("<h2>Lineage as it will be</h2>") :]
+    after, _, before = pages.files["diff.html"]().partition("<h2>Lineage before the change</h2>")
+    assert "Use three threads" in after[after.index("<h2>Lineage after the change</h2>") :]
     assert "Use two threads" in before
     assert "Use three threads" not in before
-
-
-def test_a_build_with_nothing_new_looks_at_no_page_and_no_text_is_read_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, out = decided(tmp_path / "a"), tmp_path / "site"
-    first = built(folder, out)
-    monkeypatch.setattr("mdmem.site.markup.marked", lambda _: pytest.fail("read again"))
-    assert built(folder, tmp_path / "other") == first
-    monkeypatch.setattr("mdmem.site.pages.EntryView.context", lambda *_: pytest.fail("looked at"))
-    assert build(opened(folder), SiteRequest(out=out)).written == ()
 
 
 def test_globs_meet_what_they_met_where_each_is_put_to_every_file(tmp_path: Path) -> None:
@@ -229,8 +202,8 @@ def test_globs_meet_what_they_met_where_each_is_put_to_every_file(tmp_path: Path
     write(folder, "src/navigation.py")
     commit_all(folder)
     facts = SiteFacts(opened(folder))
-    found = {facts.catalog.entries[address].applies_to: met for address, met in facts.met.items()}
-    assert found == {globs: tuple(all_matches(globs, facts.tracked)) for globs in found}
+    found = {facts.catalog.entries[address].applies_to: met for address, met in facts.matched_files.items()}
+    assert found == {globs: sorted(all_matches(globs, facts.tracked)) for globs in found}
     assert {glob for globs in found for glob in globs} == {"src/nav/**", *globs}
 
 
@@ -259,7 +232,7 @@ def test_a_long_build_shows_how_far_it_is(tmp_path: Path, capsys: Capture, monke
     monkeypatch.setattr("mdmem.cli.common.StepProgress._WORTH_SAYING", 1)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     said = run_here(capsys, "site", "build", "--out", "site", cwd=decided(tmp_path)).err
-    assert said.startswith("\rbuilding pages in ")
+    assert said.startswith("\rbuilding ")
     assert ": 100 %\r" in said
     assert said.endswith(" \r")
 
@@ -296,20 +269,20 @@ def test_no_text_of_a_stranger_runs_or_loads(tmp_path: Path) -> None:
             assert all("src" in one for one in scripts), page
             assert "javascript:" not in "".join(a.get("href", "") for _, a in Tags(text).found)
             assert not [a for tag, a in Tags(text).found if tag == "img"]
-    assert "Cannot be read" in site["rooms/nav/a.html"]
-    assert "</script" not in site["index/titles.js"]
+    assert "Cannot be parsed" in site["rooms/nav/a.html"]
+    assert "<" not in site["assets/search.js"]
 
 
-def test_any_name_of_a_file_has_a_page(tmp_path: Path) -> None:
+def test_any_name_of_an_entry_has_a_page(tmp_path: Path) -> None:
     folder = decided(tmp_path / "a")
-    write_entry(folder / "memory", f"nav/a/{'x' * 252}", title="Long", applies_to=["src/**"])
-    for code in ("index.html", "a\nb\x1b[31m", "\udcff\udcfe", "b~c"):
-        write(folder, f"src/{code}/f.py")
+    for name in ("x" * 252, "b~c", "a#b?c%d"):
+        write_entry(folder / "memory", f"nav/a/{name}", title="Odd")
+    write(folder, "src/a\nb\x1b[31m/f.py")
     commit_all(folder)
     site = built(folder, tmp_path / "site")
-    pages = [path for path in site if path.startswith("code/src/") and "~" in path]
-    assert len(pages) == 4
-    assert all(f'href="{path}"' in site["code.html"] for path in pages)
+    pages = [path for path in site if path.startswith("entries/nav/a/")]
+    assert len(pages) == 3
+    assert all(f'href="{quote(path)}"' in site["all.html"] for path in pages)
 
 
 def test_a_narrowed_view_knows_nothing_of_other_wings(tmp_path: Path) -> None:
@@ -339,10 +312,10 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, capsys: Capture) -
     folder = decided(tmp_path / "a")
     write(folder, "docs/theirs.txt", "x")
     for out, said in (
-        ("docs", "holds files that are no pages"),
-        ("missing/../docs", "holds files that are no pages"),
+        ("docs", "contains files that are not pages"),
+        ("missing/../docs", "contains files that are not pages"),
         ("memory", "lies in the memory"),
-        ("src/nav/node.py", "no folder"),
+        ("src/nav/node.py", "is not a folder"),
     ):
         refused = run_here(capsys, "site", "build", "--out", out, cwd=folder)
         assert (refused.code, said in refused.err) == (2, True), refused.err
@@ -354,7 +327,7 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, capsys: Capture) -
     commit_all(folder, "a list that a clone brings along")
     write(folder, "docs/index.html", "mine")
     refused = run_here(capsys, "site", "build", "--out", "docs", cwd=folder)
-    assert (refused.code, "docs/index.html is none" in refused.err) == (2, True), refused.err
+    assert (refused.code, "docs/index.html was not written by a build" in refused.err) == (2, True), refused.err
     assert (folder / "docs/index.html").read_text() == "mine"
     assert run_here(capsys, "site", "build", cwd=folder).code == 0
     # Whoever names a folder may track it; the usual one is no part of the repository.
@@ -394,31 +367,26 @@ def test_a_list_of_pages_that_is_none_counts_as_none(tmp_path: Path, files: str)
 
 def test_a_build_that_was_killed_is_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, out = decided(tmp_path / "a"), tmp_path / "site"
-    monkeypatch.setattr("mdmem.site.pages.attachments", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr("mdmem.site.overview.contradictions_among", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         build(opened(folder), SiteRequest(out=out))
     monkeypatch.undo()
     assert built(folder, out) == built(folder, tmp_path / "other")
 
 
-def test_search_finds_what_the_index_finds(tmp_path: Path) -> None:
-    site = built(decided(tmp_path / "a"), tmp_path / "site")
-    titles = json.loads(re.sub(r"^mdmemTitles\((.*)\);\n$", r"\1", site["index/titles.js"]))
-    shard = json.loads(re.sub(r'^mdmemShard\("t_",(.*)\);\n$', r"\1", site["index/t_.js"]))
-    held = [titles[number] for number in shard["thread"][::2]]
-    assert {row[0] for row in held} == {"Use one thread", "Use two threads", "Three threads"}
-    ended = next(row for row in held if row[0] == "Use one thread")
-    assert ended[4] == "Use two threads"
-    assert titles[ended[5]][0] == "Use two threads"
-
-
-def test_files_of_one_content_are_found_by_the_names_that_they_have_for_titles(tmp_path: Path) -> None:
-    root = memory(tmp_path / "a") / "memory"
-    for name in ("like-moons", "like-stars"):
-        write(root, f"nav/architecture/{name}.md", "---\ntype: note\nstatus: active\n---\n\nWords.\n")
-    site = built(tmp_path / "a", tmp_path / "site")
-    terms = "".join(site[path] for path in site if path.startswith("index/"))
-    assert ('"moon"' in terms, '"star"' in terms) == (True, True)
+def test_the_search_has_the_text_of_each_entry_and_leads_to_the_current_one(tmp_path: Path) -> None:
+    folder = decided(tmp_path / "a")
+    body = f"# Use one thread\n\nWe **decided** on [a link](x.md).\n\n{'word ' * 200}Zebras wait.\n"
+    ended = {"status": "deprecated", "deprecated_at": "2026-02-01", "superseded_by": [NEW]}
+    write_entry(folder / "memory", OLD, body, title="Use one thread", **ended)
+    script = built(folder, tmp_path / "site")["assets/search.js"]
+    entries = json.loads(re.sub(r"^mdmemSearch\((.*)\);\n$", r"\1", script))
+    _, page, kind, state, head, text, words = next(one for one in entries if one[0] == "Use one thread")
+    assert (page, kind, state) == (f"entries/{OLD}.html", "decision", "superseded")
+    assert entries[head][0] == "Use two threads"
+    assert text.startswith("We decided on a link . word")
+    assert len(text) <= 600
+    assert "zebras" in words.split()
 
 
 @pytest.mark.parametrize(
@@ -437,16 +405,7 @@ def test_files_of_one_content_are_found_by_the_names_that_they_have_for_titles(t
     ],
 )
 def test_markdown_leads_to_entries(text: str, html: str) -> None:
-    assert linked(marked(text), lambda address: "to" if address == "a/b/c" else None) == html
-
-
-@given(st.lists(st.text(alphabet="ab1 -=+.)#:/'\"{}é\u00a0"), max_size=6))
-def test_plain_text_is_what_the_reader_makes_of_it(lines: list[str]) -> None:
-    text = "\n".join(lines)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mdmem.site.markup._paragraphs", lambda _: None)
-        read = marked(text)
-    assert marked(text) == read
+    assert render_markdown(text, lambda address: "to" if address == "a/b/c" else None) == html
 
 
 @contextmanager
@@ -473,16 +432,14 @@ def test_a_served_page_shows_the_files_as_they_are(tmp_path: Path) -> None:
         assert status == 200
         assert "connect-src 'self'" in text
         assert got(f"{server.address}entries/{NEW}.html", **{"If-None-Match": tag})[0] == 304
-        with urllib.request.urlopen(f"{server.address}changes", timeout=10) as stream:
-            # An open page knows of which state it is, also where that became another one before it asked.
-            told = stream.readline().decode().removeprefix("data: ").strip()
-        assert f'data-state="{told}"' in text
+        # An open page knows its state, and reloads where that is another one.
+        assert f'data-state="{got(f"{server.address}state")[1]}"' in text
         path = folder / f"memory/{NEW}.md"
         path.write_text(path.read_text().replace("Use two threads", "Use ten threads"))
         assert "Use ten threads" in got(f"{server.address}entries/{NEW}.html")[1]
         assert got(server.address, Host="outside.example")[0] == 403
         elsewhere = {"Sec-Fetch-Site": "cross-site"}
-        assert got(f"{server.address}index/titles.js", **elsewhere, **{"Sec-Fetch-Dest": "script"})[0] == 403
+        assert got(f"{server.address}assets/search.js", **elsewhere, **{"Sec-Fetch-Dest": "script"})[0] == 403
         assert (
             got(server.address, **elsewhere, **{"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"})[0] == 200
         )

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from mdmem.site.build import asset_text
+from mdmem.site.pages import asset_text
 
 TEXTS = ("ink", "soft", "link", "inv", "dec", "pat", "not", "warn", "draft", "ended")
 GROUNDS = ("paper", "card", "wash")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 import click
 
@@ -21,12 +20,9 @@ from mdmem.cli.filters import split_values
 from mdmem.errors import UsageError
 from mdmem.setup.installation import this_installation
 
-if TYPE_CHECKING:
-    pass
-
 
 def _require_extra() -> None:
-    """Raise UsageError where the libraries of the pages are not installed, with the line that mends it."""
+    """Raise UsageError with the line to type where the libraries of the pages are not installed."""
     if find_spec("jinja2") is None or find_spec("markdown_it") is None:
         raise UsageError(f"the pages need the extra `site`; type `{this_installation().line_for('site')}`")
 
@@ -38,18 +34,18 @@ def site_command(_: Globals) -> None:
 
 
 @site_command.command("build", short_help="Write the pages into a folder.")
-@click.option("--out", "-o", metavar="DIR", help="The folder; it is the site's own.  [default: site, kept out of git]")
+@click.option("--out", "-o", metavar="DIR", help="The folder of the site alone.  [default: site, kept out of git]")
 @click.option("--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Repeatable.")
-@click.option("--name", metavar="TEXT", help="What stands above each page.  [default: the project's wing]")
-@click.option("--base", metavar="REV", shell_complete=complete_revision, help="Add the page of what changed since REV.")
+@click.option("--name", metavar="TEXT", help="The name above each page.  [default: the project's wing]")
+@click.option("--base", metavar="REV", shell_complete=complete_revision, help="Add a page of the changes since REV.")
 @at_option
 @global_options
 def build(
     given: Globals, *, out: str | None, wings: tuple[str, ...], name: str | None, base: str | None, revision: str | None
 ) -> int:
-    """Write the pages: what binds, each entry, lineage, timeline, code under rules, what waits, search.
+    """Write the pages: current rules, each entry, timeline, lineage, rules for code, open work, and a search.
 
-    They need no server and load nothing from outside. Only what changed is written again.
+    They need no server and load nothing from other servers. Only the files that changed are written again.
     """
     _require_extra()
     from mdmem.site.build import SiteRequest
@@ -60,7 +56,7 @@ def build(
     request = SiteRequest(
         out=workspace.cwd / folder, wings=split_values(wings), name=name, base=base, ignored=out is None
     )
-    progress = StepProgress("building pages in {} steps")
+    progress = StepProgress("building {} files of the site")
     try:
         result = build_site(workspace, request, progress=None if given.quiet else progress)
     finally:
@@ -73,11 +69,11 @@ def build(
 @site_command.command("serve", short_help="Show the same pages live, to this machine alone.")
 @click.option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
 @click.option("--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Repeatable.")
-@click.option("--name", metavar="TEXT", help="What stands above each page.  [default: the project's wing]")
-@click.option("--base", metavar="REV", shell_complete=complete_revision, help="Add the page of what changed since REV.")
+@click.option("--name", metavar="TEXT", help="The name above each page.  [default: the project's wing]")
+@click.option("--base", metavar="REV", shell_complete=complete_revision, help="Add a page of the changes since REV.")
 @global_options
 def serve(given: Globals, *, port: int, wings: tuple[str, ...], name: str | None, base: str | None) -> int:
-    """Show the same pages live, to this machine alone: a page that is open follows the files."""
+    """Show the same pages live, to this machine alone: an open page follows the files."""
     _require_extra()
     from mdmem.site.build import SiteRequest
     from mdmem.site.serve import LiveSite, SiteServer
@@ -86,7 +82,7 @@ def serve(given: Globals, *, port: int, wings: tuple[str, ...], name: str | None
     request = SiteRequest(out=workspace.cwd, wings=split_values(wings), name=name, base=base)
     with SiteServer(LiveSite(workspace, request), port) as server:
         given.remark(f"{server.address} shows the memory; Ctrl-C ends it")
-        # Each change of a file leaves what it was read to behind, in circles, which a command else leaves to its end.
+        # A command ends before garbage matters; a server does not.
         gc.freeze()
         gc.enable()
         server.serve_forever()

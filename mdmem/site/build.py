@@ -1,17 +1,10 @@
-"""A folder of pages: made from the files, and only what changed is written again.
-
-The folder of a site: what it holds, and how a page is put there whole.
-"""
+"""Write the site into a folder of its own, and only the files that changed."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from importlib.resources import files
-from itertools import chain, count
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -21,100 +14,21 @@ from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.model.access import Access
 from mdmem.site.facts import SiteFacts
-from mdmem.site.kept import fill
-from mdmem.site.pages import SitePage, SitePages
+from mdmem.site.pages import SitePages
 from mdmem.store.git.discovery import is_brought_along
 from mdmem.store.state import leads_away, write_whole
 from mdmem.store.workspace.location import place_to_write
 from mdmem.store.workspace.scope import get_wing
 from mdmem.store.workspace.workspace import Workspace
 
-
-class SiteFolder:
-    """A folder of pages; whoever brought it along may have put links into it, and no page is written behind one."""
-
-    def __init__(self, path: Path) -> None:
-        """Look at nothing yet."""
-        self._path = path
-        self._made: set[str] = set()
-
-    def has(self, name: str) -> bool:
-        """Say whether a file is there."""
-        return (self._path / name).exists()
-
-    def holds(self, name: str, digest: str) -> bool:
-        """Say whether a file has the content of a digest."""
-        try:
-            return hashlib.sha256(read_regular(self._path / name)).hexdigest()[:20] == digest
-        except OSError:
-            return False
-
-    def write(self, name: str, content: bytes) -> None:
-        """Write a file as a whole; raises EnvironmentFaultError."""
-        path = self._path / name
-        try:
-            self._make_room(name.rpartition("/")[0])
-            # A link that has the name counts as there.
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        except FileExistsError:
-            self._replace(name, content)
-            return
-        except OSError as error:
-            raise _fault(path, error) from error
-        # Whoever is killed here leaves a file whose digest no manifest has: the next build writes it again.
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(content)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                path.unlink()
-            raise _fault(path, error) from error
-
-    def remove(self, name: str, digest: str) -> bool:
-        """Remove a file of a digest and say so; what has another content, or lies behind a link, is not ours."""
-        if not self.holds(name, digest) or leads_away(self._path, name):
-            return False
-        (self._path / name).unlink(missing_ok=True)
-        return True
-
-    def _replace(self, name: str, content: bytes) -> None:
-        path = self._path / name
-        self._require_own(name)
-        try:
-            write_whole(path, content, durable=False)
-        except OSError as error:
-            raise _fault(path, error) from error
-
-    def _require_own(self, name: str) -> None:
-        if leads_away(self._path, name):
-            raise EnvironmentFaultError(f"{self._path / name} is a symbolic link, or lies behind one; remove the link")
-
-    def _make_room(self, folder: str) -> None:
-        if folder in self._made:
-            return
-        if folder and leads_away(self._path, folder):
-            raise EnvironmentFaultError(
-                f"{self._path / folder} is a symbolic link, or lies behind one; remove the link"
-            )
-        (self._path / folder).mkdir(parents=True, exist_ok=True)
-        self._made.add(folder)
-
-
-def _fault(path: Path, error: OSError) -> EnvironmentFaultError:
-    return EnvironmentFaultError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}")
-
-
-# Says that a folder is ours, and holds the key of each page and the digest of what was written.
+# Marks a folder as a site, and lists its files with their digests.
 MANIFEST = ".mdmem-site.json"
-_VERSION = 1
-_Keys = dict[str, list[str]]
-# Git looks at nothing in a folder that says so itself.
+# Keeps the folder out of git.
 IGNORE = ".gitignore"
-ASSETS = ("site.css", "site.js", "icon.svg")
 
 
 class SiteRequest(Struct, frozen=True, kw_only=True):
-    """What to build: the folder, the wings that are shown (all where none is named), and what to compare with.
+    """The folder, the wings (all where none is named), and the revision to compare with.
 
     `ignored` keeps the folder out of git.
     """
@@ -127,7 +41,7 @@ class SiteRequest(Struct, frozen=True, kw_only=True):
 
 
 class SiteResult(Struct, frozen=True, kw_only=True):
-    """How many files the site has, and which of them were written or removed."""
+    """The number of files of the site, and those that were written or removed."""
 
     folder: Path
     number: int
@@ -138,150 +52,140 @@ class SiteResult(Struct, frozen=True, kw_only=True):
 def build(
     workspace: Workspace, request: SiteRequest, *, progress: Callable[[int, int], None] | None = None
 ) -> SiteResult:
-    """Write the pages of a workspace into a folder of their own; `progress` hears how many of the steps are done.
+    """Write the pages of a workspace into a folder; `progress` gets the number of files that are made, and of all.
 
-    Raises UsageError for a folder that holds something else or lies in the memory, and EnvironmentFaultError.
+    Raises UsageError for a folder that contains other files or lies in the memory, and EnvironmentFaultError.
     """
-    known = _known(workspace, request.out)
-    site, folder = site_of(workspace, request), SiteFolder(request.out.resolve())
-    is_as_known = site.state == known.state and (IGNORE in known.files) == request.ignored
-    if site.state is not None and is_as_known and all(map(folder.holds, known.files, known.digests)):
-        return SiteResult(folder=request.out, number=len(known.files))
-    if not folder.has(MANIFEST):
-        # From now on the folder is ours, also where this build is killed.
-        folder.write(MANIFEST, _manifest(None, {}))
-    kept = (site.markups, site.terms)
-    tick = _ticks(len(site.plans) + max(len(one.missing) for one in kept), progress)
-    fill(site.facts, kept, tick)
-    writing = _Writing(folder, known, request.out)
-    keys, written = _written(site, writing, tick, ignored=request.ignored)
-    removed = sorted(path for path in known.files.keys() - keys.keys() if folder.remove(path, known.files[path][1]))
-    if (site.state, keys) != (known.state, known.files):
-        folder.write(MANIFEST, _manifest(site.state, keys))
-    return SiteResult(folder=request.out, number=len(keys), written=tuple(written), removed=tuple(removed))
-
-
-def _ticks(total: int, progress: Callable[[int, int], None] | None) -> Callable[[], None]:
-    done = count(1)
-    return (lambda: progress(min(next(done), total), total)) if progress is not None else lambda: None
-
-
-def _manifest(state: str | None, keys: dict[str, list[str]]) -> bytes:
-    lines = ",\n".join(f"{json.dumps(path)}: {json.dumps(keys[path])}" for path in sorted(keys))
-    return f'{{"version": {_VERSION}, "state": {json.dumps(state)}, "files": {{\n{lines}\n}}}}\n'.encode()
+    known = _known_files(workspace, request.out)
+    folder = request.out.resolve()
+    made = dict(site_of(workspace, request).files)
+    if request.ignored:
+        # First, so that an interrupted build leaves nothing for `git add`.
+        made = {IGNORE: lambda: "*\n", **made}
+    if not (folder / MANIFEST).exists():
+        # From now on the folder is a site, also where this build is interrupted.
+        _write(folder, MANIFEST, _manifest({}))
+    digests, written = dict[str, str](), []
+    for number, (path, make) in enumerate(made.items(), 1):
+        content = make().encode("utf-8", "surrogatepass")
+        digests[path] = _digest(content)
+        if not _has(folder, path, digests[path]):
+            _require_replaceable(folder, path, known)
+            _write(folder, path, content)
+            written.append(path)
+        if progress is not None:
+            progress(number, len(made))
+    removed = [path for path in sorted(known.files.keys() - made.keys()) if _remove(folder, path, known.files[path])]
+    if digests != known.files:
+        _write(folder, MANIFEST, _manifest(digests))
+    return SiteResult(folder=request.out, number=len(made), written=tuple(written), removed=tuple(removed))
 
 
 def site_of(workspace: Workspace, request: SiteRequest, *, live: str = "") -> SitePages:
-    """Return the pages of a workspace, narrowed to the wings that are asked for; raises UsageError for no wing."""
+    """Return the pages of a workspace, narrowed to the requested wings; raises UsageError for an unknown wing."""
     if request.wings:
         wings = [get_wing(name, workspace.catalog.wings) for name in request.wings]
         workspace = replace(workspace.reread(), access=Access.to_wings(wings, may_write=False))
-    facts = SiteFacts(workspace)
-    return SitePages(facts, request.name or _name(workspace), live=live, base=request.base)
-
-
-def _name(workspace: Workspace) -> str:
     projects = [wing.name for wing in workspace.catalog.wings.values() if not wing.is_shared]
-    return projects[0] if len(projects) == 1 else "Memory"
-
-
-def _written(site: SitePages, writing: _Writing, tick: Callable[[], None], *, ignored: bool) -> tuple[_Keys, list[str]]:
-    """Write what is another one than before."""
-    # First: also a build that is killed leaves nothing for `git add`.
-    ignoring = (SitePage(IGNORE, IGNORE, lambda: "*\n"),) if ignored else ()
-    pages = (make() for make in site.plans.values())
-    return writing.of(chain(ignoring, pages, site.attachments(), _assets()), tick)
-
-
-class _Writing(Struct, frozen=True):
-    """What writes pages into a folder that is known in part."""
-
-    folder: SiteFolder
-    known: _Known
-    out: Path
-
-    def of(self, pages: Iterable[SitePage], tick: Callable[[], None]) -> tuple[_Keys, list[str]]:
-        """Write pages and return the key and digest of each, by path, and the paths of those that were written."""
-        keys: _Keys = {}
-        written = []
-        for page in pages:
-            before = self.known.files.get(page.path)
-            if before is not None and before[0] == page.key and self.folder.holds(page.path, before[1]):
-                keys[page.path] = before
-            else:
-                content = page.make().encode("utf-8", "surrogatepass")
-                digest = hashlib.sha256(content).hexdigest()[:20]
-                if before is None or before[1] != digest or not self.folder.holds(page.path, digest):
-                    self._refuse_brought(page.path, digest)
-                    self.folder.write(page.path, content)
-                    written.append(page.path)
-                keys[page.path] = [page.key, digest]
-            tick()
-        return keys, written
-
-    def _refuse_brought(self, path: str, digest: str) -> None:
-        ours = (digest, *(self.known.files[path][1:] if path in self.known.files else ()))
-        if self.known.is_brought and self.folder.has(path) and not any(self.folder.holds(path, one) for one in ours):
-            said = f"{self.out / path} is none that a build wrote"
-            raise UsageError(f"{said}; remove it, or name another folder by --out")
-
-
-def _assets() -> Iterator[SitePage]:
-    for asset in ASSETS:
-        text = asset_text(asset)
-        key = hashlib.sha256(text.encode()).hexdigest()[:20]
-        yield SitePage(f"assets/{asset}", key, lambda text=text: text)  # type: ignore[misc]
-
-
-def asset_text(name: str) -> str:
-    """Return a style sheet or script of the package."""
-    return files("mdmem.site").joinpath("assets", name).read_text(encoding="utf-8")
+    name = request.name or (projects[0] if len(projects) == 1 else "Memory")
+    return SitePages(SiteFacts(workspace), name, live=live, base=request.base)
 
 
 class _Known(Struct, frozen=True):
-    """What the manifest of a folder says: the state of all, and the key and the digest of each file.
+    """The files that the manifest lists, with their digests.
 
-    Where git brought it along (`is_brought`), no file is replaced on its word alone: it may name the user's own.
+    A manifest that git brought along may list the user's own files: no other file is replaced on its word.
     """
 
-    state: str | None = None
-    files: Mapping[str, list[str]] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
     is_brought: bool = False
 
-    @property
-    def digests(self) -> Iterator[str]:
-        return (digest for _, digest in self.files.values())
 
-
-def _known(workspace: Workspace, folder: Path) -> _Known:
-    """Return what a folder of ours holds; raises UsageError for another folder, and for one in the memory."""
+def _known_files(workspace: Workspace, folder: Path) -> _Known:
+    """Return the files of an earlier build; raises UsageError for a folder that is no site, or in the memory."""
     location = workspace.location
     real = place_to_write(folder, location.base, location.repository)
     if real.is_relative_to(location.root):
-        raise UsageError(f"{folder} lies in the memory, where only entries are; name another folder by --out")
+        raise UsageError(f"{folder} lies in the memory, which contains only entries; name another folder by --out")
     if not real.exists():
         return _Known()
     if not real.is_dir():
-        raise UsageError(f"{folder} is no folder; name another one by --out")
+        raise UsageError(f"{folder} is not a folder; name another one by --out")
     try:
         found = json.loads(read_regular(real / MANIFEST))
     except FileNotFoundError:
         if any(real.iterdir()):
-            raise UsageError(f"{folder} holds files that are no pages of mdmem; name another folder by --out") from None
+            raise UsageError(
+                f"{folder} contains files that are not pages of mdmem; name another folder by --out"
+            ) from None
         return _Known()
     except (OSError, ValueError, RecursionError):
         found = None
-    listed = found.get("files") if isinstance(found, dict) and found.get("version") == _VERSION else None
+    listed = found.get("files") if isinstance(found, dict) else None
     pairs = listed.items() if isinstance(listed, dict) else ()
-    files = {path: pair for path, pair in pairs if _is_ours(path) and _is_pair(pair)}
-    state = found.get("state") if files else None
-    return _Known(state if isinstance(state, str) else None, files, is_brought_along(real / MANIFEST))
+    # Earlier versions list a key before the digest.
+    digests = {path: pair[-1] if isinstance(pair, list) and pair else pair for path, pair in pairs if _is_safe(path)}
+    files = {path: digest for path, digest in digests.items() if isinstance(digest, str)}
+    return _Known(files, is_brought_along(real / MANIFEST))
 
 
-def _is_ours(path: str) -> bool:
-    """Say whether a path of the manifest stays in the folder: whatever else it names, nothing is removed there."""
+def _is_safe(path: str) -> bool:
+    """Say whether a path of the manifest stays in the folder."""
     return path.isprintable() and not {"", ".", "..", ".git"}.intersection(path.casefold().split("/"))
 
 
-def _is_pair(pair: object) -> bool:
-    return isinstance(pair, list) and len(pair) == 2 and all(isinstance(one, str) for one in pair)
+def _manifest(digests: Mapping[str, str]) -> bytes:
+    lines = ",\n".join(f"{json.dumps(path)}: {json.dumps(digests[path])}" for path in sorted(digests))
+    return f'{{"version": 2, "files": {{\n{lines}\n}}}}\n'.encode()
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:20]
+
+
+def _has(folder: Path, path: str, digest: str) -> bool:
+    try:
+        return _digest(read_regular(folder / path)) == digest
+    except OSError:
+        return False
+
+
+def _require_replaceable(folder: Path, path: str, known: _Known) -> None:
+    if known.is_brought and (folder / path).exists() and not _has(folder, path, known.files.get(path, "")):
+        raise UsageError(f"{folder / path} was not written by a build; remove it, or name another folder by --out")
+
+
+def _remove(folder: Path, path: str, digest: str) -> bool:
+    """Remove a file of a digest, and say so; a file with other content, or behind a link, stays."""
+    if not _has(folder, path, digest) or leads_away(folder, path):
+        return False
+    (folder / path).unlink(missing_ok=True)
+    return True
+
+
+def _write(folder: Path, path: str, content: bytes) -> None:
+    """Write a file as a whole, never through a symbolic link; raises EnvironmentFaultError."""
+    target = folder / path
+    if leads_away(folder, path):
+        raise EnvironmentFaultError(f"{target} is a symbolic link, or lies behind one; remove the link")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists():
+            write_whole(target, content, durable=False)
+        else:
+            _create(target, content)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise EnvironmentFaultError(f"{target} cannot be written: {reason}") from error
+
+
+def _create(target: Path, content: bytes) -> None:
+    try:
+        # A build that is interrupted here leaves a file that no manifest lists: the next one writes it again.
+        with target.open("xb") as stream:
+            stream.write(content)
+    except FileExistsError:
+        raise
+    except OSError:
+        target.unlink(missing_ok=True)
+        raise

@@ -1,40 +1,64 @@
-"""What the pages show, asked once: entries and how they stand, their history, the code, and what is wrong."""
+"""The facts that the pages show, each found once: entries and how they stand, history, code, and findings."""
 
 from __future__ import annotations
 
-import contextlib
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import cached_property
 
+from markupsafe import Markup, escape
 from msgspec import Struct
 
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError
-from mdmem.model.entry import Entry, EntryType, Status, Wing, day_of, instant_of
+from mdmem.markdown.sentences import cut_at_word
+from mdmem.model.entry import Entry, Status, Wing, day_of, instant_of
 from mdmem.model.fields import LINK_FIELDS
-from mdmem.model.finding import Finding
+from mdmem.model.finding import Finding, Severity
 from mdmem.model.globs import all_matches, fixed_part
-from mdmem.render.lineage_graph import Bearings, state_of
+from mdmem.model.text import visible
+from mdmem.render.lineage_graph import Bearings, BoxState, state_of
+from mdmem.site.markup import addresses_in
+from mdmem.site.paths import page_of, quoted
 from mdmem.store.catalog import Catalog
 from mdmem.store.git.history import Commit, history
-from mdmem.store.git.process import resolve
 from mdmem.store.tree import NarrowedTree
 from mdmem.store.workspace.remarks import age_of
 from mdmem.store.workspace.visibility import visible_commits
 from mdmem.store.workspace.workspace import Workspace
 
-# A file of everything touches nobody's heart: of more files a glob's number alone is told.
-MOST_FILES = 40
+_LONGEST_TITLE, _LONGEST_REASON = 300, 600
+CURRENT = ("current", "under review")
+ENDED = ("superseded", "deprecated")
+STATES = (*CURRENT, "draft", *ENDED)
 
 
-class BindingEvent(Struct, frozen=True):
-    """Something that changed what binds: `what` is new, replaces, replaced or ended.
+class Row(Struct, frozen=True):
+    """An entry as a line of a list; `page` counts from the folder of the site, `amended_by` are addresses."""
 
-    What `replaced` names ended with it.
-    """
+    address: str
+    page: str
+    title: Markup
+    type: str
+    state: str
+    globs: Sequence[str] = ()
+    amended_by: Sequence[str] = ()
+
+    @property
+    def is_current(self) -> bool:
+        """Say whether the entry is active or under review, and nothing current supersedes it."""
+        return self.state in CURRENT
+
+    @property
+    def css(self) -> str:
+        """Return the class of its style."""
+        return "ended" if self.state in ENDED else self.state.replace(" ", "-")
+
+
+class Event(Struct, frozen=True):
+    """A change of what is current: an entry is `new`, `replaces` others, or was `replaced` or `ended`."""
 
     moment: date
     address: str
@@ -49,12 +73,12 @@ class BindingEvent(Struct, frozen=True):
 
     @property
     def order(self) -> tuple[date, datetime, bool]:
-        """Return what sorts events by time: where a day is all that is stated, an end follows the beginnings."""
+        """Return the order in time: on one day without a time, an end follows the beginnings."""
         return self.day, instant_of(self.moment), self.what != "new"
 
 
 class SiteFacts(Struct, frozen=True, dict=True):
-    """One reading of a workspace for the pages; every part is built when it is first needed."""
+    """The facts of one reading of a workspace."""
 
     workspace: Workspace
 
@@ -75,7 +99,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def rooms(self) -> Mapping[tuple[str, str], tuple[Entry, ...]]:
-        """Return the entries of each room, also of one where none can be read."""
+        """Return the entries of each room, also of a room in which no file can be parsed."""
         found: dict[tuple[str, str], list[Entry]] = defaultdict(list)
         for entry in self.entries:
             found[entry.wing, entry.room].append(entry)
@@ -84,210 +108,208 @@ class SiteFacts(Struct, frozen=True, dict=True):
             found[wing, room] += ()
         return {place: tuple(found[place]) for place in sorted(found)}
 
-    def is_current(self, entry: Entry) -> bool:
-        """Say whether an entry is in force and nothing replaced it."""
-        return entry.address in self._current
+    @cached_property
+    def rows(self) -> Mapping[str, Row]:
+        """Return the line of each entry, by address."""
+        amendments = self.catalog.amendments
+        return {
+            entry.address: Row(
+                entry.address,
+                quoted(page_of(entry.address)),
+                with_code(cut_at_word(entry.title, _LONGEST_TITLE)),
+                entry.type.value,
+                self._state(entry.address),
+                entry.applies_to,
+                amendments.of(entry.address),
+            )
+            for entry in self.entries
+        }
+
+    def _state(self, address: str) -> str:
+        state = state_of(self.catalog, address, today=self.workspace.today)
+        if state is BoxState.ENDED:
+            return "superseded" if self.catalog.lineage.heads(address) else "deprecated"
+        return "current" if state is BoxState.CURRENT else state.value
+
+    def rows_of(self, entries: Iterable[Entry]) -> list[Row]:
+        """Return the lines of entries."""
+        return [self.rows[entry.address] for entry in entries]
 
     @cached_property
-    def _current(self) -> frozenset[str]:
-        is_current = self.catalog.lineage.is_current
-        return frozenset(address for address in self.catalog.entries if is_current(address))
-
-    def state(self, entry: Entry) -> str:
-        """Return how an entry stands, in one or two words."""
-        return self._states[entry.address]
-
-    @cached_property
-    def _states(self) -> Mapping[str, str]:
-        catalog, today = self.catalog, self.workspace.today
-        return {address: state_of(catalog, address, today=today).value for address in catalog.entries}
+    def current(self) -> tuple[Entry, ...]:
+        """Return the current entries."""
+        return tuple(entry for entry in self.entries if self.catalog.lineage.is_current(entry.address))
 
     @cached_property
     def bearings(self) -> Bearings:
-        """Return what the pictures draw besides supersessions."""
+        """Return the arrows of the pictures besides supersessions."""
         return Bearings(self.catalog)
 
-    def bodies(self, addresses: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """Yield address and body of entries, as the caller may see them."""
-        if self.workspace.access.is_narrow:
-            yield from ((address, self.catalog.body(address)) for address in addresses)
-        else:
-            yield from self.catalog.plain_bodies([*addresses])
+    def body(self, address: str) -> str:
+        """Return the body of an entry, empty where its file went away meanwhile."""
+        try:
+            return self.catalog.body(address)
+        except MdmemError:
+            return ""
 
     @cached_property
-    def named_by(self) -> Mapping[str, tuple[tuple[str, str], ...]]:
-        """Return who names each entry in a field, and in which."""
-        found: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for entry in self.catalog.entries.values():
+    def bodies(self) -> Mapping[str, str]:
+        """Return the bodies of all entries as the caller may see them."""
+        addresses = list(self.catalog.entries)
+        if self.workspace.access.is_narrow:
+            return {address: self.body(address) for address in addresses}
+        return dict(self.catalog.plain_bodies(addresses))
+
+    @cached_property
+    def linked_from(self) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """Return the entries that mention each entry, with the field; in the text only those that do so in no field."""
+        known = self.catalog.entries
+        found: dict[str, dict[str, str]] = defaultdict(dict)
+        for entry in known.values():
             for name in LINK_FIELDS:
                 for other in entry.links(name):
-                    found[other].append((entry.address, name))
-        return {address: tuple(sorted(set(named))) for address, named in found.items()}
+                    found[other].setdefault(entry.address, name.replace("_", " "))
+        for address, body in sorted(self.bodies.items()):
+            for other in addresses_in(body):
+                if other in known and other != address:
+                    found[other].setdefault(address, "in its text")
+        return {address: sorted(those.items()) for address, those in found.items()}
 
     @cached_property
-    def commits(self) -> Mapping[str, tuple[Commit, ...]]:
-        """Return the commits that touched each entry's file, newest first, from one `git log`."""
+    def commits(self) -> Mapping[str, Sequence[Commit]]:
+        """Return the commits of each entry's file, newest first, from one `git log`."""
         location = self.workspace.location
         if location.repository is None:
             return {}
         until = next(iter(self.workspace.commits), None)
         try:
             listed = history(location.repository, [location.under or "."], until=until)
-            told = {one.digest: one for one in visible_commits(self.workspace, listed)}
+            shown = {one.digest: one for one in visible_commits(self.workspace, listed)}
         except MdmemError:
             return {}
-        under = self.under
         found: dict[str, list[Commit]] = defaultdict(list)
         for commit in listed:
             for path in commit.paths:
-                address = path.removeprefix(under).removesuffix(".md")
+                address = path.removeprefix(self.under).removesuffix(".md")
                 if address in self.catalog.entries:
-                    found[address].append(told[commit.digest])
-        return {address: tuple(some) for address, some in found.items()}
-
-    @cached_property
-    def newest_commit(self) -> tuple[str, str] | None:
-        """Return when the newest of these commits was made, and its digest."""
-        newest = max((some[0] for some in self.commits.values()), key=lambda one: one.when, default=None)
-        return (newest.when, newest.digest) if newest is not None else None
-
-    @property
-    def state_of_all(self) -> Sequence[object]:
-        """Return what all facts derive from: the same gives the same pages."""
-        catalog, repository = self.catalog, self.workspace.location.repository
-        head = None
-        if repository is not None:
-            with contextlib.suppress(MdmemError):
-                head = next(iter(self.workspace.commits), None) or resolve(repository, "HEAD")
-        findings = [
-            (one.code, one.severity, one.address, one.place.path, one.place.line, one.message, one.help)
-            for one in self.findings
-        ]
-        broken = {path: one.findings[0].message for path, one in catalog.broken.items()}
-        digests = [sorted(catalog.file_digests.items()), sorted(catalog.digests.items()), sorted(broken.items())]
-        aged = [one.address for one in self.unverified]
-        return [
-            head,
-            digests,
-            repr(self.workspace.settings),
-            sorted(self._states.items()),
-            findings,
-            self.tracked,
-            aged,
-        ]
+                    found[address].append(shown[commit.digest])
+        return found
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """Return what `check` says of the tree; none where it cannot run."""
+        """Return the findings of `mdmem check`; none where it cannot run."""
         try:
             return tuple(check(self.workspace, CheckRequest()).findings)
         except MdmemError:
             return ()
 
     @cached_property
-    def unverified(self) -> tuple[Entry, ...]:
-        """Return the rules in force that nobody ever verified for longer than a review may wait, the oldest first.
-
-        What was verified too long ago is a finding.
-        """
-        aged = ((age_of(one, self.workspace.today), one) for one in self.entries if one.verified_at is None)
-        most = self.workspace.settings.review_after_days
-        held = [(age, one) for age, one in aged if one.type.is_rule and self.is_current(one)]
-        found = [(age, one) for age, one in held if age is None or age > most]
-        return tuple(one for _, one in sorted(found, key=lambda pair: (pair[0] is not None, -(pair[0] or 0))))
+    def problems(self) -> tuple[Finding, ...]:
+        """Return the errors and warnings."""
+        return tuple(one for one in self.findings if one.severity in (Severity.ERROR, Severity.WARNING))
 
     @cached_property
+    def unverified(self) -> tuple[Entry, ...]:
+        """Return the current rules that were never verified for longer than a review may wait, the oldest first."""
+        longest = self.workspace.settings.review_after_days
+        rules = (one for one in self.current if one.type.is_rule and one.verified_at is None)
+        aged = [(age_of(one, self.workspace.today), one) for one in rules]
+        found = [(age, one) for age, one in aged if age is None or age > longest]
+        return tuple(one for _, one in sorted(found, key=lambda pair: (pair[0] is not None, -(pair[0] or 0))))
+
+    @property
     def under(self) -> str:
-        """Return what stands before a path of the memory in one of the repository."""
+        """Return the path from the repository to the memory, with a slash at its end."""
         under = self.workspace.location.under
         return f"{under}/" if under else ""
 
     @cached_property
-    def files_url(self) -> str | None:
-        """Return where a host shows the files, as settings say."""
-        return self.workspace.settings.files_url
-
-    @cached_property
     def tracked(self) -> tuple[str, ...]:
-        """Return the tracked files that are no part of the memory."""
+        """Return the tracked files outside the memory."""
         under, tree = self.under, self.workspace.tree
         hidden = tuple(f"{under}{name}/" for name in tree.hidden()) if isinstance(tree, NarrowedTree) else ()
         files = (path for path in sorted(self.workspace.tracked_files()) if not path.startswith(hidden))
         return tuple(path for path in files if not (under and path.startswith(under)))
 
     @cached_property
-    def met(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the files that the globs of each entry meet."""
+    def matched_files(self) -> Mapping[str, Sequence[str]]:
+        """Return the tracked files that the globs of each entry match."""
         globs = dict.fromkeys(glob for entry in self.entries for glob in entry.applies_to)
         found = {glob: frozenset(all_matches([glob], self._below(fixed_part(glob)))) for glob in globs}
         return {
-            entry.address: tuple(sorted(frozenset[str]().union(*(found[glob] for glob in entry.applies_to))))
+            entry.address: sorted(frozenset[str]().union(*(found[glob] for glob in entry.applies_to)))
             for entry in self.entries
             if entry.applies_to
         }
 
     def _below(self, beginning: str | None) -> Sequence[str]:
-        """Return the tracked files whose path begins so: no rule is put to every file of the repository."""
+        """Return the tracked files with a beginning: no glob is tried on every file of a large repository."""
         if beginning is None:
             return ()
         at = bisect_left(self.tracked, beginning)
         return self.tracked[at : bisect_left(self.tracked, f"{beginning}\U0010ffff", at)]
 
     @cached_property
-    def events(self) -> tuple[BindingEvent, ...]:
-        """Return what changed what binds, the newest first, as the entries' own dates have it."""
+    def events(self) -> tuple[Event, ...]:
+        """Return the changes of what is current by the entries' own dates, the newest first."""
         return tuple(sorted(self._events(), key=lambda one: one.order, reverse=True))
 
-    def _events(self) -> Iterator[BindingEvent]:
+    def _events(self) -> Iterator[Event]:
+        lineage, entries = self.catalog.lineage, self.catalog.entries
         for entry in self.entries:
+            olds = self._replaced_by(entry)
             if entry.status is not Status.DRAFT and entry.created_at is not None:
-                olds = self._replaced_by(entry)
                 reason = _joined([old.why_replaced(entry) for old in olds] if olds else [entry.reason])
                 what, replaced = "replaces" if olds else "new", tuple(old.address for old in olds)
-                yield BindingEvent(entry.created_at, entry.address, what, reason, replaced)
-            if entry.deprecated_at is None or self.is_current(entry):
+                yield Event(entry.created_at, entry.address, what, reason, replaced)
+            if entry.deprecated_at is None or lineage.is_current(entry.address):
                 continue
-            if not any(entry in self._replaced_by(new) for new in self._successors(entry)):
+            successors = (entries[one] for one in lineage.successors.get(entry.address, ()))
+            if not any(entry in self._replaced_by(new) for new in successors):
                 what = "replaced" if entry.superseded_by else "ended"
-                yield BindingEvent(entry.deprecated_at, entry.address, what, self.why_ended(entry))
-
-    def why_ended(self, entry: Entry) -> str:
-        """Return why an entry that ended did, as it or what replaced it says."""
-        return _joined([entry.why_replaced(new) for new in self._successors(entry)] or [entry.why_ended])
-
-    def _successors(self, entry: Entry) -> list[Entry]:
-        return [self.catalog.entries[one] for one in self.catalog.lineage.successors.get(entry.address, ())]
+                yield Event(entry.deprecated_at, entry.address, what, self.why_ended(entry))
 
     def _replaced_by(self, entry: Entry) -> list[Entry]:
-        """Return what ended on the day that an entry began: together, they are one event."""
+        """Return the entries that ended on the day that their successor began: both are one event."""
         if entry.status is Status.DRAFT or entry.created_at is None:
             return []
         begun = day_of(entry.created_at)
         olds = (self.catalog.entries[one] for one in self.catalog.lineage.predecessors.get(entry.address, ()))
         return [one for one in olds if one.deprecated_at is None or day_of(one.deprecated_at) == begun]
 
-    def bound_on(self, day: date) -> tuple[Entry, ...]:
-        """Return the rules that were in force on a day, as the entries' own dates have it."""
-        return tuple(entry for entry, begin, end in self._spans if begin <= day and (end is None or day < end))
+    def why_ended(self, entry: Entry) -> str:
+        """Return the reason for an entry's end that it or its successors state."""
+        successors = self.catalog.lineage.successors.get(entry.address, ())
+        reasons = [entry.why_replaced(self.catalog.entries[one]) for one in successors]
+        return _joined(reasons or [entry.why_ended])
 
     @cached_property
-    def _spans(self) -> tuple[tuple[Entry, date, date | None], ...]:
-        """Return each rule that is or was in force, with the day that it began on, and the one that it ended on."""
-        return tuple(
-            (entry, day_of(entry.created_at), end)
-            for entry in self.entries
-            if entry.type.is_rule and entry.status is not Status.DRAFT and entry.created_at is not None
-            for end in [None if self.is_current(entry) or entry.deprecated_at is None else day_of(entry.deprecated_at)]
-            if end is not None or self.is_current(entry)
-        )
-
-    @cached_property
-    def counts(self) -> Mapping[str, Mapping[str, int]]:
-        """Return how many entries there are of each type, by how they stand."""
-        counted = {kind.value: Counter[str]() for kind in EntryType}
-        for entry in self.entries:
-            counted[entry.type.value][self.state(entry)] += 1
+    def counts(self) -> Mapping[str, Counter[str]]:
+        """Return the number of entries of each type, by how they stand."""
+        counted: dict[str, Counter[str]] = defaultdict(Counter)
+        for row in self.rows.values():
+            counted[row.type][row.state] += 1
         return counted
+
+
+def with_code(text: str) -> Markup:
+    """Return a text as HTML in which the parts between backticks are code."""
+    shown = str(escape(visible(text)))
+    parts = shown.replace("``", "`").split("`")
+    if len(parts) % 2 == 0:
+        return Markup(shown)
+    return Markup("".join(f"<code>{part}</code>" if at % 2 else part for at, part in enumerate(parts)))
+
+
+def shown_reason(reason: str | None) -> Markup:
+    """Return a reason as HTML, cut where it is long."""
+    return with_code(cut_at_word(reason or "", _LONGEST_REASON))
+
+
+def without_title(body: str, title: str) -> str:
+    """Return a body without a first heading that repeats the title."""
+    first, _, rest = body.lstrip().partition("\n")
+    return rest if first.startswith("#") and first.lstrip("# ").strip() == title.strip() else body
 
 
 def _joined(reasons: Iterable[str | None]) -> str:

@@ -1,75 +1,102 @@
 "use strict";
 (() => {
-  const up = document.body.dataset.up, shards = {}, waiting = {};
-  let titles = null, names = null;
-  const load = (file) => waiting[file] ??= new Promise((done) => {
-    const tag = document.createElement("script");
-    tag.src = up + file; tag.onload = tag.onerror = done;
-    document.head.append(tag);
-  });
-  window.mdmemShard = (name, terms) => { shards[name] = terms; };
-  window.mdmemTitles = (list) => { titles = list; };
-  window.mdmemNames = (list) => { names = list; };
-  // As the index has it: no accents, no case, and pairs of neighbours where a script has no blanks.
-  const LETTERS = { "ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ß": "ss" };
-  const UNSPACED = /[\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\u{20000}-\u{3ffff}]/u;
-  const fold = (text) => text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").normalize("NFC").toLowerCase().replace(/[øłđıæœß]/g, (one) => LETTERS[one]);
-  const pairs = (word) => [...word].slice(1).map((one, at) => [...word][at] + one);
-  const words = (text) => (fold(text).match(/\.?[\p{L}\p{M}\p{N}]+(?:[._\-\/:]+[\p{L}\p{M}\p{N}]+)*(?:\+\+|#)?/gu) ?? [])
-    .flatMap((word) => UNSPACED.test(word) && [...word].length > 2 ? pairs(word) : [word]);
-  const code = (letter) => /[a-z0-9]/.test(letter) ? letter : "-" + letter.codePointAt(0).toString(16);
-  const begin = (word, n) => [...word].slice(0, n).map(code).join("").padEnd(2, "_");
-  const meets = (term, word) => term.startsWith(word) || (word.startsWith(term) && term.length > 2 && word.length - term.length < 5);
-  const found = async (query) => {
-    const scores = new Map(), unknown = [];
-    await Promise.all([load("index/titles.js"), load("index/names.js")]);
-    for (const word of words(query)) {
-      const near = [1, 2, 3].map((n) => begin(word, n));
-      const files = (names ?? []).filter((n) => near.includes(n) || (word.length < 3 && n.startsWith(near[1])));
-      await Promise.all(files.map((n) => load(`index/${n}.js`)));
-      const best = new Map();
-      for (const n of files) for (const [term, flat] of Object.entries(shards[n] ?? {})) {
-        if (!meets(term, word)) continue;
-        for (let at = 0; at < flat.length; at += 2) best.set(flat[at], Math.max(best.get(flat[at]) ?? 0, flat[at + 1]));
-      }
-      if (!best.size) unknown.push(word);
-      for (const [number, weight] of best) scores.set(number, (scores.get(number) ?? 0) + weight / (titles[number][3] === "ended" ? 2 : 1));
-    }
-    return [[...scores].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([number]) => number), unknown];
+  const up = document.body.dataset.up;
+  const form = document.querySelector(".search"), box = document.getElementById("q");
+  const hits = document.getElementById("hits"), told = document.getElementById("told");
+  const MOST = 12, SHOWN = 150;
+
+  const element = (name, text, kind = "") => {
+    const made = document.createElement(name);
+    made.textContent = text; made.className = kind.replace("under review", "under-review");
+    return made;
   };
-  const element = (name, text, kind = "") => { const e = document.createElement(name); e.textContent = text; e.className = kind.replace("under review", "under-review"); return e; };
+  // What is between backticks is code.
   const titled = (text, kind) => {
     const whole = element("span", "", kind), parts = text.replaceAll("``", "`").split("`");
     whole.append(...(parts.length % 2 ? parts.map((part, at) => at % 2 ? element("code", part) : part) : [text]));
     return whole;
   };
-  const hit = ([title, href, type, state, head]) => {
-    const a = document.createElement("a"); a.href = up + href.split("/").map(encodeURIComponent).join("/");
-    a.append(element("span", type, "type " + type), " ", titled(title, "name " + state));
-    if (head) a.append(" ", element("span", "replaced by " + head, "said")); else if (state !== "in force") a.append(" ", element("span", state, "mark " + state));
-    return a;
+  const ended = (state) => state === "superseded" || state === "deprecated";
+  const hit = (page, type, title, state) => {
+    const link = document.createElement("a");
+    link.href = up + page.split("/").map(encodeURIComponent).join("/");
+    link.append(element("span", type, "type " + type), " ", titled(title, "name " + (ended(state) ? "ended" : state)));
+    if (state !== "current") link.append(" ", element("span", state, "mark " + state));
+    return link;
   };
-  const form = document.querySelector(".search"), box = document.getElementById("q"), hits = document.getElementById("hits"), told = document.getElementById("told");
-  form.hidden = false;
-  let turn = 0;
-  box.addEventListener("input", async () => {
-    const mine = ++turn, query = box.value.trim();
-    if (!query) return hits.replaceChildren();
-    const [order, unknown] = await found(query);
-    if (mine !== turn) return;
-    const seen = new Set(), rows = [];
-    for (const number of order) {
-      const row = titles[number], key = row[5] ?? number;
-      if (seen.has(key) || rows.length >= 12) continue;
-      seen.add(key); rows.push(hit(row[5] === undefined ? row : [titles[row[5]][0], titles[row[5]][1], titles[row[5]][2], titles[row[5]][3]]));
-      if (row[5] !== undefined) rows[rows.length - 1].append(" ", element("span", "replaced " + row[0], "said"));
+
+  // The search: every entry with its text, loaded with the first letter.
+  const LETTERS = { "ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ß": "ss" };
+  const fold = (text) => text.toLowerCase().normalize("NFKD").replace(/[\u0300-\u036f]/g, "").replace(/[øłđıæœß]/g, (one) => LETTERS[one]);
+  let entries = null, loading = null;
+  window.mdmemSearch = (list) => {
+    entries = list.map(([title, page, type, state, head, text, words]) =>
+      ({ title, page, type, state, head, text, inTitle: fold(title), inText: fold(text), inWords: fold(words) }));
+  };
+  const load = () => loading ??= new Promise((done) => {
+    const tag = document.createElement("script");
+    tag.src = up + "assets/search.js"; tag.onload = tag.onerror = done;
+    document.head.append(tag);
+  });
+  const pattern = (word) => {
+    const plain = word.replace(/[.*+?^${}()|[\]\\\/-]/g, "\\$&");
+    // Words of scripts without blanks may begin anywhere.
+    return new RegExp(/[^\u0000-\u024f]/.test(word) ? plain : "(?<![\\p{L}\\p{N}])" + plain, "u");
+  };
+  const scored = (word) => {
+    const wanted = pattern(word), found = new Map();
+    entries.forEach((one, at) => {
+      const score = (wanted.test(one.inTitle) ? 4 : 0) + (wanted.test(one.inText) ? 1 : wanted.test(one.inWords) ? 0.5 : 0);
+      if (score) found.set(at, ended(one.state) ? score / 2 : score);
+    });
+    return found;
+  };
+  const search = (query) => {
+    const scores = new Map(), unknown = [];
+    for (const word of fold(query).match(/[\p{L}\p{N}]+(?:[._\/-]+[\p{L}\p{N}]+)*/gu) ?? []) {
+      let found = scored(word);
+      // Another form of the word: the same without its last letters.
+      for (let cut = word.length - 1; !found.size && cut >= Math.max(4, word.length - 3); cut--) found = scored(word.slice(0, cut));
+      if (!found.size) unknown.push(word);
+      const rarity = Math.log(1 + entries.length / (found.size || 1));
+      for (const [at, score] of found) scores.set(at, (scores.get(at) ?? 0) + score * rarity);
     }
-    if (unknown.length) rows.push(element("p", "Finds nothing, being in no entry or in most: " + unknown.join(", ")));
-    if (!order.length && !unknown.length) rows.push(element("p", "Nothing found."));
+    return [[...scores].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([at]) => at), unknown];
+  };
+  const excerpt = (text, query) => {
+    const word = fold(query).split(/\s+/).find((one) => one && pattern(one).test(fold(text)));
+    const at = word ? Math.max(0, fold(text).search(pattern(word)) - 40) : 0;
+    const start = at ? text.indexOf(" ", at) + 1 : 0;
+    return (start ? "… " : "") + text.slice(start, start + SHOWN) + (text.length > start + SHOWN ? " …" : "");
+  };
+  const show = (query) => {
+    const [order, unknown] = search(query), seen = new Set(), rows = [];
+    for (const at of order) {
+      const found = entries[at], shown = entries[found.head ?? at];
+      if (seen.has(shown) || rows.length === MOST) continue;
+      seen.add(shown);
+      const row = hit(shown.page, shown.type, shown.title, shown.state);
+      if (shown !== found) row.append(" ", element("span", "supersedes " + found.title, "said"));
+      row.append(" ", element("span", excerpt(shown.text, query), "said"));
+      rows.push(row);
+    }
+    if (unknown.length) rows.push(element("p", "In no entry: " + unknown.join(", ")));
+    if (!rows.length) rows.push(element("p", "Nothing found."));
     hits.replaceChildren(...rows);
     told.textContent = seen.size + " found";
+  };
+  let turn = 0;
+  form.hidden = false;
+  box.addEventListener("input", async () => {
+    const mine = ++turn;
+    if (!box.value.trim()) return hits.replaceChildren();
+    await load();
+    if (mine === turn && entries) show(box.value.trim());
   });
-  form.addEventListener("submit", (event) => { const first = hits.querySelector("a"); if (first) { event.preventDefault(); location.href = first.href; } });
+  form.addEventListener("submit", (event) => {
+    const first = hits.querySelector("a");
+    if (first) { event.preventDefault(); location.href = first.href; }
+  });
   document.addEventListener("keydown", (event) => {
     const here = document.activeElement;
     if (event.key === "/" && !/INPUT|TEXTAREA/.test(here.tagName)) { event.preventDefault(); box.focus(); }
@@ -82,32 +109,46 @@
     }
   });
   document.addEventListener("click", (event) => { if (!form.contains(event.target)) hits.replaceChildren(); });
+
+  // The box on the page about code: which rules apply to a path?
   const paths = document.querySelector(".pathbox");
+  let rules = [];
+  window.mdmemRules = (list) => { rules = list; if (paths) paths.hidden = false; };
   if (paths) {
     const input = document.getElementById("path"), bound = document.getElementById("bound");
     const bytes = (text) => String.fromCharCode(...new TextEncoder().encode(text));
     const covers = (glob, path) => glob && (path === glob[0] || path.startsWith(glob[1])
       || (glob[3] !== null && path.startsWith(glob[2]) && new RegExp("^(?:" + glob[3] + ")$", "s").test(path.slice(glob[2].length))));
-    const binding = (path) => window.mdmemRuleList.filter(([, , , globs]) => globs.some((glob) => covers(glob, bytes(path))));
-    paths.hidden = !window.mdmemRuleList;
-    paths.addEventListener("submit", (event) => event.preventDefault());
-    // As the command reads what is typed at the top; null for what lies above it.
-    const counted = (text) => {
+    // A path as the command reads it at the repository's top; null for one that lies above it.
+    const normal = (text) => {
       const kept = [], parts = text.replaceAll("\\", "/").split("/");
       if (/^[\\/]|^[a-z]:[\\/]/i.test(text)) return null;
       for (const part of parts) if (part === "..") { if (kept.pop() === undefined) return null; } else if (part && part !== ".") kept.push(part);
       return kept.join("/") + (parts.at(-1) ? "" : "/");
     };
-    input.addEventListener("input", () => {
-      const path = counted(input.value);
-      if (!input.value.trim()) return bound.replaceChildren();
-      const rows = path === null ? [element("p", "A path counts from the repository's top.")] : path.endsWith("/") ? [element("p", "A folder: choose it below, or name a file.")]
-        : binding(path).map(([page, type, title]) => hit([title, page, type, "in force"]));
-      bound.replaceChildren(...(rows.length ? rows : [element("p", "Nothing names this file; the rules that hold everywhere are below.")]));
-    });
+    const answer = (path) => {
+      if (path === null) return [element("p", "A path counts from the repository's top.")];
+      if (path.endsWith("/")) return [element("p", "This is a folder: name a file in it.")];
+      const found = rules.filter(([, , , globs]) => globs.some((glob) => covers(glob, bytes(path))));
+      if (!found.length) return [element("p", "No rule names this file; the rules that apply everywhere are below.")];
+      return found.map(([page, type, title, , amended]) => {
+        const row = hit(page, type, title, "current");
+        if (amended.length) row.append(" ", element("span", "amended by " + amended.join(", "), "said"));
+        return row;
+      });
+    };
+    paths.addEventListener("submit", (event) => event.preventDefault());
+    input.addEventListener("input", () => bound.replaceChildren(...(input.value.trim() ? answer(normal(input.value)) : [])));
   }
+
+  // The entry of the page is in the middle of its picture.
   const asked = document.querySelector(".picture .asked rect"), frame = asked?.closest(".scroll");
   if (frame) frame.scrollLeft = asked.x.baseVal.value - (frame.clientWidth - asked.width.baseVal.value) / 2;
+
+  // A served page follows the files.
   const state = document.body.dataset.state;
-  if (state) new EventSource(up + "changes").onmessage = (event) => { if (event.data !== state) location.reload(); };
+  if (state) setInterval(async () => {
+    const now = await fetch(up + "state").then((answer) => answer.ok ? answer.text() : state, () => state);
+    if (now !== state) location.reload();
+  }, 1500);
 })();

@@ -1,0 +1,208 @@
+"""The pages about the whole memory: rules for code, the board of open work, and what a change does."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from markupsafe import Markup
+from msgspec import Struct
+
+from mdmem.ask.contradictions import contradictions_among
+from mdmem.change.review import ReviewRequest, review_change
+from mdmem.model.entry import Entry, Status, day_of
+from mdmem.model.fields import LINK_FIELDS
+from mdmem.model.finding import Finding
+from mdmem.model.text import visible
+from mdmem.render.lineage_graph import LineageGraph, lineage_graph
+from mdmem.render.review import Kind, headline, sections
+from mdmem.render.svg import lineage_svg
+from mdmem.render.words import count
+from mdmem.site.facts import SiteFacts, with_code
+from mdmem.store.catalog import Catalog
+from mdmem.store.git.merge import merge_base
+
+_DEEPEST_FOLDER, _MOST_FOLDERS, _MOST_LINES = 4, 400, 200
+
+
+class Folder(Struct, frozen=True):
+    """A folder with its tracked files, how many of them a rule applies to, and those rules."""
+
+    path: str
+    files: int
+    covered: int
+    rules: Sequence[str]
+
+
+def code_context(facts: SiteFacts) -> Mapping[str, Any]:
+    """Return the context of the page about rules for code."""
+    rules = [entry for entry in facts.current if entry.type.is_rule]
+    matched = {one.address: facts.matched_files[one.address] for one in rules if one.applies_to}
+    folders = folders_of(facts.tracked, matched)
+    examples = (files[0] for files in matched.values() if files)
+    return {
+        "number": len(facts.tracked),
+        "covered": len({path for files in matched.values() for path in files}),
+        "example": next(examples, None) or next(iter(facts.tracked), "folder/file"),
+        "folders": folders,
+        "uncovered": [*_uncovered(folders)],
+        "named": facts.rows_of(one for one in rules if matched.get(one.address)),
+        "idle": facts.rows_of(one for one in rules if one.applies_to and not matched[one.address]),
+        "everywhere": facts.rows_of(one for one in rules if not one.applies_to),
+    }
+
+
+def folders_of(tracked: Sequence[str], matched: Mapping[str, Sequence[str]]) -> list[Folder]:
+    """Return the folders of the tracked files, each before the folders in it."""
+    files: Counter[str] = Counter(folder for path in tracked for folder in _folders_above(path))
+    rules: dict[str, set[str]] = defaultdict(set)
+    covered: dict[str, set[str]] = defaultdict(set)
+    for address, paths in matched.items():
+        for path in paths:
+            for folder in _folders_above(path):
+                rules[folder].add(address)
+                covered[folder].add(path)
+    shown = sorted(files)
+    if len(shown) > _MOST_FOLDERS:
+        shown = [folder for folder in shown if folder.count("/") < 2 or folder in rules][:_MOST_FOLDERS]
+    return [Folder(one, files[one], len(covered[one]), sorted(rules[one])) for one in shown]
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    parts = path.split("/")[:-1][:_DEEPEST_FOLDER]
+    yield from ("/".join(parts[: at + 1]) + "/" for at in range(len(parts)))
+
+
+def _uncovered(folders: Sequence[Folder]) -> Iterator[Folder]:
+    """Yield the topmost folders of which no rule names a file."""
+    above = "\n"
+    for folder in folders:
+        if not folder.covered and not folder.path.startswith(above):
+            above = folder.path
+            yield folder
+
+
+def board_context(facts: SiteFacts) -> Mapping[str, Any]:
+    """Return the context of the board: drafts, overdue reviews, contradictions, owners and findings."""
+    entries = facts.catalog.entries
+    groups = [(title, _said(facts, some[:_MOST_LINES]), len(some), help_) for title, some, help_ in _groups(facts)]
+    pairs = contradictions_among(facts.catalog, frozenset(entry.address for entry in facts.current))
+    current = Counter(entry.owner for entry in facts.current if entry.owner)
+    drafts = Counter(one.owner for one in facts.entries if one.owner and one.status is Status.DRAFT)
+    owners = sorted({*current, *drafts}, key=lambda one: (-current[one], str(one)))
+    return {
+        "groups": groups,
+        "pairs": [(one.a, one.b) for one in pairs if one.a in entries and one.b in entries],
+        "owners": [(one, current[one], drafts[one]) for one in owners],
+        "problems": [_problem(facts, one) for one in facts.problems[:_MOST_LINES]],
+        "number": len(facts.problems),
+    }
+
+
+def _groups(facts: SiteFacts) -> Iterator[tuple[str, Sequence[Entry], Markup]]:
+    by_code: dict[str, dict[str, Entry]] = defaultdict(dict)
+    for finding in facts.findings:
+        entry = facts.catalog.entries.get(finding.address or "")
+        if entry is not None:
+            by_code[finding.code][entry.address] = entry
+    overdue = {**by_code["review-overdue"], **by_code["expired"]}
+    catalog, shown = facts.catalog, facts.rows
+    age = count(facts.workspace.settings.review_after_days, "day")
+    found: list[tuple[str, Sequence[Entry], str]] = [
+        ("Drafts", [one for one in facts.entries if one.status is Status.DRAFT], "`mdmem approve` makes one active."),
+        (
+            "Under review",
+            [one for one in facts.entries if shown[one.address].state == "under review"],
+            "They still apply, and somebody doubts them.",
+        ),
+        ("Overdue", list(overdue.values()), "`mdmem verify` records that they are still true."),
+        ("Without owner", list(by_code["owner-missing"].values()), "Every rule needs somebody who answers for it."),
+        ("Amended", [one for one in facts.entries if catalog.amendments.of(one.address)], "Read the amendment, too."),
+        (
+            "One-sided supersession",
+            [one for one in facts.entries if catalog.lineage.claimed_by(one.address)],
+            "Another entry supersedes them, and their own file does not say so.",
+        ),
+        (
+            "Never verified",
+            facts.unverified,
+            f"Current for more than {age}; `mdmem verify` records that they are still true.",
+        ),
+        ("Unconnected", _unconnected(facts), "No entry links them, they link none, and they apply to no code."),
+    ]
+    yield from ((title, some, with_code(help_)) for title, some, help_ in found if some)
+
+
+def _unconnected(facts: SiteFacts) -> Sequence[Entry]:
+    alone = (one for one in facts.current if not one.applies_to and one.address not in facts.linked_from)
+    return [one for one in alone if not any(one.links(name) for name in LINK_FIELDS)]
+
+
+def _said(facts: SiteFacts, found: Sequence[Entry]) -> list[tuple[Any, str]]:
+    """Return the line of each entry with its day and owner."""
+    days = ((one, day_of(one.created_at) if one.created_at else None) for one in found)
+    return [(facts.rows[one.address], ", ".join(str(it) for it in (day, one.owner) if it)) for one, day in days]
+
+
+def _problem(facts: SiteFacts, finding: Finding) -> Mapping[str, Any]:
+    return {
+        "severity": finding.weight.value,
+        "place": f"{finding.place.path}:{finding.place.line}",
+        "row": facts.rows.get(finding.address or ""),
+        "message": with_code(finding.message),
+        "code": finding.code,
+        "help": with_code(finding.help),
+    }
+
+
+_TAGS: Mapping[Kind, str] = {"code": "code", "added": "ins", "removed": "del", "strong": "strong", "dim": "small"}
+_CODE_IN_TEXT = re.compile("`([^`]+)`")
+
+
+def change_context(facts: SiteFacts, base: str) -> Mapping[str, Any]:
+    """Return the context of the page of a change, which shows what `mdmem diff` prints."""
+    workspace = facts.workspace
+    review = review_change(workspace, ReviewRequest(base=base))
+    before = workspace.as_of(merge_base(workspace.location.get_repository(), base, "HEAD")).catalog
+    touched = [node.entry.address for node in review.graph.nodes]
+    pictures = [
+        (title, _picture(facts, catalog, [one for one in touched if one in catalog.entries], name))
+        for title, catalog, name in (
+            ("Lineage after the change", facts.catalog, "after"),
+            ("Lineage before the change", before, "before"),
+        )
+    ]
+    return {
+        "headline": headline(review),
+        "sections": [
+            (one.title, [(min(level, 4), Markup(line)) for level, line in one.lines])
+            for one in sections(review, lambda kind, text: _marked(facts, kind, text))
+        ],
+        "pictures": [(title, picture) for title, picture in pictures if picture],
+    }
+
+
+def _picture(facts: SiteFacts, catalog: Catalog, addresses: Sequence[str], name: str) -> Markup:
+    if not addresses:
+        return Markup("")
+    graph: LineageGraph = lineage_graph(catalog, addresses, today=facts.workspace.today)
+    # The drawing escapes every text in it.
+    return Markup(lineage_svg(graph, href=lambda one: _page(facts, one) or "#", alone=False, name=name))
+
+
+def _page(facts: SiteFacts, address: str) -> str | None:
+    return facts.rows[address].page if address in facts.rows else None
+
+
+def _marked(facts: SiteFacts, kind: Kind, text: str) -> str:
+    """Return a text of the review as HTML; an address is a link."""
+    shown = escape(visible(text), quote=False)
+    if kind not in ("code", "added", "removed"):
+        shown = _CODE_IN_TEXT.sub(r"<code>\1</code>", shown)
+    if kind in _TAGS:
+        shown = f"<{_TAGS[kind]}>{shown}</{_TAGS[kind]}>"
+    page = _page(facts, text) if kind == "code" else None
+    return f'<a href="{escape(page)}">{shown}</a>' if page is not None else shown
