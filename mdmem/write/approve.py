@@ -1,4 +1,4 @@
-"""Putting a draft in force, and ending what it supersedes in the same step."""
+"""Approve drafts: make them active, and deprecate the entries that they supersede in the same step."""
 
 from __future__ import annotations
 
@@ -31,28 +31,37 @@ _PERSON = re.compile(r"[^<>\n]*[^<>\s][^<>\n]*<[^<>\s]+>\Z")
 
 
 def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person: str, today: date) -> ChangeSet:
-    """Return what puts a draft in force in the name of a person, of git's form `Name <email>`.
+    """Return the changes that approve a draft in the name of a person, `Name <email>`.
 
-    One that is active already gets the person's name where none stands behind it, and what it supersedes and nobody
-    ended gets its end. Raises LostRaceError
-    where another entry supersedes one of those already, and UsageError where the draft or the person cannot be.
+    An active entry without an approval gets the name, and a one-sided supersession of its is completed. Raises
+    LostRaceError where another entry supersedes one of those already, and UsageError where the draft or the person is
+    not fit.
     """
     entry = catalog.entries[address]
     if entry.status is Status.ACTIVE:
         return _completed(catalog, settings, entry, person=person, today=today)
-    _refuse_status(entry)
+    if entry.status is Status.UNDER_REVIEW:
+        raise UsageError(f"{address} was approved and is under review; `mdmem verify {address}` ends the review")
+    if entry.status is Status.DEPRECATED:
+        raise UsageError(f"{address} is deprecated; `mdmem why {address}` shows its history")
     said = _permitted(catalog, settings, entry, person)
-    document = catalog.document(entry.path)
-    refuse_unfilled(document)
+    refuse_unfilled(catalog.document(entry.path))
     approved = entry.with_changes(status=Status.ACTIVE)
-    olds = _superseded(catalog, approved)
+    for link in entry.supersedes:
+        if link not in catalog.entries:
+            fact = "cannot be read" if link in catalog.addresses else "does not exist"
+            raise UsageError(f"{address} supersedes {link}, which {fact}; mend that first")
+    olds = [catalog.entries[link] for link in dict.fromkeys(entry.supersedes)]
+    instead = (
+        f"{address} stays a draft: `mdmem supersede {{head}} --by {address} --reason TEXT` puts it behind that one, "
+        f"`mdmem deprecate {address} --reason TEXT` gives it up"
+    )
     for old in olds:
-        refuse_unfit(catalog, old, approved, instead=_instead(address))
+        refuse_unfit(catalog, old, approved, instead=instead)
     values = {"status": Status.ACTIVE.value, "approved_by": person}
-    # The draft's file comes first, as in a supersession: its claim is what `check --fix` completes.
-    changes = (patched(catalog, entry.path, values), *(ended(catalog, one, address, today=today) for one in olds))
+    # The draft's file comes first: after a crash, `check --fix` completes its one-sided supersession.
     return ChangeSet(
-        changes,
+        (patched(catalog, entry.path, values), *(ended(catalog, one, address, today=today) for one in olds)),
         actions=(WriteAction(Verb.APPROVE, address),),
         supersedes=tuple(old.address for old in olds),
         reason=entry.reason,
@@ -60,83 +69,55 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
     )
 
 
-def _instead(address: str) -> str:
-    return (
-        f"{address} stays a draft: `mdmem supersede {{head}} --by {address} --reason TEXT` puts it behind that one, "
-        f"`mdmem deprecate {address} --reason TEXT` gives it up"
-    )
-
-
 def _completed(catalog: Catalog, settings: Settings, entry: Entry, *, person: str, today: date) -> ChangeSet:
-    """Return what an active entry lacks: a name, and ends where writing was cut short between two files."""
-    alone = (entry.address,)
-    olds = [one for one in entry.supersedes if catalog.lineage.said.get(one) == alone]
+    """Return the changes for what an active entry lacks: an approval, and the ends of a supersession."""
+    olds = [one for one in entry.supersedes if catalog.lineage.said.get(one) == (entry.address,)]
     changes = tuple(ended(catalog, catalog.entries[one], entry.address, today=today) for one in olds)
     remarks: Sequence[str] = (f"{entry.address} is active already",)
-    if _lacks_name(entry, catalog.wings[entry.wing], person):
+    if _lacks_approval(entry, catalog.wings[entry.wing], person):
         remarks = _permitted(catalog, settings, entry, person)
         changes = (patched(catalog, entry.path, {"approved_by": person}), *changes)
     return ChangeSet(changes, actions=(WriteAction(Verb.APPROVE, entry.address),), remarks=tuple(remarks))
 
 
-def _lacks_name(entry: Entry, wing: Wing, person: str) -> bool:
-    """Say whether nobody is known to have approved an entry, or no owner of its wing where an owner does it now."""
+def _lacks_approval(entry: Entry, wing: Wing, person: str) -> bool:
+    """Return whether nobody approved an entry, or nobody who owns its wing where this person does."""
     if entry.approved_by is None:
         return "approved_by" not in entry.unread
     return owners_say(wing, person) and not owners_say(wing, entry.approved_by)
 
 
-def _refuse_status(entry: Entry) -> None:
-    if entry.status is Status.UNDER_REVIEW:
-        how = f"`mdmem verify {entry.address}` says that it still holds"
-        raise UsageError(f"{entry.address} was approved and is under review; {how}")
-    if entry.status is Status.DEPRECATED:
-        raise UsageError(f"{entry.address} has ended; `mdmem why {entry.address}` says how")
-
-
 def _permitted(catalog: Catalog, settings: Settings, entry: Entry, person: str) -> Sequence[str]:
-    """Return what is to be said about a person's approval; raises UsageError where it does not count."""
-    _refuse_nobody(person, "--by")
+    """Return the remark on a person's approval; raises UsageError where it does not count."""
     if entry.agent is not None and names_the_same(entry.agent, person):
         raise UsageError(f"`{entry.agent}` wrote {entry.address} as an agent; let a person approve it")
-    given = approval(settings, catalog.wings[entry.wing], person)
-    if not given.allowed:
-        raise UsageError(f"{entry.address} is not approved: {given.remark}")
-    return (given.remark,) if given.remark else ()
-
-
-def _refuse_nobody(person: str, option: str) -> None:
-    if not _PERSON.match(person):
-        raise UsageError(f'`{person}` is no person that can be told; write {option} "Name <email>"')
+    return _approved(
+        settings, catalog.wings[entry.wing], person, option="--by", refused=f"{entry.address} is not approved"
+    )
 
 
 def stands_behind(catalog: Catalog, settings: Settings, wing: str, person: str) -> Sequence[str]:
-    """Return what is to be said where a person stands behind what a wing takes in as decided already.
+    """Return the remark on a person who approves a wing's imported decisions; raises UsageError where they may not."""
+    owned = catalog.wings.get(wing) or Wing(name=wing)
+    return _approved(settings, owned, person, option="--approved-by", refused="nothing is imported")
 
-    Raises UsageError for who is no person of git's form, or may not approve there.
-    """
-    _refuse_nobody(person, "--approved-by")
-    given = approval(settings, catalog.wings.get(wing) or Wing(name=wing), person)
+
+def _approved(settings: Settings, wing: Wing, person: str, *, option: str, refused: str) -> Sequence[str]:
+    if not _PERSON.match(person):
+        raise UsageError(f'`{person}` does not name a person; write {option} "Name <email>"')
+    given = approval(settings, wing, person)
     if not given.allowed:
-        raise UsageError(f"nothing is imported: {given.remark}")
+        raise UsageError(f"{refused}: {given.remark}")
     return (given.remark,) if given.remark else ()
-
-
-def _superseded(catalog: Catalog, entry: Entry) -> list[Entry]:
-    for link in entry.supersedes:
-        if link not in catalog.entries:
-            fact = "cannot be read" if link in catalog.addresses else "does not exist"
-            raise UsageError(f"{entry.address} supersedes {link}, which {fact}; mend that first")
-    return [catalog.entries[link] for link in dict.fromkeys(entry.supersedes)]
 
 
 def approve(
     workspace: Workspace, names: Sequence[str], *, by: str | None, options: WriteOptions, merged: bool = False
 ) -> WriteResult:
-    """Put drafts in force and end what they supersede, all of them or none; git says who approves unless somebody does.
+    """Approve drafts, all of them or none, by default in the name of git's user.
 
-    A folder's name stands for the drafts in it; `merged` for the agents' decisions that were merged and not approved,
-    all of them or those that the names mean.
+    A folder means its drafts. `merged` means the agents' decisions that were merged without an approval: all of them,
+    or those named.
     """
 
     def plan(one: Workspace) -> ChangeSet:
@@ -146,9 +127,9 @@ def approve(
 
 
 def _plan_all(workspace: Workspace, names: Sequence[str], *, person: str) -> ChangeSet:
-    """Return what puts several drafts in force, each planned on what those before it leave.
+    """Plan several approvals, each on the result of those before it.
 
-    Raises what the first one raises that cannot be, with what hinders the others in its notes.
+    Raises the first error, with the other ones in its notes.
     """
     meant, refused = dict[str, None](), list[MdmemError]()
     for name in names:
@@ -165,15 +146,20 @@ def _plan_all(workspace: Workspace, names: Sequence[str], *, person: str) -> Cha
             continue
         planned = _joined(planned, found) if planned.actions else found
         catalog = catalog_after(workspace, planned.changes) if len(meant) > 1 else catalog
-    if refused:
-        raise _together(refused, is_several=len(meant) > 1 or len(names) > 1)
-    return planned
+    if not refused:
+        return planned
+    first = refused[0]
+    for said in list(dict.fromkeys(map(str, refused)))[1:]:
+        first.add_note(said)
+    if len(meant) > 1 or len(names) > 1:
+        first.add_note("none of them is approved")
+    raise first
 
 
 def _meant(workspace: Workspace, name: str) -> Sequence[str]:
-    """Return the address that a name means, or those of the drafts in a folder.
+    """Return the address of a name, or the drafts of a folder.
 
-    Raises UsageError without any, and NotFoundError where one of its files cannot be read: it may be a draft.
+    Raises UsageError for a folder without drafts, and NotFoundError where one of its files cannot be read.
     """
     found = resolve_names(workspace, [name])
     if not name.endswith("/"):
@@ -186,26 +172,24 @@ def _meant(workspace: Workspace, name: str) -> Sequence[str]:
 
 
 def _merged(workspace: Workspace, names: Sequence[str]) -> Sequence[str]:
-    """Return the decisions that were merged and not approved, among those that names mean; raises UsageError."""
+    """Return the decisions that were merged without an approval, superseded ones first; raises UsageError for none."""
     found = merged_decisions(workspace)
     if names:
         meant = set(resolve_names(workspace, names))
         found = [one for one in found if one in meant]
     if not found:
         raise UsageError("no agent's decision waits here that was merged and not approved")
-    # An entry ends what it supersedes, which has to be in force by then.
     entries = workspace.catalog.entries
     sorter = TopologicalSorter({one: [old for old in entries[one].supersedes if old in found] for one in found})
     try:
         return list(sorter.static_order())
     except CycleError as error:
-        raise UsageError(
-            f"{' and '.join(dict.fromkeys(error.args[1]))} supersede one another; mend that first"
-        ) from error
+        cycle = " and ".join(dict.fromkeys(error.args[1]))
+        raise UsageError(f"{cycle} supersede one another; mend that first") from error
 
 
 def _joined(one: ChangeSet, other: ChangeSet) -> ChangeSet:
-    """Return two change sets as one, of which the other was planned on what the first leaves."""
+    """Return two change sets as one; the second was planned on the result of the first."""
     changes = {change.path: change for change in one.changes}
     for change in other.changes:
         first = changes.get(change.path)
@@ -220,23 +204,14 @@ def _joined(one: ChangeSet, other: ChangeSet) -> ChangeSet:
     )
 
 
-def _together(refused: Sequence[MdmemError], *, is_several: bool) -> MdmemError:
-    error = refused[0]
-    for said in list(dict.fromkeys(map(str, refused)))[1:]:
-        error.add_note(said)
-    if is_several:
-        error.add_note("none of them is approved")
-    return error
-
-
 def in_own_name(workspace: Workspace, address: str, text: str) -> str:
-    """Return a new entry's text with the name of who writes it, where an owner of its wing puts it in force."""
+    """Return a new entry's text with its writer's approval, where an owner of its wing makes it active."""
     document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
     entry = interpret(document).entry
     if entry is None or not entry.is_in_force or entry.type not in APPROVED_TYPES or entry.agent:
         return text
     person, wing = _identity(workspace), workspace.catalog.wings.get(entry.wing)
-    if person is None or wing is None or not _lacks_name(entry, wing, person) or not owners_say(wing, person):
+    if person is None or wing is None or not _lacks_approval(entry, wing, person) or not owners_say(wing, person):
         return text
     return apply_edits(document.data, set_fields(document, {"approved_by": person})).decode()
 
@@ -246,7 +221,7 @@ def _identity(workspace: Workspace) -> str | None:
 
 
 def approver(workspace: Workspace) -> str:
-    """Return who approves here, as git would write it; raises UsageError where git knows nobody."""
+    """Return git's user as `Name <email>`; raises UsageError where git knows nobody."""
     found = _identity(workspace)
     if found is None:
         help_ = 'write --by "Name <email>", or set `user.name` and `user.email` with `git config`'

@@ -1,14 +1,12 @@
-"""An entry in somebody's editor: the notes above its text, whether the new text may stand, and its writing."""
+"""Edit an entry in the user's editor, or set `applies_to` of several entries without one."""
 
 from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import date
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import mark_new
@@ -30,34 +28,22 @@ from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction, patched
 from mdmem.write.write import WriteOptions, WriteResult, write
 
 _MARK = "# mdmem: "
-
-
-def edit(path: str, before: bytes, after: bytes, *, editorial_on: date | None = None) -> ChangeSet:
-    """Return what gives a file the text of an editor; `editorial_on` marks the change as one that keeps the rule.
-
-    Raises UnpatchableError where the mark cannot be written.
-    """
-    if editorial_on is not None:
-        document = parse_document(path, after)
-        after = apply_edits(after, set_fields(document, {"editorial_at": editorial_on.isoformat()}))
-    return ChangeSet((Change(path, path, before, after),), actions=(WriteAction(Verb.EDIT, path.removesuffix(".md")),))
+_REMOVED = "these lines are taken out again"
 
 
 def notes_on(findings: Sequence[Finding], content: bytes) -> tuple[bytes, ...]:
-    """Return the lines that tell an editor's user what is wrong, with the line numbers of the text below them."""
+    """Return the lines that show the errors to an editor's user, numbered as the text below them."""
     count = len(findings) + 2
-    head = f"{len(findings)} error{'s' if len(findings) > 1 else ''}; mend {'them' if len(findings) > 1 else 'it'}, or"
-    told = (f"line {one.place.line + count}: {one.message}; {one.help}" for one in findings)
-    return _notes([f"{head} close this unchanged to give up", *told, _GOING], content)
+    several, them = ("s", "them") if len(findings) > 1 else ("", "it")
+    head = f"{len(findings)} error{several}; mend {them}, or close this unchanged to give up"
+    lines = (f"line {one.place.line + count}: {one.message}; {one.help}" for one in findings)
+    return _notes([head, *lines, _REMOVED], content)
 
 
 def notes_on_refusal(sentence: str, content: bytes) -> tuple[bytes, ...]:
-    """Return the lines that tell an editor's user why a text was refused."""
+    """Return the lines that show an editor's user why a text was refused."""
     head = "nothing is written yet; mend it, or close this unchanged to give up"
-    return _notes([head, sentence, f"{_GOING}, and no line number counts them"], content)
-
-
-_GOING = "these lines are taken out again"
+    return _notes([head, sentence, f"{_REMOVED}, and no line number counts them"], content)
 
 
 def _notes(lines: Sequence[str], content: bytes) -> tuple[bytes, ...]:
@@ -66,16 +52,15 @@ def _notes(lines: Sequence[str], content: bytes) -> tuple[bytes, ...]:
 
 
 def with_notes(content: bytes, notes: Sequence[bytes]) -> bytes:
-    """Return a text with notes above it; a byte order mark stays the first."""
+    """Return a text with notes above it; a byte order mark stays first."""
     mark, text = _split(content)
     return b"".join((mark, *notes, text))
 
 
 def without_notes(content: bytes, notes: Sequence[bytes]) -> bytes:
-    """Return a text without the notes above it.
+    """Return a text without the notes above it, whose words and line ends the user may have changed.
 
-    Only from the top, and no more lines than there were notes, are lines taken out that are marked as ours: an entry
-    begins with `---`. The user may have changed their words and their line ends.
+    Only marked lines at the top are removed, and no more than there were notes: an entry begins with `---`.
     """
     mark, text = _split(content)
     for _ in notes:
@@ -92,7 +77,7 @@ def _split(content: bytes) -> tuple[bytes, bytes]:
 
 
 class EditSession(Struct, frozen=True):
-    """A file that is about to be edited: its address and its bytes."""
+    """A file that is about to be edited."""
 
     address: str
     content: bytes
@@ -104,7 +89,7 @@ class EditSession(Struct, frozen=True):
 
 
 def open_entry(workspace: Workspace, name: str) -> EditSession:
-    """Return the entry that a name means as its file holds it; one that cannot be read as an entry may be edited."""
+    """Return the entry of a name with its bytes; it may be one that cannot be parsed."""
     plain = from_root(workspace, name)
     if plain not in workspace.catalog.addresses and workspace.bytes_of(f"{plain}.md") is not None:
         raise UsageError(f"{plain}.md is no entry; change it with a tool of yours, then run `mdmem check`")
@@ -117,31 +102,38 @@ def open_entry(workspace: Workspace, name: str) -> EditSession:
 
 
 def faults_of(workspace: Workspace, opening: EditSession, content: bytes) -> tuple[Finding, ...]:
-    """Return the errors that a file has with a new content and had not before, in the order of reading."""
+    """Return the errors of a file with a new content that it did not have before, in their order."""
+
+    def errors(tree: Tree) -> list[Finding]:
+        found = check(workspace.over(tree), CheckRequest()).findings
+        return [one for one in found if one.place.path == opening.path and one.severity is Severity.ERROR]
+
     after = OverlaidTree(workspace.tree).with_changes({opening.path: content})
-    before = _errors(workspace, workspace.tree, opening.path)
-    return tuple(one for one in mark_new(_errors(workspace, after, opening.path), before) if one.new)
-
-
-def _errors(workspace: Workspace, tree: Tree, path: str) -> list[Finding]:
-    found = check(workspace.over(tree), CheckRequest()).findings
-    return [one for one in found if one.place.path == path and one.severity is Severity.ERROR]
+    return tuple(one for one in mark_new(errors(after), errors(workspace.tree)) if one.new)
 
 
 def save_edit(
     workspace: Workspace, opening: EditSession, content: bytes, *, is_editorial: bool, options: WriteOptions
 ) -> WriteResult:
-    """Write what was typed; raises LostRaceError where the file changed meanwhile, and what `write` raises."""
-    # Closed unchanged, the mark is for what was changed before and is not committed yet.
-    is_due = is_editorial and (content != opening.content or any(_frozen(workspace, opening, content)))
-    change_set = edit(opening.path, opening.content, content, editorial_on=workspace.today if is_due else None)
-    after = change_set.changes[0].after or b""
-    remarks = tuple(_frozen(workspace, opening, after))
-    return write(workspace, lambda _: replace(change_set, remarks=remarks), options)
+    """Write what was typed; `is_editorial` marks a change that keeps the rule.
+
+    Raises LostRaceError where the file changed meanwhile, UnpatchableError where the mark cannot be written, and what
+    `write` raises.
+    """
+    # Closed unchanged, the mark is for an earlier change that is not committed yet.
+    if is_editorial and (content != opening.content or any(_frozen(workspace, opening, content))):
+        document = parse_document(opening.path, content)
+        content = apply_edits(content, set_fields(document, {"editorial_at": workspace.today.isoformat()}))
+    change_set = ChangeSet(
+        (Change(opening.path, opening.path, opening.content, content),),
+        actions=(WriteAction(Verb.EDIT, opening.address),),
+        remarks=tuple(_frozen(workspace, opening, content)),
+    )
+    return write(workspace, lambda _: change_set, options)
 
 
 def _frozen(workspace: Workspace, opening: EditSession, content: bytes) -> Iterator[str]:
-    """Yield what `check` will ask for where the words of a rule in force changed since the last commit."""
+    """Yield a remark where the words of an active rule changed since the last commit, which `check` will report."""
     if workspace.location.repository is None:
         return
     head = workspace.at(Snapshot(revision="HEAD"))
@@ -159,19 +151,18 @@ def _frozen(workspace: Workspace, opening: EditSession, content: bytes) -> Itera
             yield f"{finding.message}; `mdmem check` will ask for {slip}, {rule}, or a raised `version`"
 
 
-# In the place of globs: those of the files that an entry's text mentions.
+# In place of globs: the files that an entry's text mentions.
 LIKELY = "likely"
 _CODE = re.compile(r"`([^`\n]+)`")
 _SPECIAL = re.compile(r"([*?\[\]\\])")
-# A page about the code is none of it.
 _PROSE = (".md", ".markdown", ".mdc", ".rst", ".adoc")
 
 
 class CodePaths:
-    """Finds the globs of what a text mentions, among the files that git tracks outside of the memory."""
+    """The tracked files outside of the memory, to find those that a text mentions."""
 
     def __init__(self, workspace: Workspace) -> None:
-        """Take the files and their folders."""
+        """Read the files and their folders from git."""
         under = f"{workspace.location.under}/" if workspace.location.under else ""
         tracked = workspace.tracked_files()
         self._files = frozenset(path for path in tracked if not (under and path.startswith(under)))
@@ -181,7 +172,7 @@ class CodePaths:
                 self._folders.add(path)
 
     def globs_in(self, body: str) -> tuple[str, ...]:
-        """Return the globs of the files and folders that stand in a body as code, in their order."""
+        """Return the globs of the files and folders that a body mentions as code, in their order."""
         written = (found[1].strip().removeprefix("./").rstrip("/") for found in _CODE.finditer(body))
         return tuple(dict.fromkeys(glob for name in written if (glob := self._glob(name))))
 
@@ -197,42 +188,32 @@ def set_applies_to(
 ) -> WriteResult:
     """Write `applies_to` into entries: the globs, or for LIKELY those of the files that each rule's text mentions.
 
-    LIKELY leaves alone what has an `applies_to`, what has ended, and notes. Raises UsageError for LIKELY beside globs,
-    and what `write` raises.
+    LIKELY leaves out entries with `applies_to`, deprecated ones and notes. Raises UsageError for LIKELY with globs, and
+    what `write` raises.
     """
     is_likely = LIKELY in globs
     if is_likely and len(globs) > 1:
         raise UsageError(f"--applies-to {LIKELY} takes the files from the text; leave out the other globs")
 
     def plan(fresh: Workspace) -> ChangeSet:
-        entries = fresh.catalog.entries
-        addresses = resolve_names(fresh, names)
+        entries, addresses = fresh.catalog.entries, resolve_names(fresh, names)
+        found = {address: tuple(globs) for address in addresses}
         if is_likely:
             code = CodePaths(fresh)
-            rules = [entries[one] for one in addresses if lacks_paths(entries[one])]
+            rules = [entries[one] for one in addresses if _lacks_paths(entries[one])]
             found = {one.address: code.globs_in(fresh.catalog.document(one.path).body) for one in rules}
-        else:
-            found = {address: tuple(globs) for address in addresses}
         meant = {address: one for address, one in found.items() if one}
+        rest = len(addresses) - len(meant)
+        stay = "entries stay" if rest > 1 else "entry stays"
+        why = "no rule, deprecated, with `applies_to`, or without a word of the project's files"
         return ChangeSet(
             tuple(patched(fresh.catalog, entries[one].path, {"applies_to": meant[one]}) for one in meant),
             actions=tuple(WriteAction(Verb.EDIT, one) for one in meant),
-            remarks=_left_alone(addresses, meant) if is_likely else (),
+            remarks=(f"{rest} {stay}: {why}",) if is_likely and rest else (),
         )
 
     return write(workspace, plan, options)
 
 
-def lacks_paths(entry: Entry) -> bool:
-    """Say whether an entry is a rule that may bind and does not say which files it applies to."""
+def _lacks_paths(entry: Entry) -> bool:
     return entry.type.is_rule and entry.status is not Status.DEPRECATED and not entry.applies_to
-
-
-def _left_alone(addresses: Sequence[str], changed: Iterable[str]) -> tuple[str, ...]:
-    rest = len(addresses) - len(list(changed))
-    words = "entries stay" if rest > 1 else "entry stays"
-    return (
-        (f"{rest} {words}: no rule, ended, with `applies_to`, or without a word of the project's files",)
-        if rest
-        else ()
-    )

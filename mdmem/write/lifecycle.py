@@ -1,8 +1,8 @@
-"""Saying that entries still hold, doubting one that does, and ending one that nothing replaces."""
+"""Verify entries, put one under review, and deprecate one that nothing replaces."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
 from msgspec.structs import replace
@@ -21,40 +21,30 @@ from mdmem.write.write import WriteOptions, WriteResult, write
 def plan_verification(
     catalog: Catalog, addresses: Sequence[str], *, at: date | None, today: date, rooms: Sequence[str] = ()
 ) -> ChangeSet:
-    """Return what says of entries that they held on a day, today unless another is stated.
+    """Return the changes that verify entries on a day, by default today, and end their reviews.
 
-    What is under review becomes active again. `rooms` are entries that are meant as parts of a folder: those of them
-    that do not hold are left out. Raises UsageError where one of the others does not hold, where nothing does, or one
-    cannot have been verified on that day.
+    `rooms` are the entries of folders: those that are not current are left out. Raises UsageError where one of the
+    others is not current, where none is, or where one cannot have been verified on that day.
     """
     day = at or today
     if day > today:
         raise UsageError(f"{day} lies ahead; --at takes the day on which it was verified")
-    held = [one for one in rooms if _is_in_force(catalog, one)]
-    if not (addresses or held):
-        raise UsageError(f"nothing is in force there: {listed(rooms)}")
-    change_set = confirm(catalog, list(dict.fromkeys((*addresses, *held))), at=day)
-    left_out = _left_out(catalog, [one for one in rooms if one not in held])
+    valid = (Status.ACTIVE, Status.UNDER_REVIEW)
+    current = [one for one in rooms if catalog.entries[one].status in valid and catalog.lineage.is_current(one)]
+    if not (addresses or current):
+        raise UsageError(f"no entry is current there: {listed(rooms)}")
+    change_set = _confirmed(catalog, list(dict.fromkeys((*addresses, *current))), at=day)
+    drafts = [one for one in rooms if catalog.entries[one].status is Status.DRAFT]
+    others = [one for one in rooms if one not in drafts and one not in current]
+    left_out = [
+        f"left out, {why}: {listed(some)}" for why, some in (("drafts", drafts), ("not current", others)) if some
+    ]
     return replace(change_set, remarks=(*left_out, *change_set.remarks))
 
 
-def _is_in_force(catalog: Catalog, address: str) -> bool:
-    is_stated = catalog.entries[address].status in (Status.ACTIVE, Status.UNDER_REVIEW)
-    return is_stated and catalog.lineage.is_current(address)
-
-
-def _left_out(catalog: Catalog, addresses: Sequence[str]) -> Iterator[str]:
-    drafts = [one for one in addresses if catalog.entries[one].status is Status.DRAFT]
-    if drafts:
-        yield f"left out, drafts: {listed(drafts)}"
-    if ended := [one for one in addresses if one not in drafts]:
-        yield f"left out, no longer in force: {listed(ended)}"
-
-
-def confirm(catalog: Catalog, addresses: Sequence[str], *, at: date) -> ChangeSet:
-    """Return what gives entries a day of verification and takes them out of review; raises UsageError."""
+def _confirmed(catalog: Catalog, addresses: Sequence[str], *, at: date) -> ChangeSet:
     for address in addresses:
-        refuse_not_in_force(catalog, address)
+        _refuse_not_current(catalog, address)
         _refuse_day(catalog.entries[address], at)
     entries = [catalog.entries[address] for address in addresses]
     values: dict[str, Value] = {"verified_at": at.isoformat(), "status": Status.ACTIVE.value, REVIEW_REASON: None}
@@ -69,13 +59,13 @@ def confirm(catalog: Catalog, addresses: Sequence[str], *, at: date) -> ChangeSe
     )
 
 
-def refuse_not_in_force(catalog: Catalog, address: str) -> None:
-    """Raise UsageError for an entry that does not hold now: a draft, an ended or a superseded one."""
+def _refuse_not_current(catalog: Catalog, address: str) -> None:
+    """Raise UsageError for a draft, a deprecated or a superseded entry."""
     entry = catalog.entries[address]
     if entry.status is Status.DRAFT:
-        raise UsageError(f"{address} is a draft and binds nobody yet; `mdmem approve {address}` puts it in force")
+        raise UsageError(f"{address} is a draft; `mdmem approve {address}` makes it active")
     if entry.status is Status.DEPRECATED:
-        raise UsageError(f"{address} has ended; `mdmem why {address}` says how")
+        raise UsageError(f"{address} is deprecated; `mdmem why {address}` shows its history")
     if not catalog.lineage.is_current(address):
         raise UsageError(f"{address} is superseded by {listed(catalog.lineage.heads(address))}; name that instead")
 
@@ -83,60 +73,56 @@ def refuse_not_in_force(catalog: Catalog, address: str) -> None:
 def _refuse_day(entry: Entry, at: date) -> None:
     if entry.verified_at is not None and day_of(entry.verified_at) > at:
         raise UsageError(f"{entry.address} was verified later already, on {day_of(entry.verified_at)}")
-    # A time of creation may be of a zone in which it was the next day.
+    # In the time zone of `created_at` it may have been the next day.
     slack = timedelta(days=1) if isinstance(entry.created_at, datetime) else timedelta(0)
     if entry.created_at is not None and day_of(entry.created_at) - at > slack:
-        raise UsageError(
-            f"{entry.address} was created on {day_of(entry.created_at)}, after {at}; --at cannot be earlier"
-        )
-
-
-_UNTIL = "until `mdmem doubt {0} --done` confirms it, or `mdmem deprecate {0} --reason TEXT` ends it"
+        created = f"{entry.address} was created on {day_of(entry.created_at)}, after {at}"
+        raise UsageError(f"{created}; --at cannot be earlier")
 
 
 def plan_review(catalog: Catalog, address: str, *, reason: str) -> ChangeSet:
-    """Return what puts an entry under review, with the doubt beside it; it binds until the review has ended.
+    """Return the change that puts an entry under review with a doubt; it still applies until the review ends.
 
-    The doubt is kept under a key of its own: `reason` says why the entry supersedes another, and stays. Raises
-    UsageError for an entry that does not hold, for no reason, and for one that is doubted for another reason.
+    The doubt has a key of its own, since `reason` says why the entry supersedes another. Raises UsageError for an entry
+    that is not current, for no doubt, and for one that is under review for another.
     """
     entry, why = catalog.entries[address], " ".join(reason.split())
     if not why:
         raise UsageError("say what is in doubt: --reason TEXT")
-    refuse_not_in_force(catalog, address)
+    _refuse_not_current(catalog, address)
     doubt = fields_of(catalog.document(entry.path)).get(REVIEW_REASON)
     if entry.status is Status.UNDER_REVIEW and doubt not in (None, why):
         how = f"`mdmem doubt {address} --done` ends that"
         raise UsageError(f"{address} is under review already: {doubt}; {how}")
-    values: dict[str, Value] = {"status": Status.UNDER_REVIEW.value, REVIEW_REASON: why}
+    until = f"`mdmem doubt {address} --done` confirms it, or `mdmem deprecate {address} --reason TEXT` deprecates it"
     return ChangeSet(
-        (patched(catalog, entry.path, values),),
+        (patched(catalog, entry.path, {"status": Status.UNDER_REVIEW.value, REVIEW_REASON: why}),),
         actions=(WriteAction(Verb.REVIEW, address),),
         reason=why,
-        remarks=(f"{address} binds on, shown as uncertain, {_UNTIL.format(address)}",),
+        remarks=(f"{address} still applies, shown as uncertain, until {until}",),
     )
 
 
 def plan_end_of_review(catalog: Catalog, address: str, *, today: date) -> ChangeSet:
-    """Return what confirms an entry that is under review; raises UsageError for one that is not."""
+    """Return the change that confirms an entry under review; raises UsageError for another."""
     if catalog.entries[address].status is not Status.UNDER_REVIEW:
         raise UsageError(f"{address} is not under review: it is {catalog.entries[address].status}")
-    return confirm(catalog, [address], at=today)
+    return _confirmed(catalog, [address], at=today)
 
 
 def plan_deprecation(
     catalog: Catalog, address: str, *, reason: str, today: date, with_remarks: bool = True
 ) -> ChangeSet:
-    """Return what ends an entry with a reason; raises UsageError for one that ended already and for no reason.
+    """Return the change that deprecates an entry; raises UsageError for a deprecated one and for no reason.
 
-    Its remarks read every body of the memory.
+    The remarks need every body of the memory.
     """
-    entry = catalog.entries[address]
+    entry, lineage = catalog.entries[address], catalog.lineage
     if not reason.strip():
-        raise UsageError("say why the entry ends: --reason TEXT")
+        raise UsageError("say why it is deprecated: --reason TEXT")
     if entry.status is Status.DEPRECATED:
-        raise UsageError(f"{address} has ended already; `mdmem why {address}` says how")
-    if heads := [head for head in catalog.lineage.heads(address) if head != address]:
+        raise UsageError(f"{address} is deprecated already; `mdmem why {address}` shows its history")
+    if heads := [head for head in lineage.heads(address) if head != address]:
         help_ = "`mdmem check --unsafe-fixes` writes what is missing"
         raise UsageError(f"{address} is superseded by {listed(heads)}; {help_}")
     values: dict[str, Value] = {
@@ -145,23 +131,33 @@ def plan_deprecation(
         "deprecated_reason": reason.strip(),
         REVIEW_REASON: None,
     }
+    remarks = []
+    if with_remarks:
+        if entry.status is Status.DRAFT and entry.supersedes:
+            remarks.append(f"{listed(entry.supersedes)} stays as it is")
+        if before := lineage.predecessors.get(address):
+            remarks.append(f"no current entry replaces {listed(before)} any more")
+        if drafts := drafts_for(catalog, address):
+            remarks.append(f"{listed(drafts)} would have superseded it, and can still be approved")
+        if citing := cited_by(catalog, address):
+            remarks.append(f"{address} is still cited by {listed(citing)}")
     return ChangeSet(
         (patched(catalog, entry.path, values),),
         actions=(WriteAction(Verb.DEPRECATE, address),),
         reason=reason.strip(),
-        remarks=tuple(_remarks(catalog, entry)) if with_remarks else (),
+        remarks=tuple(remarks),
     )
 
 
-def _remarks(catalog: Catalog, entry: Entry) -> Iterator[str]:
-    if entry.status is Status.DRAFT and entry.supersedes:
-        yield f"{listed(entry.supersedes)} stays as it is"
-    if before := catalog.lineage.predecessors.get(entry.address):
-        yield f"nothing holds in the place of {listed(before)} any more"
-    if drafts := drafts_for(catalog, entry.address):
-        yield f"{listed(drafts)} would have superseded it, and can still be approved"
-    if citing := cited_by(catalog, entry.address):
-        yield f"{entry.address} is still cited by {listed(citing)}"
+def verify(workspace: Workspace, names: Sequence[str], *, at: date | None, options: WriteOptions) -> WriteResult:
+    """Verify entries, all of them or none; of a folder's entries those that are current."""
+
+    def plan(one: Workspace) -> ChangeSet:
+        addresses = resolve_names(one, [name for name in names if not name.endswith("/")])
+        rooms = resolve_names(one, [name for name in names if name.endswith("/")])
+        return plan_verification(one.catalog, addresses, at=at, today=one.today, rooms=rooms)
+
+    return write(workspace, plan, options)
 
 
 def review(workspace: Workspace, name: str, *, reason: str, options: WriteOptions) -> WriteResult:
@@ -178,19 +174,8 @@ def end_review(workspace: Workspace, name: str, *, options: WriteOptions) -> Wri
     return write(workspace, plan, options)
 
 
-def verify(workspace: Workspace, names: Sequence[str], *, at: date | None, options: WriteOptions) -> WriteResult:
-    """Say of entries that they hold, all of them or none; of a folder's entries those that are in force."""
-
-    def plan(one: Workspace) -> ChangeSet:
-        addresses = resolve_names(one, [name for name in names if not name.endswith("/")])
-        rooms = resolve_names(one, [name for name in names if name.endswith("/")])
-        return plan_verification(one.catalog, addresses, at=at, today=one.today, rooms=rooms)
-
-    return write(workspace, plan, options)
-
-
 def deprecate(workspace: Workspace, name: str, *, reason: str, options: WriteOptions) -> WriteResult:
-    """End an entry that nothing replaces."""
+    """Deprecate an entry that nothing replaces."""
 
     def plan(one: Workspace) -> ChangeSet:
         return plan_deprecation(one.catalog, resolve_name(one, name), reason=reason, today=one.today)

@@ -191,10 +191,10 @@ def _new(
     is_draft = saving.status is Status.DRAFT
     if is_draft:
         is_old_draft = old in saving.catalog.entries and saving.catalog.entries[old or ""].status is Status.DRAFT
-        until = f"; {old} {'is replaced then' if is_old_draft else 'stays in force until then'}" if old else ""
-        message = f"{address} is saved as a draft: it binds nobody until a person approves it{until}"
+        until = f"; {old} {'is replaced then' if is_old_draft else 'stays current until then'}" if old else ""
+        message = f"{address} is saved as a draft: it applies once a person approves it{until}"
     else:
-        message = f"{address} is saved" + (f" and supersedes {old}, which has ended" if old else "")
+        message = f"{address} is saved" + (f" and supersedes {old}, which is deprecated now" if old else "")
     result = SaveResult(
         status=SaveStatus.SAVED,
         artifact_id=address,
@@ -308,7 +308,7 @@ def _for_a_person(saving: Saving, verdict: DedupVerdict) -> SaveResult:
     catalog, candidate = saving.catalog, verdict.candidate or ""
     entry = catalog.entries.get(candidate)
     is_draft = entry is not None and entry.status is Status.DRAFT
-    stands = "" if catalog.lineage.is_current(candidate) or is_draft else ", which has ended"
+    stands = "" if catalog.lineage.is_current(candidate) or is_draft else ", which is not current"
     is_own = candidate.startswith(f"{saving.target.wing}/")
     ways = f"{'`supersedes` set to it, or with ' if is_own else ''}`distinct_from` set to it if both are to stand"
     return SaveResult(

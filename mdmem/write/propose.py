@@ -66,7 +66,7 @@ class ProposeResult(Struct, frozen=True, kw_only=True):
         if self.written is None:
             message = f"{self.address} says the same already; nothing was written"
             return {"status": "duplicate_skip", "address": self.address, "message": message}
-        waiting = f"; {self.supersedes} stays in force until then" if self.supersedes else ""
+        waiting = f"; {self.supersedes} stays current until then" if self.supersedes else ""
         return {
             "status": "saved",
             "address": self.address,

@@ -310,7 +310,7 @@ def _similar(home: Workspace, near: SimilarEntry, text: str, *, is_private: bool
 def _said(name: str, status: Status, unlinked: Sequence[str], near: Sequence[SimilarMemory]) -> Iterator[str]:
     alone = ", for you alone" if name.startswith(PRIVATE) else ""
     is_draft = status is Status.DRAFT
-    yield f"{name} is saved{alone}" + (" as a draft: it binds nobody until a person approves it" if is_draft else "")
+    yield f"{name} is saved{alone}" + (" as a draft: it applies once a person approves it" if is_draft else "")
     if unlinked:
         listed = ", ".join(f"`{one}`" for one in unlinked)
         yield f"{listed} of `related_to` is no entry here, so it is kept as a word and not as a link"

@@ -1,4 +1,4 @@
-"""Putting one entry in the place of another: both ends at once, or the newer end alone while that one is a draft."""
+"""Supersede an entry by another one: both ends at once, or only the newer end while that is a draft."""
 
 from __future__ import annotations
 
@@ -25,206 +25,8 @@ from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, 
 from mdmem.write.create import Draft, address_of, compose, create, require_wing
 from mdmem.write.write import WriteOptions, WriteResult, catalog_after, write
 
-
-def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> None:
-    """Raise where an entry cannot supersede another.
-
-    LostRaceError where a third one does already: it says which, and what to do `instead`, in which `{head}` stands for
-    its address. UsageError for all the rest.
-    """
-    _refuse_ends(catalog, old, new)
-    _refuse_across_wings(catalog, old, new)
-    _refuse_loss_of_invariant(old, new)
-    _refuse_second(catalog, old, new, instead)
-
-
-def _refuse_ends(catalog: Catalog, old: Entry, new: Entry) -> None:
-    if old.address == new.address:
-        raise UsageError(f"{old.address} cannot supersede itself")
-    if new.address in {*old.supersedes, *catalog.lineage.said_before(old.address)}:
-        raise UsageError(f"{old.address} supersedes {new.address}, so it cannot be superseded by it")
-    if new.status is Status.DEPRECATED:
-        raise UsageError(f"{new.address} has ended, so it cannot replace anything; `mdmem why {new.address}` says how")
-    if new.address in catalog.lineage.successors:
-        heads = listed(catalog.lineage.heads(new.address) or catalog.lineage.successors[new.address])
-        raise UsageError(f"{new.address} is superseded itself; name {heads}")
-    if old.status is new.status is Status.DRAFT:
-        choice = f"`mdmem edit {old.address}`, or `mdmem deprecate {old.address} --reason TEXT`"
-        raise UsageError(f"{old.address} is a draft, and a draft replaces nothing but what is in force; {choice}")
-
-
-def _refuse_across_wings(catalog: Catalog, old: Entry, new: Entry) -> None:
-    own, other = (catalog.wings.get(one.wing, Wing(name=one.wing)) for one in (new, old))
-    if own.name == other.name or (own.is_shared and not other.is_shared):
-        return
-    if other.is_shared and not own.is_shared:
-        help_ = f"write `overrides: {old.address}` with a `reason` in {new.address}"
-        raise UsageError(f"{old.address} binds other projects, too, so {own.name} overrides it; {help_}")
-    raise UsageError(f"{old.address} is of another wing; supersede it from within {other.name}, or from a shared wing")
-
-
-def _refuse_loss_of_invariant(old: Entry, new: Entry) -> None:
-    is_lost = old.type is EntryType.INVARIANT and new.type is not EntryType.INVARIANT
-    if is_lost and supersession_across_types.code not in dict(new.ignore):
-        meant = f"or `ignore: {{{supersession_across_types.code}: <why it may weigh less>}}`"
-        raise UsageError(f"a {new.type} would take the place of the invariant {old.address}; make it one, {meant}")
-
-
-def _refuse_second(catalog: Catalog, old: Entry, new: Entry, instead: str) -> None:
-    lineage = catalog.lineage
-    others = [address for address in lineage.successors.get(old.address, ()) if address != new.address]
-    if not others:
-        if claiming := [one for one in lineage.claimed_by(old.address) if one != new.address]:
-            raise LostRaceError(
-                f"{listed(claiming)} claims to supersede {old.address} already; {instead.format(head=claiming[0])}"
-            )
-        return
-    if new.address in lineage.descendants(old.address):
-        raise UsageError(f"{new.address} supersedes {old.address} already, by way of {listed(others)}")
-    heads = [head for head in lineage.heads(old.address) if head not in (old.address, new.address)]
-    if not heads:
-        raise UsageError(f"{old.address} was superseded by {listed(others)}, which ended; supersede that instead")
-    raise LostRaceError(f"{old.address} is superseded by {listed(heads)} already; {instead.format(head=heads[0])}")
-
-
-def ended(catalog: Catalog, old: Entry, new: str, *, today: date) -> Change:
-    """Return the change that ends an entry in favour of another; nothing changes where it says so already."""
-    values: dict[str, Value] = {}
-    if new not in old.superseded_by:
-        values["superseded_by"] = [*written_links(catalog.document(old.path), "superseded_by"), new]
-    if old.status is not Status.DEPRECATED:
-        values |= {"status": Status.DEPRECATED.value, "deprecated_at": today.isoformat(), REVIEW_REASON: None}
-    return patched(catalog, old.path, values)
-
-
-def remarks_on_end(catalog: Catalog, old: Entry, new: Entry) -> Iterator[str]:
-    """Yield what people should know when an entry gives way to another."""
-    if old.status is Status.DEPRECATED and old.address not in catalog.lineage.successors:
-        yield f"{old.address} had ended before"
-    if old.status is Status.DRAFT:
-        yield f"{old.address} was a draft: nothing that was in force has ended"
-    if new.type.rank > old.type.rank:
-        yield f"a {new.type} weighs less than the {old.type} it replaces"
-    if drafts := drafts_for(catalog, old.address, but=new.address):
-        yield f"{listed(drafts)} would supersede {old.address}, too, and cannot be approved as it stands"
-    if citing := cited_by(catalog, old.address, but=new.address):
-        yield f"{old.address} is still cited by {listed(citing)}"
-
-
-def drafts_for(catalog: Catalog, address: str, *, but: str = "") -> tuple[str, ...]:
-    """Return the drafts that are to supersede an entry, sorted."""
-    drafts = (one for one in catalog.entries.values() if one.status is Status.DRAFT and one.address != but)
-    return tuple(sorted(one.address for one in drafts if address in one.supersedes))
-
-
-def plan_supersession(catalog: Catalog, address: str, *, by: str, reason: str, today: date) -> ChangeSet:
-    """Return what puts one entry in the place of another.
-
-    A draft takes the place only when it is approved. Without a reason that of the newer entry counts. Raises
-    LostRaceError where a third entry supersedes the older one already, and UsageError where the newer one cannot.
-    """
-    old, new = catalog.entries[address], catalog.entries[by]
-    why = stated(reason if reason.strip() else new.reason or "")
-    instead = f"nothing was written: `mdmem supersede {{head}} --by {by} --reason TEXT` replaces that one"
-    refuse_unfit(catalog, old, new, instead=instead)
-    document = catalog.document(new.path)
-    values: dict[str, Value] = {"supersedes": links_with(catalog, document, address)}
-    if not fields_of(document).get("reason"):
-        values["reason"] = why
-    change_set = superseding(catalog, [old], new, change=patched(catalog, new.path, values), reason=why, today=today)
-    return replace(change_set, remarks=(*_remarks(catalog, old, new, why), *change_set.remarks))
-
-
-def _remarks(catalog: Catalog, old: Entry, new: Entry, reason: str) -> Iterator[str]:
-    """Yield what is left of the newer entry's front matter that people may not expect."""
-    given = fields_of(catalog.document(new.path)).get("reason")
-    if given and given != reason:
-        yield f"{new.address} keeps the reason that it gives: {new.reason or 'one that cannot be read'}"
-    kept = links_with(catalog, catalog.document(new.path), old.address)
-    if passed := [link for link in written_links(catalog.document(new.path), "supersedes") if link not in kept]:
-        yield f"{new.address} no longer names {listed(passed)}, which {old.address} replaced"
-
-
-def superseding(
-    catalog: Catalog, olds: Sequence[Entry], new: Entry, *, change: Change, reason: str, today: date
-) -> ChangeSet:
-    """Return a whole supersession, given the change of the newer entry's file; a draft ends nothing."""
-    if new.status is Status.DRAFT:
-        action = WriteAction(Verb.ADD if change.before is None else Verb.UPDATE, new.address)
-        until = (f"{old.address} stays as it is until `mdmem approve {new.address}`" for old in olds)
-        return ChangeSet((change,), actions=(action,), reason=reason, remarks=tuple(until))
-    # The newer file comes first: where writing ends between the two, the claim is there and `check --fix` follows it.
-    return ChangeSet(
-        (change, *(ended(catalog, old, new.address, today=today) for old in olds)),
-        actions=tuple(WriteAction(Verb.SUPERSEDE, old.address, new.address) for old in olds),
-        supersedes=tuple(old.address for old in olds),
-        reason=reason,
-        remarks=tuple(remark for old in olds for remark in remarks_on_end(catalog, old, new)),
-    )
-
-
-def stated(reason: str) -> str:
-    """Return a reason on one line; raises UsageError for none."""
-    if not reason.strip():
-        raise UsageError("say why it is superseded: --reason TEXT")
-    return " ".join(reason.split())
-
-
-def inherited(old: Entry, type_: EntryType) -> dict[str, Value]:
-    """Return the fields that a new entry takes over from the one it replaces: whom and which code it is for.
-
-    Without them a rule would silently stop binding what it was about.
-    """
-    # A label says what kind of its type an entry is.
-    names = (name for name in INHERITED if name != "label" or old.type is type_)
-    return {name: value for name in names if (value := getattr(old, name))}
-
-
-def links_with(catalog: Catalog, document: Document, old: str) -> list[str]:
-    """Return what a newer entry supersedes with one more, as its file writes them.
-
-    What the older one has superseded in turn is left out, unless the newer one took its place, too: a draft that
-    another entry forestalled gets in line behind that.
-    """
-    near = document.path.removesuffix(".md")
-    passed = {one for one in catalog.lineage.ancestors(old) if near not in catalog.entries[one].superseded_by}
-    meant = {link: full_address(link, near, catalog.addresses) for link in written_links(document, "supersedes")}
-    kept = [link for link, address in meant.items() if address not in passed]
-    return kept if old in meant.values() else [*kept, old]
-
-
-def supersede(workspace: Workspace, name: str, *, by: str, reason: str, options: WriteOptions) -> WriteResult:
-    """Put one entry in the place of another, at once or when it is approved."""
-
-    def plan(one: Workspace) -> ChangeSet:
-        old, new = resolve_name(one, name), resolve_name(one, by)
-        return plan_supersession(one.catalog, old, by=new, reason=reason, today=one.today)
-
-    return write(workspace, plan, options)
-
-
 _CITING = tuple(name for name in LINK_FIELDS if name not in ("supersedes", "superseded_by", "produced"))
 _SHOWN = 5
-
-
-def cited_by(catalog: Catalog, address: str, *, but: str = "") -> tuple[str, ...]:
-    """Return the current entries that name an entry in a link or in their text, sorted; supersession is no citation."""
-    left_out = {address, but}
-    current = [one for one in catalog.entries if one not in left_out and catalog.lineage.is_current(one)]
-    in_fields = {one for one in current if any(address in catalog.entries[one].links(name) for name in _CITING)}
-    return tuple(
-        sorted(in_fields.union(_in_bodies(catalog, address, [one for one in current if one not in in_fields])))
-    )
-
-
-def _in_bodies(catalog: Catalog, address: str, among: Sequence[str]) -> Iterator[str]:
-    entry_id = address.rsplit("/", 1)[-1]
-    for other, body in catalog.plain_bodies(among):
-        # Looking for the name first leaves nearly every body unparsed.
-        if entry_id in body:
-            found = references_in({other: without_code(body)}, catalog.addresses)
-            if any(reference.target == address for reference in found):
-                yield other
 
 
 def listed(addresses: Sequence[str]) -> str:
@@ -235,6 +37,194 @@ def listed(addresses: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def cited_by(catalog: Catalog, address: str, *, but: str = "") -> tuple[str, ...]:
+    """Return the current entries that cite an entry in a link or in their text, sorted."""
+    current = [one for one in catalog.entries if one not in (address, but) and catalog.lineage.is_current(one)]
+    found = {one for one in current if any(address in catalog.entries[one].links(name) for name in _CITING)}
+    entry_id = address.rsplit("/", 1)[-1]
+    for other, body in catalog.plain_bodies([one for one in current if one not in found]):
+        # A search for the id leaves nearly every body unparsed.
+        if entry_id in body:
+            references = references_in({other: without_code(body)}, catalog.addresses)
+            found |= {other} if any(one.target == address for one in references) else set()
+    return tuple(sorted(found))
+
+
+def drafts_for(catalog: Catalog, address: str, *, but: str = "") -> tuple[str, ...]:
+    """Return the drafts that are to supersede an entry, sorted."""
+    drafts = (one for one in catalog.entries.values() if one.status is Status.DRAFT and one.address != but)
+    return tuple(sorted(one.address for one in drafts if address in one.supersedes))
+
+
+def refuse_unfilled(document: Document) -> None:
+    """Raise UsageError for an entry in which a placeholder of its template is left."""
+    body = without_code(document.body)
+    left = next((one for one in sorted(PLACEHOLDERS) if f"<{one}>" in body), None)
+    if left is not None:
+        address = document.path.removesuffix(".md")
+        raise UsageError(f"{address} cannot be active yet: the template's `<{left}>` was left in")
+
+
+def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> None:
+    """Raise UsageError where an entry cannot supersede another, LostRaceError where a third one does already.
+
+    `instead` is the advice for the second case; `{head}` in it stands for the address of the third entry.
+    """
+    lineage = catalog.lineage
+    if old.address == new.address:
+        raise UsageError(f"{old.address} cannot supersede itself")
+    if new.address in {*old.supersedes, *lineage.said_before(old.address)}:
+        raise UsageError(f"{old.address} supersedes {new.address}, so it cannot be superseded by it")
+    if new.status is Status.DEPRECATED:
+        raise UsageError(f"{new.address} is deprecated, so it cannot supersede anything; {_history(new.address)}")
+    if new.address in lineage.successors:
+        heads = listed(lineage.heads(new.address) or lineage.successors[new.address])
+        raise UsageError(f"{new.address} is superseded itself; name {heads}")
+    if old.status is new.status is Status.DRAFT:
+        choice = f"`mdmem edit {old.address}`, or `mdmem deprecate {old.address} --reason TEXT`"
+        raise UsageError(f"{old.address} is a draft, and a draft supersedes only current entries; {choice}")
+    _refuse_across_wings(catalog, old, new)
+    is_lost = old.type is EntryType.INVARIANT and new.type is not EntryType.INVARIANT
+    if is_lost and supersession_across_types.code not in dict(new.ignore):
+        meant = f"or `ignore: {{{supersession_across_types.code}: <why it may weigh less>}}`"
+        raise UsageError(f"a {new.type} would take the place of the invariant {old.address}; make it one, {meant}")
+    _refuse_second(catalog, old, new, instead)
+
+
+def _history(address: str) -> str:
+    return f"`mdmem why {address}` shows its history"
+
+
+def _refuse_across_wings(catalog: Catalog, old: Entry, new: Entry) -> None:
+    own, other = (catalog.wings.get(one.wing, Wing(name=one.wing)) for one in (new, old))
+    if own.name == other.name or (own.is_shared and not other.is_shared):
+        return
+    if other.is_shared and not own.is_shared:
+        help_ = f"write `overrides: {old.address}` with a `reason` in {new.address}"
+        raise UsageError(f"{old.address} applies to other projects, too, so {own.name} overrides it; {help_}")
+    raise UsageError(f"{old.address} is of another wing; supersede it from within {other.name}, or from a shared wing")
+
+
+def _refuse_second(catalog: Catalog, old: Entry, new: Entry, instead: str) -> None:
+    lineage = catalog.lineage
+    others = [address for address in lineage.successors.get(old.address, ()) if address != new.address]
+    if not others:
+        if one_sided := [one for one in lineage.claimed_by(old.address) if one != new.address]:
+            advice = instead.format(head=one_sided[0])
+            raise LostRaceError(f"{listed(one_sided)} says already that it supersedes {old.address}; {advice}")
+        return
+    if new.address in lineage.descendants(old.address):
+        raise UsageError(f"{new.address} supersedes {old.address} already, by way of {listed(others)}")
+    heads = [head for head in lineage.heads(old.address) if head not in (old.address, new.address)]
+    if not heads:
+        raise UsageError(f"{old.address} was superseded by {listed(others)}, now deprecated; supersede that instead")
+    raise LostRaceError(f"{old.address} is superseded by {listed(heads)} already; {instead.format(head=heads[0])}")
+
+
+def ended(catalog: Catalog, old: Entry, new: str, *, today: date) -> Change:
+    """Return the change that deprecates an entry in favour of another."""
+    values: dict[str, Value] = {}
+    if new not in old.superseded_by:
+        values["superseded_by"] = [*written_links(catalog.document(old.path), "superseded_by"), new]
+    if old.status is not Status.DEPRECATED:
+        values |= {"status": Status.DEPRECATED.value, "deprecated_at": today.isoformat(), REVIEW_REASON: None}
+    return patched(catalog, old.path, values)
+
+
+def remarks_on_end(catalog: Catalog, old: Entry, new: Entry) -> Iterator[str]:
+    """Yield remarks for people on an entry that is superseded."""
+    if old.status is Status.DEPRECATED and old.address not in catalog.lineage.successors:
+        yield f"{old.address} was deprecated before"
+    if old.status is Status.DRAFT:
+        yield f"{old.address} was a draft: no current entry is deprecated by this"
+    if new.type.rank > old.type.rank:
+        yield f"a {new.type} weighs less than the {old.type} it replaces"
+    if drafts := drafts_for(catalog, old.address, but=new.address):
+        yield f"{listed(drafts)} would supersede {old.address}, too, and cannot be approved as it stands"
+    if citing := cited_by(catalog, old.address, but=new.address):
+        yield f"{old.address} is still cited by {listed(citing)}"
+
+
+def plan_supersession(catalog: Catalog, address: str, *, by: str, reason: str, today: date) -> ChangeSet:
+    """Return the changes that let one entry supersede another; a draft does so once it is approved.
+
+    Without a reason that of the newer entry counts. Raises what `refuse_unfit` raises.
+    """
+    old, new = catalog.entries[address], catalog.entries[by]
+    why = _one_line(reason if reason.strip() else new.reason or "")
+    instead = f"nothing was written: `mdmem supersede {{head}} --by {by} --reason TEXT` replaces that one"
+    refuse_unfit(catalog, old, new, instead=instead)
+    document = catalog.document(new.path)
+    links, given = _links_with(catalog, document, address), fields_of(document).get("reason")
+    values: dict[str, Value] = {"supersedes": links, **({} if given else {"reason": why})}
+    remarks = []
+    if given and given != why:
+        remarks.append(f"{new.address} keeps the reason that it gives: {new.reason or 'one that cannot be read'}")
+    if passed := [link for link in written_links(document, "supersedes") if link not in links]:
+        remarks.append(f"{new.address} no longer lists {listed(passed)}, which {old.address} replaced")
+    change = patched(catalog, new.path, values)
+    change_set = _superseding(catalog, [old], new, change=change, reason=why, today=today)
+    return replace(change_set, remarks=(*remarks, *change_set.remarks))
+
+
+def _superseding(
+    catalog: Catalog, olds: Sequence[Entry], new: Entry, *, change: Change, reason: str, today: date
+) -> ChangeSet:
+    """Return a whole supersession with the change of the newer entry's file; a draft deprecates nothing."""
+    if new.status is Status.DRAFT:
+        action = WriteAction(Verb.ADD if change.before is None else Verb.UPDATE, new.address)
+        until = (f"{old.address} stays as it is until `mdmem approve {new.address}`" for old in olds)
+        return ChangeSet((change,), actions=(action,), reason=reason, remarks=tuple(until))
+    # The newer file comes first: after a crash between the two, `check --fix` completes its one-sided supersession.
+    return ChangeSet(
+        (change, *(ended(catalog, old, new.address, today=today) for old in olds)),
+        actions=tuple(WriteAction(Verb.SUPERSEDE, old.address, new.address) for old in olds),
+        supersedes=tuple(old.address for old in olds),
+        reason=reason,
+        remarks=tuple(remark for old in olds for remark in remarks_on_end(catalog, old, new)),
+    )
+
+
+def _one_line(reason: str) -> str:
+    """Return a reason on one line; raises UsageError for none."""
+    if not reason.strip():
+        raise UsageError("say why it is superseded: --reason TEXT")
+    return " ".join(reason.split())
+
+
+def inherited(old: Entry, type_: EntryType) -> dict[str, Value]:
+    """Return the fields that a new entry takes over from the one it replaces: its readers and its code.
+
+    Without them a rule would silently stop applying to its files.
+    """
+    # A label belongs to its type.
+    names = (name for name in INHERITED if name != "label" or old.type is type_)
+    return {name: value for name in names if (value := getattr(old, name))}
+
+
+def _links_with(catalog: Catalog, document: Document, old: str) -> list[str]:
+    """Return the `supersedes` links of a newer entry with one more, as its file writes them.
+
+    Ancestors of the older entry are left out, unless the newer one superseded them itself: a draft that another entry
+    overtook then comes after that one.
+    """
+    near = document.path.removesuffix(".md")
+    passed = {one for one in catalog.lineage.ancestors(old) if near not in catalog.entries[one].superseded_by}
+    meant = {link: full_address(link, near, catalog.addresses) for link in written_links(document, "supersedes")}
+    kept = [link for link, address in meant.items() if address not in passed]
+    return kept if old in meant.values() else [*kept, old]
+
+
+def supersede(workspace: Workspace, name: str, *, by: str, reason: str, options: WriteOptions) -> WriteResult:
+    """Let one entry supersede another, at once or when it is approved."""
+
+    def plan(one: Workspace) -> ChangeSet:
+        old, new = resolve_name(one, name), resolve_name(one, by)
+        return plan_supersession(one.catalog, old, by=new, reason=reason, today=one.today)
+
+    return write(workspace, plan, options)
+
+
 _INSTEAD = (
     "nothing was written: replace that one with `mdmem supersede {head} --title TEXT --reason TEXT`, "
     "or add to it with `mdmem edit {head}`"
@@ -242,47 +232,53 @@ _INSTEAD = (
 
 
 def successor_text(catalog: Catalog, address: str, draft: Draft, *, reason: str, today: date) -> tuple[str, str]:
-    """Return the address and the text of the entry that is to supersede another, for somebody to edit or to keep.
+    """Return the address and the text of a new entry that is to supersede another, for somebody to edit or to keep.
 
-    It is about the same code and for the same people as the older one, unless the draft says of which files it is.
-    Raises what `plan_succession` raises, so far as it can be told by then.
+    It inherits the code and the readers of the older one unless the draft states its files. Raises what
+    `plan_succession` raises, as far as that is known by then.
     """
-    old, why = catalog.entries[address], stated(reason)
+    old, why = catalog.entries[address], _one_line(reason)
     new = address_of(draft)
     if new == address:
         raise UsageError(f"{address} is the older entry's own name; give the new one another --title or --place")
     _refuse_taken(catalog, new)
     meant = Entry(address=new, type=draft.type, status=draft.status, title=draft.title)
     refuse_unfit(catalog, old, meant, instead=_INSTEAD)
-    document = _parsed(new, compose(draft, today=today))
     taken_over = inherited(old, draft.type)
     if draft.applies_to:
         taken_over.pop("applies_to", None)
     if draft.status is Status.ACTIVE:
-        # Its owner would stand behind a text that binds at once and that nobody else has seen.
+        # Its owner would vouch for an active text that nobody else has seen.
         taken_over.pop("owner", None)
+    document = _parsed(new, compose(draft, today=today))
     document = parse_document(document.path, apply_edits(document.data, set_fields(document, taken_over)))
     return new, _linked(catalog, document, address, why).decode()
 
 
 def plan_succession(catalog: Catalog, address: str, *, new: str, text: str, reason: str, today: date) -> ChangeSet:
-    """Return what writes a new entry in the place of an older one, and of all others that its text supersedes.
+    """Return the changes that write a new entry which supersedes an older one, and all others that its text lists.
 
-    Raises LostRaceError where one of them is superseded already, or the address is taken, and UsageError for a text
+    Raises LostRaceError where one of them is superseded already or the address is taken, and UsageError for a text
     that cannot be read or may not replace them.
     """
-    why = stated(reason)
+    why = _one_line(reason)
     _refuse_taken(catalog, new)
     document = _parsed(new, text)
-    _refuse_start(document)
-    linked = parse_document(document.path, _linked(catalog, document, address, why))
-    entry, olds = interpret(linked).entry, _superseded(catalog, linked)
+    status = fields_of(document).get("status")
+    if status not in (Status.DRAFT.value, Status.ACTIVE.value):
+        raise UsageError(f"a new entry starts as `draft` or `active`, not as `{status}`")
+    if status == Status.ACTIVE.value:
+        refuse_unfilled(document)
+    document = parse_document(document.path, _linked(catalog, document, address, why))
+    entry = interpret(document).entry
     if entry is None:
         raise UsageError(f"{new} cannot be read with `supersedes` in it; write it there yourself")
+    links = dict.fromkeys(full_address(one, new, catalog.addresses) for one in written_links(document, "supersedes"))
+    olds = [catalog.entries[link] for link in links if link is not None and link in catalog.entries]
     for old in olds:
         refuse_unfit(catalog, old, entry, instead=_INSTEAD)
-    change = Change(entry.path, entry.path, None, linked.data)
-    return superseding(catalog, olds, entry, change=change, reason=why, today=today)
+    change = Change(entry.path, entry.path, None, document.data)
+    return _superseding(catalog, olds, entry, change=change, reason=why, today=today)
 
 
 def _refuse_taken(catalog: Catalog, address: str) -> None:
@@ -298,40 +294,25 @@ def _parsed(address: str, text: str) -> Document:
 
 def _linked(catalog: Catalog, document: Document, old: str, reason: str) -> bytes:
     """Return the bytes of a new entry with its link to the older one, and the reason unless it gives one."""
-    values: dict[str, Value] = {"supersedes": links_with(catalog, document, old)}
+    values: dict[str, Value] = {"supersedes": _links_with(catalog, document, old)}
     if not fields_of(document).get("reason"):
         values["reason"] = reason
     return apply_edits(document.data, set_fields(document, values))
 
 
-def _refuse_start(document: Document) -> None:
-    """Raise UsageError for a status that no new entry has, and for an active one that is not written yet."""
-    status = fields_of(document).get("status")
-    if status not in (Status.DRAFT.value, Status.ACTIVE.value):
-        raise UsageError(f"a new entry starts as `draft` or `active`, not as `{status}`")
-    if status == Status.ACTIVE.value:
-        refuse_unfilled(document)
-
-
-def _superseded(catalog: Catalog, document: Document) -> list[Entry]:
-    near = document.path.removesuffix(".md")
-    links = [full_address(link, near, catalog.addresses) for link in written_links(document, "supersedes")]
-    return [catalog.entries[link] for link in dict.fromkeys(links) if link is not None and link in catalog.entries]
-
-
 def compose_successor(
     workspace: Workspace, name: str, draft: Draft, *, reason: str, beside: tuple[Change, ...] = ()
 ) -> tuple[str, str]:
-    """Return address and text of an entry that is to supersede another, before it is edited; nothing is written.
+    """Return address and text of a new entry that is to supersede another; nothing is written.
 
-    `beside` is what will be written with it, such as the manifest of its wing.
+    `beside` are changes that will be written with it, such as the manifest of its wing.
     """
     old = resolve_name(workspace, name)
     return successor_text(_with(workspace, beside), old, draft, reason=reason, today=workspace.today)
 
 
-def _with(workspace: Workspace, beside: tuple[Change, ...]) -> Catalog:
-    return catalog_after(workspace, beside) if beside else workspace.catalog
+def _with(workspace: Workspace, changes: tuple[Change, ...]) -> Catalog:
+    return catalog_after(workspace, changes) if changes else workspace.catalog
 
 
 def supersede_with(
@@ -344,7 +325,7 @@ def supersede_with(
     options: WriteOptions,
     wing: WingKind | None = None,
 ) -> WriteResult:
-    """Write a new entry in the place of another; a wing of the kind `wing` is made unless it is there by then."""
+    """Write a new entry that supersedes another; a missing wing of the kind `wing` is made."""
 
     def plan(one: Workspace) -> ChangeSet:
         old = resolve_name(one, name)
@@ -353,12 +334,3 @@ def supersede_with(
         return replace(change_set, changes=(*made, *change_set.changes))
 
     return write(workspace, plan, options)
-
-
-def refuse_unfilled(document: Document) -> None:
-    """Raise UsageError for an entry in which text of its type's template still waits to be replaced."""
-    body = without_code(document.body)
-    left = next((one for one in sorted(PLACEHOLDERS) if f"<{one}>" in body), None)
-    if left is not None:
-        address = document.path.removesuffix(".md")
-        raise UsageError(f"{address} cannot be in force yet: the template's `<{left}>` was left in")

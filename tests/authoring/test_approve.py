@@ -110,7 +110,7 @@ def test_approval_that_was_cut_short_is_completed(tmp_path: Path) -> None:
     ("fields", "sentence"),
     [
         ({"status": "under_review"}, f"{NEW} was approved and is under review; `mdmem verify {NEW}`"),
-        ({"status": "deprecated", "deprecated_reason": "gone"}, f"{NEW} has ended; `mdmem why {NEW}`"),
+        ({"status": "deprecated", "deprecated_reason": "gone"}, f"{NEW} is deprecated; `mdmem why {NEW}`"),
         ({"supersedes": "nav/rules/none"}, f"{NEW} supersedes nav/rules/none, which does not exist; mend that first"),
         ({"supersedes": RULE}, "a decision would take the place of the invariant"),
         ({"agent": "claude", "supersedes": "nav/rules/broken"}, "which cannot be read; mend that first"),
@@ -143,7 +143,7 @@ def test_person_approves_what_an_agent_wrote(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("person", ["Ada", "<ada@example.org>", "ada@example.org", "", "Ada <>", "Ada <a> b"])
 def test_person_is_given_in_the_form_of_git(tmp_path: Path, person: str) -> None:
-    with pytest.raises(UsageError, match='is no person that can be told; write --by "Name <email>"'):
+    with pytest.raises(UsageError, match='does not name a person; write --by "Name <email>"'):
         approving(drafted(tmp_path), person=person)
 
 

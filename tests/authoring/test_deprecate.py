@@ -36,14 +36,14 @@ def test_only_the_meant_lines_of_a_lived_in_file_change(tmp_path: Path, status: 
 
 
 def test_reason_is_asked_for(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="say why the entry ends"):
+    with pytest.raises(UsageError, match="say why it is deprecated"):
         deprecating(two_entries(tmp_path), reason=" ")
 
 
 def test_ended_entry_is_refused(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
     write_entry(root, OLD, status="deprecated", deprecated_reason="gone")
-    with pytest.raises(UsageError, match=f"{OLD} has ended already; `mdmem why {OLD}` says how"):
+    with pytest.raises(UsageError, match=f"{OLD} is deprecated already; `mdmem why {OLD}` shows its history"):
         deprecating(root)
 
 
@@ -64,7 +64,7 @@ def test_end_of_a_chain_is_said(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
     write_entry(root, NEW, supersedes=OLD, reason="a")
     write_entry(root, OLD, status="deprecated", deprecated_at="2026-06-01", superseded_by=NEW)
-    assert deprecating(root, NEW).remarks == (f"nothing holds in the place of {OLD} any more",)
+    assert deprecating(root, NEW).remarks == (f"no current entry replaces {OLD} any more",)
 
 
 def test_drafts_that_were_to_replace_it_are_named(tmp_path: Path) -> None:

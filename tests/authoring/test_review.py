@@ -91,8 +91,8 @@ def test_doubt_is_added_to_a_review_without_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"status": "draft"}, f"{OLD} is a draft and binds nobody yet; `mdmem approve {OLD}`"),
-        ({"status": "deprecated", "deprecated_reason": "gone"}, f"{OLD} has ended; `mdmem why {OLD}`"),
+        ({"status": "draft"}, f"{OLD} is a draft; `mdmem approve {OLD}`"),
+        ({"status": "deprecated", "deprecated_reason": "gone"}, f"{OLD} is deprecated; `mdmem why {OLD}`"),
         ({"superseded_by": NEW}, f"{OLD} is superseded by {NEW}; name that instead"),
     ],
 )

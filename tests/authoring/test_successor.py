@@ -88,7 +88,7 @@ def test_nobody_types_in_vain_where_another_was_first(tmp_path: Path) -> None:
     with pytest.raises(LostRaceError) as caught:
         composed(root)
     assert str(caught.value) == (
-        f"{NEW} claims to supersede {OLD} already; nothing was written: replace that one with "
+        f"{NEW} says already that it supersedes {OLD}; nothing was written: replace that one with "
         f"`mdmem supersede {NEW} --title TEXT --reason TEXT`, or add to it with `mdmem edit {NEW}`"
     )
 
@@ -140,7 +140,7 @@ def test_new_entry_starts_as_draft_or_active(tmp_path: Path, status: str) -> Non
 
 def test_active_entry_needs_its_text(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
-    with pytest.raises(UsageError, match=r"cannot be in force yet: the template's `<Say|State .*>` was left in"):
+    with pytest.raises(UsageError, match=r"cannot be active yet: the template's `<Say|State .*>` was left in"):
         with_text(root, composed(root, body="", status=Status.ACTIVE)[1])
 
 

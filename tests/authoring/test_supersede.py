@@ -90,7 +90,7 @@ def test_entry_that_ended_by_itself_gets_a_successor_and_keeps_its_day(tmp_path:
     write_entry(root, OLD, status="deprecated", deprecated_at="2026-10-01", deprecated_reason="the robot was sold")
     intent = superseding(root)
     assert after(intent)[f"{OLD}.md"] == [f"+ superseded_by: [{NEW}]"]
-    assert intent.remarks == (f"{OLD} had ended before",)
+    assert intent.remarks == (f"{OLD} was deprecated before",)
 
 
 def test_draft_gives_way_to_what_is_in_force(tmp_path: Path) -> None:
@@ -98,13 +98,13 @@ def test_draft_gives_way_to_what_is_in_force(tmp_path: Path) -> None:
     write_entry(root, OLD, status="draft")
     intent = superseding(root)
     assert "+ status: deprecated" in after(intent)[f"{OLD}.md"]
-    assert intent.remarks == (f"{OLD} was a draft: nothing that was in force has ended",)
+    assert intent.remarks == (f"{OLD} was a draft: no current entry is deprecated by this",)
 
 
 def test_draft_does_not_give_way_to_a_draft(tmp_path: Path) -> None:
     root = two_entries(tmp_path, new_status="draft")
     write_entry(root, OLD, status="draft")
-    with pytest.raises(UsageError, match=r"a draft replaces nothing but what is in force; `mdmem edit"):
+    with pytest.raises(UsageError, match=r"a draft supersedes only current entries; `mdmem edit"):
         superseding(root)
 
 
@@ -145,7 +145,7 @@ def test_second_successor_is_refused_with_the_address_of_the_first(tmp_path: Pat
 def test_second_successor_is_refused_where_only_the_claim_is_written(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
     write_entry(root, "nav/architecture/first", supersedes=OLD, reason="a")
-    with pytest.raises(LostRaceError, match=f"nav/architecture/first claims to supersede {OLD} already"):
+    with pytest.raises(LostRaceError, match=f"nav/architecture/first says already that it supersedes {OLD}"):
         superseding(root)
 
 
@@ -169,14 +169,14 @@ def test_draft_that_was_forestalled_gets_in_line(tmp_path: Path) -> None:
     write_entry(root, NEW, status="draft", supersedes=OLD, reason="mine")
     intent = superseding(root, old="nav/architecture/first")
     assert after(intent) == {f"{NEW}.md": [f"- supersedes: {OLD}", "+ supersedes: nav/architecture/first"]}
-    assert f"{NEW} no longer names {OLD}, which nav/architecture/first replaced" in intent.remarks
+    assert f"{NEW} no longer lists {OLD}, which nav/architecture/first replaced" in intent.remarks
 
 
 def test_chain_that_ended_is_taken_up_at_its_end(tmp_path: Path) -> None:
     root = superseded(tmp_path)
     ended = {"status": "deprecated", "deprecated_at": "2026-07-01", "deprecated_reason": "gone"}
     write_entry(root, "nav/architecture/first", supersedes=OLD, reason="a", **ended)
-    with pytest.raises(UsageError, match="was superseded by nav/architecture/first, which ended; supersede that"):
+    with pytest.raises(UsageError, match="was superseded by nav/architecture/first, now deprecated; supersede that"):
         superseding(root)
 
 
@@ -210,7 +210,7 @@ def test_cycle_through_a_draft_is_refused(tmp_path: Path) -> None:
 def test_successor_that_ended_is_refused(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
     write_entry(root, NEW, status="deprecated", deprecated_at="2026-07-01", deprecated_reason="gone")
-    with pytest.raises(UsageError, match=f"{NEW} has ended, so it cannot replace anything"):
+    with pytest.raises(UsageError, match=f"{NEW} is deprecated, so it cannot supersede anything"):
         superseding(root)
 
 

@@ -55,8 +55,8 @@ def test_verifying_twice_a_day_changes_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"status": "draft"}, f"{NEW} is a draft and binds nobody yet"),
-        ({"status": "deprecated", "deprecated_reason": "gone"}, f"{NEW} has ended"),
+        ({"status": "draft"}, f"{NEW} is a draft"),
+        ({"status": "deprecated", "deprecated_reason": "gone"}, f"{NEW} is deprecated"),
         ({"superseded_by": RULE}, f"{NEW} is superseded by {RULE}; name that instead"),
     ],
 )

@@ -137,7 +137,7 @@ def test_approve_json_has_the_remark(tmp_path: Path, capsys: Capture) -> None:
     [
         (["executr"], 1, f"there is no entry `executr`; did you mean {NEW}"),
         (["nav/architecture/gone"], 1, "there is no entry `nav/architecture/gone`"),
-        ([NEW, "--by", "somebody"], 2, '`somebody` is no person that can be told; write --by "Name <email>"'),
+        ([NEW, "--by", "somebody"], 2, '`somebody` does not name a person; write --by "Name <email>"'),
     ],
 )
 def test_approve_refuses_in_one_sentence(
@@ -162,7 +162,7 @@ def test_approve_of_a_template_that_waits_is_refused(tmp_path: Path, capsys: Cap
     root = two_entries(tmp_path)
     write_entry(root, NEW, "<State what was decided in one sentence.>\n", status="draft")
     ran = run_here(capsys, "approve", NEW, cwd=root)
-    assert (ran.code, f"{NEW} cannot be in force yet: the template's" in ran.err) == (2, True)
+    assert (ran.code, f"{NEW} cannot be active yet: the template's" in ran.err) == (2, True)
 
 
 def test_several_are_approved_together_or_none_is(tmp_path: Path, capsys: Capture) -> None:

@@ -56,9 +56,9 @@ def test_deprecate_json_names_the_fields(tmp_path: Path, capsys: Capture) -> Non
     ("arguments", "code", "said"),
     [
         ([OLD], 2, "mdmem deprecate: Missing option '--reason' / '-m'; type `mdmem deprecate ADDRESS --reason TEXT`"),
-        ([OLD, "-m", " "], 2, "mdmem: say why the entry ends: --reason TEXT"),
+        ([OLD, "-m", " "], 2, "mdmem: say why it is deprecated: --reason TEXT"),
         (["thread", "-m", "x"], 1, f"mdmem: there is no entry `thread`; did you mean {OLD}"),
-        ([NEW, "-m", "x"], 2, f"mdmem: {NEW} has ended already; `mdmem why {NEW}` says how"),
+        ([NEW, "-m", "x"], 2, f"mdmem: {NEW} is deprecated already; `mdmem why {NEW}` shows its history"),
     ],
 )
 def test_deprecate_refuses_in_one_sentence(

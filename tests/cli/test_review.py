@@ -20,8 +20,8 @@ def test_review_keeps_the_doubt_and_says_how_it_ends(tmp_path: Path, capsys: Cap
         f"changed {OLD}.md\n  status: active → under_review\n  x-review-reason: does it starve?\n",
     )
     assert ran.err == (
-        f"{OLD} binds on, shown as uncertain, until `mdmem doubt {OLD} --done` confirms it, or "
-        f"`mdmem deprecate {OLD} --reason TEXT` ends it\n"
+        f"{OLD} still applies, shown as uncertain, until `mdmem doubt {OLD} --done` confirms it, or "
+        f"`mdmem deprecate {OLD} --reason TEXT` deprecates it\n"
     )
 
 
@@ -71,7 +71,7 @@ def test_review_json_names_the_fields(tmp_path: Path, capsys: Capture) -> None:
         ([OLD, "--done"], 2, f"mdmem: {OLD} is not under review: it is active"),
         ([OLD, "-m", " "], 2, "mdmem: say what is in doubt: --reason TEXT"),
         (["thread", "-m", "x"], 1, f"mdmem: there is no entry `thread`; did you mean {OLD}"),
-        ([NEW, "-m", "x"], 2, f"mdmem: {NEW} is a draft and binds nobody yet; `mdmem approve {NEW}` puts it in force"),
+        ([NEW, "-m", "x"], 2, f"mdmem: {NEW} is a draft; `mdmem approve {NEW}` makes it active"),
     ],
 )  # fmt: skip
 def test_review_refuses_in_one_sentence(

@@ -74,7 +74,7 @@ def test_supersede_with_the_template_left_in_is_not_active(tmp_path: Path) -> No
     root = two_entries(tmp_path)
     before = snapshot(root)
     ran = run_mdmem("supersede", OLD, "-m", WHY, "--title", "Use four threads", "-s", "active", cwd=root)
-    assert (ran.returncode, "cannot be in force yet: the template's" in ran.stderr) == (2, True)
+    assert (ran.returncode, "cannot be active yet: the template's" in ran.stderr) == (2, True)
     assert snapshot(root) == before
 
 

@@ -25,9 +25,7 @@ def test_verify_of_a_room_takes_what_is_in_force_and_names_the_rest(tmp_path: Pa
     write_entry(root, "nav/architecture/gone", status="deprecated", deprecated_reason="sold")
     ran = run_here(capsys, "verify", "nav/architecture/", cwd=root)
     assert (ran.code, ran.out.count("verified_at"), f"changed {NEW}.md" in ran.out) == (0, 2, True)
-    assert ran.err == (
-        "left out, drafts: nav/architecture/later\nleft out, no longer in force: nav/architecture/gone\n"
-    )
+    assert ran.err == ("left out, drafts: nav/architecture/later\nleft out, not current: nav/architecture/gone\n")
 
 
 def test_verify_of_a_wing_takes_every_room(tmp_path: Path, capsys: Capture) -> None:
@@ -39,7 +37,7 @@ def test_verify_of_a_room_in_which_nothing_is_in_force_is_refused(tmp_path: Path
     root = two_entries(tmp_path)
     write_entry(root, "nav/drafts/later", status="draft")
     ran = run_here(capsys, "verify", "nav/drafts/", cwd=root)
-    assert (ran.code, ran.err) == (2, "mdmem: nothing is in force there: nav/drafts/later\n")
+    assert (ran.code, ran.err) == (2, "mdmem: no entry is current there: nav/drafts/later\n")
 
 
 def test_verify_ends_a_review_and_takes_a_day(tmp_path: Path, capsys: Capture) -> None:
@@ -88,7 +86,7 @@ def test_verify_json_lists_each_entry(tmp_path: Path, capsys: Capture) -> None:
         ([], 2, "mdmem verify: Missing argument 'ADDRESS...'; type `mdmem verify ADDRESS...`"),
         ([OLD, "nav/rules/callback"], 1, f"mdmem: there is no entry `nav/rules/callback`; did you mean {RULE}"),
         (["nav/gone/"], 1, "mdmem: there is no entry `nav/gone/`"),
-        ([OLD, NEW], 2, f"mdmem: {NEW} is a draft and binds nobody yet"),
+        ([OLD, NEW], 2, f"mdmem: {NEW} is a draft"),
         ([OLD, "--at", "2026-11-22"], 2, "mdmem: 2026-11-22 lies ahead; --at takes the day on which it was verified"),
         ([OLD, "--at", "2026-01-01"], 2, f"mdmem: {OLD} was created on 2026-03-05, after 2026-01-01"),
         ([OLD, "--at", "soon"], 2, "mdmem verify: Invalid value for '--at'"),

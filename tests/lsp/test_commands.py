@@ -49,7 +49,7 @@ def test_one_is_superseded_by_a_draft_of_a_title(hand: Hand, server: Any) -> Non
         "nav/architecture/threads stays as it is until `mdmem approve nav/architecture/two`",
     ]
     commands.approve(server, hand.uri(DRAFT))
-    assert server.said[1].startswith("nav/architecture/two cannot be in force yet: the template's `<State")
+    assert server.said[1].startswith("nav/architecture/two cannot be active yet: the template's `<State")
 
 
 def test_one_is_doubted_verified_and_ended(hand: Hand, server: Any) -> None:
@@ -62,8 +62,8 @@ def test_one_is_doubted_verified_and_ended(hand: Hand, server: Any) -> None:
     assert "deprecated_reason: nobody does\n" in hand.document(RULE).text
     commands.verify(server, hand.uri(RULE))
     assert server.said[1:] == [
-        "say why the entry ends: --reason TEXT",
-        "nav/rules/callbacks has ended; `mdmem why nav/rules/callbacks` says how",
+        "say why it is deprecated: --reason TEXT",
+        "nav/rules/callbacks is deprecated; `mdmem why nav/rules/callbacks` shows its history",
     ]
 
 

@@ -46,7 +46,7 @@ def test_status_is_what_the_settings_give_for_the_type(tmp_path: Path) -> None:
     saves.save_decision(decision(), "nav")
     results = [saves.save_pattern(pattern(), "nav"), saves.upsert_entity_with_deps(entity(), None, "nav")]
     assert [one.message for one in results] == [
-        f"{address} is saved as a draft: it binds nobody until a person approves it"
+        f"{address} is saved as a draft: it applies once a person approves it"
         for address in ("nav/conventions/a-test-fails", "nav/entities/arm")
     ]
     assert [one.next_step for one in results] == [f"`mdmem approve {one.artifact_id}`, by a person" for one in results]

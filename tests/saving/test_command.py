@@ -36,7 +36,7 @@ def test_record_of_a_file_is_saved(tmp_path: Path, capsys: Capture) -> None:
             "artifact_id": "nav/clocks/use-utc",
             "dedup_outcome": "new",
             "candidate_id": None,
-            "message": "nav/clocks/use-utc is saved as a draft: it binds nobody until a person approves it",
+            "message": "nav/clocks/use-utc is saved as a draft: it applies once a person approves it",
             "next_step": "`mdmem approve nav/clocks/use-utc`, by a person",
         },
     )

@@ -131,7 +131,7 @@ def test_match_with_an_ended_decision_without_a_head_is_for_a_person_who_is_led_
     result = agent(root).save_decision(of_words(20), "nav")
     assert outcome(result) == review("nav/rules/old")
     assert result.message == (
-        "a similar decision (Jaccard 1.00) is nav/rules/old, which has ended; nothing was written;"
+        "a similar decision (Jaccard 1.00) is nav/rules/old, which is not current; nothing was written;"
         " `run_hygiene` lists it"
     )
 
@@ -260,8 +260,8 @@ def test_review_is_passed_by_naming_what_is_superseded(tmp_path: Path) -> None:
     result = saves.save_decision(of_words(20, supersedes=known), "nav")
     assert outcome(result) == ("saved", "supersede", known)
     assert result.message == (
-        "nav/architecture/worda is saved as a draft: it binds nobody until a person approves it; "
-        "nav/architecture/known stays in force until then"
+        "nav/architecture/worda is saved as a draft: it applies once a person approves it; "
+        "nav/architecture/known stays current until then"
     )
     assert "supersedes:\n  - nav/architecture/known\n" in (root / "nav/architecture/worda.md").read_text()
     assert (root / f"{known}.md").read_bytes() == before
@@ -304,7 +304,7 @@ def test_supersession_ends_the_older_one_where_agents_decide(tmp_path: Path) -> 
     known = with_words(root, 15)
     result = agent(root).save_decision(of_words(20), "nav")
     assert outcome(result) == ("saved", "supersede", known)
-    assert result.message == f"nav/architecture/worda is saved and supersedes {known}, which has ended"
+    assert result.message == f"nav/architecture/worda is saved and supersedes {known}, which is deprecated now"
     older = (root / f"{known}.md").read_text()
     assert "status: deprecated\n" in older
     assert "superseded_by: [nav/architecture/worda]\n" in older
