@@ -1,17 +1,16 @@
 """Tell proposed entries from agreed ones, by branch and by merge.
 
-A proposal changes nothing. Where it changed an entry that is in force on the default branch, or took it away, the
-version of the default branch answers, and says what is proposed; the other version is shown among what is proposed. A
-new entry is shown in its place, marked, behind what binds; what it supersedes or overrides stays in force until it is
-on the default branch itself. So of manifests: that of the default branch counts. `proposals` is
-the default branch's, too, and a claim is a fact only where it agrees; other settings are those of the files read.
+A proposal changes nothing. If it changed or removed an entry that is current on the default branch, the version of the
+default branch answers, with a note of the proposal; the other version is shown among the proposals. A new entry is
+shown in its place, marked, after the binding ones; what it supersedes or overrides stays current until the entry is on
+the default branch itself. Manifests, the setting `proposals`, and the rule that one-sided supersessions count are those
+of the default branch; other settings are those of the files that are read.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Set
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
@@ -38,12 +37,12 @@ _MANIFEST = re.compile(r"[^/]+/README\.md")
 
 
 class Standings(Struct, frozen=True):
-    """How the files of a tree stand to the default branch, by path from the root; what is not named is the same there.
+    """How the files of a tree compare with the default branch, by path from the root; equal files are left out.
 
-    `displaced` are the files of the default branch, with their digests, that a proposal changed or took away. What the
-    default branch alone has added or changed since this one left it is no proposal: those that are older here are
-    outdated, those that are not here are not missed. `settings` is the digest of its settings, None where it has none;
-    what is read `is_agreed` where it was the default branch's itself, now or then.
+    `displaced` are the files of the default branch, with their digests, that a proposal changed or removed. Files that
+    only the default branch has added or changed since this branch left it are no proposals: they are outdated here, or
+    not missed. `settings` is the digest of its settings file, None where it has none. `is_agreed` says that the default
+    branch itself is read, now or at an earlier commit.
     """
 
     branch: DefaultBranch
@@ -55,192 +54,127 @@ class Standings(Struct, frozen=True):
 
 
 def find_standings(workspace: Workspace) -> Standings | None:
-    """Return how the tree of a workspace stands; None where that cannot be told, as before the first commit.
+    """Compare the tree of a workspace with the default branch; None where that is impossible.
 
-    A commit in the history of the default branch was binding itself. Of the index and of a merge nothing is told.
+    A commit in the history of the default branch was binding itself. The index and merges are not compared.
     """
     snapshot, repository = workspace.snapshot, workspace.location.repository
     if repository is None or snapshot.staged or snapshot.merge_into is not None:
         return None
     try:
         branch = find_default_branch(repository)
-        if branch is None:
-            return None
-        return _StandingScan(workspace, repository, branch).standings()
-    # What cannot be told is left out: an answer without it is an answer.
+        return _compare(workspace, repository, branch) if branch is not None else None
+    # An answer without the comparison is still an answer.
     except (MdmemError, OSError, ValueError):
         return None
 
 
-class _StandingScan(Struct, frozen=True, dict=True):
-    """One comparison of a tree with the default branch; paths count from the root."""
+def _compare(workspace: Workspace, repository: Repository, branch: DefaultBranch) -> Standings | None:
+    snapshot, under = workspace.snapshot, workspace.location.under
+    is_disk = snapshot.is_working_tree
+    try:
+        # The commit that is read, or that the files on disk come from; none before the first one.
+        is_here = is_disk and branch.is_here
+        commit = branch.commit if is_here else resolve(repository, snapshot.revision or "HEAD")
+    except UnknownRevisionError:
+        return None
+    if snapshot.is_dated:
+        return Standings(branch, is_agreed=True)
+    base = _base_of(repository, branch.commit, commit)
+    if not is_disk and base == commit:
+        return Standings(branch, is_agreed=True)
 
-    workspace: Workspace
-    repository: Repository
-    branch: DefaultBranch
+    def differing(one: str) -> dict[str, Blob | None]:
+        listed = list_differing(repository, one, commit, under)
+        return {_from_root(path, under): blob for path, blob in listed.items()}
 
-    def standings(self) -> Standings | None:
-        if self._commit is None:
-            return None
-        if self.workspace.snapshot.is_dated or (not self._is_disk and self._base == self._commit):
-            return Standings(self.branch, is_agreed=True)
-        found = dict(self._found())
-        binding = self._binding
-        # What is read as it binds is not displaced.
-        candidates = sorted(self._unlike_binding[1] | (binding.keys() & found.keys()))
-        displaced = {path: binding[path] for path in candidates if self._is_displaced(path, found)}
-        is_proposed = Standing.PROPOSED in found.values()
-        touches = self._touches() if is_proposed else {}
-        return Standings(self.branch, found, displaced, touches, self._binding.get(SETTINGS_NAME))
+    listed = GitTree(repository, under, branch.commit, branch.ref).files()
+    binding = {one.path: one.digest or "" for one in listed if one.kind is FileKind.FILE}
+    unlike = {} if commit == branch.commit else differing(branch.commit)
+    committed = binding | {path: blob.digest for path, blob in unlike.items() if blob is not None}
+    for path, blob in unlike.items():
+        if blob is None:
+            committed.pop(path, None)
+    # Of an unknown history every difference counts as a change of this branch.
+    here = unlike if base in (None, branch.commit) else {} if base == commit else differing(base or "")
+    read = _digests_read(workspace.catalog)
+    changed = [path for path, digest in read.items() if binding.get(path) != digest]
+    on_disk: frozenset[str] = frozenset()
+    if is_disk:
+        doubtful = [path for path in {*changed, *unlike} if path in read and read[path] != committed.get(path)]
+        tops = [f"{under}/{path}" if under else path for path in sorted(doubtful) if path in committed]
+        if tops:
+            on_disk = frozenset(_from_root(path, under) for path in list_changed_on_disk(repository, tops, under))
+    found = {}
+    for path in changed:
+        if is_disk and (path not in committed or path in on_disk):
+            found[path] = Standing.UNCOMMITTED
+        elif path in here:
+            found[path] = Standing.PROPOSED
+        elif committed.get(path) != binding.get(path):
+            found[path] = Standing.OUTDATED
+    # Files that cannot be read on disk, and those in such folders, are neither changed nor gone, but a problem.
+    catalog = workspace.catalog
+    folders = (file.path for file in catalog.others if file.kind is FileKind.UNREADABLE)
+    unreadable = (
+        *("" if path == "." else f"{path}/" for path in folders),
+        *(path for path, one in catalog.broken.items() if one.is_closed),
+    )
 
-    @property
-    def _is_disk(self) -> bool:
-        return self.workspace.snapshot.is_working_tree
-
-    @cached_property
-    def _commit(self) -> str | None:
-        """The commit that is read, or that the files on disk come from; None before the first one."""
-        if self._is_disk and self.branch.is_here:
-            return self.branch.commit
-        try:
-            return resolve(self.repository, self.workspace.snapshot.revision or "HEAD")
-        except UnknownRevisionError:
-            return None
-
-    @cached_property
-    def _base(self) -> str | None:
-        """The commit at which the branch left the default one; None where a shallow clone, or nothing, has it."""
-        if self._commit == self.branch.commit:
-            return self._commit
-        try:
-            return merge_base(self.repository, self.branch.commit, self._commit or "")
-        except MdmemError:
-            return None
-
-    @cached_property
-    def _binding(self) -> Mapping[str, str]:
-        """The digest of each file of the default branch."""
-        listed = GitTree(self.repository, self.workspace.location.under, self.branch.commit, self.branch.ref).files()
-        return {one.path: one.digest or "" for one in listed if one.kind is FileKind.FILE}
-
-    def _from_root(self, path: str) -> str:
-        return path.removeprefix(f"{self.workspace.location.under}/") if self.workspace.location.under else path
-
-    def _from_top(self, path: str) -> str:
-        return f"{self.workspace.location.under}/{path}" if self.workspace.location.under else path
-
-    def _differing(self, one: str) -> dict[str, Blob | None]:
-        listed = list_differing(self.repository, one, self._commit or "", self.workspace.location.under)
-        return {self._from_root(path): blob for path, blob in listed.items()}
-
-    @cached_property
-    def _unlike(self) -> dict[str, Blob | None]:
-        """What the commit holds where it differs from the default branch."""
-        return {} if self._commit == self.branch.commit else self._differing(self.branch.commit)
-
-    @cached_property
-    def _changed_here(self) -> frozenset[str]:
-        """The files that the commits of this branch changed; of unknown history every difference counts."""
-        if self._base in (None, self.branch.commit):
-            return frozenset(self._unlike)
-        return frozenset(self._differing(self._base or "") if self._base != self._commit else ())
-
-    def _committed(self, path: str) -> str | None:
-        """Return the digest of what the commit holds at a path."""
-        if path not in self._unlike:
-            return self._binding.get(path)
-        blob = self._unlike[path]
-        return blob.digest if blob is not None else None
-
-    @cached_property
-    def _read(self) -> dict[str, str]:
-        """The digest of each file that is read and may bind; an unreadable one has none that git knows.
-
-        Wings of other repositories are left out: what stands there was agreed upon there.
-        """
-        catalog = self.workspace.catalog
-        # What holds an entry was read: where all do, none of thousands is looked up.
-        found = catalog.file_digests
-        if catalog.broken:
-            found = dict.fromkeys(map(path_of, catalog.files), "") | found
-        elsewhere = catalog.fetched_wings
-        if not elsewhere:
-            return found
-        return {path: one for path, one in found.items() if path.partition("/")[0] not in elsewhere}
-
-    @cached_property
-    def _changed_on_disk(self) -> frozenset[str]:
-        if not self._is_disk:
-            return frozenset()
-        unlike = [*self._differing_from_binding, *self._unlike.keys()]
-        read = {path: self._read[path] for path in unlike if path in self._read}
-        doubtful = [path for path, digest in read.items() if digest != (self._committed(path) or digest)]
-        if not doubtful:
-            return frozenset()
-        paths = list(map(self._from_top, doubtful))
-        changed = list_changed_on_disk(self.repository, paths, self.workspace.location.under)
-        return frozenset(map(self._from_root, changed))
-
-    @cached_property
-    def _differing_from_binding(self) -> tuple[str, ...]:
-        return self._unlike_binding[0]
-
-    @cached_property
-    def _unlike_binding(self) -> tuple[tuple[str, ...], Set[str]]:
-        """The files read that are not as the default branch has them, in their order, and those that are not read."""
-        read, binding = self._read, self._binding
-        return tuple(path for path, digest in read.items() if binding.get(path) != digest), binding.keys() - read.keys()
-
-    def _found(self) -> Iterator[tuple[str, Standing]]:
-        for path in self._differing_from_binding:
-            committed = self._committed(path)
-            if self._is_disk and (committed is None or path in self._changed_on_disk):
-                yield path, Standing.UNCOMMITTED
-            elif path in self._changed_here:
-                yield path, Standing.PROPOSED
-            elif committed != self._binding.get(path):
-                yield path, Standing.OUTDATED
-
-    def _is_displaced(self, path: str, found: Mapping[str, Standing]) -> bool:
-        is_read = path in self._read
-        if is_read and (path not in found or not found[path].is_proposal):
+    def is_displaced(path: str) -> bool:
+        if path in read and (path not in found or not found[path].is_proposal):
             return False
-        if not _is_read(path) or not self.workspace.access.sees(path):
+        may_bind = is_entry_place(path) or _MANIFEST.fullmatch(path) is not None
+        if not may_bind or not workspace.access.sees(path) or path.startswith(unreadable):
             return False
-        if path.startswith(self._unreadable):
-            return False
-        return is_read or path in self._changed_here or self._committed(path) is not None
+        return path in read or path in here or path in committed
 
-    @cached_property
-    def _unreadable(self) -> tuple[str, ...]:
-        """What cannot be read on disk, and what lies below it: it is neither changed nor gone, but a problem."""
-        catalog = self.workspace.catalog
-        unlisted = (file.path for file in catalog.others if file.kind is FileKind.UNREADABLE)
-        folders = ("" if path == "." else f"{path}/" for path in unlisted)
-        return (*folders, *(path for path, one in catalog.broken.items() if one.is_closed))
-
-    def _touches(self) -> Mapping[str, Touch]:
-        since, tip = self._base or self.branch.commit, self._commit or ""
-        touched = last_touches(self.repository, since, tip, self.workspace.location.under)
-        return {self._from_root(path): touch for path, touch in touched.items()}
+    candidates = sorted((binding.keys() - read.keys()) | (binding.keys() & found.keys()))
+    displaced = {path: binding[path] for path in candidates if is_displaced(path)}
+    touches: Mapping[str, Touch] = {}
+    if Standing.PROPOSED in found.values():
+        touched = last_touches(repository, base or branch.commit, commit, under)
+        touches = {_from_root(path, under): touch for path, touch in touched.items()}
+    return Standings(branch, found, displaced, touches, binding.get(SETTINGS_NAME))
 
 
-def _is_read(path: str) -> bool:
-    """Say whether what stands at a path of the default branch may bind."""
-    return is_entry_place(path) or _MANIFEST.fullmatch(path) is not None
+def _base_of(repository: Repository, one: str, other: str) -> str | None:
+    """Return the commit at which two branches parted; None where a shallow clone, or nothing, has it."""
+    if one == other:
+        return one
+    try:
+        return merge_base(repository, one, other)
+    except MdmemError:
+        return None
 
 
-# What people state of an entry that it does not say itself.
+def _from_root(path: str, under: str) -> str:
+    return path.removeprefix(f"{under}/") if under else path
+
+
+def _digests_read(catalog: Catalog) -> dict[str, str]:
+    """Return the digest of each file that is read and may bind, empty for an unreadable one.
+
+    Wings of other repositories are left out: they were agreed on there.
+    """
+    found = catalog.file_digests
+    if catalog.broken:
+        found = dict.fromkeys(map(path_of, catalog.files), "") | found
+    elsewhere = catalog.fetched_wings
+    return {path: one for path, one in found.items() if path.partition("/")[0] not in elsewhere}
+
+
+# The fields about an entry's standing rather than its content.
 _STANDING = ("status", "approved_by", "verified_at")
-# What one entry does to another, by the field that says so.
+# The effects of one entry on another, by field.
 _EFFECTS = {"supersedes": "supersede", "overrides": "override", "amends": "amend"}
 
 
 class View(Struct, frozen=True):
-    """What answers, and the files as they are, both with the standing of each entry where that is known.
+    """The workspace that answers, and the one of the files as they are, both with the standing of each entry if known.
 
-    `overridden` are the entries of which `effective` has another version than the `checkout`; `alternatives` are those
-    of them of which the version of the checkout is shown, too.
+    `overridden` are the entries whose version in `effective` differs from the one in `checkout`; `alternatives` are
+    those of them whose version in the checkout is shown, too.
     """
 
     effective: Workspace
@@ -249,7 +183,7 @@ class View(Struct, frozen=True):
     alternatives: frozenset[str] = frozenset()
 
     def over(self, workspace: Workspace) -> View:
-        """Return the same view of the same files, in the same standing, as another workspace reads them."""
+        """Return the same view of the same files, as another workspace reads them."""
         checkout = _laid_over(self.checkout, workspace)
         if self.effective is self.checkout:
             return replace(self, effective=checkout, checkout=checkout)
@@ -266,24 +200,25 @@ def _laid_over(kept: Workspace, workspace: Workspace) -> Workspace:
 
 
 def view_of(workspace: Workspace) -> View:
-    """Return what answers for a workspace; it is made once for each."""
+    """Return the view of a workspace, which is made once."""
     return workspace.once(_view_of)
 
 
 def merged_decisions(workspace: Workspace) -> list[str]:
-    """Return the addresses of agents' decisions that were merged into the default branch and not approved, sorted."""
+    """Return the sorted addresses of agents' decisions on the default branch that nobody approved."""
     catalog = view_of(workspace).checkout.catalog
     return sorted(filter(catalog.is_merged, catalog.stances or ()))
 
 
 def _view_of(workspace: Workspace) -> View:
-    standings, checkout = find_standings(workspace), workspace
-    if standings is not None:
-        stances = dict(_stances(standings))
-        stances |= _merged(workspace.catalog.entries, stances)
-        checkout = workspace.with_catalog(replace(workspace.catalog, stances=stances))
+    standings = find_standings(workspace)
     if standings is None:
-        return View(checkout, checkout)
+        return View(workspace, workspace)
+    entries, stances = workspace.catalog.entries, dict(_stances(standings))
+    for address in of_kind(entries, Status.DRAFT):
+        if address not in stances and entries[address].type is EntryType.DECISION and entries[address].agent:
+            stances[address] = Stance(Standing.MERGED)
+    checkout = workspace.with_catalog(replace(workspace.catalog, stances=stances))
     has_claims_as_facts = checkout.catalog.one_end_suffices and not standings.is_agreed
     if not standings.found and not standings.displaced and not has_claims_as_facts:
         return View(checkout, checkout)
@@ -294,11 +229,11 @@ def _view_of(workspace: Workspace) -> View:
 
 
 def _agreed_settings(standings: Standings, workspace: Workspace) -> Settings:
-    """Return the default branch's settings: a branch does not decide that its proposals count, or a claim is a fact."""
+    """Return the default branch's settings: a branch cannot decide that its own proposals count."""
     repository, digest = workspace.location.repository, standings.settings
     if repository is None or digest is None:
         return Settings()
-    # Nearly always the file is as it is there, and git need not be asked.
+    # Nearly always the file is the same here, so that git need not be asked.
     content = settings_bytes(workspace.tree)
     if not isinstance(content, bytes) or digest_of(content) != digest:
         content = dict(read_blobs(repository, [digest]))[digest] or b""
@@ -308,15 +243,8 @@ def _agreed_settings(standings: Standings, workspace: Workspace) -> Settings:
         return error.readable if isinstance(error.readable, Settings) else Settings()
 
 
-def _merged(entries: Mapping[str, Entry], known: Collection[str]) -> Iterator[tuple[str, Stance]]:
-    """Yield the standing of agents' decisions that are drafts on the default branch; `known` stand otherwise."""
-    for address in of_kind(entries, Status.DRAFT):
-        if address not in known and entries[address].type is EntryType.DECISION and entries[address].agent:
-            yield address, Stance(Standing.MERGED)
-
-
 def _stances(standings: Standings) -> Iterator[tuple[str, Stance]]:
-    """Yield the standing of each entry that is read and not the same on the default branch."""
+    """Yield the standing of each entry that differs from the default branch."""
     branch = standings.branch.ref
     for path, standing in standings.found.items():
         if is_entry_place(path):
@@ -328,38 +256,37 @@ def _stances(standings: Standings) -> Iterator[tuple[str, Stance]]:
 
 
 class _Composition(Struct, frozen=True):
-    """One answer made of the default branch's entries and of proposals."""
+    """One answer composed of the default branch's entries and of proposals."""
 
     checkout: Workspace
     standings: Standings
     agreed: Settings
 
-    @property
-    def wanted(self) -> Proposals:
-        """Return what becomes of proposals."""
-        return self.agreed.proposals
-
     def view(self) -> View:
+        is_hiding = self.agreed.proposals is Proposals.HIDE
         restored = dict(self._restored())
-        hidden = frozenset[str]()
-        if self.wanted is Proposals.HIDE:
-            standings = self.standings.found.items()
-            proposed = {path for path, standing in standings if standing.is_proposal and is_entry_place(path)}
-            hidden = frozenset(proposed - restored.keys())
+        hidden = {path for path, one in self.standings.found.items() if one.is_proposal and is_entry_place(path)}
+        hidden = hidden - restored.keys() if is_hiding else set()
         if not restored and not hidden:
             catalog = self._as_answer(self.checkout.catalog, {})
             return View(self.checkout.with_catalog(catalog), self.checkout)
-        tree = OverlaidTree(self.checkout.whole_tree, restored, hidden)
+        tree = OverlaidTree(self.checkout.whole_tree, restored, frozenset(hidden))
         effective = replace(self.checkout.over(tree), index_source=self.checkout)
-        found = self._with_problems(effective.catalog, restored)
+        # Faults of a file are reported although the default branch's version answers.
+        catalog, files = effective.catalog, self.checkout.catalog
+        broken = {path: one for path, one in files.broken.items() if path in restored}
+        findings = [*catalog.findings, *(one for one in files.findings if one.place.path in restored)]
+        ordered = tuple(sorted(findings, key=lambda one: one.sort_key))
+        catalog = replace(catalog, broken={**catalog.broken, **broken}, findings=ordered)
+        effective = effective.with_catalog(self._as_answer(catalog, restored))
         overridden = frozenset(path.removesuffix(".md") for path in restored)
-        effective = effective.with_catalog(self._as_answer(found, restored))
-        return View(effective, self.checkout, overridden, frozenset(self._alternatives(effective.catalog, overridden)))
+        alternatives = () if is_hiding else (one for one in overridden if self._is_alternative(effective.catalog, one))
+        return View(effective, self.checkout, overridden, frozenset(alternatives))
 
     def _restored(self) -> Iterator[tuple[str, bytes]]:
-        """Yield what the default branch holds of files that a proposal changed or took away.
+        """Yield the default branch's version of files that a proposal changed or removed.
 
-        Of entries that are not in force there the proposal's version stands, unless proposals are hidden.
+        Entries that are not current there keep the proposal's version, unless proposals are hidden.
         """
         displaced, repository = self.standings.displaced, self.checkout.location.repository
         if not displaced or repository is None:
@@ -367,56 +294,42 @@ class _Composition(Struct, frozen=True):
         contents = dict(read_blobs(repository, sorted(set(displaced.values()))))
         for path, digest in sorted(displaced.items()):
             content = contents[digest]
-            if content is not None and self._is_needed(path, content):
-                yield path, content
-
-    def _is_needed(self, path: str, content: bytes) -> bool:
-        if self.wanted is Proposals.HIDE or not is_entry_place(path):
-            return True
-        entry = interpret(parse_document(path, content)).entry
-        return entry is not None and entry.is_in_force
-
-    def _with_problems(self, catalog: Catalog, restored: Mapping[str, bytes]) -> Catalog:
-        """Return a catalog that tells what is wrong with files although the default branch's version answers."""
-        files = self.checkout.catalog
-        broken = {path: one for path, one in files.broken.items() if path in restored}
-        findings = [one for one in files.findings if one.place.path in restored]
-        found = sorted([*catalog.findings, *findings], key=lambda one: one.sort_key)
-        return replace(catalog, broken={**catalog.broken, **broken}, findings=tuple(found))
+            if content is None:
+                continue
+            if self.agreed.proposals is not Proposals.HIDE and is_entry_place(path):
+                entry = interpret(parse_document(path, content)).entry
+                if entry is None or not entry.is_in_force:
+                    continue
+            yield path, content
 
     def _as_answer(self, catalog: Catalog, restored: Mapping[str, bytes]) -> Catalog:
-        stances = {**(self.checkout.catalog.stances or {})}
-        for path in restored:
-            address = path.removesuffix(".md")
+        stances = dict(self.checkout.catalog.stances or {})
+        changed = {path.removesuffix(".md") for path in restored}
+        for address in changed:
             stances[address] = Stance(Standing.BINDING, note=self._proposal_for(address))
         entries = catalog.entries
         proposed = {address for address, stance in stances.items() if stance.standing.is_proposal} & entries.keys()
         without = {address: _without_effect(entries[address], entries.keys(), proposed) for address in proposed}
-        for address, changed in without.items():
-            stances[address] = replace(stances[address], note="; ".join(effects_of(entries[address], changed)))
-        others = {address: changed for address, changed in without.items() if changed != entries[address]}
-        # What follows from the entries is kept where none differs.
+        for address, one in without.items():
+            stances[address] = replace(stances[address], note="; ".join(effects_of(entries[address], one)))
+        others = {address: one for address, one in without.items() if one != entries[address]}
+        # The same mapping keeps what is derived from it.
         entries = {**entries, **others} if others else entries
         is_agreed = bool(catalog.one_end_suffices) and self.agreed.one_sided is OneSided.FACT
         answer = replace(catalog, entries=entries, stances=stances, one_end_suffices=is_agreed)
-        for old, news in self._would_amend(answer, proposed | {path.removesuffix(".md") for path in restored}).items():
+        would_amend: dict[str, list[str]] = {}
+        if self.agreed.proposals is not Proposals.HIDE:
+            for new in sorted(proposed | changed):
+                for old in self.checkout.catalog.amendments.by(new):
+                    if old in answer.entries and new not in answer.amendments.of(old):
+                        would_amend.setdefault(old, []).append(new)
+        for old, news in would_amend.items():
             stances[old] = replace(stances.get(old, BINDING), amended_by=tuple(news))
         return answer
 
-    def _would_amend(self, answer: Catalog, proposed: Set[str]) -> dict[str, list[str]]:
-        """Return, for what binds, the proposals that amend it in the files and not in the answer."""
-        found: dict[str, list[str]] = {}
-        files = self.checkout.catalog.amendments
-        for new in sorted(proposed if self.wanted is not Proposals.HIDE else ()):
-            for old in files.by(new):
-                if old in answer.entries and new not in answer.amendments.of(old):
-                    found.setdefault(old, []).append(new)
-        return found
-
     def _proposal_for(self, address: str) -> str:
         """Return what is proposed for an entry that binds, in a few words."""
-        catalog, path = self.checkout.catalog, f"{address}.md"
-        standing = self.standings.found.get(path)
+        catalog, standing = self.checkout.catalog, self.standings.found.get(f"{address}.md")
         where = "a commit of this branch" if standing is Standing.PROPOSED else "the disk"
         if standing is None:
             return "it is gone here, which is only proposed"
@@ -427,29 +340,19 @@ class _Composition(Struct, frozen=True):
             return f"{where} proposes to replace it by {', '.join(heads)}"
         return f"{where} proposes another version" if entry.is_in_force else f"{where} proposes to end it"
 
-    def _alternatives(self, answer: Catalog, overridden: Set[str]) -> Iterator[str]:
-        """Yield the addresses of which a version is proposed that says something else, and would bind or is a draft."""
-        if self.wanted is Proposals.HIDE:
-            return
+    def _is_alternative(self, answer: Catalog, address: str) -> bool:
+        """Return whether the files have a version that differs in more than its standing, and may become binding."""
         catalog = self.checkout.catalog
-        for address in overridden:
-            entry = catalog.entries.get(address)
-            if entry is None or not (entry.status is Status.DRAFT or catalog.lineage.is_current(address)):
-                continue
-            if not _says_the_same(catalog, answer, address):
-                yield address
-
-
-def _says_the_same(files: Catalog, answer: Catalog, address: str) -> bool:
-    """Say whether the version of the files differs from the one that answers in its standing alone."""
-    new, old = files.entries[address], answer.entries.get(address)
-    if old is None or new.with_changes(**{name: getattr(old, name) for name in _STANDING}) != old:
-        return False
-    return new.status is not Status.DRAFT and files.body(address) == answer.body(address)
+        new, old = catalog.entries.get(address), answer.entries.get(address)
+        if new is None or not (new.status is Status.DRAFT or catalog.lineage.is_current(address)):
+            return False
+        if old is None or new.with_changes(**{name: getattr(old, name) for name in _STANDING}) != old:
+            return True
+        return new.status is Status.DRAFT or catalog.body(address) != answer.body(address)
 
 
 def _without_effect(entry: Entry, known: Set[str], proposed: Set[str]) -> Entry:
-    """Return a proposed entry that supersedes, overrides and amends none that is known and not proposed itself."""
+    """Return a proposed entry that supersedes, overrides and amends only other proposals."""
     kept: dict[str, Any] = {
         name: tuple(link for link in entry.links(name) if link in proposed or link not in known) for name in _EFFECTS
     }
@@ -457,7 +360,7 @@ def _without_effect(entry: Entry, known: Set[str], proposed: Set[str]) -> Entry:
 
 
 def effects_of(stated: Entry, without: Entry | None = None) -> Iterator[str]:
-    """Yield what an entry would do to others, beyond what it does `without` some of its links."""
+    """Yield the effects of an entry on others, beyond those that it has `without` some of its links."""
     for name, verb in _EFFECTS.items():
         if named := [link for link in stated.links(name) if without is None or link not in without.links(name)]:
             yield f"would {verb} {', '.join(named)}"

@@ -25,10 +25,10 @@ from mdmem.store.catalog import Catalog, EntryCache, load, load_cached, settings
 from mdmem.store.catalog.load import find_remote_wing, with_remote_wings
 from mdmem.store.catalog.redaction import visible_settings
 from mdmem.store.git import Repository, UnknownRevisionError, list_tracked, resolve, staged_index
-from mdmem.store.git.discovery import SETTING, DefaultBranch, find_default_branch
+from mdmem.store.git.discovery import SETTING, find_default_branch
 from mdmem.store.git.merge import is_shallow, merge
 from mdmem.store.git.process import UNSHALLOW
-from mdmem.store.git.status import DatedCommit, commit_at, first_of
+from mdmem.store.git.status import commit_at, first_of
 from mdmem.store.index.protocol import FullText, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.state import Places, places
@@ -43,15 +43,14 @@ if TYPE_CHECKING:
 # Only the long form: eight digits alone may be the beginning of a commit's name.
 _DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?(?:\.\d+)?)(Z|[+-]\d\d:?\d\d)?)?", re.IGNORECASE)
 _AGO = re.compile(r"(today|yesterday|tomorrow)|(\d{1,4}) (day|week|month|year)s? ago", re.IGNORECASE)
-_NO_BRANCH = f"nothing tells which branch is the default one; `git config {SETTING} NAME` says it"
 
 
 def snapshot_at(location: Location, said: str, *, today: date) -> tuple[Snapshot, date]:
-    """Return the snapshot that somebody means, and the day to judge by.
+    """Return the snapshot of a revision or a date, and the day to judge by.
 
-    What names a revision is one, even where it looks like a date; then the day stays today. A date means the last
-    commit by then on the first-parent line of the default branch. A day lasts until its end in UTC, and a time without
-    an offset is UTC, so that one question has one answer everywhere; it is judged by the day that was written.
+    A name of a revision is one, even where it looks like a date; then the day stays today. A date means the last commit
+    by then on the first-parent line of the default branch. A day lasts until its end in UTC, and a time without an
+    offset is UTC, so that a question has one answer everywhere; it is judged by the day that was written.
     Raises UnknownRevisionError, UsageError and GitError.
     """
     repository = location.repository
@@ -63,21 +62,24 @@ def snapshot_at(location: Location, said: str, *, today: date) -> tuple[Snapshot
     except UnknownRevisionError:
         if not is_date:
             raise
-        return _at_date(repository, _counted_back(said, today), today)
+        return _at_date(repository, _resolve_relative(said, today), today)
     remarks = (f"`{said}` is a branch or tag here, and is read as that, not as a date",) if is_date else ()
     return Snapshot(commit, said=said, remarks=remarks), today
 
 
-def _counted_back(said: str, today: date) -> str:
-    """Return the date that `yesterday` or `2 weeks ago` means; what is none of these as it is."""
+_NEAR = {"yesterday": -1, "today": 0, "tomorrow": 1}
+
+
+def _resolve_relative(said: str, today: date) -> str:
+    """Return the date of `yesterday` or `2 weeks ago`; another text as it is."""
     found = _AGO.fullmatch(said)
     if found is None:
         return said
     word, number, unit = found.groups()
     if word is not None:
         return str(today + timedelta(days=_NEAR[word.lower()]))
-    if unit.lower() in _DAYS:
-        return str(today - timedelta(days=int(number) * _DAYS[unit.lower()]))
+    if unit.lower() in ("day", "week"):
+        return str(today - timedelta(days=int(number) * (7 if unit.lower() == "week" else 1)))
     months = today.year * 12 + today.month - 1 - int(number) * (12 if unit.lower() == "year" else 1)
     year, month = divmod(months, 12)
     if year < MINYEAR:
@@ -85,18 +87,26 @@ def _counted_back(said: str, today: date) -> str:
     return str(date(year, month + 1, min(today.day, monthrange(year, month + 1)[1])))
 
 
-_NEAR = {"yesterday": -1, "today": 0, "tomorrow": 1}
-_DAYS = {"day": 1, "week": 7}
-
-
 def _at_date(repository: Repository, said: str, today: date) -> tuple[Snapshot, date]:
-    instant, day = _parsed(said)
+    try:
+        instant = datetime.fromisoformat(said.upper())
+    except ValueError as error:
+        raise UsageError(f"there is no moment `{said}`; write a day as 2026-01-31, or 2026-01-31T12:00Z") from error
+    day = instant.date()
+    if len(said) == len("2026-01-31"):
+        # The first moment of the next day may be beyond the last year that Python has.
+        instant = datetime.combine(day, time(23, 59, 59))
     branch = find_default_branch(repository)
     if branch is None:
-        raise GitError(f"what was binding on {said} cannot be told: {_NO_BRANCH}")
-    found = commit_at(repository, branch.commit, instant)
+        why = f"nothing tells which branch is the default one; `git config {SETTING} NAME` says it"
+        raise GitError(f"what was binding on {said} cannot be told: {why}")
+    found = commit_at(repository, branch.commit, instant if instant.tzinfo else instant.replace(tzinfo=UTC))
     if found is None:
-        raise _too_early(repository, branch, said)
+        since = f"{first_of(repository, branch.commit).when:%Y-%m-%d}"
+        if is_shallow(repository):
+            cut = f"the history of {branch.ref} is cut off before {said}, it begins on {since}"
+            raise GitError(f"{cut}; {UNSHALLOW}")
+        raise UsageError(f"nothing was committed on {branch.ref} by {said}; its history begins on {since}")
     remarks = [f"as of {said}: commit {found.commit[:10]} of {branch.ref}, from {found.when:%Y-%m-%d %H:%M} UTC"]
     if found.is_uneven:
         remarks.append("dates on this branch do not rise: that commit builds on one that bears a later date")
@@ -105,51 +115,31 @@ def _at_date(repository: Repository, said: str, today: date) -> tuple[Snapshot, 
     return Snapshot(found.commit, said=said, is_dated=True, remarks=tuple(remarks)), day
 
 
-def _parsed(said: str) -> tuple[datetime, date]:
-    """Return the last instant that a date means, and its day; raises UsageError where there is no such day."""
-    try:
-        instant = datetime.fromisoformat(said.upper())
-        if len(said) == len("2026-01-31"):
-            # The next day's first moment may lie beyond the last year there is.
-            instant = datetime.combine(instant.date(), time(23, 59, 59), UTC)
-    except ValueError as error:
-        raise UsageError(f"there is no moment `{said}`; write a day as 2026-01-31, or 2026-01-31T12:00Z") from error
-    return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)), instant.date()
-
-
-def _too_early(repository: Repository, branch: DefaultBranch, said: str) -> UsageError | GitError:
-    oldest: DatedCommit = first_of(repository, branch.commit)
-    since = f"{oldest.when:%Y-%m-%d}"
-    if is_shallow(repository):
-        return GitError(f"the history of {branch.ref} is cut off before {said}, it begins on {since}; {UNSHALLOW}")
-    return UsageError(f"nothing was committed on {branch.ref} by {said}; its history begins on {since}")
-
-
 def document_of(entry: Entry, body: str, digest: str) -> IndexDocument:
     """Return the document of an entry, whose body may be left out."""
-    stated = {name: _texts_of(getattr(entry, name)) for name in searched_as(*Searched)}
+
+    def texts_of(value: str | date | tuple[str, ...] | None) -> tuple[str, ...]:
+        if value is None or isinstance(value, tuple):
+            return value or ()
+        return (value.isoformat() if isinstance(value, date) else str(value),)
+
+    stated = {name: texts_of(getattr(entry, name)) for name in searched_as(*Searched)}
     return IndexDocument(entry.address, digest, content_of(entry, body), entry.wing, entry.room, stated)
 
 
-def _texts_of(value: str | date | tuple[str, ...] | None) -> tuple[str, ...]:
-    if value is None or isinstance(value, tuple):
-        return value or ()
-    return (value.isoformat() if isinstance(value, date) else str(value),)
-
-
 _Made = TypeVar("_Made")
-# Files whose lines are kept while findings are shown.
+# Files whose lines are cached while findings are printed.
 _SHOWN_FILES = 16
 
 
 class IndexSlot(Struct):
-    """The full-text index of a root, None until somebody asks it; whoever reads the root again asks the same one."""
+    """The full-text index of a root, None until it is needed; workspaces of the same root share it."""
 
     opened: FullText | None = None
 
 
 class Parts(Struct, frozen=True):
-    """What a workspace is given, where it does not read it itself: its files, its entries, and where its index is."""
+    """The parts of a workspace that it does not make itself: its files, its entries, and its index."""
 
     tree: Tree | None = None
     catalog: Catalog | None = None
@@ -157,10 +147,10 @@ class Parts(Struct, frozen=True):
 
 
 class Workspace(Struct, frozen=True, eq=False, dict=True):
-    """One root at one snapshot, on one day and for one caller: each part is built once, when it is first needed.
+    """One root at one snapshot, on one day and for one caller; each part is made when it is first needed.
 
-    What the caller's access hides is in no part, as if it were not there. `index_source` is what the index is brought
-    up to date from, in place of its own files. `is_timed` says that an answer has a time limit.
+    No part has anything that the caller's access hides. `index_source` is the workspace whose files the index is
+    updated from, if it is not this one. `is_timed` says that answers have a time limit.
     """
 
     location: Location
@@ -176,13 +166,13 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     parts: Parts = field(default_factory=Parts)
 
     def at(self, snapshot: Snapshot) -> Self:
-        """Return the same root at another snapshot; what both have in common is parsed once."""
+        """Return the same root at another snapshot; the cache of parsed files is shared."""
         return replace(self, snapshot=snapshot, parts=Parts())
 
     def as_of(self, said: str | None) -> Self:
-        """Return the same root at a revision, or at a date and judged on that day; itself where nothing is said.
+        """Return the same root at a revision, or at a date and judged on that day; itself for None.
 
-        Raises UnknownRevisionError and UsageError for what is neither, and GitError.
+        Raises UnknownRevisionError, UsageError and GitError.
         """
         if said is None:
             return self
@@ -190,27 +180,27 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return replace(self.at(snapshot), today=day)
 
     def reread(self) -> Self:
-        """Return the same root with its files as they are now; the index, which heeds what changed, stays open."""
+        """Return the same root with its files as they are now; the index stays open."""
         return replace(self, parts=Parts(index=self.parts.index))
 
     def over(self, tree: Tree) -> Self:
-        """Return the same root as it would be with the files of another tree."""
+        """Return the same root with the files of another tree."""
         return replace(self, parts=Parts(tree, index=self.parts.index))
 
     def with_catalog(self, catalog: Catalog) -> Self:
-        """Return the same files with another catalog of them."""
+        """Return the same files with another catalog."""
         return replace(self, parts=Parts(self.whole_tree, catalog, self.parts.index))
 
     def with_index(self, index: FullText) -> Self:
-        """Return the same root with a full-text index that is open already."""
+        """Return the same root with an open full-text index."""
         return replace(self, parts=replace(self.parts, index=IndexSlot(index)))
 
     def unlimited(self) -> Self:
-        """Return the same root as who may see everything sees it: for what is done for all, and shown to nobody."""
+        """Return the same root with full access, for work whose result is not shown."""
         return replace(self.reread(), access=EVERYTHING) if self.access.is_narrow else self
 
     def once(self, make: Callable[[Workspace], _Made]) -> _Made:
-        """Return what a function makes of this workspace, made when it is first asked for."""
+        """Return a function's result for this workspace, which is computed once."""
         if make not in self._made:
             self._made[make] = make(self)
         made: _Made = self._made[make]
@@ -222,33 +212,31 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def tree(self) -> Tree:
-        """Return the files of the snapshot that are seen; raises what `whole_tree` raises."""
+        """Return the visible files of the snapshot; raises the errors of `whole_tree`."""
         given = self.parts.catalog
         return narrowed(self.whole_tree, self.access) if given is None else given.tree
 
     @cached_property
     def whole_tree(self) -> Tree:
-        """Return the files of the snapshot, wings of other repositories among them, as the snapshot's own settings say.
+        """Return the files of the snapshot, and the wings that its own settings name in other repositories.
 
-        Raises GitError without git and UnknownRevisionError for no revision.
+        Raises GitError without git, and UnknownRevisionError.
         """
-        given = self.parts.tree
-        return self._joined(self._own_tree()) if given is None else given
+        if self.parts.tree is not None:
+            return self.parts.tree
+        location = self.location
+        if not self.snapshot.is_working_tree:
+            return self._joined(self._git_tree())
+        is_top = location.repository is not None and location.under == ""
+        return self._joined(WorkingTree(location.root, is_top, self.entry_cache, repository=location.repository))
 
     def _joined(self, tree: Tree) -> Tree:
         root = self.location.root
         return with_remote_wings(tree, lambda name, stated: find_remote_wing(self.cache_folder, root, name, stated))
 
-    def _own_tree(self) -> Tree:
-        location = self.location
-        if not self.snapshot.is_working_tree:
-            return self._git_tree()
-        is_top = location.repository is not None and location.under == ""
-        return WorkingTree(location.root, is_top, self.entry_cache, repository=location.repository)
-
     @property
     def entry_cache(self) -> EntryCache:
-        """Return the loaded entries of this worktree, as they were kept."""
+        """Return the cache of the loaded entries of this worktree."""
         return self.cache.bind(self._places.index / "snapshot")
 
     def _git_tree(self) -> GitTree:
@@ -264,44 +252,43 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def merged(self) -> MergeResult:
-        """Return the merge of the snapshot; raises UsageError where it is none, and what `git.merge.merge` raises."""
+        """Return the merge of the snapshot; raises UsageError where it is none, and the errors of `git.merge.merge`."""
         if self.snapshot.merge_into is None:
             raise UsageError(f"{self.tree.name} is no merge; name what to merge into")
         return merge(self.location.get_repository(), self.snapshot.merge_into, self.snapshot.revision or "HEAD")
 
     @cached_property
     def sides(self) -> tuple[Self, Self, Self]:
-        """Return what a merge is made of: the change, what it is merged into, and what both come from."""
+        """Return the change, the commit that it is merged into, and their common ancestor."""
         merged = self.merged
         ours, theirs = self.snapshot.revision or "HEAD", self.snapshot.merge_into or ""
         return self._side(ours, merged.commit), self._side(theirs, merged.into), self._side("", merged.ancestor)
 
     def _side(self, said: str, commit: str) -> Self:
-        """Return the root at a commit: what was said may mean another one by now."""
+        """Return the root at a commit; the name may mean another one by now."""
         name = _named(said, commit) if said else f"the merge base {commit[:10]}"
         tree = self._joined(GitTree(self.location.get_repository(), self.location.under, commit, name))
         return self.at(Snapshot(revision=commit)).over(tree)
 
     @cached_property
     def conflicts(self) -> tuple[PathConflict, ...]:
-        """Return what git cannot merge below the root, by path from the root; what is never read is left out."""
-        found = self.merged.conflicts_below(self.location.under)
-        return tuple(one for one in found if self._may_be_read(one.path) and self.access.sees(one.path))
-
-    def _may_be_read(self, path: str) -> bool:
-        if any(part.startswith(".") for part in path.split("/")):
-            return False
-        return bool(self.location.under) or path.split("/")[0] in self._first_names
-
-    @cached_property
-    def _first_names(self) -> frozenset[str]:
-        """The wings of all sides: at the repository's top anything else is no part of the memory."""
-        trees = [self.tree, *(side.tree for side in self.sides)]
-        return frozenset(file.path.split("/")[0] for tree in trees for file in tree.files())
+        """Return the conflicts below the root, by path from the root, in files that are read."""
+        under, found = self.location.under, []
+        for one in self.merged.conflicts_below(under):
+            is_hidden = any(part.startswith(".") for part in one.path.split("/"))
+            # At a repository's top only the wings of any side are part of the memory.
+            is_read = bool(under) or any(
+                file.path.split("/")[0] == one.path.split("/")[0]
+                for workspace in (self, *self.sides)
+                for file in workspace.tree.files()
+            )
+            if is_read and not is_hidden and self.access.sees(one.path):
+                found.append(one)
+        return tuple(found)
 
     @cached_property
     def commits(self) -> tuple[str, ...]:
-        """Return the commits whose history the snapshot's files have; none where HEAD is meant."""
+        """Return the commits whose history the files have; none for HEAD."""
         if self.snapshot.merge_into is not None:
             return (self.merged.commit, self.merged.into)
         revision = self.snapshot.revision
@@ -326,17 +313,17 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def catalog(self) -> Catalog:
-        """Return the entries, through the cache of parsed ones."""
+        """Return the entries, through the cache of parsed files."""
         given = self.parts.catalog
         return self._loaded() if given is None else given
 
     def _loaded(self) -> Catalog:
-        """Return the entries as they are; what a server or a hub loads in a way of its own stands in this place."""
+        """Load the entries; servers and the hub override this."""
         return load_cached(self.tree, self.entry_cache)
 
     @property
     def index(self) -> FullText:
-        """Return the full-text index; one of another tree than the working tree is never written."""
+        """Return the full-text index, which only questions about the working tree write."""
         slot = self.parts.index
         if slot.opened is None:
             from mdmem.store.index.fulltext import FOLDER, FullTextIndex
@@ -350,7 +337,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return places(self.location.root, self.location.repository, self.environment)
 
     def tracked_files(self) -> frozenset[str]:
-        """Return the files that git tracks, counted from the repository's top; none where git cannot tell."""
+        """Return the files that git tracks, from the repository's top; none where git cannot tell."""
         if self.location.repository is None:
             return frozenset()
         with contextlib.suppress(GitError):
@@ -359,17 +346,17 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def state_folder(self) -> Path:
-        """Return the folder of what nothing else holds: the lock of the writers, pending writes, times."""
+        """Return the folder of the local state: the lock of the writers, pending writes, times."""
         return self._places.state
 
     @property
     def cache_folder(self) -> Path:
-        """Return the folder of parsed entries, which worktrees share."""
+        """Return the cache folder that worktrees share."""
         return self._places.shared
 
     @cached_property
     def whole_catalog(self) -> Catalog:
-        """Return the entries with the links that the caller may not follow, as the checks need them."""
+        """Return the entries with links that the caller may not follow, for the checks."""
         return load(self.tree) if self.access.is_narrow else self.catalog
 
     def find_text(
@@ -380,14 +367,14 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         filters: Mapping[str, Collection[str]] | None = None,
         syntax: bool = False,
     ) -> TextAnswer:
-        """Return what the index says about words.
+        """Search the index for words.
 
-        The index is everybody's: it is brought up to date from nothing but the files, and all of them.
+        All callers share the index, so it is only updated from all files as they are.
         """
         index, is_part = self.index, self.access.is_narrow or self.index_source is not None
         if is_part and index.is_behind(live=self.catalog.digests):
             whole = (self.index_source or self).unlimited()
-            # Where that fails, what is seen is read from its files.
+            # If that fails, the visible files are read.
             with contextlib.suppress(IndexBusyError, IndexWriteError):
                 index.refresh(live=whole.catalog.digests, read=whole.texts, progress=self.progress)
         return index.search(
@@ -403,27 +390,27 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         )
 
     def find_holders(self, texts: Collection[str]) -> list[str]:
-        """Return the entries that hold all words of one of some texts, the best first."""
+        """Return the entries that contain all words of any of some texts, best first."""
         return self.index.find_holders(texts, live=self.catalog.digests, read=self.texts)
 
     def titles(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:
-        """Yield what the index takes in of entries but for their bodies, which need not be read."""
+        """Yield the documents of entries without their bodies, which are not read."""
         return (document_of(self.catalog.entries[one], "", self.catalog.digests[one]) for one in addresses)
 
     def texts(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:
-        """Yield what the index takes in of entries; one whose file went away meanwhile is left out."""
+        """Yield the documents of entries; one whose file is gone by now is left out."""
         entries = self.catalog.entries
         return (document_of(entries[address], body, digest) for address, body, digest in self.catalog.bodies(addresses))
 
     @cached_property
     def _plain_files(self) -> frozenset[str]:
-        """The files that can be opened: to open a pipe would wait for ever."""
+        """The files that can be opened: opening a pipe would wait for ever."""
         return frozenset(file.path for file in self.tree.files() if file.kind is FileKind.FILE)
 
     def bytes_of(self, path: str) -> bytes | None:
-        """Return the content of a file of the tree, or None where it, or the whole tree, cannot be read.
+        """Return the content of a file of the tree, or None where it cannot be read.
 
-        The settings say things of every wing, so that who may not see them all is not shown their text.
+        The settings are about every wing, so that callers who may not see them all do not get their text.
         """
         if path == SETTINGS_NAME and self.access.is_narrow:
             return None
@@ -434,7 +421,7 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
         return None if isinstance(content, Unreadable) else content
 
     def line_of(self, place: Place) -> str | None:
-        """Return the line of a file that a place is in, or None where the file cannot be read as text."""
+        """Return the line of a place, or None where the file cannot be read as text."""
         lines = self._lines_of(place.path) or ()
         line = lines[place.line - 1] if place.line <= len(lines) else None
         return None if line is not None and self.catalog.names_hidden(line, place.path) else line
@@ -445,8 +432,8 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
             if len(self._shown) >= _SHOWN_FILES:
                 self._shown.clear()
             content = self.bytes_of(path)
-            text = None if content is None else content.decode("utf-8", "replace").removeprefix("\ufeff")
-            self._shown[path] = None if text is None else text.splitlines()
+            text = content.decode("utf-8", "replace").removeprefix("\ufeff") if content is not None else None
+            self._shown[path] = text.splitlines() if text is not None else None
         return self._shown[path]
 
     @cached_property
