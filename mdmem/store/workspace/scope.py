@@ -22,39 +22,34 @@ from mdmem.store.tree import FileKind
 
 
 def is_doubtful(catalog: Catalog, wing: str) -> bool:
-    """Say whether a wing's manifest cannot be read in full, so that the wing may be a shared one."""
-    return wing in doubtful_wings(catalog) or not {wing, f"{wing}/{MANIFEST}"}.isdisjoint(_unread_paths(catalog))
-
-
-def _unread_paths(catalog: Catalog) -> frozenset[str]:
-    """Return the paths of what stands in the place of a wing, a room or a file of theirs and was not read."""
+    """Return whether a wing may be a shared one, since its manifest cannot be read in full."""
     faults = (*catalog.closed, *(finding for finding in catalog.findings if finding.code == "unreadable"))
-    return frozenset(finding.place.path for finding in faults)
+    unread = {finding.place.path for finding in faults}
+    return wing in doubtful_wings(catalog) or not {wing, f"{wing}/{MANIFEST}"}.isdisjoint(unread)
 
 
 def hidden_wings(catalog: Catalog) -> tuple[str, ...]:
-    """Return what may be a wing of any `project_id`: folders and manifests that cannot be read, sorted."""
+    """Return the sorted paths of unreadable folders and manifests that may be a wing of any `project_id`."""
     unread = {finding.place.path for finding in catalog.findings if finding.code == "unreadable"}
-    unclear = {f"{name}/{MANIFEST}" for name in doubtful_wings(catalog) if _may_have_any_id(catalog, name)}
-    return tuple(sorted(unclear | {path for path in unread if path.partition("/")[2] in ("", MANIFEST)}))
-
-
-def _may_have_any_id(catalog: Catalog, name: str) -> bool:
-    wing = catalog.wings.get(name)
-    return wing is None or (wing.project_id is None and not wing.is_shared)
+    found = {path for path in unread if path.partition("/")[2] in ("", MANIFEST)}
+    for name in doubtful_wings(catalog):
+        wing = catalog.wings.get(name)
+        if wing is None or (wing.project_id is None and not wing.is_shared):
+            found.add(f"{name}/{MANIFEST}")
+    return tuple(sorted(found))
 
 
 def doubtful_wings(catalog: Catalog) -> frozenset[str]:
-    """Return the wings whose manifests hold a fault."""
+    """Return the wings whose manifests have a fault."""
     faults = (finding for finding in catalog.findings if finding.code == "manifest-invalid")
     return frozenset(finding.place.path.split("/")[0] for finding in faults)
 
 
 def find_wing(name: str, wings: Mapping[str, Wing]) -> str | None:
-    """Return the wing that a name or a `project_id` means, or None.
+    """Return the wing of a name or a `project_id`, or None.
 
-    A manifest's `project_id` comes first, then the wing's name, then the name with other characters as `_`;
-    a wing whose manifest claims another id is no match for the last.
+    A manifest's `project_id` comes first, then the wing's name, then the name with other characters as `_`; a wing
+    whose manifest has another id does not match the last.
     """
     by_id = [wing.name for wing in wings.values() if wing.project_id == name]
     if by_id or name in wings:
@@ -65,7 +60,7 @@ def find_wing(name: str, wings: Mapping[str, Wing]) -> str | None:
 
 
 def get_wing(name: str, wings: Mapping[str, Wing]) -> str:
-    """Return the wing that a name means; raises UsageError with the nearest names."""
+    """Return the wing of a name; raises UsageError with the nearest names."""
     found = find_wing(name, wings)
     if found is None:
         raise UsageError(not_there("wing", name, wings))
@@ -73,7 +68,7 @@ def get_wing(name: str, wings: Mapping[str, Wing]) -> str:
 
 
 def not_there(kind: str, name: str, known: Collection[str], where: str = "") -> str:
-    """Return the sentence about a name that means nothing, with the nearest of those that do."""
+    """Return the message about an unknown name, with the nearest known ones."""
     close = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.5)
     listed = " or ".join(f"`{one}`" for one in close) if close else ", ".join(f"`{one}`" for one in sorted(known)[:12])
     hint = f"did you mean {listed}?" if close else f"there is {listed}" if known else f"there is no {kind} yet"
@@ -81,38 +76,36 @@ def not_there(kind: str, name: str, known: Collection[str], where: str = "") -> 
 
 
 def shared_of(wings: Mapping[str, Wing], name: str) -> tuple[str, ...]:
-    """Return the shared wings a wing reads, in its order: all where its manifest names none, none for a shared one."""
+    """Return the shared wings that a wing reads: those of its manifest, else all, or none for a shared wing."""
     wing = wings.get(name, Wing(name=name))
-    if wing.is_shared and wing.shared_wings is None:
-        return ()
-    if wing.shared_wings is None:
-        return tuple(name for name, other in wings.items() if other.is_shared)
-    return tuple(name for name in wing.shared_wings if name in wings and name != wing.name)
+    if wing.shared_wings is not None:
+        return tuple(name for name in wing.shared_wings if name in wings and name != wing.name)
+    return () if wing.is_shared else tuple(name for name, other in wings.items() if other.is_shared)
 
 
 class ScopeState(StrEnum):
-    """How certain a scope is: known, named but absent, or not named."""
+    """How certain a scope is: known, named but missing, or not named."""
 
     RESOLVED = "resolved"
     UNCERTAIN = "uncertain"
     UNRESOLVED = "unresolved"
 
 
-# The one kind of write that makes its project where there is none.
+# The one kind of write that creates its project.
 SESSION = "session"
-# In bytes: a folder's name may have 255 on most systems, and entries' paths go on below it.
+# In bytes; most systems allow 255 for a folder's name.
 _LONGEST_WING = 100
 
 Tracked = Callable[[], Iterable[str]]
-"""Gives the tracked files, counted from the repository's top; asked only where a wing says which code it is about."""
+"""Returns the tracked files, from the repository's top; called only where a wing has `applies_to`."""
 
 
 class AmbiguousWingError(UsageError):
-    """Several project wings and none named: which one is active cannot be told."""
+    """There are several project wings, and nothing says which one is active."""
 
 
 class Filters(Struct, frozen=True, kw_only=True):
-    """What a question narrows to; an empty tuple lets everything through."""
+    """The filters of a question; an empty tuple matches everything."""
 
     wings: tuple[str, ...] = ()
     rooms: tuple[str, ...] = ()
@@ -127,7 +120,7 @@ class Filters(Struct, frozen=True, kw_only=True):
     include_drafts: bool = False
 
     def lets_in(self, entry: Entry) -> bool:
-        """Say whether an entry passes everything but wing, room, status and focus."""
+        """Return whether an entry passes all filters but wing, room, status and focus."""
         return (
             (not self.types or entry.type in self.types)
             and (not self.labels or entry.label in self.labels)
@@ -137,10 +130,10 @@ class Filters(Struct, frozen=True, kw_only=True):
 
 
 class Scope(Struct, frozen=True, kw_only=True):
-    """The wings that are read, the active one first, and how far the question narrows within them.
+    """The wings that are read, the active one first, and the rooms and the focus within them.
 
-    `binding_wings` are those whose invariants apply without being asked for. `starts_shared` says that the question is
-    about shared knowledge: it comes first, and no project's override takes a rule of it away.
+    `binding_wings` are those whose invariants always apply. `starts_shared` says that the question is about shared
+    knowledge: it comes first, and no project's override removes a rule of it.
     """
 
     wing: str | None
@@ -153,16 +146,16 @@ class Scope(Struct, frozen=True, kw_only=True):
     starts_shared: bool = False
 
     def holds(self, address: str) -> bool:
-        """Say whether an address lies in the wings and rooms of this scope."""
+        """Return whether an address is in the wings and rooms of this scope."""
         wing, room, _ = address.split("/", 2)
         return wing in self.wings and (not self.rooms or room in self.rooms)
 
     def held(self, catalog: Catalog) -> Collection[str]:
-        """Return the addresses of the entries that lie in this scope."""
+        """Return the addresses of the entries in this scope."""
         return self.read(catalog, unasked=False)
 
     def read(self, catalog: Catalog, *, unasked: bool = True) -> Collection[str]:
-        """Return the addresses of the entries that the question is put to, those that bind unasked among them."""
+        """Return the addresses of the entries in this scope, and of the invariants that always apply."""
         whole = [self.holds(f"{room}/") for room in catalog.rooms]
         if all(whole):
             return catalog.everything
@@ -172,16 +165,16 @@ class Scope(Struct, frozen=True, kw_only=True):
         return found
 
     def binds(self, entry: Entry) -> bool:
-        """Say whether an entry is an invariant of a wing that binds whatever is asked, in whatever room."""
+        """Return whether an entry is an invariant that always applies, in whatever room."""
         return entry.type is EntryType.INVARIANT and entry.wing in self.binding_wings
 
     @property
     def binds_throughout(self) -> bool:
-        """Say whether the invariants of every wing that is read apply without being asked for."""
+        """Return whether the invariants of every wing that is read always apply."""
         return set(self.wings) <= set(self.binding_wings)
 
     def reads(self, entry: Entry) -> bool:
-        """Say whether the question is put to an entry: rooms narrow all but what binds unasked."""
+        """Return whether an entry is in this scope, or an invariant that always applies."""
         return self.holds(entry.address) or self.binds(entry)
 
 
@@ -195,9 +188,9 @@ def resolve_scope(
 ) -> Scope:
     """Return the scope of a retrieval: the active wing, its shared wings, and others that are named.
 
-    The invariants of a shared wing bind where the active wing's manifest names it; where it names none, those of each
-    that says nothing of the code it is about, or is about a file that is tracked (where that can be told).
-    Raises UsageError for a wing or room that does not exist and AmbiguousWingError where no wing is the active one.
+    The invariants of a shared wing apply where the active wing's manifest names it; where it names none, those of each
+    without `applies_to`, or whose `applies_to` matches a tracked file.
+    Raises UsageError for a missing wing or room, and AmbiguousWingError where no wing is the active one.
     """
     wings = _wings(catalog, *filters.wings, settings.default_wing)
     if not wings and not filters.wings:
@@ -205,39 +198,34 @@ def resolve_scope(
     named = tuple(dict.fromkeys(get_wing(name, wings) for name in filters.wings))
     doubtful = doubtful_wings(catalog) | catalog.fetched_wings
     try:
-        active = named[0] if named else _wing_about(paths, wings, settings) or _active_wing(wings, settings, doubtful)
+        active = (
+            named[0] if named else _wing_of_paths(paths, wings, settings) or _active_wing(wings, settings, doubtful)
+        )
     except AmbiguousWingError:
         if not filters.all_wings:
             raise
-        return _scope_of_all(catalog, wings, filters, tracked)
+        # Of all wings, no project's invariants always apply.
+        shared = tuple(name for name in wings if wings[name].is_shared)
+        return Scope(
+            wing=None,
+            wings=tuple(wings),
+            shared_wings=shared,
+            binding_wings=_matching_tracked(shared, wings, tracked),
+            rooms=_rooms(catalog, filters.rooms, wings),
+            state=ScopeState.UNRESOLVED,
+        )
     shared = shared_of(wings, active)
     everything = tuple(wings) if filters.all_wings else ()
     read = tuple(dict.fromkeys((active, *shared, *named, *everything)))
-    is_shared = wings[active].is_shared
-    always = shared if wings[active].shared_wings is not None else _about_tracked(shared, wings, tracked)
-    rooms = _rooms(catalog, filters.rooms, read)
-    focus = filters.focuses[0] if filters.focuses else None
+    always = shared if wings[active].shared_wings is not None else _matching_tracked(shared, wings, tracked)
     return Scope(
         wing=active,
         wings=read,
         shared_wings=shared,
         binding_wings=tuple(dict.fromkeys((active, *named, *always))),
-        rooms=rooms,
-        focus=focus,
-        starts_shared=is_shared,
-    )
-
-
-def _scope_of_all(catalog: Catalog, wings: Mapping[str, Wing], filters: Filters, tracked: Tracked | None) -> Scope:
-    """Return the scope of all wings where none is the active one: no project's invariants come unasked."""
-    shared = tuple(name for name in wings if wings[name].is_shared)
-    return Scope(
-        wing=None,
-        wings=tuple(wings),
-        shared_wings=shared,
-        binding_wings=_about_tracked(shared, wings, tracked),
-        rooms=_rooms(catalog, filters.rooms, wings),
-        state=ScopeState.UNRESOLVED,
+        rooms=_rooms(catalog, filters.rooms, read),
+        focus=filters.focuses[0] if filters.focuses else None,
+        starts_shared=wings[active].is_shared,
     )
 
 
@@ -246,27 +234,28 @@ def starting_shared(scope: Scope) -> Scope:
     return replace(scope, starts_shared=scope.starts_shared or bool(scope.shared_wings))
 
 
-def _wing_about(paths: Sequence[str], wings: Mapping[str, Wing], settings: Settings) -> str | None:
-    """Return the project wing whose manifest is about most of the paths; of equals the default one, else the first."""
-    met = {wing.name: sum(1 for path in paths if any_match(wing.applies_to, (path,))) for wing in wings.values()}
-    most = max((met[wing.name] for wing in wings.values() if not wing.is_shared), default=0)
-    best = [wing.name for wing in wings.values() if not wing.is_shared and met[wing.name] == most > 0]
+def _wing_of_paths(paths: Sequence[str], wings: Mapping[str, Wing], settings: Settings) -> str | None:
+    """Return the project wing whose `applies_to` matches most paths; of equals the default one, else the first."""
+    projects = [wing for wing in wings.values() if not wing.is_shared]
+    count = {wing.name: sum(1 for path in paths if any_match(wing.applies_to, (path,))) for wing in projects}
+    most = max(count.values(), default=0)
+    best = [name for name in count if count[name] == most > 0]
     default = find_wing(settings.default_wing, wings) if settings.default_wing is not None else None
     return default if default in best else next(iter(best), None)
 
 
-def _about_tracked(names: Sequence[str], wings: Mapping[str, Wing], tracked: Tracked | None) -> tuple[str, ...]:
-    """Return the wings that say nothing of the code they are about, or are about a tracked file."""
-    told = tuple(tracked()) if tracked is not None and any(wings[name].applies_to for name in names) else ()
+def _matching_tracked(names: Sequence[str], wings: Mapping[str, Wing], tracked: Tracked | None) -> tuple[str, ...]:
+    """Return the wings without `applies_to`, and those whose `applies_to` matches a tracked file, if any is known."""
+    files = tuple(tracked()) if tracked is not None and any(wings[name].applies_to for name in names) else ()
     return tuple(
         name
         for name in names
-        if not (told and wings[name].applies_to) or any_match(wings[name].applies_to, told) is not None
+        if not (files and wings[name].applies_to) or any_match(wings[name].applies_to, files) is not None
     )
 
 
 def reading_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Scope:
-    """Return the scope of a listing or a search: the wings named, else the active scope, else everything."""
+    """Return the scope of a list or a search: the named wings, else the active scope, else everything."""
     wings = _wings(catalog, *filters.wings)
     if filters.wings and not filters.all_wings:
         read = tuple(dict.fromkeys(get_wing(name, wings) for name in filters.wings))
@@ -280,7 +269,7 @@ def reading_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Sco
 
 
 def _wings(catalog: Catalog, *named: str | None) -> dict[str, Wing]:
-    """Return the wings, with those of the named ones that are there and cannot be listed, or are not fetched."""
+    """Return the wings, and those of the named ones that exist but cannot be listed, or are not fetched."""
     locked = {path.split("/")[0] for path in _locked(catalog)} | catalog.missing_wings
     hidden = {name: Wing(name=name) for name in named if name is not None and not locked.isdisjoint({name, "."})}
     return hidden | dict(catalog.wings)
@@ -293,8 +282,8 @@ def _locked(catalog: Catalog) -> list[str]:
 class ScopeAnswer(Struct, frozen=True, kw_only=True):
     """How certain the scope of a project and a focus is, and what to tell the caller.
 
-    `focus_exists` is None where no focus was asked for; `message` is None where nothing is to be said; `nearest` are
-    the names that may be meant, for one that is not there. `is_writable` says that the caller may write there.
+    `focus_exists` is None where no focus was given; `nearest` are names that may be meant. `is_writable` says that the
+    caller may write there.
     """
 
     state: ScopeState
@@ -306,7 +295,7 @@ class ScopeAnswer(Struct, frozen=True, kw_only=True):
     is_writable: bool = True
 
     def as_json(self) -> dict[str, Any]:
-        """Return the answer in the contract's shape; `focus_exists` is there where a focus was asked for."""
+        """Return the answer in the contract's shape; `focus_exists` is left out where no focus was given."""
         focus = {} if self.focus_exists is None else {"focus_exists": self.focus_exists}
         return {
             "scope_state": self.state.value,
@@ -320,12 +309,16 @@ class ScopeAnswer(Struct, frozen=True, kw_only=True):
 
 
 def scope_state(catalog: Catalog, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
-    """Return how certain a scope is; a wing whose folder or manifest cannot be read is there all the same."""
+    """Return how certain a scope is; a wing whose folder or manifest cannot be read exists all the same."""
     if not project_id or not project_id.strip():
         return ScopeAnswer(state=ScopeState.UNRESOLVED, message="no `project_id` is given, so no scope is known")
     wing = find_wing(project_id, _all_wings(catalog))
     if wing is None:
-        message = _before_first_save(project_id, catalog)
+        message = f"there is no wing for the project `{project_id}` yet; `save_session` creates it"
+        try:
+            wing_name_for(project_id, catalog)
+        except UsageError as error:
+            message = f"there is no wing for the project `{project_id}`, and `save_session` makes none: {error}"
         return ScopeAnswer(state=ScopeState.UNCERTAIN, focus_exists=False if focus else None, message=message)
     if not focus or any(entry.focus == focus for entry in catalog.entries.values() if entry.wing == wing):
         return ScopeAnswer(state=ScopeState.RESOLVED, wing=wing, project_exists=True, focus_exists=bool(focus) or None)
@@ -336,40 +329,21 @@ def scope_state(catalog: Catalog, project_id: str | None, focus: str | None = No
 
 
 def may_write(answer: ScopeAnswer, kind: str) -> bool:
-    """Say whether a write passes the gate: its wing is there, or it is a session that makes it; it creates a focus."""
+    """Return whether a write is allowed: its wing exists, or it is a session, which creates it."""
     return answer.project_exists or (kind == SESSION and answer.state is ScopeState.UNCERTAIN)
 
 
-def _before_first_save(project_id: str, catalog: Catalog) -> str:
-    """Say what `save_session` would do for a project that has no wing."""
-    try:
-        wing_name_for(project_id, catalog)
-    except UsageError as error:
-        return f"there is no wing for the project `{project_id}`, and `save_session` makes none: {error}"
-    return f"there is no wing for the project `{project_id}` yet; `save_session` creates it"
-
-
 def wing_name_for(project_id: str, catalog: Catalog) -> str:
-    """Return the name of the wing to be made for a new project: its id in lower case, words joined by `_`.
+    """Return the name of the wing for a new project: its id in lower case, words joined by `_`.
 
-    Raises UsageError where none can be made, where the name is taken, and where a wing that cannot be read may be the
-    project's already.
+    Raises UsageError where there is no such name, where it is taken, also on systems that ignore case, and where an
+    unreadable wing may be the project's already.
     """
     words = re.findall(r"[^\W_]+", unicodedata.normalize("NFC", project_id).casefold())
     name = "_".join(words)
     if not name or len(name.encode("utf-8", "surrogateescape")) > _LONGEST_WING:
         fault = "is too long for" if name else "has no letter or digit for"
         raise UsageError(f"the project `{project_id}` {fault} the name of a wing; name it otherwise")
-    _refuse_taken(name, project_id, catalog)
-    hidden = hidden_wings(catalog)
-    if hidden:
-        listed = " and ".join(f"`{path}`" for path in hidden)
-        raise UsageError(f"{listed} cannot be read and may be the wing of `{project_id}`; mend that first")
-    return name
-
-
-def _refuse_taken(name: str, project_id: str, catalog: Catalog) -> None:
-    """Raise UsageError where a wing has a name, or one that is the same on some systems, or anything else does."""
     wing = next((wing for wing in _all_wings(catalog).values() if wing.name.casefold() == name), None)
     if wing is not None and wing.project_id is not None and wing.project_id != project_id:
         owner = f"belongs to the project `{wing.project_id}`"
@@ -378,16 +352,21 @@ def _refuse_taken(name: str, project_id: str, catalog: Catalog) -> None:
         raise UsageError(f"the wing `{wing.name}` exists already; use `{wing.name}` as the project's id")
     if any(file.path.casefold() == name for file in catalog.others):
         raise UsageError(f"`{name}` exists already and is no folder; `{project_id}` needs another id")
+    hidden = hidden_wings(catalog)
+    if hidden:
+        listed = " and ".join(f"`{path}`" for path in hidden)
+        raise UsageError(f"{listed} cannot be read and may be the wing of `{project_id}`; mend that first")
+    return name
 
 
 def _all_wings(catalog: Catalog) -> dict[str, Wing]:
-    """Return the wings, with every one of which only the folder's name can be told."""
+    """Return the wings, and a wing for each unreadable folder and each wing that is not fetched."""
     names = (*(path.split("/")[0] for path in hidden_wings(catalog) if path != "."), *catalog.missing_wings)
     return {name: Wing(name=name) for name in names} | dict(catalog.wings)
 
 
 def _active_wing(wings: Mapping[str, Wing], settings: Settings, doubtful: Collection[str]) -> str:
-    """Return the active wing; one of `doubtful` is never the only project: it may be shared, or is not from here."""
+    """Return the active wing; a doubtful wing is never the only project, since it may be shared or from elsewhere."""
     if settings.default_wing is not None:
         found = find_wing(settings.default_wing, wings)
         if found is None:
