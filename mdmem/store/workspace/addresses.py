@@ -1,4 +1,4 @@
-"""From what a user types to addresses: full or short ones, paths of files, folders with a slash, numbers of records."""
+"""Resolve the names that users type: full and short addresses, paths, folders with a slash, numbers of records."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from mdmem.store.git.history import list_deletions, list_staged_deletions
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 
-# `4`, `0004`, `ADR-4`, `ADR 4`, and the ids that begin with such a number; more digits are a day's.
+# `4`, `0004`, `ADR-4`, `ADR 4`, and ids that begin with such a number; longer ones are dates.
 _NUMBER = re.compile(r"(?:adr[-_ ]?)?0*([0-9]{1,6})\Z", re.IGNORECASE)
 _NUMBERED = re.compile(r"(?:adr-)?0*([0-9]{1,6})(?:-|\Z)", re.IGNORECASE)
-# Entries that a refusal lists.
+# Entries that an error message lists.
 _LISTED = 5
 
 
 def resolve_names(workspace: Workspace, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the addresses that names mean, each once, in their order; a folder with a slash means all below it.
+    """Return the addresses of names, each once, in order; a folder with a slash means everything in it.
 
-    Raises NotFoundError with the nearest addresses and UsageError for another name that means several.
+    Raises NotFoundError with the nearest addresses, and UsageError for another name that means several.
     """
     return tuple(dict.fromkeys(address for name in names for address in _resolve(workspace, name)))
 
 
 def resolve_name(workspace: Workspace, name: str) -> str:
-    """Return the one address that a name means; raises NotFoundError, and UsageError where it means several."""
+    """Return the one address of a name; raises NotFoundError, and UsageError where it means several."""
     return _only(name, _resolve(workspace, name))
 
 
 def resolve_full(workspace: Workspace, name: str, *, field: str) -> str:
-    """Return the address that a field of an agent's write states in full.
+    """Return the full address in a field of an agent's write.
 
-    Raises NotFoundError, and UsageError for a shorter name: nobody would see which entry it was taken for.
+    Raises NotFoundError, and UsageError for a shorter name: nobody would notice if it meant another entry.
     """
     plain = from_root(workspace, name)
     if plain in workspace.catalog.entries:
@@ -59,30 +59,30 @@ def _listed(addresses: Sequence[str]) -> str:
 
 
 def _resolve(workspace: Workspace, name: str) -> tuple[str, ...]:
-    entries = workspace.catalog.entries
+    entries, broken = workspace.catalog.entries, workspace.catalog.broken
     plain = from_root(workspace, name)
     if plain in entries:
         return (plain,)
-    if f"{plain}.md" in workspace.catalog.broken:
-        raise _unread(workspace, f"{plain}.md")
+    if f"{plain}.md" in broken:
+        raise _unreadable(workspace, f"{plain}.md")
     below = tuple(address for address in entries if address.startswith(f"{plain}/"))
     if below and name.endswith("/"):
         return below
     ends = [address for address in entries if address.endswith(f"/{plain}")]
     if ends:
         return (_only(name, _in_active_wing(workspace, ends)),)
-    closed = [path for path in workspace.catalog.broken if path.endswith(f"/{plain}.md")]
-    if closed:
-        raise _unread(workspace, closed[0])
+    unread = next((path for path in broken if path.endswith(f"/{plain}.md")), None)
+    if unread is not None:
+        raise _unreadable(workspace, unread)
     if below:
         kind = "room" if "/" in plain else "wing"
         whole = f"`{plain}/` means all {len(below)}" if len(below) > 1 else f"`{plain}/` means that"
         raise NotFoundError(f"`{name}` is a {kind}, with {_listed(below)}; {whole}")
-    handled = [] if name.endswith("/") else _by_origin(workspace, name) or find_by_handle(workspace, plain)
-    if handled:
-        address = _only(name, handled)
+    found = [] if name.endswith("/") else _by_origin(workspace, name) or find_by_handle(workspace, plain)
+    if found:
+        address = _only(name, found)
         if address not in entries:
-            raise _unread(workspace, f"{address}.md")
+            raise _unreadable(workspace, f"{address}.md")
         return (address,)
     path = workspace.cwd / name
     if path.is_file() and not path.resolve().is_relative_to(workspace.location.root):
@@ -91,40 +91,31 @@ def _resolve(workspace: Workspace, name: str) -> tuple[str, ...]:
 
 
 def find_by_handle(workspace: Workspace, plain: str) -> list[str]:
-    """Return the addresses whose entry-id bears a number, or begins with a name and a hyphen, in the nearest place."""
+    """Return the addresses whose entry-id has a number, or begins with a name and a hyphen, in the nearest place."""
+    location = workspace.location
     folder, _, wanted = plain.rpartition("/")
     broken = [path.removesuffix(".md") for path in workspace.catalog.broken]
     known = [one for one in (*workspace.catalog.entries, *broken) if not folder or f"/{folder}/" in f"/{one}"]
-    by_id = {one: one.rpartition("/")[2] for one in known}
+    ids = {one: one.rpartition("/")[2] for one in known}
     if number := _NUMBER.match(wanted):
-        numbers = {one: _NUMBERED.match(id_) for one, id_ in by_id.items()}
-        found = [one for one, its in numbers.items() if its and its[1] == number[1]]
+        found = [one for one, id_ in ids.items() if (its := _NUMBERED.match(id_)) and its[1] == number[1]]
     else:
-        begun = f"{wanted.rstrip('-')}-"
-        found = [one for one, id_ in by_id.items() if id_.startswith(begun)]
-        found = [] if found and _was_entry(workspace, plain) else found
-    here = _room_here(workspace)
-    return [one for one in found if one.rpartition("/")[0] == here] or _in_active_wing(workspace, found)
+        found = [one for one, id_ in ids.items() if id_.startswith(f"{wanted.rstrip('-')}-")]
+        # A name that was an entry's does not mean another entry whose name goes on.
+        under = f"{location.under}/" if location.under else ""
+        tracked = workspace.tracked_files() if found and workspace.snapshot.is_working_tree else ()
+        there = (path.removeprefix(under) for path in tracked if path.startswith(under))
+        if found and _files_called(workspace, plain, (*_deleted(workspace), *there)):
+            found = []
+    cwd = workspace.cwd.resolve()
+    room = cwd.relative_to(location.root).as_posix() if cwd.is_relative_to(location.root) else ""
+    return [one for one in found if one.rpartition("/")[0] == room] or _in_active_wing(workspace, found)
 
 
-def _was_entry(workspace: Workspace, name: str) -> bool:
-    """Say whether a file of that name is gone: who names it means no other whose name goes on."""
-    under = f"{workspace.location.under}/" if workspace.location.under else ""
-    tracked = workspace.tracked_files() if workspace.snapshot.is_working_tree else ()
-    known = (path.removeprefix(under) for path in tracked if path.startswith(under))
-    return bool(_called(workspace, name, (*_deleted(workspace), *known)))
-
-
-def _called(workspace: Workspace, name: str, paths: Iterable[str]) -> list[str]:
-    """Return those of some paths that a name, short or in full, is of, as far as the caller may see them."""
+def _files_called(workspace: Workspace, name: str, paths: Iterable[str]) -> list[str]:
+    """Return the visible ones of some paths that a short or full name means."""
     meant = (path for path in paths if path == f"{name}.md" or path.endswith(f"/{name}.md"))
     return [path for path in meant if workspace.access.sees(path)]
-
-
-def _room_here(workspace: Workspace) -> str:
-    """Return the room that the working folder is, as `wing/room`; empty where it is none."""
-    root, cwd = workspace.location.root, workspace.cwd.resolve()
-    return cwd.relative_to(root).as_posix() if cwd.is_relative_to(root) else ""
 
 
 def _by_origin(workspace: Workspace, name: str) -> list[str]:
@@ -132,14 +123,14 @@ def _by_origin(workspace: Workspace, name: str) -> list[str]:
     if "." not in name:
         return []
     base, (path, _, part) = workspace.location.base, name.partition("#")
-    here = Path(os.path.abspath(workspace.cwd / path))  # noqa: PTH100  # a name that no file can have is none
+    here = Path(os.path.abspath(workspace.cwd / path))  # noqa: PTH100  # resolving would follow links
     paths = {posixpath.normpath(path), *([here.relative_to(base).as_posix()] if here.is_relative_to(base) else [])}
     found = iter_origins(workspace, workspace.catalog.entries)
     return [address for address, one in found if one.path in paths and part in ("", one.part)]
 
 
 def iter_origins(workspace: Workspace, addresses: Iterable[str]) -> Iterator[tuple[str, Origin]]:
-    """Yield each of some addresses whose file states where it was imported from, with that."""
+    """Yield each address whose file states where it was imported from, with that origin."""
     for path, content in workspace.tree.read([f"{address}.md" for address in addresses]):
         if isinstance(content, bytes) and KEY.encode() in content:
             origin = origin_in(content.decode("utf-8", "replace"))
@@ -148,23 +139,23 @@ def iter_origins(workspace: Workspace, addresses: Iterable[str]) -> Iterator[tup
 
 
 def _fate(workspace: Workspace, name: str) -> str:
-    """Say where an entry that git knows went from an address, or that it was deleted; nothing of any other name."""
-    went = _deleted(workspace)
-    seen = _called(workspace, name, went)
-    if len(seen) != 1:
+    """Say where an entry that git knows was moved to, or that it was deleted; nothing for any other name."""
+    moves = _deleted(workspace)
+    old = _files_called(workspace, name, moves)
+    if len(old) != 1:
         return ""
-    passed, path = {seen[0]}, went[seen[0]]
-    while path in went and path not in passed:
+    passed, path = {old[0]}, moves[old[0]]
+    while path in moves and path not in passed:
         passed.add(path)
-        path = went[path]
-    old, new = (one.removesuffix(".md") for one in (seen[0], path))
-    if new in workspace.catalog.entries:
-        return f"; it moved to {new}"
-    return "" if new else f"; it was deleted, and `mdmem log {old}` tells when"
+        path = moves[path]
+    address = path.removesuffix(".md")
+    if address in workspace.catalog.entries:
+        return f"; it moved to {address}"
+    return "" if address else f"; it was deleted, and `mdmem log {old[0].removesuffix('.md')}` tells when"
 
 
 def _deleted(workspace: Workspace) -> Mapping[str, str]:
-    """Return the files below the root that git knows as deleted or moved, with where each went; empty for nowhere."""
+    """Return the files below the root that git knows as deleted or moved, with the new path, empty for none."""
     repository, under = workspace.location.repository, workspace.location.under
     if repository is None:
         return {}
@@ -176,20 +167,18 @@ def _deleted(workspace: Workspace) -> Mapping[str, str]:
     return {old.removeprefix(prefix): (new or "").removeprefix(prefix) for old, (_, new) in gone.items()}
 
 
-def _unread(workspace: Workspace, path: str) -> NotFoundError:
+def _unreadable(workspace: Workspace, path: str) -> NotFoundError:
     finding = workspace.catalog.broken[path].findings[0]
-    address = path.removesuffix(".md")
-    return NotFoundError(
-        f"{address} is there but cannot be read: line {finding.place.line}: {finding.message}; {finding.help}"
-    )
+    fault = f"line {finding.place.line}: {finding.message}; {finding.help}"
+    return NotFoundError(f"{path.removesuffix('.md')} is there but cannot be read: {fault}")
 
 
 def refuse_unread_below(workspace: Workspace, folder: str) -> None:
-    """Raise NotFoundError where an entry in a folder cannot be read: what it is, nobody can say."""
+    """Raise NotFoundError where an entry in a folder cannot be read."""
     start = f"{from_root(workspace, folder)}/"
     for path in workspace.catalog.broken:
         if path.startswith(start):
-            raise _unread(workspace, path)
+            raise _unreadable(workspace, path)
 
 
 def _in_active_wing(workspace: Workspace, addresses: list[str]) -> list[str]:
@@ -200,25 +189,24 @@ def _in_active_wing(workspace: Workspace, addresses: list[str]) -> list[str]:
         active = resolve_scope(workspace.catalog, workspace.settings, Filters()).wing
     except AmbiguousWingError:
         return addresses
-    own = [address for address in addresses if address.startswith(f"{active}/")]
-    return own or addresses
+    return [address for address in addresses if address.startswith(f"{active}/")] or addresses
 
 
 def from_root(workspace: Workspace, name: str) -> str:
-    """Return a name as counted from the root: a path from here or from the repository's top is accepted, too."""
-    root = workspace.location.root
+    """Return a name relative to the root: paths from the working folder and the repository's top are accepted, too."""
+    root, under = workspace.location.root, workspace.location.under
     if name.endswith(".md") or Path(name).is_absolute() or name.startswith("."):
         path = (workspace.cwd / name).resolve()
-        if path.is_relative_to(root) and len(path.relative_to(root).parts) <= _DEPTH:
+        # A deeper path is an address that was typed inside the root.
+        if path.is_relative_to(root) and len(path.relative_to(root).parts) <= len(("wing", "room", "entry-id")):
             name = path.relative_to(root).as_posix()
-    prefix = f"{workspace.location.under}/" if workspace.location.under else ""
-    if prefix and name.startswith(prefix):
-        name = name.removeprefix(prefix)
+    if under:
+        name = name.removeprefix(f"{under}/")
     return name.removesuffix(".md").strip("/")
 
 
 def from_here(workspace: Workspace) -> Callable[[str], str]:
-    """Return what turns a path of the root into one that git and the shell take where the user stands."""
+    """Return a function from a path of the root to one that git and the shell accept in the working folder."""
     root, cwd, repository = workspace.location.root, workspace.cwd, workspace.location.repository
     is_inside = repository is not None and cwd.is_relative_to(repository.top)
 
@@ -229,22 +217,16 @@ def from_here(workspace: Workspace) -> Callable[[str], str]:
     return show
 
 
-# `wing/room/entry-id`: what lies deeper is no path of an entry, but an address typed from inside the root.
-_DEPTH = 3
-
-
 def _nearest(workspace: Workspace, name: str) -> str:
-    """Name the addresses whose entry-id begins with a name, as a record's number, has its words, or looks like it."""
+    """Name the addresses whose entry-id begins with a name, contains its words, or is similar to it."""
     wanted = name.rsplit("/", 1)[-1]
     by_id: dict[str, list[str]] = {}
     for address in workspace.catalog.entries:
         by_id.setdefault(address.rsplit("/", 1)[-1], []).append(address)
-    begun = [one for one in by_id if wanted and one.startswith(wanted)]
-    held = begun or [one for one in by_id if wanted and f"-{wanted}-" in f"-{one}-"]
-    near = held or difflib.get_close_matches(wanted, by_id, n=3, cutoff=0.5)
+    near = [one for one in by_id if wanted and one.startswith(wanted)]
+    near = near or [one for one in by_id if wanted and f"-{wanted}-" in f"-{one}-"]
+    near = near or difflib.get_close_matches(wanted, by_id, n=3, cutoff=0.5)
     close = [address for one in near for address in by_id[one]]
-    return (
-        f"; did you mean {' or '.join(close[:3])}?"
-        if close
-        else f"; `{workspace.location.command('list')}` names those in force"
-    )
+    if close:
+        return f"; did you mean {' or '.join(close[:3])}?"
+    return f"; `{workspace.location.command('list')}` names those in force"

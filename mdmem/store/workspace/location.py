@@ -1,9 +1,10 @@
-"""Find the root of the memory."""
+"""Find the root of the memory, and the state of it that is read."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from stat import S_ISREG
 
@@ -24,11 +25,11 @@ from mdmem.store.git.discovery import find_default_branch
 
 
 class Snapshot(Struct, frozen=True):
-    """Which state of the files is read: the working tree, git's index, a revision, or a merge that has not happened.
+    """The state of the files that is read: the working tree, git's index, a revision, or a merge that is not made yet.
 
-    With `merge_into` it is the result of merging the revision, HEAD where there is none, into that one. `said` is what
-    somebody called the revision, `is_dated` that this was a day or a moment, `remarks` what is to be told about it.
-    `is_resolved` says that the revision is the whole name of a commit that is here.
+    With `merge_into` it is the result of merging the revision, by default HEAD, into that one. `said` is the user's
+    name of the revision, `is_dated` whether that was a date, `remarks` are shown with answers. `is_resolved` says that
+    the revision is the full name of a commit that exists here.
     """
 
     revision: str | None = None
@@ -41,20 +42,37 @@ class Snapshot(Struct, frozen=True):
 
     @property
     def is_working_tree(self) -> bool:
-        """Say whether the files on disk are read."""
+        """Return whether the files on disk are read."""
         return not self.staged and self.revision is None and self.merge_into is None
 
 
-def memory_elsewhere(repository: Repository) -> str:
-    """Return where a memory lies of which git lists no file here, and what to do; empty where there is none."""
-    try:
-        return next(_places(repository), "")
-    except (GitError, OSError):
-        return ""
+_LISTED = 5
 
 
-def _places(repository: Repository) -> Iterator[str]:
-    # Two levels: what is ignored may hold a hundred thousand files.
+class SeveralRootsError(UsageError):
+    """The repository has several roots and nothing says which one is meant."""
+
+
+class NoMemoryError(RootNotFoundError):
+    """There is no memory here; its message, which searches for one elsewhere, is made only when it is shown."""
+
+    def __init__(self, cwd: Path, repository: Repository | None) -> None:
+        """Take the working folder and its repository."""
+        super().__init__(cwd)
+        self._cwd, self._repository = cwd, repository
+
+    def __str__(self) -> str:
+        """Return the message for the user."""
+        elsewhere = ""
+        with suppress(GitError, OSError):
+            elsewhere = next(_memories_elsewhere(self._repository), "") if self._repository is not None else ""
+        hint = elsewhere or "`mdmem init` makes one, --root names one"
+        return f"no memory here: no {SETTINGS_NAME} in {self._cwd} or above; {hint}"
+
+
+def _memories_elsewhere(repository: Repository) -> Iterator[str]:
+    """Yield where a memory is that git does not list here, and what to do."""
+    # Two levels, since ignored folders may have a hundred thousand files.
     found = (path for depth in ("*", "*/*") for path in repository.top.glob(f"{depth}/{SETTINGS_NAME}"))
     for folder in (path.parent for path in found):
         shown, within = folder.relative_to(repository.top).as_posix(), find_repository(folder)
@@ -64,43 +82,15 @@ def _places(repository: Repository) -> Iterator[str]:
     branch = find_default_branch(repository)
     if branch is not None and not branch.is_here:
         for blob in list_revision(repository, branch.commit, ""):
-            folder_, _, name = blob.path.rpartition("/")
+            where, _, name = blob.path.rpartition("/")
             if name == SETTINGS_NAME:
-                yield f"`{branch.name}` holds one in {folder_ or 'its top'}, and this branch does not"
-
-
-_LISTED = 5
-
-
-class SeveralRootsError(UsageError):
-    """The repository holds several roots and nothing says which one is meant."""
-
-    def __init__(self, roots: Sequence[str]) -> None:
-        """Name the first ones, of paths from the top that are sorted."""
-        more = f" and {len(roots) - _LISTED} more" if len(roots) > _LISTED else ""
-        listed = ", ".join(roots[:_LISTED])
-        super().__init__(f"this repository holds {len(roots)} memories: {listed}{more}; name one with --root")
-
-
-class NoMemoryError(RootNotFoundError):
-    """Nothing here is a memory; where one may be is looked for when somebody is told, which a hook is not."""
-
-    def __init__(self, cwd: Path, repository: Repository | None) -> None:
-        """Take the working folder and its repository."""
-        super().__init__(cwd)
-        self._cwd, self._repository = cwd, repository
-
-    def __str__(self) -> str:
-        """Return the sentence for the user."""
-        elsewhere = memory_elsewhere(self._repository) if self._repository is not None else ""
-        hint = elsewhere or "`mdmem init` makes one, --root names one"
-        return f"no memory here: no {SETTINGS_NAME} in {self._cwd} or above; {hint}"
+                yield f"`{branch.name}` holds one in {where or 'its top'}, and this branch does not"
 
 
 class Location(Struct, frozen=True):
-    """One root: its folder, why it is the one, its repository (None outside git), and what git said if it refused.
+    """One root: its folder, why it was chosen, its repository (None outside git), and git's error if it refused.
 
-    `source` is where an answer comes from that asks no index, `typed` what a command on it is typed as.
+    `source` is the source of answers without an index, `typed` the form of a command about this root.
     """
 
     root: Path
@@ -111,12 +101,12 @@ class Location(Struct, frozen=True):
     typed: str = "mdmem {}"
 
     def command(self, words: str) -> str:
-        """Return what is typed to ask the root something else."""
+        """Return the command to type for another question about this root."""
         return self.typed.replace("{}", words)
 
     @property
     def under(self) -> str:
-        """Return the root's path from the top of the repository, empty for the top itself."""
+        """Return the root's path from the top of the repository, empty for the top."""
         if self.repository is None:
             return ""
         relative = self.root.relative_to(self.repository.top).as_posix()
@@ -129,20 +119,20 @@ class Location(Struct, frozen=True):
         return self.repository
 
     def require_root(self) -> None:
-        """Raise RootNotFoundError where the folder went away since it was found."""
+        """Raise RootNotFoundError where the folder is gone by now."""
         if not self.root.is_dir():
             raise RootNotFoundError(f"the memory's folder {self.root} is gone; nothing was read or written")
 
     @property
     def base(self) -> Path:
-        """Return the folder that code paths and fallback documents count from."""
+        """Return the folder that code paths and fallback documents are relative to."""
         return self.repository.top if self.repository is not None else self.root.parent
 
 
 def locate(given: str | None, environment: Mapping[str, str], cwd: Path, files: Iterable[str] = ()) -> Location:
-    """Return the root that is meant: of several in a repository the one that lies nearest, else nearest to all files.
+    """Return the root that is meant: of several in a repository the nearest to the working folder, else to all files.
 
-    Nearest is the one whose parent is the working folder, or a file's, or the first above it. Files count from the
+    The nearest is the one whose parent is the working folder or a file's, or the first above it. Files count from the
     working folder. Raises RootNotFoundError, and SeveralRootsError where none is nearest.
     """
     found = locate_each(given, environment, cwd)
@@ -154,29 +144,39 @@ def locate(given: str | None, environment: Mapping[str, str], cwd: Path, files: 
         near, to = next(iter(meant), None), " to the files"
         near = near if all(one is near for one in meant) else None
     if near is None:
-        raise SeveralRootsError([location.under or "." for location in found])
+        roots = [location.under or "." for location in found]
+        more = f" and {len(roots) - _LISTED} more" if len(roots) > _LISTED else ""
+        listed = f"{', '.join(roots[:_LISTED])}{more}"
+        raise SeveralRootsError(f"this repository holds {len(roots)} memories: {listed}; name one with --root")
     return replace(near, why=f"nearest of the {len(found)} memories of the repository{to}")
 
 
 def _nearest(found: Sequence[Location], path: Path) -> Location | None:
     for folder in (path.resolve(), *path.resolve().parents):
-        beside = [location for location in found if location.root.parent == folder]
-        if beside:
-            return beside[0] if len(beside) == 1 else None
+        here = [location for location in found if location.root.parent == folder]
+        if here:
+            return here[0] if len(here) == 1 else None
     return None
 
 
 def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) -> tuple[Location, ...]:
-    """Return the root that is meant, or all of a repository where nothing above the working folder is one.
+    """Return the root that is meant, or all roots of a repository where the working folder is in none.
 
-    In this order: the option, `MDMEM_ROOT`, the nearest folder above that holds `mdmem.toml`, every tracked
-    `mdmem.toml` of the repository. Raises RootNotFoundError.
+    In this order: the option, `MDMEM_ROOT`, the nearest folder above with `mdmem.toml`, every tracked `mdmem.toml` of
+    the repository. Raises RootNotFoundError.
     """
     named = given or environment.get("MDMEM_ROOT")
     if named:
-        return (located(_named_root(named, cwd), "--root" if given else "MDMEM_ROOT"),)
+        root = (cwd / named).resolve()
+        root = root.parent if root.name == SETTINGS_NAME else root
+        if not root.is_dir():
+            raise RootNotFoundError(f"there is no folder {named}; name the folder that holds {SETTINGS_NAME}")
+        if _has_settings(root) is False:
+            hint = f"it holds no {SETTINGS_NAME}; `mdmem init {named}` makes one"
+            raise RootNotFoundError(f"{named} is no memory: {hint}")
+        return (located(root, "--root" if given else "MDMEM_ROOT"),)
     for folder in (cwd, *cwd.parents):
-        if _holds_settings(folder):
+        if _has_settings(folder):
             return (located(folder, f"nearest {SETTINGS_NAME} above the working folder"),)
     try:
         repository = find_repository(cwd)
@@ -190,19 +190,8 @@ def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) ->
     return tuple(Location(folder.resolve(), why, repository) for folder in folders)
 
 
-def _named_root(named: str, cwd: Path) -> Path:
-    folder = (cwd / named).resolve()
-    if folder.name == SETTINGS_NAME:
-        folder = folder.parent
-    if not folder.is_dir():
-        raise RootNotFoundError(f"there is no folder {named}; name the folder that holds {SETTINGS_NAME}")
-    if _holds_settings(folder) is False:
-        raise RootNotFoundError(f"{named} is no memory: it holds no {SETTINGS_NAME}; `mdmem init {named}` makes one")
-    return folder
-
-
-def _holds_settings(folder: Path) -> bool | None:
-    """Say whether a folder holds a settings file; None where it may not be looked into, which is no sign of absence."""
+def _has_settings(folder: Path) -> bool | None:
+    """Return whether a folder has a settings file; None where it may not be read."""
     try:
         return S_ISREG((folder / SETTINGS_NAME).stat().st_mode)
     except PermissionError:
@@ -212,7 +201,7 @@ def _holds_settings(folder: Path) -> bool | None:
 
 
 def located(root: Path, why: str) -> Location:
-    """Return a folder's location; a git that refuses to speak is remembered: the files can be read without it."""
+    """Return a folder's location; if git refuses to answer, the files can be read without it."""
     root = root.resolve()
     try:
         repository = find_repository(root)
@@ -224,9 +213,9 @@ def located(root: Path, why: str) -> Location:
 
 
 def place_to_write(folder: Path, base: Path, repository: Repository | None) -> Path:
-    """Return where a folder that somebody names really lies; raises UsageError where nothing of ours may be written.
+    """Return the real path of a folder to write to.
 
-    That is a folder of git's own, and one that lies in the project by name and elsewhere by a link.
+    Raises UsageError for a folder of git's own, and for one in the project that a link leads out of it.
     """
     real, project = folder.resolve(), base.resolve()
     own = (repository.git_dir.resolve(), repository.common_dir.resolve()) if repository is not None else ()
@@ -239,7 +228,7 @@ def place_to_write(folder: Path, base: Path, repository: Repository | None) -> P
 
 
 class PushTarget(Struct, frozen=True):
-    """Where a push goes: the remote, and the commit that it has there; one that names none is new to it."""
+    """Where a push goes: the remote, and the commit that it has there, None for a new branch."""
 
     remote: str
     commit: str | None
@@ -248,9 +237,9 @@ class PushTarget(Struct, frozen=True):
 def roots_to_check(
     given: str | None, environment: Mapping[str, str], cwd: Path, *, paths: Sequence[str], is_hook: bool
 ) -> tuple[Location, ...]:
-    """Return the root that is meant, or every root of the repository, or those of them that hold a path.
+    """Return the root that is meant, or every root of the repository, or those of them that contain a path.
 
-    A hook runs on every branch, also on those without a memory: there it has no root, where anybody else is told.
+    A hook also runs on branches without a memory, where it has no root; for others that is an error.
     """
     try:
         found = locate_each(given, environment, cwd)
@@ -268,7 +257,7 @@ def roots_to_check(
 def snapshot_to_check(
     environment: Mapping[str, str], *, revision: str | None, staged: bool, merge_into: str | None
 ) -> Snapshot:
-    """Return the tree that the options and pre-commit's variables mean; raises UsageError where they mean two."""
+    """Return the snapshot of the options and pre-commit's variables; raises UsageError where they name two."""
     if staged and (revision is not None or merge_into is not None):
         raise UsageError("--staged names git's index, --rev and --merge name commits; choose one")
     pushed = _pushed_commit(environment) if staged else None
@@ -276,21 +265,21 @@ def snapshot_to_check(
 
 
 def _pushed_commit(environment: Mapping[str, str]) -> str | None:
-    """Return the commit that pre-commit's pre-push hook is about; None where a commit is being made."""
-    # pre-commit names no commit for a branch whose whole history is new; the remote it names at a push only.
+    """Return the commit that is being pushed, from pre-commit's variables; None in other hooks."""
+    # pre-commit names no commit for a branch whose whole history is new, and a remote only for a push.
     remote = environment.get("PRE_COMMIT_REMOTE_NAME")
     return environment.get("PRE_COMMIT_TO_REF") or ("HEAD" if remote else None)
 
 
 def push_target(environment: Mapping[str, str]) -> PushTarget | None:
-    """Return where the push at hand goes, as pre-commit or our own hook says; None where nothing is pushed."""
+    """Return where the current push goes, from the variables of pre-commit or our own hook; None without a push."""
     if _pushed_commit(environment) is None:
         return None
     return PushTarget(environment.get("PRE_COMMIT_REMOTE_NAME") or "origin", environment.get("PRE_COMMIT_FROM_REF"))
 
 
 def concerns_staged(location: Location, environment: Mapping[str, str], cwd: Path) -> bool:
-    """Say whether the commit at hand touches a root; nothing staged counts as a question about everything."""
+    """Return whether the current commit changes a root; if nothing is staged, everything is meant."""
     repository = location.repository
     if repository is None:
         return True
