@@ -1,4 +1,4 @@
-"""What history says of one entry: its commits, what each changed in meaning, and which last set each field."""
+"""Read the history of an entry: its commits, what each changed, and which commit last set each field."""
 
 from __future__ import annotations
 
@@ -24,23 +24,25 @@ from mdmem.store.workspace.visibility import visible_commits
 from mdmem.store.workspace.workspace import Workspace
 
 BODY = "body"
-# In this order; a field that is not named comes behind, and the rest of them share one line.
-_LINKS = ("supersedes", "superseded_by", "amends", "overrides", "conflicts_with")
-_TOLD = ("type", "status", "title", *_LINKS, "applies_to")
+# Each of these fields has a line of its own, in this order; the others share one line.
+_FIRST = ("type", "status", "title")
+_OWN_LINE = (*_FIRST, "supersedes", "superseded_by", "amends", "overrides", "conflicts_with", "applies_to")
 _SILENT = frozenset({"deprecated_at"})
+# difflib takes time that grows with the product of both lengths.
+_LONG = 2_000
 
 
 class HistoryStep(Struct, frozen=True, kw_only=True):
-    """One commit of an entry's history, and what it changed, a line each."""
+    """A commit of an entry's history, and a line for each thing that it changed."""
 
     change: FileRevision
     lines: tuple[str, ...]
 
 
 class LogReport(Struct, frozen=True, kw_only=True):
-    """The history of an entry, newest first; `is_cut`: the history ends where a shallow clone cut it off.
+    """The history of an entry, newest first; `is_cut` if a shallow clone lacks the rest.
 
-    `stance` says that the file on disk is another one, where it is.
+    `stance` says how the file on disk differs from the last commit.
     """
 
     address: str
@@ -50,7 +52,7 @@ class LogReport(Struct, frozen=True, kw_only=True):
 
 
 class FieldBlame(Struct, frozen=True, kw_only=True):
-    """One field of an entry, or its body, with the commit that last set it; None for one that no commit holds."""
+    """A field of an entry, or its body, with the commit that last set it; None if it is not committed."""
 
     name: str
     value: str
@@ -58,7 +60,7 @@ class FieldBlame(Struct, frozen=True, kw_only=True):
 
 
 class BlameReport(Struct, frozen=True, kw_only=True):
-    """The fields of an entry in the file's order, then its body."""
+    """The fields of an entry in the order of its file, then its body."""
 
     address: str
     fields: tuple[FieldBlame, ...]
@@ -66,42 +68,42 @@ class BlameReport(Struct, frozen=True, kw_only=True):
 
 
 class _Version(Struct, frozen=True):
+    """A commit of an entry's history with the file before and after; None for a file that cannot be read."""
+
     change: FileRevision
     before: Document | None
     after: Document | None
 
 
 def log(workspace: Workspace, name: str) -> LogReport:
-    """Return the history of an entry, through its moves; one that is gone has one, too, by its full address.
+    """Return the history of an entry through its moves; a deleted entry is found by its full address.
 
-    Raises NotFoundError for what never was an entry, and GitError outside git.
+    Raises NotFoundError, and GitError outside git.
     """
     repository = workspace.location.get_repository()
-    address, versions = _history(workspace, repository, name)
+    try:
+        address = resolve_name(workspace, name)
+        versions = _versions(workspace, repository, address)
+    except NotFoundError:
+        address = from_root(workspace, name)
+        versions = _versions(workspace, repository, address) if workspace.access.sees(f"{address}.md") else []
+        if not versions:
+            raise
     stance = view_of(workspace).checkout.catalog.stance(address) if address in workspace.catalog.entries else None
-    steps = tuple(HistoryStep(change=one.change, lines=tuple(_told(workspace, one))) for one in versions)
+    steps = tuple(HistoryStep(change=one.change, lines=tuple(_describe(workspace, one))) for one in versions)
     return LogReport(address=address, steps=steps, is_cut=_is_cut(repository, versions), stance=stance)
 
 
 def recent_changes(workspace: Workspace, limit: int) -> list[Commit]:
-    """Return the last commits that changed entries, the newest first, each with the addresses that it changed.
+    """Return the last commits that changed entries, newest first, with the addresses as their paths.
 
     Raises GitError outside git.
     """
-    under = f"{workspace.location.under}/" if workspace.location.under else ""
     found: list[Commit] = []
-    repository = workspace.location.get_repository()
-    for commit in history(repository, [workspace.location.under or "."], until=workspace.snapshot.revision):
-        paths = (path.removeprefix(under) for path in commit.paths)
-        entries = sorted(
-            path.removesuffix(".md")
-            for path in paths
-            if path.count("/") == 2
-            and path.endswith(".md")
-            and not path.startswith(".")
-            and not path.endswith("/README.md")
-            and workspace.access.sees(path)
-        )
+    repository, under = workspace.location.get_repository(), workspace.location.under or "."
+    for commit in history(repository, [under], until=workspace.snapshot.revision):
+        paths = (_from_root(workspace, path) for path in commit.paths)
+        entries = sorted(path.removesuffix(".md") for path in paths if _is_entry(path) and workspace.access.sees(path))
         if entries:
             found.append(replace(commit, paths=tuple(entries)))
         if len(found) == limit:
@@ -109,34 +111,43 @@ def recent_changes(workspace: Workspace, limit: int) -> list[Commit]:
     return visible_commits(workspace, found)
 
 
-def blame(workspace: Workspace, name: str) -> BlameReport:
-    """Return which commit last set each field of an entry and its body, through its moves.
+def _is_entry(path: str) -> bool:
+    is_page = path.endswith(".md") and not path.endswith("/README.md")
+    return is_page and path.count("/") == 2 and not path.startswith(".")
 
-    A field that was only written in another way was not set. Raises what `log` raises.
+
+def blame(workspace: Workspace, name: str) -> BlameReport:
+    """Return the commit that last set each field of an entry and its body, through its moves.
+
+    A new spelling of the same value does not count. Raises what `log` raises.
     """
     repository = workspace.location.get_repository()
     address = resolve_name(workspace, name)
     document = workspace.catalog.document(f"{address}.md")
-    _, versions = _history(workspace, repository, address)
-    shown = workspace.catalog.shown_fields(document)
-    found = [
-        FieldBlame(name=name, value=_text(value), change=_last_set(versions, name, _value(document, name)))
-        for name, value in shown.items()
-    ]
-    body = FieldBlame(name=BODY, value="", change=_last_set(versions, BODY, document.body.strip()))
-    return BlameReport(address=address, fields=(*found, body), is_cut=_is_cut(repository, versions))
+    versions = _versions(workspace, repository, address)
+    shown = {name: _text(value) for name, value in workspace.catalog.shown_fields(document).items()}
+    fields = tuple(
+        FieldBlame(name=name, value=value, change=_last_set(versions, name, _value(document, name)))
+        for name, value in {**shown, BODY: ""}.items()
+    )
+    return BlameReport(address=address, fields=fields, is_cut=_is_cut(repository, versions))
 
 
-def _history(workspace: Workspace, repository: Repository, name: str) -> tuple[str, list[_Version]]:
-    try:
-        address = resolve_name(workspace, name)
-    except NotFoundError:
-        address = from_root(workspace, name)
-        versions = _versions(workspace, repository, address) if workspace.access.sees(f"{address}.md") else []
-        if not versions:
-            raise
-        return address, versions
-    return address, _versions(workspace, repository, address)
+def _last_set(versions: Sequence[_Version], name: str, now: Any) -> FileRevision | None:
+    """Return the commit that gave a field its current value; None if no commit has it."""
+    found: FileRevision | None = None
+    for version in versions:
+        if version.after is None or _value(version.after, name) != now:
+            return found
+        found = version.change
+        if version.before is None or _value(version.before, name) != now:
+            return found
+    return found
+
+
+def _value(document: Document, name: str) -> Any:
+    fields: Mapping[str, Any] = document.fields or {}
+    return document.body.strip() if name == BODY else fields.get(name)
 
 
 def _versions(workspace: Workspace, repository: Repository, address: str) -> list[_Version]:
@@ -156,7 +167,7 @@ def _versions(workspace: Workspace, repository: Repository, address: str) -> lis
 
 
 def _before_import(workspace: Workspace, repository: Repository, changes: Sequence[FileRevision]) -> list[FileRevision]:
-    """Return the history of the file that an entry was imported from, where git does not tell it as a move."""
+    """Return the history of the file that an entry was imported from, if git does not show a move."""
     first = changes[-1] if changes else None
     if first is None or first.before is not None or first.after is None or workspace.access.is_narrow:
         return []
@@ -171,106 +182,75 @@ def _before_import(workspace: Workspace, repository: Repository, changes: Sequen
 
 
 def _visible(workspace: Workspace, changes: Sequence[FileRevision]) -> list[FileRevision]:
-    """Return the changes as far as the caller may see them: a file that came from a hidden wing begins where it came.
-
-    Of a commit that did something to such a wing, or names one, the subject is left out.
-    """
+    """Return the changes that the caller may see, without those in hidden wings and subjects that mention these."""
     if not workspace.access.is_narrow:
         return list(changes)
     seen: list[FileRevision] = []
     for one in changes:
+        if one.moved_to is not None and not workspace.access.sees(_from_root(workspace, one.moved_to)):
+            one = replace(one, moved_to=None)
         if one.moved_from is not None and not workspace.access.sees(_from_root(workspace, one.moved_from)):
             seen.append(replace(one, before=None, moved_from=None))
             break
-        went = one.moved_to is not None and not workspace.access.sees(_from_root(workspace, one.moved_to))
-        seen.append(replace(one, moved_to=None) if went else one)
+        seen.append(one)
     commits = visible_commits(workspace, [Commit(one.commit, one.author, one.when, one.subject) for one in seen])
     return [replace(one, subject=commit.subject) for one, commit in zip(seen, commits, strict=True)]
 
 
 def _from_root(workspace: Workspace, path: str) -> str:
+    """Return a path from the top of the repository as one from the root of the memory."""
     return path.removeprefix(f"{workspace.location.under}/") if workspace.location.under else path
 
 
-def _is_of_root(workspace: Workspace, path: str) -> bool:
-    """Say whether a path, from the repository's top, lies below the root; else an entry came from there."""
+def _is_in_root(workspace: Workspace, path: str) -> bool:
     return not workspace.location.under or path.startswith(f"{workspace.location.under}/")
 
 
-def _is_cut(repository: Repository, versions: list[_Version]) -> bool:
+def _is_cut(repository: Repository, versions: Sequence[_Version]) -> bool:
     return is_shallow(repository) and (not versions or versions[-1].change.before is None)
 
 
-def _last_set(versions: list[_Version], name: str, now: Any) -> FileRevision | None:
-    """Return the newest change that made a field what it is now; None where it is not so in any commit."""
-    found: FileRevision | None = None
-    for version in versions:
-        if version.after is None or _value(version.after, name) != now:
-            return found
-        found = version.change
-        if version.before is None or _value(version.before, name) != now:
-            return found
-    return found
-
-
-def _value(document: Document, name: str) -> Any:
-    fields: Mapping[str, Any] = document.fields or {}
-    return document.body.strip() if name == BODY else fields.get(name)
-
-
-def _told(workspace: Workspace, version: _Version) -> Iterator[str]:
-    """Yield what one commit changed, as far as the caller may see it."""
+def _describe(workspace: Workspace, version: _Version) -> Iterator[str]:
+    """Yield a line for each thing that a commit changed in the entry."""
     change, before, after = version.change, version.before, version.after
-    if not _is_of_root(workspace, change.path):
+    if not _is_in_root(workspace, change.path):
         yield f"{'written as' if change.before is None else 'changed in'} {change.path}"
         return
-    if change.moved_from is not None and not _is_of_root(workspace, change.moved_from):
-        # What it was before was no entry.
+    if change.moved_from is not None and not _is_in_root(workspace, change.moved_from):
+        # The file was no entry before.
         change, before = replace(change, before=None, moved_from=None), None
     if change.moved_from is not None:
         yield f"moved from {_from_root(workspace, change.moved_from).removesuffix('.md')}"
-    if after is None:
-        yield _ending(workspace, change)
-        return
-    fields, body = workspace.catalog.shown_fields(after), after.body.strip()
-    if before is None and change.before is not None:
+    if after is None and change.after is not None:
+        yield "cannot be read"
+    elif after is None:
+        to = _from_root(workspace, change.moved_to or "")
+        yield f"moved to {to.removesuffix('.md')}" if to and workspace.access.sees(to) else "deleted"
+    elif before is not None:
+        yield from _changed(workspace.catalog.shown_fields(before), workspace.catalog.shown_fields(after))
+        if before.body.strip() != after.body.strip():
+            yield f"text: {_count_words(before.body, after.body)}"
+    elif change.before is not None:
         yield "can be read again"
-        return
-    if before is None:
-        yield f"created as {fields.get('status', 'no status')} {fields.get('type', 'entry')}: {_title(fields, after)}"
-        yield from (f"{name}: {_text(fields[name])}" for name in _TOLD[3:] if fields.get(name))
+    else:
+        fields = workspace.catalog.shown_fields(after)
+        title = fields.get("title") or first_heading(after.body) or title_of(after.path.removesuffix(".md"))
+        yield f"created as {fields.get('status', 'no status')} {fields.get('type', 'entry')}: {title}"
+        yield from (f"{name}: {_text(fields[name])}" for name in _OWN_LINE if name not in _FIRST and fields.get(name))
         if (origin := read_origin(fields.get(KEY))) is not None:
             yield f"imported from {origin.path}"
-        return
-    yield from _changed(workspace.catalog.shown_fields(before), fields)
-    if before.body.strip() != body:
-        yield f"text: {_words(before.body, body)}"
-
-
-def _ending(workspace: Workspace, change: FileRevision) -> str:
-    if change.after is not None:
-        return "cannot be read"
-    to = _from_root(workspace, change.moved_to or "")
-    return f"moved to {to.removesuffix('.md')}" if to and workspace.access.sees(to) else "deleted"
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    names = list(dict.fromkeys((*before, *after)))
-    differing = [name for name in names if before.get(name) != after.get(name)]
-    for name in (one for one in _TOLD if one in differing):
-        yield f"{name}: {_text(before.get(name)) or 'none'} → {_text(after.get(name)) or 'none'}{_by(name, after)}"
-    rest = [name for name in differing if name not in _TOLD and name not in _SILENT]
+    differing = [name for name in dict.fromkeys((*before, *after)) if before.get(name) != after.get(name)]
+    for name in _OWN_LINE:
+        if name in differing:
+            is_approval = name == "status" and after.get("status") == "active" and after.get("approved_by")
+            by = f", by {after['approved_by']}" if is_approval else ""
+            yield f"{name}: {_text(before.get(name)) or 'none'} → {_text(after.get(name)) or 'none'}{by}"
+    rest = [name for name in differing if name not in _OWN_LINE and name not in _SILENT]
     if rest:
-        yield "; ".join(f"{name}: {_text(after.get(name)) or 'taken out'}" for name in rest)
-
-
-def _by(name: str, after: Mapping[str, Any]) -> str:
-    is_approval = name == "status" and after.get("status") == "active" and after.get("approved_by")
-    return f", by {after['approved_by']}" if is_approval else ""
-
-
-def _title(fields: Mapping[str, Any], document: Document) -> str:
-    return str(fields.get("title") or first_heading(document.body) or title_of(document.path.removesuffix(".md")))
+        yield "; ".join(f"{name}: {_text(after.get(name)) or 'removed'}" for name in rest)
 
 
 def _text(value: Any) -> str:
@@ -279,15 +259,10 @@ def _text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _words(before: str, after: str) -> str:
-    """Count the words that were put in and taken out."""
+def _count_words(before: str, after: str) -> str:
     old, new = before.split(), after.split()
     kept = sum(block.size for block in SequenceMatcher(None, old, new, autojunk=len(old) > _LONG).get_matching_blocks())
     if kept == len(old) == len(new):
-        return "laid out anew"
-    fresh = len(new) - kept
-    return f"{fresh} {'word' if fresh == 1 else 'words'} put in, {len(old) - kept} taken out"
-
-
-# difflib takes time that grows with the product of both lengths.
-_LONG = 2_000
+        return "new line breaks"
+    added = len(new) - kept
+    return f"{added} {'word' if added == 1 else 'words'} added, {len(old) - kept} removed"

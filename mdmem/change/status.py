@@ -1,4 +1,4 @@
-"""How the memory stands: what it holds, its index, its findings, and what is odd about the installation."""
+"""Report the state of the memory: its wings, its index, its findings, and problems of the installation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from mdmem.write.save import blocked_saves
 
 
 class WingCount(Struct, frozen=True, kw_only=True):
-    """How many entries a wing holds, by type and by status."""
+    """The number of entries in a wing, by type and by status."""
 
     name: str
     kind: str
@@ -46,10 +46,10 @@ class WingCount(Struct, frozen=True, kw_only=True):
 
 
 class StatusReport(Struct, frozen=True, kw_only=True):
-    """Where the memory is, what it holds, and how its index and its findings stand; a baseline records `known` more.
+    """The state of the memory; a baseline records `known` more findings.
 
-    `told` is what reached agents lately, and `untold` the rules in force that did not; `merged` are the decisions of
-    agents that were merged and not approved.
+    `told` counts the entries shown to agents lately, `untold` are the current rules that were not, and `merged` the
+    decisions of agents that were merged without an approval.
     """
 
     root: Path
@@ -96,13 +96,13 @@ def report_status(workspace: Workspace) -> StatusReport:
 
 
 def _rules(catalog: Catalog) -> Iterator[str]:
-    """Yield the addresses of the rules in force."""
+    """Yield the addresses of the current rules."""
     rules = (address for address, one in catalog.entries.items() if one.type.is_rule)
     return filter(catalog.lineage.is_current, rules)
 
 
 def _index_state(workspace: Workspace) -> IndexState:
-    """Return how the index stands to what is seen: of the rest of it nothing is told."""
+    """Return the state of the index for the entries that the caller may see."""
     live = workspace.catalog.digests
     state = workspace.index.state(live=live)
     if not workspace.access.is_narrow:
@@ -131,14 +131,14 @@ def _remarks(workspace: Workspace) -> list[str]:
     elif unguarded := _unguarded(workspace.location.repository, workspace.location.root):
         remarks.append(f"{unguarded} in this clone")
     if any(finding.code == "merge-marker" for finding in workspace.catalog.findings):
-        remarks.append("a merge waits to be decided; `mdmem resolve` lists what")
+        remarks.append("a merge left conflicts; `mdmem resolve` lists them")
     waiting, blocked = _count_waiting(workspace)
     if waiting:
-        said = "1 write waits" if waiting == 1 else f"{waiting} writes wait"
-        remarks.append(f"{said} to be done; `mdmem save --waiting` lists what")
+        said = "1 write is" if waiting == 1 else f"{waiting} writes are"
+        remarks.append(f"{said} pending; `mdmem save --waiting` lists them")
     if blocked:
         said = "1 save was" if blocked == 1 else f"{blocked} saves were"
-        remarks.append(f"{said} stopped by an entry that says much the same; `mdmem save --waiting` lists what")
+        remarks.append(f"{said} stopped by a similar entry; `mdmem save --waiting` lists them")
     owners = [name for name in _WHOOSHES if _is_installed(name)]
     if len(owners) > 1:
         remarks.append(f"{' and '.join(owners)} overwrite each other in this environment; uninstall all but one")
@@ -146,7 +146,7 @@ def _remarks(workspace: Workspace) -> list[str]:
 
 
 def _unguarded(repository: Repository, root: Path) -> str:
-    """Return what a clone lacks, a hook that checks commits and merging by keys, and the commands that set it up."""
+    """Return which of the hook and the merge driver a clone lacks, and the commands that set them up."""
     try:
         (hook,), driver = find_hooks(repository, ("pre-commit",)), find_driver(repository, [root])
     except MdmemError:
@@ -162,7 +162,7 @@ def _unguarded(repository: Repository, root: Path) -> str:
 
 
 def _count_waiting(workspace: Workspace) -> tuple[int, int]:
-    """Return how many writes wait, and how many a similar entry stopped."""
+    """Return the number of pending writes, and of those that a similar entry stopped."""
     ledger = PendingWrites(workspace.state_folder)
     try:
         return sum(is_visible(workspace, one) for one in ledger.pending()), len(blocked_saves(workspace, ledger))
@@ -170,7 +170,7 @@ def _count_waiting(workspace: Workspace) -> tuple[int, int]:
         return 0, 0
 
 
-# All of them install the package `whoosh`. To ask which distributions do reads every file list: 80 ms.
+# All of them install the package `whoosh`. A search in all distributions would read every list of files.
 _WHOOSHES = ("Whoosh", "Whoosh-Reloaded", "whoosh3")
 
 
@@ -183,8 +183,8 @@ def _is_installed(name: str) -> bool:
 
 
 def refresh_index(workspace: Workspace, *, rebuild: bool = False) -> RefreshResult:
-    """Bring the index up to date; raises EnvironmentFaultError where another process writes it or the disk refuses."""
-    # The index is everybody's: from what only some may see, it would lose the rest.
+    """Update the index; raises EnvironmentFaultError if another process writes it, or it cannot be written."""
+    # All callers share the index, so it must have the entries that this one may not see.
     whole = workspace.unlimited()
     live, read = whole.catalog.digests, whole.texts
     try:

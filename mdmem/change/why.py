@@ -1,4 +1,4 @@
-"""Why an entry binds or does not: its chain, and what history says about it."""
+"""Explain why an entry is current or not, by its chain and the history."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from mdmem.store.workspace.workspace import Workspace
 
 
 class ChainLink(Struct, frozen=True, kw_only=True):
-    """One entry of a chain, with what it replaced, and the commits that touched its file, newest first.
+    """An entry of a chain, with what it superseded, and the commits of its file, newest first.
 
-    `claims` is what it says alone to have replaced: it is in force, or names another successor.
+    `claims` are its one-sided supersessions.
     """
 
     entry: Entry
@@ -26,7 +26,7 @@ class ChainLink(Struct, frozen=True, kw_only=True):
 
 
 class WhyReport(Struct, frozen=True, kw_only=True):
-    """Why an entry binds or does not: its chain, the oldest first, its heads, and what bears on it."""
+    """The chain of an entry, the oldest first, its current ends, and the entries related to it."""
 
     address: str
     chain: tuple[ChainLink, ...]
@@ -44,7 +44,7 @@ class WhyReport(Struct, frozen=True, kw_only=True):
 
 
 def why(workspace: Workspace, name: str) -> WhyReport:
-    """Return the chain of an entry in both directions, with reasons, dates and commits, from one `git log`."""
+    """Return the chain of an entry in both directions, with the commits from one `git log`."""
     address, catalog = resolve_name(workspace, name), workspace.catalog
     lineage = catalog.lineage
     members = lineage.chain(address)

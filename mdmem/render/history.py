@@ -1,4 +1,4 @@
-"""The history of one entry, who last set its fields, and why it is current or not."""
+"""Render the history of an entry, who last set its fields, and why it is current or not."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from mdmem.change.why import ChainLink, WhyReport
     from mdmem.store.git.history import Commit, FileRevision
 
-_CUT = "the history is cut off here: `git fetch --unshallow` brings the rest"
+_CUT = "the clone is shallow and has no older history; `git fetch --unshallow` fetches it"
 _LONGEST = 60
 _MOST_ADDRESSES = 8
 
 
 def log_text(log: LogReport, ink: Ink) -> str:
-    """Return one line a commit, the newest first, with what it changed below it."""
+    """Return a line for each commit, newest first, with its changes below."""
     stance = log.stance
     lines = [f"on disk: {stance.mark}"] if stance is not None and stance.mark == "uncommitted" else []
     for step in log.steps:
@@ -35,7 +35,7 @@ def _head(change: FileRevision, ink: Ink) -> str:
 
 
 def log_json(log: LogReport) -> dict[str, Any]:
-    """Return the commits, the newest first."""
+    """Return the commits, newest first."""
     return {
         "address": log.address,
         "commits": [_step(step) for step in log.steps],
@@ -55,7 +55,7 @@ def _commit(change: FileRevision) -> dict[str, Any]:
 
 
 def recent_text(changes: Sequence[Commit], ink: Ink) -> str:
-    """Return one line a commit, the newest first, with the addresses that it changed below it."""
+    """Return a line for each commit, newest first, with its entries below."""
     lines: list[str] = []
     for one in changes:
         lines.append(f"{ink.bold(one.when[:10])} {one.digest[:10]} {visible(one.author)}: {visible(one.subject)}")
@@ -66,7 +66,7 @@ def recent_text(changes: Sequence[Commit], ink: Ink) -> str:
 
 
 def recent_json(changes: Sequence[Commit]) -> dict[str, Any]:
-    """Return the commits, the newest first, each with the addresses that it changed."""
+    """Return the commits, newest first, each with its entries."""
     return {
         "commits": [
             {
@@ -82,7 +82,7 @@ def recent_json(changes: Sequence[Commit]) -> dict[str, Any]:
 
 
 def blame_text(blame: BlameReport, ink: Ink) -> str:
-    """Return one line a field: when it was last set, in which commit and by whom, then the field itself."""
+    """Return a line for each field with the day, the commit and the author that last set it."""
     rows = [(*_columns(one), one) for one in blame.fields]
     commits = max((len(commit) for commit, _, _ in rows), default=0)
     authors = max((len(author) for _, author, _ in rows), default=0)
@@ -101,7 +101,7 @@ def _field(one: FieldBlame, ink: Ink) -> str:
 
 
 def blame_json(blame: BlameReport) -> dict[str, Any]:
-    """Return the fields in the file's order, then the body."""
+    """Return the fields in the order of the file, then the body."""
     return {"address": blame.address, "fields": list(_fields(blame)), "cut_off": blame.is_cut}
 
 
@@ -111,7 +111,7 @@ def _fields(blame: BlameReport) -> Iterator[dict[str, Any]]:
 
 
 def why_text(explained: WhyReport, ink: Ink) -> str:
-    """Return the chain from the oldest to the newest, and what bears on the entry."""
+    """Return the chain from the oldest to the newest, and the related entries."""
     blocks = [_chain_link(link, explained.address, ink) for link in explained.chain]
     blocks.append("\n".join([_conclusion(explained), *_bearings(explained)]))
     return "\n\n".join(blocks)
@@ -123,8 +123,8 @@ def _chain_link(link: ChainLink, asked: str, ink: Ink) -> str:
     state = "current" if link.current else entry.status.replace("_", " ")
     lines = [f"{pointer} {ink.bold(f'[{entry.type}] {entry.address}')} ({state})", f"    {one_line(entry.title)}"]
     lines += [f"    {text}" for text in _days(entry)]
-    lines += [f"    replaces {old}" for old in link.replaced]
-    lines += [f"    claims to replace {old}, which does not name it" for old in link.claims]
+    lines += [f"    supersedes {old}" for old in link.replaced]
+    lines += [f"    claims to supersede {old}, which does not link back" for old in link.claims]
     lines += [f"    reason: {one_line(entry.reason)}"] if entry.reason else []
     lines += [f"    ended: {one_line(entry.deprecated_reason)}"] if entry.deprecated_reason else []
     lines += [f"    approved by {one_line(entry.approved_by)}"] if entry.approved_by else []
@@ -143,22 +143,22 @@ def _days(entry: Entry) -> list[str]:
 
 def _conclusion(explained: WhyReport) -> str:
     if explained.contradictory:
-        return f"{explained.address} stands on a circle of supersessions: nothing tells which entry binds."
+        return f"{explained.address} is in a cycle of supersessions, so it is unknown which entry is current."
     if explained.unread:
-        return f"{', '.join(explained.unread)} cannot be read, so what binds instead is not known."
+        return f"{', '.join(explained.unread)} cannot be read, so the current entry is unknown."
     if explained.address in explained.heads:
         return f"{explained.address} is current."
     if explained.draft:
-        return f"{explained.address} is a draft: it changes nothing until it is active."
+        return f"{explained.address} is a draft without effect until it is active."
     if explained.heads:
-        return f"Binding instead: {', '.join(explained.heads)}."
-    return f"Nothing in this chain is in force; {explained.address} does not bind."
+        return f"Current instead: {', '.join(explained.heads)}."
+    return "No entry in this chain is current."
 
 
 def _bearings(explained: WhyReport) -> list[str]:
     named = (
-        ("A draft would replace it", explained.drafts),
-        ("Claimed by, and still in force", explained.claimed_by),
+        ("A draft would supersede it", explained.drafts),
+        ("Superseded by a one-sided link of", explained.claimed_by),
         ("It amends", explained.amends),
         ("Amended by", explained.amended_by),
         ("It overrides", explained.overrides),

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from mdmem.setup.merge_driver import Driver
 
 
-# So many rules that reached nobody are named; JSON names all.
+# So many rules that were never shown are listed; JSON has all.
 _NAMED = 3
 
 
 def status_text(report: StatusReport, ink: Ink) -> str:
-    """Return the standing of a memory in a few lines."""
+    """Return the state of a memory in a few lines."""
     lines = [f"root     {ink.bold(str(report.root))} ({report.why})", f"tree     {report.tree}"]
     width = max((len(wing.name) for wing in report.wings), default=0)
     for wing in report.wings:
@@ -44,7 +44,7 @@ def status_text(report: StatusReport, ink: Ink) -> str:
         held = f"{types or 'no entries'}; {statuses or 'empty'}{broken}"
         lines.append(f"wing     {wing.name:<{width}}  {wing.kind}{active}: {held}")
     lines += [
-        f"from     {one.name:<{width}}  {one.git} at {one.commit[:10]}, last asked for on {one.asked}"
+        f"from     {one.name:<{width}}  {one.git} at {one.commit[:10]}, last fetched on {one.asked}"
         for one in report.borrowed
     ]
     lines += [
@@ -67,34 +67,34 @@ def _index(report: StatusReport) -> str:
     total, size = sum(wing.total for wing in report.wings), f"{index.bytes / 1024:.0f} KiB"
     if not index.stale:
         return f"complete: {entries(total)}, {size}"
-    # Small numbers of changed files are not worth a write.
+    # A few changed files are not worth a write of the index.
     held, rest = max(total - index.stale, 0), "the other" if index.stale == 1 else f"the other {index.stale}"
     return f"{held} of {entries(total)}, {size}; a question adds {rest} from the files"
 
 
 def _findings(report: StatusReport) -> str:
     found = [count(number, level) for level, number in report.findings.items() if number]
-    # A run shows what weighs least only where nothing is left out.
+    # Only a verbose run shows findings of the lowest severity.
     how = "mdmem check --verbose" if report.findings.get("info") else "mdmem check"
     known = f"; {report.known} in the baseline" if report.known else ""
     return (f"{', '.join(found)}; `{how}` shows them" if found else "none") + known
 
 
 def _agents(report: StatusReport) -> str:
-    """Return how often entries reached agents lately, by which ways, and which rules did not."""
+    """Return how often entries were shown to agents lately, and which rules were not."""
     told, untold = report.told, report.untold
     times = count(sum(told.times.values()), "time")
     ways = ", ".join(f"{way} {number}" for way, number in sorted(told.ways.items()))
-    said = f"told {entries(len(told.times))} {times} in 30 days ({ways}), last on {told.last:%Y-%m-%d}"
+    said = f"{entries(len(told.times))} shown {times} in 30 days ({ways}), last on {told.last:%Y-%m-%d}"
     if not untold:
         return f"{said}; every rule among them"
     more = f" and {len(untold) - _NAMED} more" if len(untold) > _NAMED else ""
-    return f"{said}; never {', '.join(untold[:_NAMED])}{more}"
+    return f"{said}; never shown: {', '.join(untold[:_NAMED])}{more}"
 
 
 def _merged(report: StatusReport) -> str:
     number = count(len(report.merged), "decision")
-    return f"{number} of agents, not approved; `mdmem approve --merged --dry-run` shows what would put them in force"
+    return f"{number} of agents, not approved; `mdmem approve --merged --dry-run` shows what would change"
 
 
 def _hygiene(report: StatusReport) -> str:
@@ -104,7 +104,7 @@ def _hygiene(report: StatusReport) -> str:
 
 
 def steps_text(steps: Sequence[HookStep]) -> str:
-    """Return one line a hook: what was done, or why nothing was."""
+    """Return a line for each hook: what was done, or why nothing was."""
     return "\n".join(_step(step) for step in steps)
 
 
@@ -117,20 +117,20 @@ def _step(step: HookStep) -> str:
 
 
 def standing(hook: Hook) -> str:
-    """Return how one hook stands, in a few words."""
-    aside = "" if hook.legacy is None else f", and which moved the hook of mdmem to {hook.legacy.name}"
+    """Return the state of a hook in a few words."""
+    aside = "" if hook.legacy is None else f"; it moved the hook of mdmem to {hook.legacy.name}"
     return _framework(hook) + aside if hook.framework else hook.state.value
 
 
 def _framework(hook: Hook) -> str:
     if hook.framework is None:
         return ""
-    whether = "names" if hook.framework.names_mdmem else "does not name"
+    whether = "mentions" if hook.framework.names_mdmem else "does not mention"
     return f"run by {hook.framework.name}, whose configuration {whether} mdmem"
 
 
 def driver_text(driver: Driver, done: str) -> str:
-    """Return what was done about the merge driver, or why nothing was."""
+    """Return what was done with the merge driver, or why nothing was."""
     if done == "left":
         return "the merge driver stays: `mdmem hooks uninstall --driver-only` removes it"
     if done == "kept":
@@ -139,7 +139,7 @@ def driver_text(driver: Driver, done: str) -> str:
 
 
 def hooks_text(hooks: Sequence[Hook], driver: Driver | None = None) -> str:
-    """Return one line a hook: its stage, how it stands, its file; and one for the merge driver of a memory."""
+    """Return a line for each hook, and one for the merge driver: stage, state and file."""
     rows = [(hook.stage, standing(hook), hook.shown) for hook in hooks]
     rows += [("merge-driver", driver.state.value, driver.shown)] if driver else []
     width = max(len(name) for name, _, _ in rows)
@@ -147,7 +147,7 @@ def hooks_text(hooks: Sequence[Hook], driver: Driver | None = None) -> str:
 
 
 def hooks_json(hooks: Sequence[Hook], driver: Driver | None = None) -> str:
-    """Return every hook with its stage, path, state, place and framework, and the merge driver of a memory."""
+    """Return every hook, and the merge driver, as JSON."""
     merging = {"state": driver.state.value, "path": driver.shown, "patterns": list(driver.patterns)} if driver else None
     return dump(
         {
@@ -171,7 +171,7 @@ _SHOWN = 10
 
 
 def synced_text(synced: SyncResult) -> str:
-    """Return what went to and fro in one line."""
+    """Return the numbers of commits in one line."""
     at = f"{synced.branch} and {synced.upstream} are at {synced.commit[:10]}"
     if synced.course is Course.NOTHING and not synced.pulled:
         return f"nothing to do: {at}"
@@ -182,18 +182,18 @@ def synced_text(synced: SyncResult) -> str:
 
 
 def sync_remarks(synced: SyncResult) -> Iterator[str]:
-    """Yield what else is to be said about a sync."""
+    """Yield remarks about findings and uncommitted files."""
     if synced.faults:
         fails = "finding that fails" if synced.faults == 1 else "findings that fail"
-        yield f"the memory has {synced.faults} {fails} a check; `mdmem check` shows more"
+        yield f"the memory has {synced.faults} {fails} a check; `mdmem check` shows them"
     if synced.uncommitted:
         listed = ", ".join(map(visible, synced.uncommitted[:_SHOWN]))
         more = f" and {len(synced.uncommitted) - _SHOWN} more" if len(synced.uncommitted) > _SHOWN else ""
-        yield f"not committed, and so only here: {listed}{more}"
+        yield f"not committed, so not pushed: {listed}{more}"
 
 
 def synced_json(synced: SyncResult) -> str:
-    """Return what went to and fro as one JSON document."""
+    """Return the result of a sync as JSON."""
     return dump(
         {
             "branch": synced.branch,
@@ -209,7 +209,7 @@ def synced_json(synced: SyncResult) -> str:
 
 
 def wings_text(fetched: FetchWingsResult, ink: Ink) -> str:
-    """Return what became of each wing, and the findings that came with them."""
+    """Return the result for each wing, and the new findings."""
     lines = [line for wing in fetched.wings for line in _lines(wing, ink)]
     lines += [_finding(one) for one in fetched.faults[:_SHOWN]]
     if len(fetched.faults) > _SHOWN:
@@ -224,7 +224,7 @@ def _lines(wing: FetchedWing, ink: Ink) -> Iterator[str]:
     if wing.fault is not None:
         yield f"{head}: {visible(wing.fault)}"
         if wing.asked is not None and wing.commit is not None:
-            yield f"  still {wing.commit[:10]}, last asked for on {wing.asked}"
+            yield f"  still {wing.commit[:10]}, last fetched on {wing.asked}"
     elif wing.commit == wing.before:
         yield f"{head}: at {(wing.commit or '')[:10]}"
     else:
@@ -244,7 +244,7 @@ def _finding(finding: Finding) -> str:
 
 
 def wings_json(fetched: FetchWingsResult) -> str:
-    """Return what became of the wings as one JSON document."""
+    """Return the results for the wings as JSON."""
     return dump(
         {
             "wings": [_wing_json(wing) for wing in fetched.wings],
@@ -288,19 +288,19 @@ _LINKING = (
 )
 _RELINKING = "type `mdmem check --select link-to-superseded --fix --unsafe-fixes` to link to the current entries"
 _MOST_SHOWN = 20
-# A longer address pushes only what is said of itself aside.
+# A longer address does not move the texts of the others.
 _WIDEST = 60
 
 
 class _Section(Struct, frozen=True):
-    """One kind of maintenance: what it is, each case with what is said of it, and what to type next."""
+    """A kind of maintenance: each case with a text, and what to type next."""
 
     heading: str
     items: tuple[tuple[str, str], ...]
     advice: str
 
     def cut(self, limit: int) -> _Section:
-        """Return the section with so many items at most, all where the limit is 0, and a word about the rest."""
+        """Return the section cut to a number of items; 0 means all."""
         rest = len(self.items) - limit
         if not limit or rest <= 0:
             return self
@@ -308,7 +308,7 @@ class _Section(Struct, frozen=True):
 
 
 def hygiene_text(report: HygieneReport, ink: Ink, *, limit: int = _MOST_SHOWN) -> str:
-    """Return what needs maintenance by kind, the most urgent kind first, each with what to type next."""
+    """Return what needs maintenance by kind, the most urgent first, with what to type next."""
     blocks = [_text_of(section, ink, limit=limit) for section in _sections(report.hygiene)]
     if report.recorded:
         commit = f", committed as {report.commit[:10]}" if report.commit else ""
@@ -317,7 +317,7 @@ def hygiene_text(report: HygieneReport, ink: Ink, *, limit: int = _MOST_SHOWN) -
 
 
 def _nothing(report: HygieneReport) -> str:
-    return "every write completed" if report.pending_only else "nothing needs maintenance"
+    return "no write is pending" if report.pending_only else "nothing needs maintenance"
 
 
 def _text_of(section: _Section, ink: Ink, *, limit: int) -> str:
@@ -329,7 +329,7 @@ def _text_of(section: _Section, ink: Ink, *, limit: int) -> str:
 
 
 def hygiene_markdown(report: HygieneReport, *, limit: int = _MOST_SHOWN) -> str:
-    """Return what needs maintenance as a document."""
+    """Return what needs maintenance as Markdown."""
     hygiene = report.hygiene
     about = f" of {code(hygiene.project_id)}" if hygiene.project_id else ""
     blocks = [f"## Hygiene{about} on {hygiene.checked_at}"]
@@ -342,31 +342,31 @@ def hygiene_markdown(report: HygieneReport, *, limit: int = _MOST_SHOWN) -> str:
 
 
 def hygiene_json(report: HygieneReport) -> str:
-    """Return the contract's keys, the findings beyond it, and remarks about the run."""
+    """Return the keys of the contract, and more, as JSON."""
     return dump(report.as_json())
 
 
 def _sections(hygiene: HygieneFindings) -> Iterator[_Section]:
-    """Yield the kinds that have a case: what may be lost or wrong first, what is only old after it."""
-    told: dict[str, list[tuple[str, str]]] = {}
+    """Yield the kinds that have a case: possible losses and errors first, old entries last."""
+    by_code: dict[str, list[tuple[str, str]]] = {}
     for one in hygiene.findings:
-        told.setdefault(one.code, []).append((one.address or one.place.path, visible(one.message)))
-    named = (
+        by_code.setdefault(one.code, []).append((one.address or one.place.path, visible(one.message)))
+    kinds = (
         ("writes that did not complete", map(_waiting, hygiene.unresolved), "type `mdmem save --retry`"),
         ("saves that a similar entry stopped", map(_stopped, hygiene.blocked), RESOLVING),
-        ("not verified since the code they apply to changed", told.get("unverified-since-change", ()), _READING),
+        ("not verified since the code they apply to changed", by_code.get("unverified-since-change", ()), _READING),
         ("near-duplicates", _grouped(hygiene, hygiene.duplicates), _ONE_OF_THEM),
         ("rules that may say the same, or contradict each other", map(_alike, hygiene.near), _LINKING),
         ("entities with one name", _grouped(hygiene, hygiene.drifted), _ONE_OF_THEM),
-        ("copies of a shared rule", told.get("copy-of-shared", ()), _COPIED),
-        ("references to superseded entries", told.get("link-to-superseded", ()), _RELINKING),
-        ("past their `expires_at`", told.get("expired", ()), _LATER),
+        ("copies of a shared rule", by_code.get("copy-of-shared", ()), _COPIED),
+        ("references to superseded entries", by_code.get("link-to-superseded", ()), _RELINKING),
+        ("past their `expires_at`", by_code.get("expired", ()), _LATER),
         ("decisions neither made nor verified for 180 days", _aged(hygiene, hygiene.outdated), _STILL_TRUE),
         ("patterns not validated for 90 days", _aged(hygiene, hygiene.obsolete), _STILL_TRUE),
-        ("not verified for longer than `review_after_days`", told.get("review-overdue", ()), _STILL_TRUE),
-        ("rooms without an entry", told.get("empty-room", ()), "type `mdmem new TYPE ROOM`, or remove the folder"),
+        ("not verified for longer than `review_after_days`", by_code.get("review-overdue", ()), _STILL_TRUE),
+        ("rooms without an entry", by_code.get("empty-room", ()), "type `mdmem new TYPE ROOM`, or remove the folder"),
     )
-    for heading, found, advice in named:
+    for heading, found, advice in kinds:
         if items := tuple(found):
             yield _Section(heading, items, advice)
 

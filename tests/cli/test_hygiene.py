@@ -267,7 +267,7 @@ def test_pending_only_looks_at_nothing_else(worn: Path, capsys: Capture) -> None
 
 
 def test_pending_only_says_no_more_than_it_looked_at(worn: Path, capsys: Capture) -> None:
-    assert run_here(capsys, "hygiene", "--pending-only", cwd=worn).out == "every write completed\n"
+    assert run_here(capsys, "hygiene", "--pending-only", cwd=worn).out == "no write is pending\n"
 
 
 def test_full_run_is_kept_in_the_state_alone(worn: Path, capsys: Capture) -> None:

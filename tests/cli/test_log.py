@@ -44,7 +44,7 @@ def test_commits_are_told_newest_first_through_a_move(tmp_path: Path, capsys: Ca
     assert [(one["subject"], one["changes"]) for one in said["commits"]] == [
         ("end it", ["status: active → deprecated", "superseded_by: none → nav/rules/callbacks"]),
         ("move it", [f"moved from {OLD}"]),
-        ("say it better", ["text: 2 words put in, 1 taken out"]),
+        ("say it better", ["text: 2 words added, 1 removed"]),
         ("the memory", ["created as active decision: Use two threads"]),
     ]
     assert (said["address"], said["cut_off"], said["commits"][0]["author"]) == (NEW, False, "Ada")
@@ -128,7 +128,7 @@ def test_shallow_clone_says_that_the_history_is_cut_off(tmp_path: Path, capsys: 
     origin = lived(tmp_path / "origin")
     git(tmp_path, "clone", "-q", "--depth", "1", f"file://{origin}", str(tmp_path / "clone"))
     assert logged(capsys, NEW, cwd=tmp_path / "clone")["cut_off"] is True
-    assert "cut off" in run_here(capsys, "log", NEW, cwd=tmp_path / "clone").out
+    assert "shallow" in run_here(capsys, "log", NEW, cwd=tmp_path / "clone").out
 
 
 def test_merge_lists_the_side_that_the_text_came_from(tmp_path: Path, capsys: Capture) -> None:

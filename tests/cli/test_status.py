@@ -67,8 +67,8 @@ def test_what_agents_were_told_is_counted_and_what_they_never_were_is_named(tmp_
     for way in ("server", "hook codex", "hook codex"):
         note_told(open_root(folder / "memory"), way, rules[:1])
     (line,) = [one for one in run_here(capsys, "status", cwd=folder).out.splitlines() if one.startswith("agents")]
-    assert line.startswith("agents   told 1 entry 3 times in 30 days (hook codex 2, server 1), last on ")
-    assert line.endswith(f"; never {rules[1]}")
+    assert line.startswith("agents   1 entry shown 3 times in 30 days (hook codex 2, server 1), last on ")
+    assert line.endswith(f"; never shown: {rules[1]}")
     told = json.loads(run_here(capsys, "status", "--format", "json", cwd=folder).out)["told"]
     assert (told["times"], told["never"]) == ({rules[0]: 3}, rules[1:])
 
@@ -86,7 +86,7 @@ def test_index_is_up_to_date_after_a_question(tmp_path: Path, capsys: Capture) -
 def test_status_and_check_name_what_decides_a_merge(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     write(folder, "memory/nav/rules/split.md", "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n")
-    assert "a merge waits to be decided; `mdmem resolve` lists what" in run_here(capsys, "status", cwd=folder).out
+    assert "a merge left conflicts; `mdmem resolve` lists them" in run_here(capsys, "status", cwd=folder).out
     assert "`mdmem resolve` shows how to decide it" in run_here(capsys, "check", cwd=folder).out
 
 

@@ -28,9 +28,9 @@ def test_chain_is_shown_in_both_directions(name: str, tmp_path: Path, capsys: Ca
     assert (ran.code, ran.err) == (0, "")
     old, new, verdict = ran.out.split("\n\n")
     assert f"[decision] {OLD} (deprecated)\n    Use two threads\n    since 2026-03-05, until 2026-06-01" in old
-    assert f"[decision] {NEW} (current)\n    Use four threads\n    since 2026-06-01\n    replaces {OLD}\n" in new
+    assert f"[decision] {NEW} (current)\n    Use four threads\n    since 2026-06-01\n    supersedes {OLD}\n" in new
     assert "    reason: Two were too few.\n" in new
-    assert verdict == (f"{NEW} is current.\n" if name == NEW else f"Binding instead: {NEW}.\n")
+    assert verdict == (f"{NEW} is current.\n" if name == NEW else f"Current instead: {NEW}.\n")
 
 
 def test_commits_of_each_file_are_named_newest_first(tmp_path: Path, capsys: Capture) -> None:
@@ -106,9 +106,9 @@ def test_claims_and_amendments_are_told_from_either_end(tmp_path: Path, capsys: 
     write_entry(folder / "memory", NEW, title="Use four threads", supersedes=[OLD])
     write_entry(folder / "memory", "nav/architecture/part", title="On one robot", amends=[OLD])
     old = run_here(capsys, "why", OLD, cwd=folder).out
-    assert f"claims to replace {OLD}, which does not name it\n" in old
+    assert f"claims to supersede {OLD}, which does not link back\n" in old
     assert old.endswith(
-        f"{OLD} is current.\nClaimed by, and still in force: {NEW}.\nAmended by: nav/architecture/part.\n"
+        f"{OLD} is current.\nSuperseded by a one-sided link of: {NEW}.\nAmended by: nav/architecture/part.\n"
     )
     assert f"{NEW} is current.\n" in run_here(capsys, "why", NEW, cwd=folder).out
     assert f"It amends: {OLD}.\n" in run_here(capsys, "why", "nav/architecture/part", cwd=folder).out

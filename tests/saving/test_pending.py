@@ -399,7 +399,7 @@ def test_status_of_the_memory_has_a_line_for_what_waits(tmp_path: Path, capsys: 
     root = project(tmp_path)
     with busy(tmp_path):
         agent(root, wait=0).save_session(session(), "nav")
-    assert "1 write waits to be done; `mdmem save --waiting` lists what\n" in run_here(capsys, "status", cwd=root).out
+    assert "1 write is pending; `mdmem save --waiting` lists them\n" in run_here(capsys, "status", cwd=root).out
 
 
 @pytest.mark.parametrize("kind", ["decision", "session", "entity"])

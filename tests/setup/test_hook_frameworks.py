@@ -154,9 +154,9 @@ def test_hook_of_ours_that_a_framework_moved_aside_checks_nothing_twice(framewor
 def test_hook_of_ours_that_a_framework_moved_aside_is_shown_and_removed(framework: list[str], tmp_path: Path) -> None:
     folder = guarded_twice(tmp_path / "p", framework)
     name = "pre-commit" if "pre_commit" in framework else "prek"
-    runs = f"run by {name}, whose configuration names mdmem"
+    runs = f"run by {name}, whose configuration mentions mdmem"
     status = said(run(folder, python(), "-m", "mdmem", "hooks", "status"))
-    assert f"pre-push          {runs}, and which moved the hook of mdmem to pre-push.legacy  (" in status
+    assert f"pre-push          {runs}; it moved the hook of mdmem to pre-push.legacy  (" in status
     ran = run(folder, python(), "-m", "mdmem", "hooks", "uninstall")
     assert ran.stdout.splitlines() == [
         "removed .git/hooks/pre-commit.legacy",

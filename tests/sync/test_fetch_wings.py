@@ -80,7 +80,7 @@ def test_fetch_that_fails_keeps_what_is_here_and_says_how_old_it_is(
     ran = run_here(capsys, "sync", "--wings", cwd=two.root)
     assert ran.code == 3
     assert "does not appear to be a git repository" in ran.out
-    assert f"  still {(before or '')[:10]}, last asked for on 2026-" in ran.out
+    assert f"  still {(before or '')[:10]}, last fetched on 2026-" in ran.out
     assert pin(two) == before
     assert "ros2/rules/callbacks" in two.opened().catalog.entries
 

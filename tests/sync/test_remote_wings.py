@@ -82,7 +82,7 @@ def test_fetched_wing_stands_as_binding(pinned: Two, capsys: pytest.CaptureFixtu
 def test_status_says_where_a_wing_comes_from_and_how_old_it_is(pinned: Two, capsys: pytest.CaptureFixture[str]) -> None:
     ran = run_here(capsys, "status", cwd=pinned.root)
     commit = git(pinned.lib, "rev-parse", "main")
-    assert f"from     ros2  ../../lib at {commit[:10]}, last asked for on " in ran.out
+    assert f"from     ros2  ../../lib at {commit[:10]}, last fetched on " in ran.out
 
 
 def test_wing_that_was_not_asked_for_in_a_month_is_said_to_be_old(

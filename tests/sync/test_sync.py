@@ -154,7 +154,7 @@ def test_sync_leaves_files_that_are_not_committed(
     before = git(ours, "status", "--porcelain")
     ran = run_here(capsys, "sync", cwd=ours)
     assert ran.code == 0
-    assert ran.err == "not committed, and so only here: memory/nav/rules/draft.md\n"
+    assert ran.err == "not committed, so not pushed: memory/nav/rules/draft.md\n"
     assert git(ours, "status", "--porcelain") == before
     assert (ours / "code.py").read_text() == "new\n"
     assert git(ours, "show", ":other.py") == "staged"
@@ -253,7 +253,7 @@ def test_finding_that_the_others_have_already_stops_nobody(
     add(ours, "nav/rules/ours", title="Ours")
     ran = run_here(capsys, "sync", cwd=ours)
     assert ran.code == 0
-    assert ran.err == "the memory has 1 finding that fails a check; `mdmem check` shows more\n"
+    assert ran.err == "the memory has 1 finding that fails a check; `mdmem check` shows them\n"
     assert pushed(ours) == head(ours)
 
 
