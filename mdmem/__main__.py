@@ -11,10 +11,10 @@ from mdmem.cli.main import run
 
 def main() -> NoReturn:
     """Run mdmem with the arguments of the process and exit with its code."""
-    # What a command loads lives until it ends: to look for garbage in it took a third of loading 10,000 entries.
+    # Everything that a command loads lives until it ends, so collecting garbage only costs time.
     gc.disable()
     code = run(sys.argv[1:])
-    # Python looks once more where it ends, unless all is taken for what lives on.
+    # Python collects once more at its end, unless everything is frozen.
     gc.freeze()
     sys.exit(code)
 

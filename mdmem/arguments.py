@@ -13,7 +13,7 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 def choose(name: str, value: object, closed_set: type[_Choice]) -> _Choice:
-    """Return the member that a value names, whatever its case, `-` as good as `_`.
+    """Return the member for a value in any case, with `-` for `_`.
 
     Raises UsageError with the nearest member.
     """
@@ -27,7 +27,7 @@ def choose(name: str, value: object, closed_set: type[_Choice]) -> _Choice:
 
 
 def whole_number(name: str, value: object) -> int:
-    """Return a whole number, given as one or as its digits; raises UsageError for anything else."""
+    """Return a whole number from a number or its digits; raises UsageError for anything else."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, str) and value.strip().lstrip("+-").isdecimal() and len(value) < 20:
@@ -38,7 +38,7 @@ def whole_number(name: str, value: object) -> int:
 
 
 def optional_line(name: str, value: object) -> str | None:
-    """Return a text as one line, None for none and for a blank one; raises UsageError for what is no text."""
+    """Return a text on one line, None for a missing or blank one; raises UsageError for any other value."""
     if value is None:
         return None
     if not isinstance(value, str):
@@ -47,7 +47,7 @@ def optional_line(name: str, value: object) -> str | None:
 
 
 def line(name: str, value: object) -> str:
-    """Return a text as one line that says something; raises UsageError."""
+    """Return a text on one line; raises UsageError where it is missing or blank."""
     found = optional_line(name, value)
     if found is None:
         raise UsageError(f"`{name}` is missing; write a text")

@@ -1,4 +1,4 @@
-"""How files are read and locked, and folders made: what stands in a file's place makes nobody wait."""
+"""Read and lock files, and make folders; a pipe in the place of a file never blocks."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from stat import S_ISDIR, S_ISREG
 
 from msgspec import Struct
 
-# A pipe that nobody writes to keeps a plain `open` waiting for ever; a regular file is read as without it.
+# A plain `open` of a pipe without a writer waits for ever; for a regular file the flag changes nothing.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINK = _FLAGS | getattr(os, "O_NOFOLLOW", 0)
 RACY_NS = 2_000_000_000
-"""What changed within this time of a look may have changed again in the same tick of the clock, with the same stat."""
+"""A file that changed within this time may change again in the same tick of the clock, with the same stat."""
 
 
 def read_regular(path: Path | str, *, follow: bool = True) -> bytes:
-    """Return a file's bytes; raises OSError, also for what is no regular file, or a link where none is followed."""
+    """Return a file's bytes; raises OSError, also for anything but a regular file, or a link without `follow`."""
     return read_with_stat(path, follow=follow)[0]
 
 
 def read_with_stat(path: Path | str, *, follow: bool = True) -> tuple[bytes, os.stat_result]:
-    """Return a file's bytes with the stat taken before them: a write in between makes a cache miss, never lie."""
+    """Return a file's bytes and the stat before the read: a write in between is then a cache miss."""
     descriptor = os.open(path, _FLAGS if follow else _NO_LINK)
     try:
         stat = os.fstat(descriptor)
         if not S_ISREG(stat.st_mode):
             raise _refusal(path, stat)
         content = os.read(descriptor, stat.st_size + 1)
-        # One byte more was asked for than there should be: only a file that changed meanwhile needs another look.
+        # One byte more was requested than there should be: only a file that changed meanwhile needs another read.
         while len(content) != stat.st_size and (more := os.read(descriptor, 1 << 20)):
             content += more
     finally:
@@ -52,13 +52,13 @@ if sys.platform == "win32":  # pragma: no cover
     from msvcrt import LK_NBLCK, locking
 
     def acquire(handle: int) -> None:
-        """Lock an open file for this process alone, at once; raises OSError where another has it."""
+        """Lock an open file without waiting; raises OSError where another process has the lock."""
         locking(handle, LK_NBLCK, 1)
 else:
     from fcntl import LOCK_EX, LOCK_NB, flock
 
     def acquire(handle: int) -> None:
-        """Lock an open file for this process alone, at once; raises OSError where another has it."""
+        """Lock an open file without waiting; raises OSError where another process has the lock."""
         flock(handle, LOCK_EX | LOCK_NB)
 
 
@@ -88,7 +88,7 @@ def locked(path: Path, *, wait: float) -> Iterator[None]:
 
 
 NAME = "mdmem"
-# What lies in the folder of that name in a git directory; in the user's folders other names do.
+# The folders in `mdmem` of a git directory; the user's folders have other names.
 _IN_GIT = frozenset({"cache", "state", "sync"})
 
 

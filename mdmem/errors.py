@@ -1,36 +1,36 @@
-"""What can go wrong that is no finding: each kind with its exit code."""
+"""The errors that end a command, each kind with its exit code."""
 
 import re
 from collections.abc import Iterable
 from unicodedata import category
 
-# A path may be long and is to be found by what is said; a word beyond that is nobody's to read.
+# A path may be long and must stay recognisable; a longer word is of no use to a reader.
 _LONG, _SHOWN = 200, 80
 _RUN = rf"[^\s`'\"]{{{2 * _LONG},}}"
 _HIDDEN = ("Cc", "Cf", "Zl", "Zp")
 
 
 class MdmemError(Exception):
-    """Stops a command with one sentence for the user; `exit_code` is what the process returns."""
+    """Ends a command with one sentence for the user; the process returns `exit_code`."""
 
     exit_code = 2
 
 
 class UsageError(MdmemError):
-    """An argument does not fit; the sentence says what was expected."""
+    """An argument is wrong; the message says what was expected."""
 
 
 class SettingsError(MdmemError):
-    """`mdmem.toml` cannot be used as it stands; `readable` are the settings that can be told all the same."""
+    """`mdmem.toml` is invalid; `readable` are the settings that can be used all the same."""
 
     def __init__(self, message: str, *, readable: object = None, line: int = 1) -> None:
-        """Keep what could be read, and the line of the fault."""
+        """Keep the readable settings, and the line of the fault."""
         super().__init__(message)
         self.readable, self.line = readable, line
 
 
 class RootNotFoundError(UsageError):
-    """No memory root where one was looked for."""
+    """No memory root was found."""
 
 
 class EnvironmentFaultError(MdmemError):
@@ -40,7 +40,7 @@ class EnvironmentFaultError(MdmemError):
 
 
 class GitError(EnvironmentFaultError):
-    """git could not do what it was asked; the sentence carries its own words."""
+    """git failed; the message has its own words."""
 
 
 class LostRaceError(MdmemError):
@@ -50,34 +50,34 @@ class LostRaceError(MdmemError):
 
 
 class KeptAsideError(LostRaceError):
-    """Somebody else's text lost its place while a write was taken back; the sentence names the file that keeps it."""
+    """A write was undone over somebody else's text; the message has the path of the file that keeps that text."""
 
 
 class AnswerLostError(EnvironmentFaultError):
-    """The files are written, and the answer that says so cannot be printed."""
+    """The files are written, but the answer cannot be printed."""
 
     exit_code = 5
 
 
 class GoneError(EnvironmentFaultError):
-    """A file was there when the memory was loaded, and is there no more."""
+    """A file that existed when the memory was loaded is gone."""
 
 
 class NotFoundError(MdmemError):
-    """What was asked for is not there; the sentence names the nearest."""
+    """There is no such thing; the message suggests the nearest."""
 
     exit_code = 1
 
 
 def taken(address: str) -> str:
-    """Return the sentence for an address that somebody else has."""
+    """Return the message for an address that exists already."""
     return f"{address} exists already; `mdmem show {address}` shows it, another name keeps both"
 
 
 def shown_message(message: str, words: Iterable[str] = ()) -> str:
-    """Return a message as it is told to whoever gave these words: what is long is cut, what does not show is written.
+    """Return a message for the caller who gave these words: long words are cut, invisible characters are written out.
 
-    The one door for whatever stops a command or a call, so that no sentence has to think of the words it repeats.
+    Every error message passes through here, so that none has to care about the words that it repeats.
     """
     values = {part for word in words for part in (word, word.partition("=")[2])}
     for word in sorted(values, key=len, reverse=True):

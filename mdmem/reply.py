@@ -1,4 +1,4 @@
-"""The answer to a call on its way to whoever called: what is to be done once it has left, and what was written."""
+"""The reply to a call that is being sent: work to do once it has left, and a count of the files written."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from mdmem.errors import EnvironmentFaultError
 
 
 class Reply(Struct):
-    """The answer to one call, on its way."""
+    """The reply to one call, with the work to do once it has left."""
 
     _then: list[Callable[[], None]] = field(default_factory=list)
 
     def then(self, work: Callable[[], None]) -> None:
-        """Let some work be done once the answer has left the process."""
+        """Do some work once the reply has left the process."""
         self._then.append(work)
 
     def has_left(self) -> None:
-        """Do the work; where the state refuses, the call counts as unanswered until that is too old."""
+        """Do the work; where the state cannot be written, the call counts as unanswered until it expires."""
         while self._then:
             with contextlib.suppress(EnvironmentFaultError):
                 self._then.pop()()
@@ -32,7 +32,7 @@ _REPLY: ContextVar[Reply | None] = ContextVar("mdmem_reply", default=None)
 
 @contextlib.contextmanager
 def replying() -> Iterator[Reply]:
-    """Give the reply to what is called in here; whoever sends it says when it has left."""
+    """Provide the reply to the code called in here; the sender reports when it has left."""
     reply = Reply()
     held = _REPLY.set(reply)
     try:
@@ -42,7 +42,7 @@ def replying() -> Iterator[Reply]:
 
 
 class Written(Struct):
-    """The files that a command has written so far: how many, and the first of them."""
+    """The number of files that a command has written so far, and the first of them."""
 
     count: int = 0
     first: str = ""
@@ -52,14 +52,14 @@ _WRITTEN: ContextVar[Written | None] = ContextVar("mdmem_written", default=None)
 
 
 def count_written() -> Written:
-    """Count the files that are written from now on, for an answer that cannot be printed."""
+    """Count the files that are written from now on, for a reply that cannot be printed."""
     written = Written()
     _WRITTEN.set(written)
     return written
 
 
 def note_written(path: str) -> None:
-    """Count one file that was written for the user; what mdmem keeps for itself is none."""
+    """Count one file that was written for the user; files of mdmem's own state do not count."""
     written = _WRITTEN.get()
     if written is not None:
         written.first = written.first or path
@@ -67,5 +67,5 @@ def note_written(path: str) -> None:
 
 
 def current_reply() -> Reply | None:
-    """Return the reply to the call that is worked on, None where to return to the caller is to answer."""
+    """Return the reply to the current call; None where returning to the caller is the reply."""
     return _REPLY.get()

@@ -45,7 +45,7 @@ _TYPE_RANK = {kind: rank for rank, kind in enumerate(EntryType)}
 
 
 class Status(StrEnum):
-    """Where an entry stands in its life."""
+    """The state of an entry in its life."""
 
     DRAFT = "draft"
     ACTIVE = "active"
@@ -54,7 +54,7 @@ class Status(StrEnum):
 
 
 IN_FORCE = frozenset({Status.ACTIVE, Status.UNDER_REVIEW})
-# The `agent` of a rule whose writer, an agent, gave no name.
+# The `agent` of an entry whose writer is an agent without a name.
 UNNAMED_AGENT = "agent"
 
 
@@ -67,7 +67,7 @@ class NoSuchDayError(ValueError):
 
 
 def parse_moment(text: str) -> date:
-    """Return the date or date-time that a text names.
+    """Parse an ISO 8601 date or date-time.
 
     Raises NotIsoError for another form and NoSuchDayError for a day or time that does not exist.
     """
@@ -77,7 +77,7 @@ def parse_moment(text: str) -> date:
     try:
         # Python reads `Z` but not `z`.
         moment = date.fromisoformat(text) if day else datetime.fromisoformat(text.upper())
-        # Whatever holds, orders or shows it may ask for its time in UTC, whose calendar ends where this one does.
+        # Callers convert it to UTC, whose calendar has the same end.
         instant_of(moment).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise NoSuchDayError(text) from error
@@ -97,7 +97,7 @@ def instant_of(moment: date) -> datetime:
 
 
 def moment_on(today: date, now: datetime) -> date:
-    """Return the time of day at which an entry is written, or the day alone where the day to judge by is another."""
+    """Return the current time for an entry that is written now, or `today` where that is set to another day."""
     near = (one for one in (now, now.astimezone()) if one.tzinfo is not None and one.date() == today)
     return next((one.replace(microsecond=0) for one in near), today)
 
@@ -411,7 +411,7 @@ class Wing(StoredRecord, frozen=True, kw_only=True):
 
 
 def title_of(address: str) -> str:
-    """Return the entry-id in words, for an entry that states no title."""
+    """Return the entry-id in words, as the title of an entry without one."""
     words = address.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ").strip()
     return words[:1].upper() + words[1:]
 
@@ -428,7 +428,7 @@ class Flaw(Struct, frozen=True):
 
 
 def having(entries: Mapping[str, Entry], name: str) -> Sequence[Entry]:
-    """Return the entries with something in a field, in their order."""
+    """Return the entries that have a value in a field, in their order."""
     return [entry for entry in entries.values() if getattr(entry, name) not in (None, ())]
 
 
@@ -439,7 +439,7 @@ def of_kind(entries: Mapping[str, Entry], kind: EntryType | Status) -> Iterator[
 
 
 class NodeLabel(StrEnum):
-    """What the contracts call the kinds of entries: our four types, and three notes that they tell apart."""
+    """The contracts' names for kinds of entries: our four types and three kinds of notes."""
 
     DECISION = "Decision"
     PATTERN = "Pattern"
@@ -451,7 +451,7 @@ class NodeLabel(StrEnum):
 
     @property
     def type(self) -> EntryType:
-        """Return the type of every entry that bears this label."""
+        """Return the type of every entry with this label."""
         return _TYPES.get(self, EntryType.NOTE)
 
 
@@ -465,5 +465,5 @@ _NOTES = {"context": NodeLabel.CONTEXT, "session": NodeLabel.SESSION, "entity": 
 
 
 def label_of(entry: Entry) -> NodeLabel:
-    """Return the contracts' label of an entry; a note that they do not tell apart is a `Note`."""
+    """Return the contracts' label of an entry; any other note is a `Note`."""
     return _BY_TYPE.get(entry.type) or _NOTES.get(entry.label or "", NodeLabel.NOTE)

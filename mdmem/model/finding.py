@@ -1,4 +1,4 @@
-"""What a finding is: one fact about one place in a file, with what to do about it and the change that would."""
+"""Findings: one fault at one place in a file, with help and, where it is certain, a fix."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mdmem.model.text import one_line
 
 
 class Severity(StrEnum):
-    """How much a finding weighs: an error blocks, a warning is reported, an info is shown on request."""
+    """The severity of a finding: an error blocks, a warning is reported, an info is shown on request."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -20,7 +20,7 @@ class Severity(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Return 0 for the gravest."""
+        """Return 0 for the most severe."""
         return ("error", "warning", "info").index(self.value)
 
 
@@ -34,7 +34,7 @@ class Place(Struct, frozen=True):
 
 
 class Edit(Struct, frozen=True):
-    """Bytes to put in place of others in one file; offsets count bytes from its start, `start == end` inserts."""
+    """Bytes that replace others in one file; offsets count bytes from its start, and `start == end` inserts."""
 
     path: str
     start: int
@@ -43,10 +43,10 @@ class Edit(Struct, frozen=True):
 
 
 class Fix(Struct, frozen=True):
-    """A change that ends a finding: one plan over one file or several, all of it or nothing.
+    """A change that resolves a finding: one plan over one file or several, applied as a whole or not at all.
 
-    `title` starts with a verb. A safe fix keeps the meaning; one that is not decides something for a person.
-    `renames` are paths from and to, done after the edits.
+    `title` starts with a verb. A safe fix keeps the meaning; another one makes a decision that is a person's.
+    `renames` are pairs of old and new path, applied after the edits.
     """
 
     title: str
@@ -62,13 +62,13 @@ class Fix(Struct, frozen=True):
 
 
 class Finding(Struct, frozen=True):
-    """One fault: what, where, and how to mend it.
+    """One fault: its message, its place, and how to correct it.
 
     `message` is lower case without a full stop; `help` starts with a verb.
-    `severity` is None until the engine gives the check's own or the settings' one; `count` says how many it sums up.
-    `other` is the other end of a link; a line that is not `quotable` must not be printed: it may hold a secret.
-    `new` says that the tree compared with does not have it; `fix` is the change that would end it;
-    `unsaid` tells it from another in the same words, and is not shown.
+    `severity` is None until the engine sets that of the check or of the settings; `count` is the number of faults that
+    it sums up. `other` is the other end of a link. A line that is not `quotable` must not be printed: it may contain a
+    secret. `new` says that the compared tree does not have the finding, and `fix` is the change that resolves it.
+    `unsaid` distinguishes it from another finding in the same words, and is not shown.
     """
 
     code: str
@@ -86,16 +86,16 @@ class Finding(Struct, frozen=True):
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:
-        """Order findings as a reader meets them: by file, then from top to bottom."""
+        """Return the key for sorting by file, then from top to bottom."""
         return (self.place.path, self.place.line, self.place.column, self.code, self.message)
 
     @property
     def weight(self) -> Severity:
-        """Return the severity; an error where the engine gave none yet."""
+        """Return the severity; an error where the engine has not set it yet."""
         return self.severity or Severity.ERROR
 
     def in_one_line(self) -> Finding:
-        """Return the same finding with texts that begin no line of their own, whatever a file puts into them."""
+        """Return the same finding with each text on one line, whatever it quotes from a file."""
         texts = (self.message, self.help, self.fix.title if self.fix else "")
         if "".join(texts).isprintable():
             return self
@@ -108,7 +108,7 @@ class Finding(Struct, frozen=True):
 
 
 def totals(findings: Iterable[Finding]) -> dict[str, int]:
-    """Return how many findings there are of each severity, the gravest first: the one count of every output."""
+    """Return the number of findings of each severity, the most severe first; every output uses this count."""
     found = dict.fromkeys((level.value for level in Severity), 0)
     for finding in findings:
         found[finding.weight.value] += finding.count
