@@ -156,7 +156,9 @@ def _second_front_matter(path: str, body: str, body_line: int) -> tuple[Finding,
 
 def first_heading(body: str) -> str | None:
     """Return the text of the first Markdown heading outside code, or None."""
-    found = _HEADING.search(without_fenced(body))
+    found = _HEADING.search(body)
+    if found is not None and _CODE_FENCE.search(body, 0, found.start()):
+        found = _HEADING.search(without_fenced(body))
     if found is None:
         return None
     heading = body[found.start(1) : found.end(1)].rstrip()

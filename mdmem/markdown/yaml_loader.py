@@ -161,7 +161,7 @@ class StrictHandler(BaseHandler):
     START_DELIMITER = END_DELIMITER = "---"
 
     def detect(self, text: str) -> bool:
-        """Say whether the text begins with an exact fence."""
+        """Return whether the text begins with an exact fence."""
         return has_front_matter(text)
 
     def split(self, text: str) -> tuple[str, str]:
@@ -170,65 +170,53 @@ class StrictHandler(BaseHandler):
         return super().split(text)
 
     def load(self, fm: str, **_: object) -> Fields:
-        """Return the fields with their places and faults; raises FrontMatterError where they cannot be told."""
-        fields, troubles = read_fields(fm)
-        if fields is None:
-            raise FrontMatterError(troubles)
-        return fields
+        """Return the fields with their places and faults; raises FrontMatterError where their values are uncertain."""
+        _refuse_unsafe(fm)
+        try:
+            root = yaml.compose(fm, Loader=_Loader)
+        except yaml.MarkedYAMLError as error:
+            raise FrontMatterError((_syntax_fault(fm, error),)) from error
+        if root is None:
+            return Fields({}, {})
+        if not isinstance(root, yaml.MappingNode):
+            message = "the front matter is not a mapping of keys"
+            raise FrontMatterError((_at(root, "not-a-mapping", message, "write one `key: value` a line"),))
+        return _mapping(root, fm)
 
 
-# The base loader resolves no types, which is a third of the time; libyaml's is seven times faster than the pure one.
-_Base: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-
-
-class _Loader(_Base):  # type: ignore[misc]  # PyYAML offers the C loader only where libyaml is there
-    """Composes nodes without asking what type a plain value might be."""
-
-    def resolve(self, kind: object, value: object, implicit: object) -> str:  # noqa: ARG002  # the reader calls it so
-        """Return no tag: every scalar is text."""
-        return ""
-
+# Every scalar is a string to the base loader. libyaml's loader is seven times faster than the pure one.
+_Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 FRONT_MATTER_LIMIT = 16 * 1024
 # libyaml's composer recurses in C; 16 KiB of brackets would overflow its stack.
 _DEPTH_LIMIT = 20
-# YAML refuses these or, at U+0085, U+2028, U+2029 and a lone CR, starts a line that no editor shows.
+# YAML refuses these, or starts a line that no editor shows: at U+0085, U+2028, U+2029 and a lone CR.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]|\r(?!\n)")
-# No block nests deeper than twice the column it starts in, and only these stand before it on its line.
+# No block nests deeper than twice its column, and only these characters come before it on its line.
 _DEEP_BLOCK = re.compile(rf"^[ \t?:-]{{{_DEPTH_LIMIT}}}", re.MULTILINE)
 _INDICATOR = re.compile(r"(?:^|[\s,\[{:])[&*!]", re.MULTILINE)
 _NESTING_FIELDS = frozenset({"relations", "ignore"})
 
 
-def read_fields(text: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
-    """Return the fields of a front matter and its faults; no fields where their values are not certain."""
+def _refuse_unsafe(text: str) -> None:
+    """Raise FrontMatterError for text that YAML would read in another way than people, or that is too large or deep."""
     if len(text.encode("utf-8")) > FRONT_MATTER_LIMIT:
-        message = "the front matter is over 16 KiB"
-        return None, (Trouble("front-matter-too-large", message, "move the text into the body", 1, 1),)
+        message, help_ = "the front matter is over 16 KiB", "move the text into the body"
+        raise FrontMatterError((Trouble("front-matter-too-large", message, help_, 1, 1),))
     control = _CONTROL.search(text)
     if control:
         line, column = text.count("\n", 0, control.start()) + 1, control.start() - text.rfind("\n", 0, control.start())
         message = f"control character U+{ord(control[0]):04X} in the front matter"
-        return None, (Trouble("control-characters", message, "remove the character", line, column, 1),)
+        raise FrontMatterError((Trouble("control-characters", message, "remove the character", line, column, 1),))
     is_deep = text.count("[") + text.count("{") > _DEPTH_LIMIT or _DEEP_BLOCK.search(text)
     refused = tuple(_refused(text)) if is_deep or _INDICATOR.search(text) else ()
     if refused:
-        return None, refused
-    try:
-        root = yaml.compose(text, Loader=_Loader)
-    except yaml.MarkedYAMLError as error:
-        return None, (_syntax_fault(text, error),)
-    if root is None:
-        return Fields({}, {}), ()
-    if not isinstance(root, yaml.MappingNode):
-        message = "the front matter is not a mapping of keys"
-        return None, (_at(root, "not-a-mapping", message, "write one `key: value` a line"),)
-    return _mapping(root, text)
+        raise FrontMatterError(refused)
 
 
-def _mapping(root: yaml.MappingNode, text: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
+def _mapping(root: yaml.MappingNode, text: str) -> Fields:
     nodes: dict[str, tuple[yaml.ScalarNode, yaml.Node]] = {}
-    troubles = []
+    troubles: list[Trouble] = []
     for key, value in root.value:
         if not isinstance(key, yaml.ScalarNode):
             troubles.append(_at(key, "non-text-key", "a key that is not plain text", "write the key as one word"))
@@ -236,27 +224,24 @@ def _mapping(root: yaml.MappingNode, text: str) -> tuple[Fields | None, tuple[Tr
             troubles.append(_repeated(key, span_of(nodes[key.value][0])[0]))
         else:
             nodes[key.value] = (key, value)
-            if not isinstance(value, yaml.ScalarNode):
-                troubles += _value_troubles(key.value, value)
-                troubles += _repeated_inside(value)
-    if " #" in text:
-        troubles += _truncated(text, root)
-    # Which of two equal keys was meant cannot be told, so neither is read.
+            troubles += (*_wiki_links(key.value, value), *_repeated_inside(value))
+    troubles += _truncated(text, root)
+    # It is not certain which of two equal keys was meant, so neither is read.
     if any(trouble.code in ("duplicate-key", "non-text-key") for trouble in troubles):
-        return None, tuple(troubles)
-    return Fields({name: _plain(value) for name, (_, value) in nodes.items()}, nodes, troubles), tuple(troubles)
+        raise FrontMatterError(tuple(troubles))
+    return Fields({name: _plain(value) for name, (_, value) in nodes.items()}, nodes, troubles)
 
 
 def _plain(node: yaml.Node) -> Any:
     if isinstance(node, yaml.SequenceNode):
-        # A wiki link is a finding, but what it names is read all the same.
+        # A wiki link is a finding, but it is read as the address in it.
         return [_plain(_wiki_link(item) or item) for item in node.value]
     if isinstance(node, yaml.MappingNode):
         return {str(_plain(key)): _plain(value) for key, value in node.value}
     return None if is_empty(node) else node.value
 
 
-def _value_troubles(name: str, value: yaml.Node) -> Iterator[Trouble]:
+def _wiki_links(name: str, value: yaml.Node) -> Iterator[Trouble]:
     if name in _NESTING_FIELDS or name.startswith("x-") or not isinstance(value, yaml.SequenceNode):
         return
     for item in value.value:
@@ -266,7 +251,7 @@ def _value_troubles(name: str, value: yaml.Node) -> Iterator[Trouble]:
 
 
 def _repeated_inside(node: yaml.Node) -> Iterator[Trouble]:
-    """Find equal keys of a mapping inside a value."""
+    """Report equal keys of a mapping inside a value."""
     if isinstance(node, yaml.SequenceNode):
         for item in node.value:
             yield from _repeated_inside(item)
@@ -296,22 +281,17 @@ def _wiki_link(item: yaml.Node) -> yaml.ScalarNode | None:
 
 
 def _truncated(text: str, root: yaml.MappingNode) -> Iterator[Trouble]:
-    """Find plain values cut at a `#` with no blank after it: `title: Update #2 done` means only `Update`."""
-    lines = text.splitlines()
-    for value in _plain_values(root):
+    """Report plain values cut at a `#` with no blank after it: `title: Update #2 done` means only `Update`."""
+    lines = text.splitlines() if " #" in text else []
+    values = (one for _, value in root.value for one in (value.value if value.id == "sequence" else (value,)))
+    for value in values if lines else ():
         end = value.end_mark
-        cut = re.match(r"\s+(#[^\s#].*)", lines[end.line][end.column :]) if end.line < len(lines) else None
+        is_plain = isinstance(value, yaml.ScalarNode) and not value.style and end.line < len(lines)
+        cut = re.match(r"\s+(#[^\s#].*)", lines[end.line][end.column :]) if is_plain else None
         if cut:
             kept = f"ends at `{value.value}`" if value.value else "is empty"
             message = f"the value {kept}: YAML reads `{cut[1].rstrip()}` as a comment"
             yield _at(value, "comment-truncates-value", message, "put the whole value in quotes")
-
-
-def _plain_values(root: yaml.MappingNode) -> Iterator[yaml.ScalarNode]:
-    for _, value in root.value:
-        for node in value.value if isinstance(value, yaml.SequenceNode) else (value,):
-            if isinstance(node, yaml.ScalarNode) and not node.style:
-                yield node
 
 
 def _refused(text: str) -> Iterator[Trouble]:

@@ -4,7 +4,7 @@ import re
 
 from golden import DATA, read_cases
 
-from mdmem.markdown.yaml_loader import read_fields
+from document.reading import read_fields
 
 
 def test_cause_is_what_the_reader_says_when_it_is_a_rare_one(loader: str) -> None:

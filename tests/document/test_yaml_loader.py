@@ -5,7 +5,9 @@ import json
 import pytest
 from golden import GoldenCase, each_case
 
-from mdmem.markdown.yaml_loader import FRONT_MATTER_LIMIT, Trouble, read_fields
+from document.reading import read_fields
+from mdmem.markdown.front_matter import Trouble
+from mdmem.markdown.yaml_loader import FRONT_MATTER_LIMIT
 
 
 def only_trouble(text: str) -> Trouble:

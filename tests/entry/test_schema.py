@@ -4,8 +4,8 @@ from datetime import date
 from typing import Any
 
 import pytest
+from document.reading import read_fields
 
-from mdmem.markdown.yaml_loader import read_fields
 from mdmem.model.entry import Entry, EntryType, Flaw, Relation, Status, Wing, WingKind
 from mdmem.model.schema import KNOWN_FIELDS, read_entry, read_wing
 
