@@ -137,7 +137,7 @@ class Case(Struct, frozen=True, dict=True):
         found = self.cached.get(path) or self._known_facts.get(path)
         if found is None:
             document = self.catalog.document(path)
-            found = self._known_facts[path] = read_facts(document, self._prose(document))
+            found = self._known_facts[path] = read_facts(document, lambda: self._prose(document))
         return found
 
     @cached_property

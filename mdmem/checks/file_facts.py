@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from mdmem.checks.prose import AmendmentSentence, amendment_sentences, gives_reason
+from mdmem.checks.prose import AmendmentSentence, amendment_sentences, gives_reason, may_amend
 from mdmem.checks.suppressions import Suppression, suppressions_in
-from mdmem.markdown.links import BodyLink, body_links
+from mdmem.markdown.links import BodyLink, body_links, may_have_links
 from mdmem.markdown.parse import Document
 from mdmem.model.entry import Status
 from mdmem.model.fields import LINK_FIELDS
@@ -40,20 +40,20 @@ class FileFacts(StoredRecord, frozen=True):
     findings: tuple[Finding, ...] = ()
 
 
-def read_facts(document: Document, prose: str) -> FileFacts:
-    """Return the facts of a document without findings; `prose` is its body with code blanked out."""
-    links = tuple(_written_links(document))
-    fields = document.fields
-    references = tuple(body_links(prose)) if fields is not None else ()
+def read_facts(document: Document, prose: Callable[[], str]) -> FileFacts:
+    """Return the facts of a document without findings; `prose` gives its body with code blanked out, which is slow."""
+    links, fields, body = tuple(_written_links(document)), document.fields, document.body
+    references = tuple(body_links(prose())) if fields is not None and may_have_links(body) else ()
     is_in_force = fields is not None and fields.get("status") in _IN_FORCE
+    amendments = amendment_sentences(body, prose(), references) if is_in_force and may_amend(body) else ()
     replaces = any(one.field in ("supersedes", "overrides") for one in links)
     return FileFacts(
         links=links,
         references=references,
         suppressions=tuple(suppressions_in(document, prose)),
-        amendments=tuple(amendment_sentences(document.body, prose, references)) if is_in_force else (),
-        gives_reason=replaces and gives_reason(document.body),
-        body_size=len(document.body.encode("utf-8")),
+        amendments=tuple(amendments),
+        gives_reason=replaces and gives_reason(body),
+        body_size=len(body.encode("utf-8")),
         size=len(document.data),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
@@ -27,8 +27,11 @@ class Suppression(Struct, frozen=True):
     fault: tuple[str, str] | None = None
 
 
-def suppressions_in(document: Document, prose: str) -> Iterator[Suppression]:
-    """Yield every suppression of an entry or a manifest, by place, also those with a fault."""
+def suppressions_in(document: Document, prose: Callable[[], str]) -> Iterator[Suppression]:
+    """Yield every suppression of an entry or a manifest, by place, also those with a fault.
+
+    `prose` gives its body with code blanked out.
+    """
     is_entry = is_entry_place(document.path)
     is_plain = any(one.code == "front-matter-missing" for one in document.findings)
     if document.fields is None and (is_entry or not is_plain):
@@ -40,7 +43,7 @@ def suppressions_in(document: Document, prose: str) -> Iterator[Suppression]:
         reason = given if isinstance(given, str) else ""
         fault = _fault(code, reason, f"write `ignore: {{{code}: REASON}}`")
         yield Suppression(code, reason, document.place("ignore"), address, fault)
-    for comment in _COMMENT.finditer(prose):
+    for comment in _COMMENT.finditer(prose()) if "mdmem:" in document.body else ():
         yield _in_comment(document, comment, address)
 
 

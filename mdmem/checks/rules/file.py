@@ -139,6 +139,10 @@ _FORBIDDEN = (
 _INVISIBLE = re.compile(_FORBIDDEN)
 # Without a script that runs from right to left, its marks mean nothing.
 _INVISIBLE_LEFT_TO_RIGHT = re.compile(_FORBIDDEN + "|[\u061c\u200e\u200f]")
+# A class alone is found much faster than the alternatives above.
+_CANDIDATE = re.compile(
+    "[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]"
+)
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u05ff\u0620-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
 
@@ -211,7 +215,7 @@ def _invisible_in_values(address: str, document: Document) -> Iterator[Finding]:
 
 def _invisible_in(text: str) -> list[re.Match[str]]:
     """Return the characters of a text that do not show, without those that emoji and scripts need."""
-    if text.isascii():
+    if text.isascii() or not _CANDIDATE.search(text):
         return []
     pattern = _INVISIBLE if _RIGHT_TO_LEFT.search(text) else _INVISIBLE_LEFT_TO_RIGHT
     return list(pattern.finditer(text))
