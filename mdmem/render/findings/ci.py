@@ -1,9 +1,9 @@
-"""Findings for continuous integration: commands of GitHub, code quality of GitLab, and JUnit."""
+"""Findings for continuous integration: commands of GitHub, code quality of GitLab, JUnit, and a Markdown summary."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree
 
 from mdmem.model.finding import Severity
@@ -13,54 +13,49 @@ from mdmem.render.findings.report import (
     CheckedRoot,
     Look,
     RootFinding,
+    all_findings,
     fingerprints,
     fix_flag,
-    in_order,
+    fix_line,
+    fixed,
+    levels,
+    reported,
     summary,
     summary_line,
-    told,
 )
 from mdmem.render.findings.text import concise_line
+from mdmem.render.markdown import code, prose
 from mdmem.render.words import count
 
-# GitHub shows ten annotations of each level for one step; what is past them would vanish unseen.
-_LIMIT = 10
+# GitHub shows ten annotations of each level for one step; more would vanish unseen.
+_ANNOTATIONS = 10
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 
-def commands(roots: Sequence[CheckedRoot], _: Look) -> str:
+def github(roots: Sequence[CheckedRoot], _: Look) -> str:
     """Return ten commands a level at most, the worst and new ones, then the rest as plain lines, then the sums."""
     shown: Counter[str] = Counter()
     annotated: list[str] = []
     rest: list[str] = []
-    for found in told(roots):
+    for found in reported(roots):
         shown[found.severity] += 1
-        if shown[found.severity] <= _LIMIT:
+        if shown[found.severity] <= _ANNOTATIONS:
             annotated.append(_command(found))
         else:
-            rest.append(_plain(concise_line(found, found.checked.from_top)))
+            # The runner takes a line that starts with `::` for a command, and `##[` anywhere in one.
+            rest.append(f"- {concise_line(found, found.checked.from_top).replace('##[', '## [')}")
     more = [f"{count(len(rest), 'more finding')} without an annotation:"] if rest else []
     return replace_surrogates("\n".join([*annotated, *more, *rest, summary(roots)]))
 
 
 def _command(found: RootFinding) -> str:
-    place = found.finding.place
+    finding, place = found.finding, found.finding.place
     end = f",endColumn={place.column + place.width}" if place.width else ""
-    title = _property(f"mdmem {found.finding.code}{' (new)' if found.is_new else ''}")
-    said = [found.finding.message, found.finding.help, _fix(found)]
-    message = _escaped("\n".join(part for part in said if part))
+    title = _property(f"mdmem {finding.code}{' (new)' if finding.new else ''}")
+    fix = f"fix: {fix_line(finding.fix)}" if finding.fix is not None else ""
+    message = _escaped("\n".join(part for part in (finding.message, finding.help, fix) if part))
     at = f"file={_property(found.path)},line={place.line},col={place.column}{end}"
     return f"::{_LEVELS[found.severity]} {at},title={title}::{message}"
-
-
-def _fix(found: RootFinding) -> str:
-    fix = found.finding.fix
-    return f"fix: {fix.title} ({fix_flag(fix)})" if fix is not None else ""
-
-
-def _plain(line: str) -> str:
-    # The runner takes a line that starts with `::` for a command, and `##[` anywhere in one.
-    return f"- {line.replace('##[', '## [')}"
 
 
 def _escaped(text: str) -> str:
@@ -76,30 +71,27 @@ def _property(text: str) -> str:
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
 
 
-def code_quality(roots: Sequence[CheckedRoot], _: Look) -> str:
-    """Return the findings as a list; by a fingerprint that no line number is in GitLab knows what is new."""
-    found = in_order(roots)
-    issues = [_issue(one, fingerprint) for one, fingerprint in zip(found, fingerprints(found), strict=True)]
+def gitlab(roots: Sequence[CheckedRoot], _: Look) -> str:
+    """Return the findings as a list; GitLab knows the new ones by a fingerprint without a line number."""
+    found = all_findings(roots)
+    issues = [
+        {
+            "description": "; ".join(part for part in (one.message, one.advice) if part),
+            "check_name": one.finding.code,
+            "fingerprint": fingerprint,
+            "severity": _SEVERITIES[one.severity],
+            "location": {"path": replace_surrogates(one.path), "lines": {"begin": one.finding.place.line}},
+        }
+        for one, fingerprint in zip(found, fingerprints(found), strict=True)
+    ]
     return json_text(issues)
 
 
-def _issue(found: RootFinding, fingerprint: str) -> dict[str, object]:
-    finding = found.finding
-    return {
-        "description": "; ".join(part for part in (found.message, found.advice) if part),
-        "check_name": finding.code,
-        "fingerprint": fingerprint,
-        "severity": _SEVERITIES[found.severity],
-        "location": {"path": replace_surrogates(found.path), "lines": {"begin": finding.place.line}},
-    }
+def junit(roots: Sequence[CheckedRoot], _: Look) -> str:
+    """Return a suite for each root and a case for each finding, failed if it fails the run; a clean root passes one.
 
-
-def suites(roots: Sequence[CheckedRoot], _: Look) -> str:
-    """Return a suite for each root and a case for each finding, failed where it fails the run; a clean root passes one.
-
-    What was there before is skipped, so that no server takes it for mended.
-
-    What could not be read is a case in error. A case is named by its check and message, never by a line.
+    An old finding is skipped, so that no server takes it for fixed. A file that could not be read is a case in error. A
+    case is named by its check and message, never by a line.
     """
     top = ElementTree.Element("testsuites", {"name": "mdmem"})
     for checked in roots:
@@ -109,70 +101,110 @@ def suites(roots: Sequence[CheckedRoot], _: Look) -> str:
 
 
 def _suite(checked: CheckedRoot) -> ElementTree.Element:
-    found = in_order([checked])
-    cases = [_case(one, name) for one, name in zip(found, _names(found), strict=True)] + [
-        _unread(checked, path) for path in checked.report.incomplete
-    ]
-    suite = ElementTree.Element("testsuite", _sums(checked, found, max(1, len(cases))))
-    suite.extend(cases or [_passed(checked)])
+    cases = [_case(one, name) for one, name in _named(all_findings([checked]))]
+    for path in checked.report.incomplete:
+        shown = for_xml(visible(checked.from_top(path)))
+        case = ElementTree.Element("testcase", {"classname": shown, "name": "incomplete", "file": shown})
+        message = "the file could not be read, so the run is incomplete"
+        ElementTree.SubElement(case, "error", {"message": message, "type": "incomplete"})
+        cases.append(case)
+    if not cases:
+        passed = ElementTree.Element("testcase", {"classname": "mdmem", "name": "check"})
+        ElementTree.SubElement(passed, "system-out").text = for_xml(summary_line(checked.report))
+        cases.append(passed)
+    suite = ElementTree.Element("testsuite", {"name": for_xml(f"mdmem {checked.under}".strip())})
+    suite.attrib["tests"] = str(len(cases))
+    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.attrib[name] = str(sum(case.find(tag) is not None for case in cases))
+    suite.extend(cases)
     return suite
 
 
-def _sums(checked: CheckedRoot, found: Sequence[RootFinding], tests: int) -> dict[str, str]:
-    return {
-        "name": for_xml(f"mdmem {checked.under}".strip()),
-        "tests": str(tests),
-        "failures": str(sum(map(_fails, found))),
-        "errors": str(len(checked.report.incomplete)),
-        "skipped": str(sum(map(_is_old, found))),
-    }
-
-
-def _fails(found: RootFinding) -> bool:
-    return found.checked.report.fails(found.finding)
-
-
-def _is_old(found: RootFinding) -> bool:
-    return found.checked.report.is_old(found.finding) and not _fails(found)
-
-
-def _names(found: Sequence[RootFinding]) -> list[str]:
-    """Return a name for each finding: what is the same twice in a file is numbered, or GitLab shows it once."""
+def _named(found: Sequence[RootFinding]) -> Iterable[tuple[RootFinding, str]]:
+    """Yield each finding with a name: GitLab shows two cases of one name in a file once, so they are numbered."""
     seen: Counter[tuple[str, str]] = Counter()
-    names = []
     for one in found:
         name = f"{one.finding.code}: {one.finding.message}"
         seen[one.path, name] += 1
         again = seen[one.path, name]
-        names.append(for_xml(f"{name} ({again})" if again > 1 else name))
-    return names
+        yield one, for_xml(f"{name} ({again})" if again > 1 else name)
 
 
 def _case(found: RootFinding, name: str) -> ElementTree.Element:
-    finding = found.finding
-    path = for_xml(visible(found.path))
+    finding, report, path = found.finding, found.checked.report, for_xml(visible(found.path))
     case = ElementTree.Element("testcase", {"classname": path, "name": name, "file": path})
     where = f"{path}:{finding.place.line}:{finding.place.column}"
-    said = "\n".join(for_xml(part) for part in (f"{where}: {finding.message}", finding.help) if part)
-    if _fails(found):
+    text = "\n".join(for_xml(part) for part in (f"{where}: {finding.message}", finding.help) if part)
+    if report.fails(finding):
         kind = {"message": for_xml(finding.message), "type": found.severity.value}
-        ElementTree.SubElement(case, "failure", kind).text = said
-    elif _is_old(found):
+        ElementTree.SubElement(case, "failure", kind).text = text
+    elif report.is_old(finding):
         ElementTree.SubElement(case, "skipped", {"message": f"was there before: {for_xml(finding.message)}"})
     else:
-        ElementTree.SubElement(case, "system-out").text = f"{found.severity}: {said}"
+        ElementTree.SubElement(case, "system-out").text = f"{found.severity}: {text}"
     return case
 
 
-def _unread(checked: CheckedRoot, path: str) -> ElementTree.Element:
-    shown = for_xml(visible(checked.from_top(path)))
-    case = ElementTree.Element("testcase", {"classname": shown, "name": "incomplete", "file": shown})
-    said = {"message": "the file could not be read, so the run is incomplete", "type": "incomplete"}
-    ElementTree.SubElement(case, "error", said)
-    return case
+# A comment on GitHub has 65,536 characters at most; the table leaves room for the help and for what was fixed.
+_PAGE = 65_000
+_TABLE = 45_000
+_LIST = 5_000
+_HEAD = "| | code | place | finding |\n| --- | --- | --- | --- |"
 
 
-def _passed(checked: CheckedRoot) -> ElementTree.Element:
-    case = ElementTree.Element("testcase", {"classname": "mdmem", "name": "check"})
-    ElementTree.SubElement(case, "system-out").text = for_xml(summary_line(checked.report))
-    return case
+def markdown(roots: Sequence[CheckedRoot], _: Look) -> str:
+    """Return the sums, a table with the worst first, what was fixed, and the help, in 65,000 characters at most."""
+    found = reported(roots)
+    sums = "  \n".join(prose(line) for line in summary(roots).split("\n"))
+    parts = [f"## mdmem: {levels(one.finding for one in found)}\n\n{sums}"]
+    unread = [f"- {code(one.from_top(path))}" for one in roots for path in one.report.incomplete]
+    parts += _details("Could not be read, so the run is incomplete", unread, limit=_LIST)
+    if found:
+        parts.append(f"{_HEAD}\n{_fitting([_row(one) for one in found], limit=_TABLE)}")
+    mended = [f"- {code(one.path)} {code(one.finding.code)}: {prose(_what_was_done(one))}" for one in fixed(roots)]
+    parts += _details("Fixed", mended, limit=_LIST)
+    helps = [f"- {_place(one)} {code(one.finding.code)}: {advice}" for one in found if (advice := _advice(one))]
+    parts += _details("How to mend", helps, limit=_PAGE - sum(len(part) + 2 for part in parts))
+    return "\n\n".join(parts)
+
+
+def _row(found: RootFinding) -> str:
+    new = " **new**" if found.finding.new else ""
+    return f"| {found.severity}{new} | {code(found.finding.code)} | {_place(found)} | {prose(found.finding.message)} |"
+
+
+def _place(found: RootFinding) -> str:
+    return code(f"{found.path}:{found.finding.place.line}")
+
+
+def _what_was_done(found: RootFinding) -> str:
+    return found.finding.fix.title if found.finding.fix is not None else found.finding.message
+
+
+def _advice(found: RootFinding) -> str:
+    fix = found.finding.fix
+    made = f"{prose(fix.title)} ({code(f'mdmem check {fix_flag(fix)}')})" if fix is not None else ""
+    return "; or ".join(part for part in (prose(found.finding.help), made) if part)
+
+
+def _details(title: str, lines: Sequence[str], *, limit: int) -> list[str]:
+    """Return a block that opens on a click; nothing if it has no line, or no room."""
+    start, end = f"<details><summary>{title}</summary>\n\n", "\n\n</details>"
+    inner = _fitting(lines, limit=limit - len(start) - len(end) - 2)
+    return [f"{start}{inner}{end}"] if inner else []
+
+
+def _fitting(lines: Sequence[str], *, limit: int) -> str:
+    """Return the lines that fit into a number of characters, and how many were left out."""
+    shown: list[str] = []
+    room = limit - len(_left_out(len(lines)))
+    for line in lines:
+        room -= len(line) + 1
+        if room < 0:
+            return "\n".join([*shown, _left_out(len(lines) - len(shown))]) if limit > 0 else ""
+        shown.append(line)
+    return "\n".join(shown)
+
+
+def _left_out(number: int) -> str:
+    return f"\n{number} more left out; `mdmem check` shows all."

@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from mdmem.render.findings.report import CheckedRoot, Look
 
-
-class Format(Protocol):
-    """Turns the reports of all roots into one text."""
-
-    def __call__(self, roots: Sequence[CheckedRoot], look: Look, /) -> str:
-        """Return the text, without its last newline."""
-        ...
-
-
-# Module and function, so that one format imports none of the others, and a list of them imports none.
+# Module and function, so that a list of the formats imports none of them.
 FORMATS = {
     "text": ("text", "text"),
     "concise": ("text", "concise"),
     "json": ("json", "document"),
     "jsonl": ("json", "lines"),
-    "sarif": ("sarif", "log"),
-    "github": ("ci", "commands"),
-    "gitlab": ("ci", "code_quality"),
-    "junit": ("ci", "suites"),
-    "markdown": ("markdown", "summary_markdown"),
-    "rdjson": ("rdjson", "diagnostics"),
+    "sarif": ("sarif", "sarif"),
+    "github": ("ci", "github"),
+    "gitlab": ("ci", "gitlab"),
+    "junit": ("ci", "junit"),
+    "markdown": ("ci", "markdown"),
+    "rdjson": ("sarif", "rdjson"),
 }
 
 
-def get_format(name: str) -> Format:
-    """Return the function of a format."""
+def get_format(name: str) -> Callable[[Sequence[CheckedRoot], Look], str]:
+    """Return the function that turns the reports of all roots into one text, without its last newline."""
     module, function = FORMATS[name]
-    return cast("Format", getattr(import_module(f"mdmem.render.findings.{module}"), function))
+    made = getattr(import_module(f"mdmem.render.findings.{module}"), function)
+    return cast("Callable[[Sequence[CheckedRoot], Look], str]", made)

@@ -8,7 +8,7 @@ from typing import Any
 from mdmem.checks.engine import CheckReport
 from mdmem.model.finding import Fix, totals
 from mdmem.render.characters import json_text
-from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, mended, told
+from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fixed, reported
 from mdmem.render.json import SCHEMA, dump
 
 
@@ -24,18 +24,18 @@ def findings_json(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
     return {
         **head,
         **_run(roots),
-        "totals": totals(one.finding for one in told(roots)),
+        "totals": totals(one.finding for one in reported(roots)),
         **_old(roots),
-        "findings": [_finding(one, named=several) for one in told(roots)],
+        "findings": [_finding(one, named=several) for one in reported(roots)],
         "incomplete": [one.from_top(path) if several else path for one in roots for path in one.report.incomplete],
-        "fixed": [_finding(one, named=several) for one in mended(roots)],
+        "fixed": [_finding(one, named=several) for one in fixed(roots)],
     }
 
 
 def lines(roots: Sequence[CheckedRoot], _: Look) -> str:
     """Return a line for each finding, then for each that was fixed, then the sums of each root; `kind` says which."""
-    records = [{"kind": "finding", **_finding(one, named=True)} for one in told(roots)]
-    records += [{"kind": "fixed", **_finding(one, named=True)} for one in mended(roots)]
+    records = [{"kind": "finding", **_finding(one, named=True)} for one in reported(roots)]
+    records += [{"kind": "fixed", **_finding(one, named=True)} for one in fixed(roots)]
     records += [{"kind": "summary", **_summary(one)} for one in roots]
     return "\n".join(json_text({"schema": SCHEMA, **record}, indent=None) for record in records)
 

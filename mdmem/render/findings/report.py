@@ -1,4 +1,4 @@
-"""What the formats share: a checked root, its findings with their lines, and where a fix's edits lie."""
+"""The parts that the formats share: a checked root, its findings in order, the sums, and the places of edits."""
 
 from __future__ import annotations
 
@@ -62,25 +62,18 @@ def merged(fix: Fix, content: bytes) -> Edit:
     return Edit(edits[0].path, first, last, b"".join([*pieces, content[done:last]]))
 
 
-# Returns the line of a file a place is in, or None.
-LineOf = Callable[[Place], str | None]
-# Returns the content of a path of the root, or None where it cannot be read.
-BytesOf = Callable[[str], bytes | None]
-# Turns a path counted from the root into one the reader can open.
-ShowPath = Callable[[str], str]
-
-
 class CheckedRoot(Struct, frozen=True):
     """One root that was checked: its report, its folder from the repository's top ("" for the top), its files.
 
-    `show_path` serves the outputs for people; the others count from the top.
+    `line_of` returns the line of a place, `bytes_of` the content of a path; None if it cannot be read. `show_path`
+    turns a path of the root into one that the reader can open: in outputs for people; the others count from the top.
     """
 
     report: CheckReport
     under: str
-    line_of: LineOf
-    bytes_of: BytesOf
-    show_path: ShowPath
+    line_of: Callable[[Place], str | None]
+    bytes_of: Callable[[str], bytes | None]
+    show_path: Callable[[str], str]
 
     def from_top(self, path: str) -> str:
         """Return a path of the root counted from the repository's top."""
@@ -88,10 +81,9 @@ class CheckedRoot(Struct, frozen=True):
 
 
 class Look(Struct, frozen=True):
-    """How a report is to look: its colours, the version of the program, and whether all is told however much it is.
+    """How a report looks: its colours, the version of the program, and whether every finding is shown in full.
 
-    One that is narrowed to paths need not fit on a page. `root` is the one that somebody typed, so that what to type
-    next is about the same.
+    A report that is narrowed to paths need not fit on a page. `root` is the option as typed, for commands in helps.
     """
 
     ink: Ink = field(default_factory=Ink)
@@ -101,7 +93,7 @@ class Look(Struct, frozen=True):
     root: str | None = None
 
     def as_typed(self, help_: str) -> str:
-        """Return what is to be typed so that it is about the root that was typed."""
+        """Return a help with commands for the root that was typed."""
         return help_ if self.root is None else help_.replace("`mdmem ", f"`mdmem --root {shlex.quote(self.root)} ")
 
 
@@ -118,42 +110,44 @@ class RootFinding(Struct, frozen=True):
 
     @property
     def severity(self) -> Severity:
-        """Return the finding's severity; an error where the engine gave none."""
+        """Return the finding's severity."""
         return self.finding.weight
 
     @property
-    def is_new(self) -> bool:
-        """Say whether the tree compared with lacks the finding."""
-        return self.finding.new
-
-    @property
     def message(self) -> str:
-        """Return the message as valid UTF-8 that acts on no terminal and no page."""
-        return visible_text(replace_surrogates(self.finding.message))
+        """Return the message as valid UTF-8 without characters that act on a terminal or a page."""
+        return safe_text(self.finding.message)
 
     @property
     def advice(self) -> str:
-        """Return the help in the same way."""
-        return visible_text(replace_surrogates(self.finding.help))
+        """Return the help in the same form."""
+        return safe_text(self.finding.help)
 
 
-def in_order(roots: Sequence[CheckedRoot]) -> tuple[RootFinding, ...]:
+def safe_text(text: str) -> str:
+    """Return a text as valid UTF-8 without characters that act on a terminal or a page."""
+    return visible_text(replace_surrogates(text))
+
+
+def all_findings(roots: Sequence[CheckedRoot]) -> tuple[RootFinding, ...]:
     """Return all findings, the worst first, among them the new ones first, then by path and place."""
     return _sorted(RootFinding(one, finding) for one in roots for finding in one.report.findings)
 
 
-def told(roots: Sequence[CheckedRoot]) -> tuple[RootFinding, ...]:
-    """Return the findings that are told one by one, in the same order; what was there before is counted."""
+def reported(roots: Sequence[CheckedRoot]) -> tuple[RootFinding, ...]:
+    """Return the findings to report one by one, in the same order; old ones are only counted."""
     return _sorted(RootFinding(one, finding) for one in roots for finding in one.report.reported)
 
 
-def mended(roots: Sequence[CheckedRoot]) -> tuple[RootFinding, ...]:
-    """Return what was fixed before these findings were left, in the same order."""
+def fixed(roots: Sequence[CheckedRoot]) -> tuple[RootFinding, ...]:
+    """Return the findings that were fixed, in the same order."""
     return _sorted(RootFinding(one, finding) for one in roots for finding in one.report.fixed)
 
 
 def _sorted(found: Iterable[RootFinding]) -> tuple[RootFinding, ...]:
-    return tuple(sorted(found, key=lambda one: (one.severity.rank, not one.is_new, one.path, one.finding.sort_key)))
+    return tuple(
+        sorted(found, key=lambda one: (one.severity.rank, not one.finding.new, one.path, one.finding.sort_key))
+    )
 
 
 def fingerprints(found: Sequence[RootFinding]) -> tuple[str, ...]:
@@ -170,31 +164,52 @@ def fingerprints(found: Sequence[RootFinding]) -> tuple[str, ...]:
     return tuple(hashes)
 
 
+def fix_line(fix: Fix) -> str:
+    """Return the title of a fix with the option that makes it."""
+    return f"{fix.title} ({fix_flag(fix)})"
+
+
 def fix_flag(fix: Fix) -> str:
-    """Return what to type so that a fix is made."""
+    """Return the option that makes a fix."""
     return "--fix" if fix.is_safe else "--unsafe-fixes"
 
 
 def summary_line(report: CheckReport) -> str:
-    """Return what was checked, the sums by level, what is new, what was fixed and what can be."""
+    """Return how many entries were checked, the sums by level, and how many are new, were fixed and can be."""
     against = f" against {report.base}" if report.base is not None else ""
-    parts = [levels(report.reported), *_extras(report)]
-    return f"{entries(report.checked)} checked in {_tree(report)}{against}: {'; '.join(parts)}"
+    tree = f"the {report.tree}" if report.tree in ("working tree", "git index") else report.tree
+    parts = [levels(report.reported)]
+    if report.base is not None and report.reported:
+        parts.append(f"{sum(totals(one for one in report.reported if one.new).values())} new")
+    if report.fixed:
+        parts.append(f"{'would fix' if report.is_dry else 'fixed'} {len(report.fixed)}")
+    parts += _fixable(report.reported)
+    if report.known:
+        parts.append(f"{sum(totals(report.known).values())} in the baseline (--no-baseline shows them)")
+    return f"{entries(report.checked)} checked in {tree}{against}: {'; '.join(parts)}"
+
+
+def _fixable(findings: Iterable[Finding]) -> list[str]:
+    fixes = [finding.fix for finding in findings if finding.fix is not None]
+    safe = sum(fix.is_safe for fix in fixes)
+    unsafe = len(fixes) - safe
+    if safe:
+        more = f" ({unsafe} more with --unsafe-fixes)" if unsafe else ""
+        return [f"{safe} fixable with --fix{more}"]
+    return [f"{unsafe} fixable with --unsafe-fixes"] if unsafe else []
 
 
 def summary(roots: Sequence[CheckedRoot]) -> str:
-    """Return one line of sums for each root, and one of what was there before; of several roots each is named."""
-    if len(roots) == 1:
-        return "\n".join(_sums(roots[0].report))
-    return "\n".join(f"{one.under or '.'}: {line}" for one in roots for line in _sums(one.report))
-
-
-def _sums(report: CheckReport) -> list[str]:
-    return [line for line in (summary_line(report), old_line(report)) if line]
+    """Return one line of sums for each root, and one about its old findings; of several roots each is named."""
+    lines = []
+    for one in roots:
+        name = f"{one.under or '.'}: " if len(roots) != 1 else ""
+        lines += [f"{name}{line}" for line in (summary_line(one.report), old_line(one.report)) if line]
+    return "\n".join(lines)
 
 
 def old_line(report: CheckReport) -> str:
-    """Return how many findings were there before and are not told, and the two ways on; empty where there are none."""
+    """Return how many old findings there are, with the two ways on; empty if there are none."""
     if not report.left_out:
         return ""
     verb = "was" if len(report.left_out) == 1 else "were"
@@ -206,25 +221,3 @@ def levels(findings: Iterable[Finding]) -> str:
     """Return how many findings there are of each level, the worst first."""
     sums = totals(findings)
     return ", ".join(count(number, level) for level, number in sums.items() if number) or "no findings"
-
-
-def _tree(report: CheckReport) -> str:
-    return f"the {report.tree}" if report.tree in ("working tree", "git index") else report.tree
-
-
-def _extras(report: CheckReport) -> list[str]:
-    new = sum(totals(finding for finding in report.reported if finding.new).values())
-    said = [f"{new} new"] if report.base is not None and report.reported else []
-    said += [f"{'would fix' if report.is_dry else 'fixed'} {len(report.fixed)}"] if report.fixed else []
-    known = sum(totals(report.known).values())
-    return said + _fixable(report.reported) + ([f"{known} in the baseline (--no-baseline shows them)"] if known else [])
-
-
-def _fixable(findings: Iterable[Finding]) -> list[str]:
-    fixes = [finding.fix for finding in findings if finding.fix is not None]
-    safe = sum(fix.is_safe for fix in fixes)
-    unsafe = len(fixes) - safe
-    if safe:
-        more = f" ({unsafe} more with --unsafe-fixes)" if unsafe else ""
-        return [f"{safe} fixable with --fix{more}"]
-    return [f"{unsafe} fixable with --unsafe-fixes"] if unsafe else []

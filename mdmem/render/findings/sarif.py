@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, the interchange format of static analysis (OASIS)."""
+"""SARIF 2.1.0, the interchange format of static analysis (OASIS), and the diagnostics of reviewdog."""
 
 from __future__ import annotations
 
@@ -13,7 +13,19 @@ from urllib.parse import quote
 from mdmem.checks.check import find_check
 from mdmem.model.finding import Edit, Place, Severity
 from mdmem.render.characters import json_text, replace_surrogates
-from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fingerprints, in_order, is_text, point
+from mdmem.render.findings.report import (
+    CheckedRoot,
+    Look,
+    RootFinding,
+    all_findings,
+    fingerprints,
+    is_text,
+    merged,
+    point,
+    reported,
+    safe_text,
+)
+from mdmem.render.findings.text import concise_line
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 Artifact = Callable[[str], dict[str, Any]]
@@ -85,7 +97,7 @@ def _replacement(content: bytes, edit: Edit) -> dict[str, Any]:
     return {"deletedRegion": {**lines, **span}, "insertedContent": {"text": edit.content.decode()}}
 
 
-def log(roots: Sequence[CheckedRoot], look: Look) -> str:
+def sarif(roots: Sequence[CheckedRoot], look: Look) -> str:
     """Return a log of one run over all roots; the rules are those that found something."""
     content = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -96,7 +108,7 @@ def log(roots: Sequence[CheckedRoot], look: Look) -> str:
 
 
 def _run(roots: Sequence[CheckedRoot], look: Look) -> dict[str, Any]:
-    found = in_order(roots)
+    found = all_findings(roots)
     codes = sorted({one.finding.code for one in found})
     hashes = fingerprints(found)
     driver = {"name": "mdmem", "semanticVersion": look.version, "rules": [rule(code) for code in codes]}
@@ -140,7 +152,7 @@ def _result(found: RootFinding, index: int, fingerprint: str) -> dict[str, Any]:
         path = found.checked.from_top(finding.other.path)
         result["relatedLocations"] = [{**_location(path, finding.other), "message": {"text": "other end"}}]
     if report.base is not None:
-        result["baselineState"] = "new" if found.is_new else "unchanged"
+        result["baselineState"] = "new" if finding.new else "unchanged"
     changes = fixes(found, _artifact)
     return {**result, "fixes": changes} if changes else result
 
@@ -158,3 +170,48 @@ def _artifact(path: str) -> dict[str, Any]:
 def _unlinked(text: str) -> str:
     # `[text](target)` in a message is a link (SARIF 3.11.6); what an entry holds must not become one.
     return re.sub(r"\[([^\[\]]*)\]\(", r"\\[\1\\](", replace_surrogates(text))
+
+
+def rdjson(roots: Sequence[CheckedRoot], _: Look) -> str:
+    """Return the findings as one `DiagnosticResult` of reviewdog's `proto/rdf/reviewdog.proto`, without other fields.
+
+    Columns count bytes of UTF-8, the end of a range is not in it.
+    """
+    return json_text({"source": {"name": "mdmem"}, "diagnostics": [_diagnostic(found) for found in reported(roots)]})
+
+
+def _diagnostic(found: RootFinding) -> dict[str, Any]:
+    place, other = found.finding.place, found.finding.other
+    # A line that cannot be read is taken for one of single bytes.
+    line = found.checked.line_of(place) or ""
+    ends = {"start": place.column, "end": place.column + place.width}
+    span = {name: {"line": place.line, "column": _byte_column(line, column)} for name, column in ends.items()}
+    other_end = safe_text(f"other end: {found.checked.from_top(other.path)}:{other.line}") if other else ""
+    suggested = _suggestion(found)
+    return {
+        "message": "\n".join(part for part in (found.message, other_end, found.advice) if part),
+        "location": {"path": replace_surrogates(found.path), "range": span},
+        "severity": found.severity.upper(),
+        "code": {"value": found.finding.code},
+        **({"suggestions": [suggested]} if suggested else {}),
+        "original_output": safe_text(concise_line(found, found.checked.from_top)),
+    }
+
+
+def _byte_column(line: str, column: int) -> int:
+    before = line[: column - 1]
+    return len(before.encode("utf-8", "surrogatepass")) + column - len(before)
+
+
+def _suggestion(found: RootFinding) -> dict[str, Any] | None:
+    """Return the fix as one replacement; None if it changes another file, renames, or is no text."""
+    fix, place = found.finding.fix, found.finding.place
+    if fix is None or fix.paths != (place.path,) or fix.renames:
+        return None
+    content = found.checked.bytes_of(place.path)
+    edit = merged(fix, content) if content is not None else None
+    if content is None or edit is None or not is_text(content, edit):
+        return None
+    ends = {"start": point(content, edit.start), "end": point(content, edit.end)}
+    span = {name: {"line": one.line, "column": one.byte_column} for name, one in ends.items()}
+    return {"range": span, "text": edit.content.decode()}

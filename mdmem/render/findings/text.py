@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
 from mdmem.checks.check import Check
 from mdmem.model.finding import Place, Severity
 from mdmem.model.text import visible
-from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, ShowPath, fix_flag, summary, told
+from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fix_line, reported, summary
 from mdmem.render.ink import Ink
 from mdmem.render.words import count
 
@@ -30,7 +30,7 @@ def text(roots: Sequence[CheckedRoot], look: Look) -> str:
     Many warnings of one check are one line. Of more than fifty findings, and of what would not fit on a first page,
     the first errors alone are shown, below a table of all by check and wing.
     """
-    found = told(roots)
+    found = reported(roots)
     if look.is_whole:
         return "\n\n".join([*(_block(one, look) for one in found), summary(roots)])
     has_room = look.is_narrowed or any(one.report.base is not None for one in roots)
@@ -108,7 +108,7 @@ def _in_wings(counted: Counter[str]) -> str:
 def _block(found: RootFinding, look: Look) -> str:
     finding, checked, ink = found.finding, found.checked, look.ink
     head = ink.severity(found.severity, f"{found.severity}[{finding.code}]")
-    new = " (new)" if found.is_new else ""
+    new = " (new)" if finding.new else ""
     lines = [f"{head} {ink.bold(_where(finding.place, checked.show_path))}{new}", f"  {finding.message}"]
     if finding.quotable:
         lines += _source(finding.place, checked, ink)
@@ -118,11 +118,11 @@ def _block(found: RootFinding, look: Look) -> str:
     if finding.help:
         lines.append(f"  help: {look.as_typed(finding.help)}")
     if finding.fix is not None:
-        lines.append(f"  fix: {finding.fix.title} ({fix_flag(finding.fix)})")
+        lines.append(f"  fix: {fix_line(finding.fix)}")
     return "\n".join(lines)
 
 
-def _where(place: Place, show_path: ShowPath) -> str:
+def _where(place: Place, show_path: Callable[[str], str]) -> str:
     return f"{visible(show_path(place.path))}:{place.line}:{place.column}"
 
 
@@ -144,10 +144,10 @@ def _source(place: Place, checked: CheckedRoot, ink: Ink) -> list[str]:
 
 def concise(roots: Sequence[CheckedRoot], _: Look) -> str:
     """Return one line a finding: `path:line:col: severity code message`; `[*]` marks what `--fix` mends."""
-    return "\n".join(concise_line(found, found.checked.show_path) for found in told(roots))
+    return "\n".join(concise_line(found, found.checked.show_path) for found in reported(roots))
 
 
-def concise_line(found: RootFinding, show_path: ShowPath) -> str:
+def concise_line(found: RootFinding, show_path: Callable[[str], str]) -> str:
     """Return one finding in one line, its path as `show_path` gives it."""
     finding = found.finding
     mark = " [*]" if finding.fix is not None and finding.fix.is_safe else ""
