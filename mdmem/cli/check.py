@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
     from mdmem.checks.run import CheckRequest
     from mdmem.render.findings.report import CheckedRoot
     from mdmem.store.workspace.workspace import Workspace
-    from mdmem.write.fix import FixResult
 
 
 @click.command("check")
@@ -85,40 +82,40 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
         return _update_baseline(given, workspaces, paths, options)
     progress = StepProgress()
     try:
-        asked = partial(_request, paths, options, None if given.quiet else progress)
-        runs = [_run(given, workspace, asked, options) for workspace in workspaces]
+        request = _request(paths, options, None if given.quiet else progress)
+        runs = [_run(given, workspace, request, options) for workspace in workspaces]
     finally:
         progress.clear()
     if options["diff"]:
         _remark_sums(given, runs)
-    is_quiet = staged and form in (None, "text", "concise") and not any(one.report.reported for one in runs)
-    if is_quiet:
+    elif staged and form in (None, "text", "concise") and not any(one.report.reported for one in runs):
         _remark_old(given, runs)
-    elif not options["diff"]:
+    else:
+        usual = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
         is_whole = options["verbose"] or bool(options["select"])
-        _print(runs, form or _usual_format(), given, is_whole=is_whole, is_narrowed=bool(paths))
+        _print(runs, form or usual, given, is_whole=is_whole, is_narrowed=bool(paths))
     code = max((_exit_code(one, options) for one in runs), default=0)
     if code and staged:
-        from mdmem.change.conflicts import left_to_stage
-
-        for step in filter(None, map(left_to_stage, workspaces)):
-            given.remark(f"decided on disk, not staged: `{step}`")
-    if code and staged and _is_hook():
-        # Who made the fault mends it; another's may have to wait.
-        skip = ", or type `git commit --no-verify`" if any(map(_is_not_theirs, runs)) else ""
-        given.remark(f"`git commit` was refused: mend this and `git add` it{skip}")
+        _remark_on_the_commit(given, workspaces, runs)
     return code
 
 
-def _is_not_theirs(checked: CheckedRoot) -> bool:
-    """Say whether a commit fails by what it did not bring: what cannot be read, or stood there before."""
+def _remark_on_the_commit(given: Globals, workspaces: list[Workspace], runs: list[CheckedRoot]) -> None:
+    """Say which decisions are not staged, and how to go on if git is about to commit and waits for the answer."""
+    from mdmem.change.conflicts import left_to_stage
+
+    for step in filter(None, map(left_to_stage, workspaces)):
+        given.remark(f"decided on disk, not staged: `{step}`")
+    # git names its index to a hook.
+    if "GIT_INDEX_FILE" in os.environ:
+        # A fault that the commit did not bring may have to wait.
+        skip = ", or type `git commit --no-verify`" if any(map(_fails_by_old_faults, runs)) else ""
+        given.remark(f"`git commit` was refused: mend this and `git add` it{skip}")
+
+
+def _fails_by_old_faults(checked: CheckedRoot) -> bool:
     report = checked.report
     return bool(report.incomplete) or any(report.is_old(one) and report.fails(one) for one in report.findings)
-
-
-def _is_hook() -> bool:
-    """Say whether git, about to commit, waits for the answer: it names its index to a hook."""
-    return "GIT_INDEX_FILE" in os.environ
 
 
 def _at(workspace: Workspace, given: Globals) -> Workspace:
@@ -152,31 +149,28 @@ def _request(paths: tuple[str, ...], options: dict[str, Any], progress: StepProg
     )
 
 
-def _run(
-    given: Globals, workspace: Workspace, asked: Callable[[], CheckRequest], options: dict[str, Any]
-) -> CheckedRoot:
+def _run(given: Globals, workspace: Workspace, request: CheckRequest, options: dict[str, Any]) -> CheckedRoot:
     from mdmem.checks.run import check
     from mdmem.render.findings.report import CheckedRoot
     from mdmem.store.workspace.addresses import from_here
 
-    request = asked()
+    remarks: list[str] = []
     if options["fix"] or options["unsafe_fixes"] or options["diff"]:
+        from mdmem.render.writes import changes_diff
         from mdmem.write.fix import mend
 
         report, mended = mend(workspace, request, with_unsafe=options["unsafe_fixes"], is_dry=options["diff"])
-        for refused in mended.refused:
-            given.remark(refused.sentence)
+        remarks += (refused.sentence for refused in mended.refused)
         if options["diff"]:
-            _print_diff(mended, workspace, given)
+            print_patch(changes_diff(mended.plan.changes, workspace.location.under, given.ink()))
     else:
         report = check(workspace, request)
-    for remark in report.remarks:
-        given.remark(remark)
     if workspace.snapshot.merge_into is not None:
         from mdmem.store.workspace.remarks import remark_on_uncommitted
 
-        for remark in remark_on_uncommitted(workspace, workspace.snapshot.revision or "HEAD"):
-            given.remark(remark)
+        remarks += remark_on_uncommitted(workspace, workspace.snapshot.revision or "HEAD")
+    for remark in (*report.remarks, *remarks):
+        given.remark(remark)
     return CheckedRoot(
         report=report,
         under=workspace.location.under,
@@ -188,13 +182,7 @@ def _run(
 
 def _exit_code(checked: CheckedRoot, options: dict[str, Any]) -> int:
     report = checked.report
-    if report.incomplete:
-        return 3
-    return int(report.is_failing or bool(options["diff"] and report.fixed))
-
-
-def _usual_format() -> str:
-    return "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
+    return 3 if report.incomplete else int(report.is_failing or bool(options["diff"] and report.fixed))
 
 
 def _print(runs: list[CheckedRoot], form: str, given: Globals, *, is_whole: bool, is_narrowed: bool) -> None:
@@ -211,11 +199,11 @@ def _print(runs: list[CheckedRoot], form: str, given: Globals, *, is_whole: bool
 
 
 def _remark_old(given: Globals, runs: list[CheckedRoot]) -> None:
-    """Say what stands there from before, where it would fail a commit that brought it."""
+    """Say which old findings there are that would fail a commit that brought them."""
+    from mdmem.render.findings.report import old_line
+
     for one in runs:
         if any(finding.weight.rank <= one.report.fail_on.rank for finding in one.report.left_out):
-            from mdmem.render.findings.report import old_line
-
             given.remark(old_line(one.report))
 
 
@@ -223,12 +211,6 @@ def _remark_sums(given: Globals, runs: list[CheckedRoot]) -> None:
     from mdmem.render.findings.report import summary
 
     given.remark(summary(runs))
-
-
-def _print_diff(mended: FixResult, workspace: Workspace, given: Globals) -> None:
-    from mdmem.render.writes import changes_diff
-
-    print_patch(changes_diff(mended.plan.changes, workspace.location.under, given.ink()))
 
 
 def _update_baseline(
