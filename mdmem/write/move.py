@@ -145,7 +145,7 @@ def _actions(moving: MoveFix, moved: Mapping[str, str]) -> tuple[WriteAction, ..
 
 def _remarks(moving: MoveFix) -> Iterator[str]:
     catalog = moving.case.catalog
-    for path in moving.untold:
+    for path in moving.unreadable:
         yield f"{path} cannot be read and may name what moved; `mdmem check {path}` says why"
     for path in sorted(catalog.broken.keys() & moving.moves.keys()):
         yield f"{moving.moves[path]} moved and cannot be read: look at its own links"

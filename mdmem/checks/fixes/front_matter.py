@@ -1,4 +1,4 @@
-"""Fixes for fences and for lines that YAML refuses or reads as something else: read back before they are offered."""
+"""Fixes of fences and of lines that YAML refuses or misreads; each is parsed again before it is offered."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _FIRST_LINE = re.compile(r"[^\r\n]*")
 _LINE = re.compile(r"(?P<before>\s*(?:- +)?(?:[\w.-]+:[ \t]+)?)(?P<value>\S.*?)?[ \t\r]*\Z")
 _PLAIN_START = re.compile(r"[^\s'\"\[{|>]")
 _ITEM = re.compile(r"[^,\[\]{}'\"\n]+")
-# What libyaml reads behind a backslash in double quotes.
+# The escapes of libyaml in double quotes.
 _ESCAPE = re.compile(r'\\(?:[0abtnvfre "/\\N_LP\t]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})')
 _KEY_LINE = re.compile(r"[\w.-]+:|---\r?\Z|[ \t]*- |#|[ \t]*\r?\Z")
 _TITLES = {'"': "Put the value in quotes", "'": "Put the value in single quotes"}
 
 
 def with_end(document: Document, finding: Finding) -> Finding:
-    """Return a finding of `fence-unterminated` with the fix that ends the front matter before its first blank line."""
+    """Return a finding with the fix that ends the front matter before its first blank line."""
     text = document.text
     indented, blank = _INDENTED_END.search(text), _BLANK.search(text)
     if indented is not None and (blank is None or indented.start() < blank.start()):
@@ -44,7 +44,7 @@ def with_end(document: Document, finding: Finding) -> Finding:
 
 
 def with_start(document: Document, finding: Finding) -> Finding:
-    """Return a finding of `front-matter-missing` with the fix that writes the opening fence above the first field."""
+    """Return a finding with the fix that writes the opening fence above the first field."""
     start = len(document.text) - len(document.text.lstrip("\r\n"))
     found = _FIELD.match(document.text, start)
     if found is None or found[1] not in KNOWN_FIELDS:
@@ -53,7 +53,7 @@ def with_start(document: Document, finding: Finding) -> Finding:
 
 
 def with_exact_fences(document: Document, finding: Finding) -> Finding:
-    """Return a finding of `fence-variant` with the fix that writes exactly `---`, at the other end, too, if need be."""
+    """Return a finding with the fix that writes exactly `---`, at both ends if both are wrong."""
     first = _exact(document, finding)
     mended = parse_document(document.path, apply_edits(document.data, [first]))
     again = next((one for one in mended.findings if one.code == finding.code), None)
@@ -85,7 +85,7 @@ def _if_certain(document: Document, finding: Finding, *edits: Edit) -> Finding:
 
 
 class _Rewrite(Struct, frozen=True):
-    """Characters of one line to replace, and what the field, or one of its items, must read as then."""
+    """Characters of one line to replace; `meant` is the value that the field, or one of its items, must have then."""
 
     start: int
     end: int
@@ -97,13 +97,13 @@ _Maker = Callable[[str, int], _Rewrite | None]
 
 
 def with_syntax_fix(document: Document, finding: Finding) -> Finding:
-    """Return a finding of `yaml-syntax` with its fix, where its cause leaves no doubt about what was meant."""
+    """Return a finding of `yaml-syntax` with its fix, if the cause leaves no doubt about the meaning."""
     rewrite = next((make for start, make in _CAUSES if finding.message.startswith(start)), None)
     return _with_rewrite(document, finding, rewrite) if rewrite else finding
 
 
 def with_whole_value(document: Document, finding: Finding) -> Finding:
-    """Return a finding of `comment-truncates-value` with the fix that quotes the value up to the end of the line."""
+    """Return a finding with the fix that quotes the value up to the end of the line."""
     return _with_rewrite(document, finding, _uncut)
 
 
@@ -121,18 +121,18 @@ def _with_rewrite(document: Document, finding: Finding, make: _Maker) -> Finding
 
 
 def _ends_here(document: Document, start: int) -> bool:
-    """Say whether the line after the one that starts here continues no value."""
+    """Say whether the next line does not continue the value."""
     following = document.text[start:].split("\n", 2)[1:2]
     return bool(following) and _KEY_LINE.match(following[0]) is not None
 
 
 def _helps(document: Document, finding: Finding, edits: tuple[Edit, ...], meant: str | None) -> bool:
-    """Say whether the line is read as meant; where another line is refused still, that this one is no more."""
+    """Say whether the line has the right value now; if YAML refuses another line, whether it accepts this one."""
     mended = parse_document(document.path, apply_edits(document.data, edits))
     if any(one.code == finding.code and one.place.line <= finding.place.line for one in mended.findings):
         return False
     if mended.fields is None:
-        # What could be read before must be read still.
+        # A file that could be read must stay so.
         return document.fields is None and all(one.place.line > finding.place.line for one in mended.findings)
     if meant is None:
         return True
@@ -141,7 +141,7 @@ def _helps(document: Document, finding: Finding, edits: tuple[Edit, ...], meant:
 
 
 def _plain(line: str, column: int) -> _Rewrite | None:
-    """Quote a value that begins with a sign, or that holds a colon and a blank."""
+    """Quote a value that begins with a sign, or that contains a colon and a blank."""
     found = _LINE.match(line)
     if found is None or not found["value"] or not found["before"].strip() or " #" in found["value"]:
         return None
@@ -166,7 +166,7 @@ def _uncut(line: str, column: int) -> _Rewrite | None:  # noqa: ARG001  # the ta
 
 
 def _after_quote(line: str, column: int) -> _Rewrite | None:  # noqa: ARG001  # the table calls all alike
-    """Quote a value anew that has its own quotes inside quotes, or that only begins with a quoted word."""
+    """Quote the whole of a value that has quotes inside quotes, or that only begins with a quoted word."""
     found = _LINE.match(line)
     value = found["value"] if found else None
     if found is None or not value or value[0] not in "'\"" or " #" in value:
@@ -190,7 +190,7 @@ def _open_quote(line: str, column: int) -> _Rewrite | None:
 
 
 def _escape(line: str, column: int) -> _Rewrite | None:  # noqa: ARG001  # the table calls all alike
-    """Put a value in single quotes, in which a backslash is one, where none of its backslashes is an escape."""
+    """Put a value without escapes in single quotes, in which a backslash is plain."""
     found = _LINE.match(line)
     value = found["value"] if found else None
     if found is None or not value or len(value) < 2 or value[0] != '"' or value[-1] != '"':

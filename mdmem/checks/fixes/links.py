@@ -1,4 +1,4 @@
-"""Fixes that write another address where a link stands, and those that move files with every link to them."""
+"""Fixes that correct a link, and fixes that move files with every link to them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mdmem.store.catalog import full_address, is_entry_place
 from mdmem.store.catalog.links import Reference
 from mdmem.store.tree import FileKind
 
-# What a bare path of a Markdown link cannot hold as it is.
+# Characters that a bare path of a Markdown link cannot have.
 _UNPLAIN = re.compile(r"[\s()<>\\]")
 _NOWHERE = "/1/2/3/4/5/6/7/8/"
 
@@ -71,9 +71,9 @@ def below(case: Case, folder: str, new: str) -> dict[str, str]:
 
 
 class MoveFix(Struct, frozen=True, dict=True):
-    """Files that move, by old path; `folders` are the wings and rooms that move whole, by old path.
+    """Files that move, old path to new; `folders` are the wings and rooms that move as a whole.
 
-    `under` is the root's path from the repository's top, None where it is not known.
+    `under` is the root's path from the repository's top, None if it is not known.
     """
 
     case: Case
@@ -87,27 +87,27 @@ class MoveFix(Struct, frozen=True, dict=True):
 
     @property
     def unmovable(self) -> tuple[str, ...]:
-        """Return the paths to move where no regular file is."""
+        """Return the paths to move that are no regular files."""
         return tuple(path for path in self.moves if self._files.get(path) is not FileKind.FILE)
 
     @property
     def taken(self) -> tuple[str, ...]:
-        """Return the new paths where something is, for any file system that does not tell capital letters apart."""
+        """Return the new paths that are taken, also on a file system that ignores case."""
         counts = Counter(path.lower() for path in (*(self._files.keys() - self.moves.keys()), *self.moves.values()))
         return tuple(path for path in self.moves.values() if counts[path.lower()] > 1)
 
     @property
-    def untold(self) -> tuple[str, ...]:
-        """Return the files that stay and may hold a link to one that moves, but cannot be read."""
+    def unreadable(self) -> tuple[str, ...]:
+        """Return the files that cannot be read, do not move, and may have a link to one that moves."""
         names = {address.rsplit("/", 1)[-1] for address in self.addresses}
         broken = self.case.catalog.broken.keys() - self.moves.keys()
-        # What is no regular file has no document, and to open a pipe would wait for ever.
+        # Only regular files have documents: to open a pipe would wait for ever.
         texts = ((document.path, document.text) for _, document in self.case.documents if document.path in broken)
         return tuple(path for path, text in texts if any(name in text for name in names))
 
     @cached_property
     def addresses(self) -> dict[str, str]:
-        """Return old and new address of each file; one that is no entry yet may be named as if it were."""
+        """Return the old and new address of each file; links may name one that is no entry yet."""
         return {old.rsplit(".", 1)[0]: new.removesuffix(".md") for old, new in self.moves.items()}
 
     @cached_property
@@ -121,7 +121,7 @@ class MoveFix(Struct, frozen=True, dict=True):
         return {old: new for old, new in self.folders.items() if "/" not in old}
 
     def edits(self) -> Iterator[Edit]:
-        """Yield what changes in the files where they are now; raises UnpatchableError."""
+        """Yield the edits of the files at their old paths; raises UnpatchableError."""
         yield from self._edits_of_manifests()
         yield from self._edits_of_links()
         yield from self._edits_of_relations()
@@ -145,7 +145,7 @@ class MoveFix(Struct, frozen=True, dict=True):
             yield from replace_items(document, "shared_wings", new) if new else ()
 
     def _edits_of_links(self) -> Iterator[Edit]:
-        """Yield what changes in front matter: each field is patched once, however many of its links change."""
+        """Yield the edits of link fields; each field is patched once, however many of its links change."""
         changed: dict[tuple[str, str], dict[int, str]] = {}
         for link in self.case.links:
             new = self._new_address(link.written, link.target, link.entry.path)
@@ -166,7 +166,7 @@ class MoveFix(Struct, frozen=True, dict=True):
                 yield from replace_relations(self.case.catalog.document(entry.path), changed)
 
     def _edits_of_prose(self) -> Iterator[Edit]:
-        """Yield what changes in files that are no entries: in READMEs, and in what only becomes an entry now."""
+        """Yield the edits of files that are no entries: READMEs, and files that only become entries now."""
         for file in self.case.catalog.others:
             if not may_link(file):
                 continue
@@ -177,11 +177,11 @@ class MoveFix(Struct, frozen=True, dict=True):
                 yield from _replaced(document, link, new)
 
     def _new_address(self, written: str, target: str | None, path: str) -> str:
-        """Return what a link says that is written in a file; `target` is the address it means, if it means one."""
+        """Return the new text of a link in a file at a path; `target` is the address that it means, if any."""
         if target is None:
             return self.addresses.get(written.removesuffix(".md"), written)
         near, meant = self.moves.get(path, path).removesuffix(".md"), self.addresses.get(target, target)
-        # A short address means another entry from another place; where both move alike, it still means the same.
+        # A short address counts from its own entry; if both move alike, it means the same.
         return written if full_address(written, near, self._addresses_after) == meant else meant
 
     def _new_reference(self, reference: Reference) -> str | None:
@@ -190,7 +190,7 @@ class MoveFix(Struct, frozen=True, dict=True):
         return new if new != written else None
 
     def _new_path(self, document: Document, link: BodyLink) -> str | None:
-        """Return a link to a file as it has to be where its own file, or what it leads to, has moved."""
+        """Return the new text of a link to a file if its own file, or its target, moves."""
         written = document.body[link.offset : link.offset + link.width]
         top = f"/{self.under}/" if self.under else "/"
         if link.target.startswith("/"):
@@ -225,7 +225,7 @@ def with_move(finding: Finding, case: Case, moves: Mapping[str, str], title: str
 
 
 def _with(finding: Finding, move: MoveFix, title: str) -> Finding:
-    if not move.moves or move.unmovable or move.taken or move.untold:
+    if not move.moves or move.unmovable or move.taken or move.unreadable:
         return finding
     try:
         fix = Fix(title, tuple(move.edits()), is_safe=False, renames=tuple(sorted(move.moves.items())))
