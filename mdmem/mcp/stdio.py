@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
+import threading
 from typing import Any
 
 import anyio
@@ -12,8 +13,8 @@ from mcp.server.stdio import stdio_server
 
 from mdmem.mcp.server import MemoryServer
 
-# Seconds for the requests that came before the end of the input.
-_GRACE = 0.5
+# Seconds for the requests that came before the end of the input, and for the end itself.
+_GRACE, _END = 0.5, 0.4
 _POLL = 0.02
 
 
@@ -50,3 +51,7 @@ async def _forward(read: Any, send: Any, server: MemoryServer) -> None:
             while server.active:
                 await anyio.sleep(_POLL)
             await anyio.sleep(_POLL)
+        # A thread that writes to a client which reads nothing would keep the process alive.
+        end = threading.Timer(_END, signal.raise_signal, [signal.SIGTERM])
+        end.daemon = True
+        end.start()

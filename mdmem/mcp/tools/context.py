@@ -111,7 +111,7 @@ class _Remembered(TypedDict):
     id: str | None
     message: str | None
     timestamp: str | None
-    conflicts: list[Any]
+    conflicts: list[dict[str, Any]]
 
 
 def _remember(workspace: Workspace, **stated: Unpack[_RememberArguments]) -> Annotated[Facts, _Remembered]:

@@ -221,7 +221,8 @@ def ask_history(repository: Repository, command: str, *arguments: str) -> bytes:
 
     Its import takes 0.1 s, so that nothing asks it that a question needs.
     """
-    from git.cmd import Git
+    # The package and not its modules: these are there before the package has found git, for another thread.
+    from git import Git
     from git.exc import CommandError
 
     # No `Repo`: it takes a folder with `HEAD`, `objects` and `refs` for a git directory before it looks at `.git`.
