@@ -10,8 +10,6 @@ import pytest
 from builders import commit_all, make_repository, run_here, write, write_entry
 from test_site import built, decided
 
-from mdmem.site.pages import term_counts
-from mdmem.site.shards import shards
 from site_browser.conftest import Visit, Visiting
 
 pytestmark = pytest.mark.long
@@ -50,9 +48,10 @@ def ask(visit: Visit, words: str) -> list[str]:
         ("日本語", "日本語の規則"),
         ("grip.py", "Keep grip.py small"),
         ("multithreadedex", "Keep grip.py small"),
+        ("threading", "Use two threads"),
         # What ended is found, and leads to what replaced it.
         ("one thread", "Use two threads"),
-        ("zebra", "Finds nothing, being in no entry or in most: zebra"),
+        ("zebra", "In no entry: zebra"),
     ],
 )
 def test_search_of_files_finds(searched: Path, visiting: Visiting, words: str, told: str) -> None:
@@ -61,11 +60,17 @@ def test_search_of_files_finds(searched: Path, visiting: Visiting, words: str, t
         assert told in " ".join(ask(visit, words))
 
 
-def test_what_ended_is_told_with_its_head(searched: Path, visiting: Visiting) -> None:
+def test_a_result_has_the_text_around_the_words(searched: Path, visiting: Visiting) -> None:
+    with visiting() as visit:
+        visit.page.goto((searched / "index.html").as_uri())
+        assert any("Holds MultiThreadedExecutor back." in text for text in ask(visit, "multithreaded"))
+
+
+def test_a_superseded_entry_leads_to_its_successor(searched: Path, visiting: Visiting) -> None:
     with visiting() as visit:
         visit.page.goto((searched / "index.html").as_uri())
         (first, *_) = [text for text in ask(visit, "one thread") if "Use two threads" in text]
-        assert "replaced Use one thread" in first.replace("\n", " ")
+        assert "supersedes Use one thread" in first.replace("\n", " ")
 
 
 def test_the_keyboard_alone_searches(searched: Path, visiting: Visiting) -> None:
@@ -96,18 +101,18 @@ TIMED = """(word) => new Promise((done) => {
 })"""
 
 
-def test_ten_thousand_entries_are_searched_within_300_ms(searched: Path, visiting: Visiting, tmp_path: Path) -> None:
+def test_ten_thousand_entries_are_searched_within_a_second(searched: Path, visiting: Visiting, tmp_path: Path) -> None:
     chosen = random.Random(5)
     words = [f"{chosen.choice('abcdefghijklmnop')}{chosen.randrange(40_000):x}term" for _ in range(20_000)]
     titles = [f"Choose the {' '.join(chosen.choices(words, k=6))} way" for _ in range(10_000)]
     (tmp_path / "site").mkdir()
     for path in ("index.html", "assets/site.css", "assets/site.js", "assets/icon.svg"):
         write(tmp_path / "site", path, (searched / path).read_bytes())
-    counts = [term_counts(title + " " + " ".join(chosen.choices(words, k=60))) for title in titles]
-    for path, text in shards(counts):
-        write(tmp_path / "site", path, text)
-    rows = [[title, f"entries/nav/a/e{at}.html", "decision", "in force"] for at, title in enumerate(titles)]
-    write(tmp_path / "site", "index/titles.js", f"mdmemTitles({json.dumps(rows)});")
+    rows = [
+        [title, f"entries/nav/a/e{at}.html", "decision", "current", None, " ".join(chosen.choices(words, k=60)), ""]
+        for at, title in enumerate(titles)
+    ]
+    write(tmp_path / "site", "assets/search.js", f"mdmemSearch({json.dumps(rows)});")
     taken = []
     with visiting() as visit:
         for word in words[:3]:
@@ -116,7 +121,7 @@ def test_ten_thousand_entries_are_searched_within_300_ms(searched: Path, visitin
             milliseconds, told = visit.page.evaluate(TIMED, word)
             assert "Choose the" in told
             taken.append(milliseconds)
-    assert min(taken) < 300, taken
+    assert min(taken) < 1000, taken
 
 
 GLOBS = (

@@ -71,10 +71,6 @@ def test_pictures_are_told_in_words(chain: Path, visiting: Visiting) -> None:
         picture = visit.page.get_by_role("group", name="Lineage of Choice 4")
         assert "Choice 3 is superseded by Choice 4." in (picture.locator("desc").text_content() or "")
         assert visit.page.get_by_role("link", name="Choice 3").count()
-        visit.page.goto((chain / "timeline.html").as_uri())
-        months = visit.page.get_by_role("group", name=re.compile("New and ended entries of [0-9]+ months"))
-        months.get_by_role("link", name="2025-01: 1 new, 0 ended").click()
-        assert visit.page.url.endswith("months/2025-01.html")
 
 
 def test_the_page_of_a_change_names_what_the_command_names(

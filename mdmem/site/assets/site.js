@@ -4,6 +4,12 @@
   const form = document.querySelector(".search"), box = document.getElementById("q");
   const hits = document.getElementById("hits"), told = document.getElementById("told");
   const MOST = 12, SHOWN = 150;
+  const loaded = {};
+  const load = (file) => loaded[file] ??= new Promise((done) => {
+    const tag = document.createElement("script");
+    tag.src = up + file; tag.onload = tag.onerror = done;
+    document.head.append(tag);
+  });
 
   const element = (name, text, kind = "") => {
     const made = document.createElement(name);
@@ -28,16 +34,11 @@
   // The search: every entry with its text, loaded with the first letter.
   const LETTERS = { "ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ß": "ss" };
   const fold = (text) => text.toLowerCase().normalize("NFKD").replace(/[\u0300-\u036f]/g, "").replace(/[øłđıæœß]/g, (one) => LETTERS[one]);
-  let entries = null, loading = null;
+  let entries = null;
   window.mdmemSearch = (list) => {
     entries = list.map(([title, page, type, state, head, text, words]) =>
       ({ title, page, type, state, head, text, inTitle: fold(title), inText: fold(text), inWords: fold(words) }));
   };
-  const load = () => loading ??= new Promise((done) => {
-    const tag = document.createElement("script");
-    tag.src = up + "assets/search.js"; tag.onload = tag.onerror = done;
-    document.head.append(tag);
-  });
   const pattern = (word) => {
     const plain = word.replace(/[.*+?^${}()|[\]\\\/-]/g, "\\$&");
     // Words of scripts without blanks may begin anywhere.
@@ -90,7 +91,7 @@
   box.addEventListener("input", async () => {
     const mine = ++turn;
     if (!box.value.trim()) return hits.replaceChildren();
-    await load();
+    await load("assets/search.js");
     if (mine === turn && entries) show(box.value.trim());
   });
   form.addEventListener("submit", (event) => {
@@ -113,8 +114,9 @@
   // The box on the page about code: which rules apply to a path?
   const paths = document.querySelector(".pathbox");
   let rules = [];
-  window.mdmemRules = (list) => { rules = list; if (paths) paths.hidden = false; };
+  window.mdmemRules = (list) => { rules = list; paths.hidden = false; };
   if (paths) {
+    load("assets/rules.js");
     const input = document.getElementById("path"), bound = document.getElementById("bound");
     const bytes = (text) => String.fromCharCode(...new TextEncoder().encode(text));
     const covers = (glob, path) => glob && (path === glob[0] || path.startsWith(glob[1])
