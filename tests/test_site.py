@@ -141,7 +141,7 @@ def test_the_start_lists_invariants_and_the_decisions_of_each_room(tmp_path: Pat
     for number in range(9):
         write_entry(folder / "memory", f"nav/choices/c{number}", title=f"Choice {number}")
     start = built(folder, tmp_path / "site")["index.html"]
-    assert "11 entries current in 1 wing" in " ".join(start.split())
+    assert "11 current entries in 1 wing" in " ".join(start.split())
     invariants, _, decisions = start.partition("<h3>Invariants</h3>")[2].partition("<h3>Decisions in")
     assert "Callbacks do not block" in invariants
     assert '<a href="rooms/nav/architecture.html">architecture</a>' in decisions

@@ -64,7 +64,7 @@ def standing(memory: OpenMemory, address: str) -> str:
     state = state_of(memory.catalog, address, today=memory.today())
     if state is BoxState.ENDED:
         return "superseded" if memory.catalog.lineage.heads(address) else "deprecated"
-    return "current" if state is BoxState.CURRENT else state.value
+    return state.value
 
 
 def is_ended(memory: OpenMemory, address: str) -> bool:

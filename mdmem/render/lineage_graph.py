@@ -35,9 +35,9 @@ FORWARD = frozenset({Way.SUPERSEDED, Way.CLAIMED, Way.PROPOSED})
 
 
 class BoxState(StrEnum):
-    """Whether an entry is in force, no more, or not yet."""
+    """Whether an entry is current, no longer current, or a draft."""
 
-    CURRENT = "in force"
+    CURRENT = "current"
     REVIEWED = "under review"
     ENDED = "ended"
     DRAFT = "draft"
@@ -223,7 +223,7 @@ def _by_age(catalog: Catalog, addresses: Sequence[str]) -> Callable[[str], tuple
 
 
 def state_of(catalog: Catalog, address: str, *, today: date) -> BoxState:
-    """Return whether an entry is in force on a day, no more, or not yet."""
+    """Return whether an entry is current on a day, no longer current, or a draft."""
     status = catalog.entries[address].status_on(today)
     if status is Status.DRAFT:
         return BoxState.DRAFT

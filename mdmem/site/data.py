@@ -12,7 +12,6 @@ from jinja2 import Environment
 
 from mdmem.model.globs import script_pattern
 from mdmem.model.text import visible
-from mdmem.render.lineage_graph import state_of
 from mdmem.render.words import count
 from mdmem.site.facts import SiteFacts, without_title
 from mdmem.site.paths import page_of
@@ -88,7 +87,7 @@ def _entries(facts: SiteFacts) -> str:
             "address": entry.address,
             "type": entry.type.value,
             "status": entry.status.value,
-            "state": state_of(facts.catalog, entry.address, today=facts.workspace.today).value,
+            "state": facts.rows[entry.address].state,
             "title": entry.title,
             "created_at": entry.created_at.isoformat() if entry.created_at else None,
             "owner": entry.owner,

@@ -129,7 +129,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
         state = state_of(self.catalog, address, today=self.workspace.today)
         if state is BoxState.ENDED:
             return "superseded" if self.catalog.lineage.heads(address) else "deprecated"
-        return "current" if state is BoxState.CURRENT else state.value
+        return state.value
 
     def rows_of(self, entries: Iterable[Entry]) -> list[Row]:
         """Return the lines of entries."""

@@ -118,7 +118,7 @@ def test_graph_and_why_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert ("More amends Alone." in of_wing, "Other" in of_wing, "Tint" in of_wing) == (True, True, False)
     # A pipe is told the same lines as a terminal.
     assert run_here(capsys, "graph", "nav/a/more", cwd=root).out.splitlines()[:3] == [
-        "More (decision, in force, 2026-03-05)",
+        "More (decision, current, 2026-03-05)",
         "  nav/a/more",
         "    amends nav/a/alone",
     ]
