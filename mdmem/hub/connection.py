@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     HubConnection = Connection[Any]
 
 SCHEMA = "mdmem_hub"
-CONNECT_SECONDS = 5
 LOCK_SECONDS = 50
 """How long to wait for another push of the same repository: less than the time limit of a statement."""
 
@@ -46,16 +45,20 @@ class HubRaceError(LostRaceError):
     """Another process was in the way. Nothing was done, and a later try may succeed."""
 
 
+class Limits(Struct, frozen=True):
+    """Seconds to wait for the connection, for one statement, and for all statements of the connection together."""
+
+    connect: int = 5
+    statement: int = 60
+    total: float | None = None
+
+
+_USUAL = Limits()
+
+
 @contextmanager
-def connected(
-    dsn: str,
-    *,
-    token: str | None = None,
-    statement_seconds: int = 60,
-    connect_seconds: int = CONNECT_SECONDS,
-    total_seconds: float | None = None,
-) -> Iterator[HubConnection]:
-    """Open a connection to the hub's tables, and close it after `total_seconds` whatever the server does.
+def connected(dsn: str, *, token: str | None = None, limits: Limits = _USUAL) -> Iterator[HubConnection]:
+    """Open a connection to the hub's tables.
 
     The token is a start-up parameter, so that no log of statements contains it and no pool hands it on. Nothing is
     committed outside `transaction`. Raises HubError for whatever the server or the network refuses.
@@ -64,14 +67,14 @@ def connected(
     if token is not None and not _TOKEN.match(token):
         raise HubError("the hub's token is not a token; `mdmem hub token NAME` prints one")
     options = (
-        f"-c search_path={SCHEMA},pg_catalog -c statement_timeout={statement_seconds}s -c lock_timeout={LOCK_SECONDS}s"
+        f"-c search_path={SCHEMA},pg_catalog -c statement_timeout={limits.statement}s -c lock_timeout={LOCK_SECONDS}s"
         " -c default_transaction_isolation=read\\ committed"
     )
     with _explained(psycopg):
         opened = psycopg.connect(
             dsn,
             autocommit=True,
-            connect_timeout=connect_seconds,
+            connect_timeout=limits.connect,
             application_name="mdmem",
             client_encoding="UTF8",
             options=options if token is None else f"{options} -c mdmem.token={token}",
@@ -79,9 +82,9 @@ def connected(
             keepalives_idle=20,
             tcp_user_timeout=30_000,
         )
-        limit = Timer(total_seconds or 0, _hang_up, [opened])
+        limit = Timer(limits.total or 0, _hang_up, [opened])
         try:
-            if total_seconds is not None:
+            if limits.total is not None:
                 limit.start()
             yield opened
         finally:
@@ -95,9 +98,7 @@ def open_hub(
     token: str | None,
     *,
     may_lack: bool = False,
-    statement_seconds: int = 60,
-    connect_seconds: int = CONNECT_SECONDS,
-    total_seconds: float | None = None,
+    limits: Limits = _USUAL,
 ) -> Iterator[HubConnection]:
     """Open a hub that is of this program's version and knows the token; `may_lack` opens a database without one.
 
@@ -105,13 +106,7 @@ def open_hub(
     """
     if not dsn:
         raise UsageError("no hub is named: give --dsn, or set MDMEM_HUB_DSN, as `postgresql://HOST/DATABASE`")
-    with connected(
-        dsn,
-        token=token or None,
-        statement_seconds=statement_seconds,
-        connect_seconds=connect_seconds,
-        total_seconds=total_seconds,
-    ) as connection:
+    with connected(dsn, token=token or None, limits=limits) as connection:
         if not may_lack:
             require(connection)
             if token:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from mdmem.errors import UsageError
-from mdmem.hub.connection import open_hub, transaction
+from mdmem.hub.connection import Limits, open_hub, transaction
 from mdmem.hub.copy import CopyKey, CopyWorkspace, copy_key, load_copy
 from mdmem.mcp.calls import Page, ToolCall, remarked
 from mdmem.mcp.tools.hub import OVER_ALL, OpenedHub
@@ -21,7 +21,7 @@ from mdmem.mcp.tools.shape import AT, EVERYWHERE, REPOSITORY, Facts, Told
 if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection
 
-_STATEMENT_SECONDS, _TOTAL_SECONDS = 3, 10
+_LIMITS = Limits(connect=3, statement=3, total=10)
 # Each is a few KB per file.
 _MOST_COPIES = 8
 
@@ -61,13 +61,7 @@ class HubAnswers:
 
     @contextmanager
     def _opened(self) -> Iterator[HubConnection]:
-        with open_hub(
-            self._dsn,
-            self._token,
-            statement_seconds=_STATEMENT_SECONDS,
-            connect_seconds=_STATEMENT_SECONDS,
-            total_seconds=_TOTAL_SECONDS,
-        ) as connection:
+        with open_hub(self._dsn, self._token, limits=_LIMITS) as connection:
             yield connection
 
     def _copy(self, name: str) -> CopyWorkspace:

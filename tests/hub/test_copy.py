@@ -31,87 +31,32 @@ from mdmem.store.workspace.workspace import Workspace
 
 
 def full_memory(folder: Path) -> Path:
-    """Return a memory with something of everything that decides what an answer holds."""
+    """Return a memory with something of everything that decides what an answer contains."""
     root = make_root(make_repository(folder) / "memory")
     write(root, "app/README.md", "---\nkind: project\nowners: [app-team]\napplies_to: ['src/app/**']\n---\n\n# app\n")
-    write(root, "app/README.txt", "prose")
     write(root, "rules/README.md", "---\nkind: shared\nowners: [platform]\n---\n\n# rules\n")
     write(root, "robots/README.md", "---\nkind: shared\napplies_to: ['firmware/**']\n---\n\n# robots\n")
     write(root.parent, "src/app/pay.py", "pay = 1\n")
-    queue = "Orders go through a queue.\n\n## Decision\n\nThe queue is durable, because orders must not be lost.\n"
-    old = {"status": "deprecated", "deprecated_at": "2026-04-01", "superseded_by": ["app/architecture/durable-queue"]}
-    write_entry(root, "app/architecture/polling-queue", "Orders are polled from a queue table.\n", **old)
-    write_entry(
-        root,
-        "app/architecture/durable-queue",
-        queue,
-        title="Orders in a durable queue",
-        created_at="2026-04-01",
-        supersedes=["app/architecture/polling-queue"],
-        reason="polling lost orders",
-        tags=["queue", "orders"],
-    )
-    write_entry(
-        root,
-        "app/architecture/queue-retries",
-        "Retries of the queue stop after five.\n",
-        title="Queue retries",
-        created_at="2026-05-01",
-        amends=["app/architecture/durable-queue"],
-        owner="app-team",
-    )
-    write_entry(
-        root,
-        "app/architecture/stream",
-        "A stream may replace the queue.\n",
-        status="draft",
-        supersedes=["app/architecture/durable-queue"],
-    )
-    write_entry(
-        root,
-        "app/architecture/paper",
-        "Orders on paper.\n",
-        status="deprecated",
-        deprecated_at="2026-01-01",
-        deprecated_reason="nobody reads paper",
-    )
-    write_entry(
-        root,
-        "app/rules/personal-data",
-        "Personal data never leaves the region.\n",
-        type="invariant",
-        title="Personal data stays",
-    )
-    write_entry(root, "app/rules/narrow", "Payments are logged.\n", type="invariant", applies_to=["src/app/pay.py"])
-    write_entry(
-        root,
-        "app/notes/one-side",
-        "A note about orders and the queue.\n",
-        type="note",
-        relevance_score="0.9",
-        expires_at="2026-06-01",
-    )
-    write_entry(root, "app/notes/claim", "Another note about orders.\n", type="note", supersedes=["one-side"])
-    write_entry(
-        root,
-        "app/patterns/outbox",
-        "Write orders to an outbox, as `OutboxWriter` does. See PersonalData.\n",
-        type="pattern",
-        trigger="when orders are sent",
-        overrides=["rules/patterns/no-outbox"],
-        reason="measured",
-    )
-    write_entry(
-        root,
-        "rules/patterns/no-outbox",
-        "No outbox for orders.\n",
-        type="pattern",
-        conflicts_with=["app/architecture/durable-queue"],
-    )
-    write_entry(root, "rules/security/tokens", "Tokens are never logged.\n", type="invariant")
-    write_entry(root, "robots/safety/stop", "A robot stops when orders cease.\n", type="invariant")
+    new, ended = "app/architecture/durable-queue", {"status": "deprecated", "deprecated_at": "2026-04-01"}
+    tags: dict[str, Any] = {"tags": ["queue", "orders"], "title": "Orders in a durable queue"}
+    link: dict[str, Any] = {"supersedes": ["app/architecture/polling-queue"], "reason": "polling lost orders"}
+    for address, body, fields in (
+        ("app/architecture/polling-queue", "Orders are polled.", ended | {"superseded_by": [new]}),
+        (new, "Orders go through a queue.\n\n## Decision\n\nThe queue is durable.", tags | link),
+        ("app/architecture/queue-retries", "Retries of the queue stop after five.", {"amends": [new]}),
+        ("app/architecture/stream", "A stream may replace the queue.", {"status": "draft", "supersedes": [new]}),
+        ("app/architecture/paper", "Orders on paper.", ended | {"deprecated_reason": "nobody reads paper"}),
+        ("app/rules/personal-data", "Personal data never leaves the region.", {"type": "invariant"}),
+        ("app/rules/narrow", "Payments are logged.", {"type": "invariant", "applies_to": ["src/app/pay.py"]}),
+        ("app/notes/one-side", "A note about orders and the queue.", {"type": "note", "expires_at": "2026-06-01"}),
+        ("app/notes/claim", "Another note about orders.", {"type": "note", "supersedes": ["one-side"]}),
+        ("app/patterns/outbox", "See `OutboxWriter`.", {"type": "pattern", "overrides": ["rules/patterns/no-outbox"]}),
+        ("rules/patterns/no-outbox", "No outbox for orders.", {"type": "pattern", "conflicts_with": [new]}),
+        ("rules/security/tokens", "Tokens are never logged.", {"type": "invariant"}),
+        ("robots/safety/stop", "A robot stops when orders cease.", {"type": "invariant"}),
+    ):
+        write_entry(root, address, f"{body}\n", **fields)
     write(root, "app/architecture/broken.md", "---\ntype: [decision\n---\n\nqueue\n")
-    write(root, "app/architecture/deep/er.md", "# at another depth\n")
     commit_all(folder)
     return root
 

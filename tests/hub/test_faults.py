@@ -14,7 +14,7 @@ from pushes import pushed, rows, state
 
 from mdmem.errors import UsageError
 from mdmem.hub import push as pushing
-from mdmem.hub.connection import HubError, HubRaceError, connected
+from mdmem.hub.connection import HubError, HubRaceError, Limits, connected
 
 
 @pytest.fixture(autouse=True)
@@ -145,7 +145,7 @@ def test_a_server_that_has_stopped_is_not_waited_for(dsn: str) -> None:
     stopped, began = 0, monotonic()
     try:
         in_time = pytest.raises(HubError, match="did not answer in time")
-        with in_time, connected(dsn, total_seconds=0.5) as connection:
+        with in_time, connected(dsn, limits=Limits(total=0.5)) as connection:
             stopped = connection.info.backend_pid
             os.kill(stopped, signal.SIGSTOP)
             connection.execute("SELECT 1")

@@ -13,7 +13,7 @@ from mcp.client.stdio import StdioServerParameters
 from processes import python
 from pushes import state
 
-from mdmem.hub.connection import connected
+from mdmem.hub.connection import Limits, connected
 from mdmem.hub.grants import add_token, drop_token, grant, revoke
 from mdmem.hub.push import PushRequest, push
 from mdmem.mcp import hub as served
@@ -45,8 +45,7 @@ def clone(tmp_path: Path, dsn: str) -> Path:
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no hub be given up because the machine has much to do."""
-    for name in ("_STATEMENT_SECONDS", "_TOTAL_SECONDS"):
-        monkeypatch.setattr(served, name, 60)
+    monkeypatch.setattr(served, "_LIMITS", Limits(60, 60, 60))
 
 
 def over_pipes(folder: Path, dsn: str) -> StdioServerParameters:
@@ -218,7 +217,7 @@ def test_a_push_and_a_revoked_permission_count_from_the_next_call_on(clone: Path
 
 
 def test_a_hub_that_takes_too_long_is_given_up(clone: Path, dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(served, "_STATEMENT_SECONDS", 1)
+    monkeypatch.setattr(served, "_LIMITS", Limits(60, 1, 60))
     with connected(dsn) as owner, owner.transaction():
         owner.execute("LOCK TABLE mdmem_hub.wing")
         said = asking(in_memory(clone, dsn), lambda client: told(client, "hub_search", query="ferry"))

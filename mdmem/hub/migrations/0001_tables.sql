@@ -1,8 +1,8 @@
--- Who may push a repository writes its rows with any program: what a row may be is checked where all who ask rely on it.
+-- Whoever may push a repository can write its rows with any program, so that checks stand here and not in our client.
 
--- One row for each memory that is pushed. `serial` counts its pushes; `roots` are the commits without a parent that its
--- history begins with, by which a renamed repository is told. `root` is the memory's folder from the repository's top.
--- `tracked` are files that tell which shared wings are about its code.
+-- One row for each memory that is pushed. `serial` counts its pushes. `roots` are the commits without a parent, by which
+-- a renamed repository is recognised. `root` is the memory's folder from the repository's top. `tracked` are files that
+-- show which shared wings apply to its code.
 CREATE TABLE repository (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL,
@@ -22,8 +22,8 @@ CREATE TABLE repository (
     CHECK (pushed_at BETWEEN '0001-01-02 00:00Z' AND '9999-12-30 00:00Z'),
     CHECK (commit IS NULL OR (pushed_at IS NOT NULL AND commit ~ '^[0-9a-f]{1,64}$'))
 );
--- What is unique by its name is so by the name's hash, here and below: an index that a question with a name can use
--- tells by its work (EXPLAIN ANALYZE) whether there is a hidden row, and through a function no question uses it.
+-- Unique by the hash of the name, here and below: EXPLAIN ANALYZE shows the work of an index that a query with a name
+-- can use, and so whether a hidden row exists. No query uses an index on a function by accident.
 CREATE UNIQUE INDEX repository_name ON repository (md5(name));
 
 -- Names that a repository had before.
@@ -33,8 +33,8 @@ CREATE TABLE former_name (
 );
 CREATE UNIQUE INDEX former_name_name ON former_name (md5(name));
 
--- The commits that the hub had of a repository, so that it never goes back to one; `is_left` are those that its history
--- was rewritten without.
+-- The commits that the hub had of a repository, so that it never goes back to one. `is_left` marks those that the
+-- history was rewritten without.
 CREATE TABLE push (
     repository_id integer NOT NULL REFERENCES repository ON DELETE CASCADE,
     serial bigint NOT NULL,
@@ -44,9 +44,8 @@ CREATE TABLE push (
     PRIMARY KEY (repository_id, serial)
 );
 
--- A wing of a repository, or one of another repository at the commit that some pin: then `repository_id` is null, and
--- `source`, `source_path` and `commit` say where it lives, `tree` is git's name for what it holds, and `format` says how
--- its files are packed. `lengths` are the sums of its passages' words, by scored field.
+-- A wing of a repository, or a pinned wing of another one. For a pinned wing `repository_id` is null, `source`,
+-- `source_path` and `commit` say where it lives, and `tree` is a hash of its files. `format` says how its words were made.
 CREATE TABLE wing (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     repository_id integer REFERENCES repository ON DELETE CASCADE,
@@ -74,7 +73,7 @@ CREATE UNIQUE INDEX wing_pinned ON wing (
     md5(source || chr(10) || source_path || chr(10) || commit || chr(10) || tree || chr(10) || format)
 ) WHERE repository_id IS NULL;
 
--- Which repositories read which wing of another, and under which name.
+-- Which repositories read which pinned wing, and the name of the wing there.
 CREATE TABLE pin (
     repository_id integer NOT NULL REFERENCES repository ON DELETE CASCADE,
     wing_id integer NOT NULL REFERENCES wing,
@@ -83,11 +82,10 @@ CREATE TABLE pin (
 );
 CREATE INDEX pin_wing ON pin (wing_id);
 
--- A file of a wing: an entry, a manifest, one that holds no readable entry, or one that is only listed (`content` is
--- null). `path` counts from the wing's folder. `record` is what was read of it, `terms` its analysed passages, `lengths`
--- their words by scored field, all packed in the format that the repository names, or the wing where it has none; `words`
--- finds it. What of an entry is filtered on is null where the file is none. `has_short_links` says that what a link of it
--- means may depend on which other files are there.
+-- A file of a wing: an entry, a manifest, a file that cannot be parsed, or one that is only listed (`content` is null).
+-- `path` counts from the wing's folder. `words` finds an entry; the columns of an entry are null in other files.
+-- `has_short_links` says that the meaning of its links may depend on which other files exist. (Migration 3 drops `record`,
+-- `terms` and `lengths`.)
 CREATE TABLE file (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     wing_id integer NOT NULL REFERENCES wing ON DELETE CASCADE,
@@ -115,20 +113,18 @@ CREATE TABLE file (
     CHECK (kind <> 'file' OR content IS NOT NULL OR record IS NULL),
     CHECK (jsonb_typeof(terms) = 'object')
 );
--- A question takes a few terms of hundreds out of it, and would otherwise unpack them all.
 ALTER TABLE file ALTER terms SET STORAGE EXTERNAL;
--- A question walks through thousands of rows of which it reads a few: what is long lies beside them, what is short in them.
+-- A search visits thousands of rows and reads few of them, so that long values are stored out of line.
 ALTER TABLE file SET (toast_tuple_target = 128), ALTER path SET STORAGE MAIN, ALTER blob SET STORAGE MAIN,
     ALTER title SET STORAGE MAIN, ALTER room SET STORAGE MAIN, ALTER owner SET STORAGE MAIN, ALTER tags SET STORAGE MAIN,
     ALTER lengths SET STORAGE MAIN;
--- Without a list of what is still to come, which each question would walk through.
+-- Without the list of pending entries, which each search would have to scan.
 CREATE INDEX file_words ON file USING gin (words) WITH (fastupdate = off);
--- How common a word is, is told by one entry of so many: a list of them alone is short, however many hold the word.
+-- The entries of a sample: one of 64 tells how common a word is.
 CREATE INDEX file_sample ON file USING gin (words) WITH (fastupdate = off) WHERE words @@ ''' sample'''::tsquery;
 CREATE INDEX file_short_links ON file (wing_id) WHERE has_short_links;
 
--- What entries link: `target` is an address as the repository counts it, `field` the front matter's field, or `body`.
--- They go with the file, whose wing is theirs.
+-- The links of entries: `target` is an address in the repository, `field` the front matter's field, or `body`.
 CREATE TABLE link (
     wing_id integer NOT NULL,
     file_id bigint NOT NULL,

@@ -1,4 +1,4 @@
--- Who asks is told by the database role of the session, or by a token that it shows; of a token only the hash is kept.
+-- A caller is the database role of the session, or the owner of the token that it shows. Only a token's hash is stored.
 CREATE TABLE principal (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     role regrole UNIQUE,
@@ -7,8 +7,8 @@ CREATE TABLE principal (
     CHECK (num_nonnulls(role, name) = 1 AND (name IS NULL) = (token_hash IS NULL))
 );
 
--- What each of them sees: every repository, those to come as well (`repository_id` is null), a repository with all that
--- it pins (`wing` is null), or one wing of it, by its name there.
+-- What a caller sees: every repository, future ones as well (`repository_id` is null), a repository with its pinned
+-- wings (`wing` is null), or one wing of it.
 CREATE TABLE permission (
     principal_id integer NOT NULL REFERENCES principal ON DELETE CASCADE,
     repository_id integer REFERENCES repository ON DELETE CASCADE,
@@ -21,11 +21,11 @@ CREATE UNIQUE INDEX permission_all ON permission (principal_id) WHERE repository
 CREATE UNIQUE INDEX permission_whole ON permission (principal_id, repository_id) WHERE wing IS NULL;
 CREATE UNIQUE INDEX permission_wing ON permission (principal_id, repository_id, wing) WHERE wing IS NOT NULL;
 
--- The functions below run as the hub's owner, who has no policies; each says only what the caller may know. Who calls is
--- the session's role, or the one of SET ROLE (`role` is `none` before), which asks for the membership. Those that each
--- policy asks are in PL/pgSQL, which keeps its plans.
+-- The functions below run as the hub's owner, whom no policy limits, and return only what the caller may know. The
+-- caller is the session's role, or that of SET ROLE (`role` is `none` before), which checks the membership. Functions
+-- that policies call are in PL/pgSQL, which caches their plans.
 
--- Whether the caller owns the hub, so that PostgreSQL asks no policies either.
+-- Whether the caller owns the hub, so that PostgreSQL applies no policies either.
 CREATE FUNCTION is_owner() RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
 BEGIN
@@ -35,7 +35,7 @@ BEGIN
     );
 END $$;
 
--- Which of those that are granted something the caller is. A token can be set to anything; what it has to hash to cannot.
+-- The principals that the caller is. Anybody can set the token to any text, but not to one with a given hash.
 CREATE FUNCTION caller_principal() RETURNS SETOF integer LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
 DECLARE
@@ -77,13 +77,13 @@ SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     SELECT repository_id FROM visible_scope() WHERE may_push
 $$;
 
--- Whether the caller sees every wing of a repository: else links into the others are taken out of what is shown.
+-- Whether the caller sees every wing of a repository; otherwise links into the others are left out of answers.
 CREATE FUNCTION reads_whole(repository integer) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     SELECT EXISTS (SELECT FROM visible_scope() WHERE repository_id = repository AND wing IS NULL)
 $$;
 
--- In place of the table, whose rows of a wing that several pin tell of all of them.
+-- The visible pins. The table itself is not readable: the pins of one wing name all repositories that read it.
 CREATE FUNCTION visible_pin() RETURNS TABLE (repository_id integer, wing_id integer, name text)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     SELECT repository_id, wing_id, name FROM pin
@@ -110,7 +110,7 @@ BEGIN
     RETURN QUERY SELECT DISTINCT wing_id FROM visible_pin();
 END $$;
 
--- A wing of another repository is written by the transaction that makes it, and never again: others read it, too.
+-- A pinned wing is written by the transaction that adds it and never again, since others read it, too.
 CREATE FUNCTION pushable_wing() RETURNS SETOF integer LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     SELECT id FROM wing WHERE repository_id = ANY (ARRAY(SELECT pushable_repository()))
@@ -118,7 +118,7 @@ SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     SELECT id FROM wing WHERE repository_id IS NULL AND xmin = pg_current_xact_id_if_assigned()::xid
 $$;
 
--- The repository that has a name, or had it, if the caller sees it.
+-- The visible repository that has a name, or had it before.
 CREATE FUNCTION repository_named(called text) RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     SELECT id FROM (
@@ -128,14 +128,14 @@ SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     ) AS found WHERE id IN (SELECT visible_repository()) ORDER BY place LIMIT 1
 $$;
 
--- The settings name wings, and where they live: whoever does not see all of them gets the rest of the file.
+-- The settings mention wings and their places, so that a caller who does not see all wings gets the rest of the file.
 CREATE FUNCTION settings_of(repository integer) RETURNS bytea LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     SELECT CASE WHEN reads_whole(repository) THEN settings ELSE narrow_settings END FROM repository AS one
     WHERE id = repository AND id IN (SELECT visible_repository())
 $$;
 
--- Whether the token that the session shows is known, or it shows none.
+-- Whether the session shows no token, or one that is known.
 CREATE FUNCTION is_known_token() RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     SELECT coalesce(current_setting('mdmem.token', true), '') = '' OR EXISTS (
@@ -143,10 +143,7 @@ SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     )
 $$;
 
--- Entries that hold what is asked for, in no order. PostgreSQL would look at every row under a policy, since `@@` might
--- tell of those that are hidden; here it uses the index (`+ 0`: that of the words, not that of the wings) and leaves them
--- out itself. A few wings are a part of what the index is asked for, by their marks. Of the sample alone its own index is
--- used, which PostgreSQL knows by the condition.
+-- (Migration 3 replaces this function.)
 CREATE FUNCTION candidate(asked tsquery, wings integer[], most integer, is_of_sample boolean DEFAULT false)
 RETURNS SETOF bigint LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp
@@ -173,9 +170,9 @@ BEGIN
         WHERE words @@ narrow AND (NOT is_of_sample OR words @@ ''' sample'''::tsquery) LIMIT greatest(most, 0);
 END $$;
 
--- Notes that a repository reads a wing of another one, and returns it; where it is new, its rows are still to come.
--- Whoever knows what the folder holds, by git's name for its content, has it: nobody comes to see a wing by naming it,
--- and nobody's forgery takes the place of the true one.
+-- Pin a wing of another repository, and return its id and whether it is new, so that its rows are still to be sent.
+-- Only somebody who has the files knows the hash of their contents: nobody comes to see a wing by naming it, and a forged
+-- wing never replaces the true one.
 CREATE FUNCTION pinned_wing(
     reader integer, called text, origin text, folder text, at text, content text, packed text
 ) RETURNS TABLE (id integer, is_new boolean) LANGUAGE plpgsql SECURITY DEFINER
@@ -201,8 +198,8 @@ BEGIN
     RETURN NEXT;
 END $$;
 
--- A wing of another repository goes with the last that pins it: first the row is locked, so that whoever pins it at this
--- moment is either seen or waits and finds it gone.
+-- Delete a pinned wing with its last pin. The row is locked first, so that another transaction that pins it now is either
+-- visible here, or waits and finds it gone.
 CREATE FUNCTION drop_unpinned() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
 BEGIN
@@ -212,16 +209,16 @@ BEGIN
 END $$;
 CREATE TRIGGER pin_gone AFTER DELETE ON pin FOR EACH ROW EXECUTE FUNCTION drop_unpinned();
 
--- Takes back that a repository reads wings of others.
+-- Remove pins of a repository.
 CREATE FUNCTION unpin(reader integer, called text[]) RETURNS void LANGUAGE sql SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
     DELETE FROM pin WHERE repository_id = reader AND name = ANY (called)
         AND repository_id IN (SELECT pushable_repository())
 $$;
 
--- A policy says twice what is seen: once as a set, which PostgreSQL asks of each row before any condition of a question,
--- and once as an array, which an index takes as its own condition (each begins with the wing). Either way a hidden row
--- is passed over before anything of it is looked at, and EXPLAIN ANALYZE counts the same whatever it holds.
+-- A policy states twice what is visible: as a set, which PostgreSQL checks for each row before any condition of a query,
+-- and as an array, which an index can use (each begins with the wing). Either way a hidden row is skipped before anything
+-- of it is read, and EXPLAIN ANALYZE counts the same whatever it contains.
 ALTER TABLE principal ENABLE ROW LEVEL SECURITY;
 ALTER TABLE permission ENABLE ROW LEVEL SECURITY;
 ALTER TABLE pin ENABLE ROW LEVEL SECURITY;
@@ -256,7 +253,7 @@ BEGIN
         EXECUTE format('CREATE POLICY changed ON %I FOR UPDATE USING (wing_id = ANY (ARRAY(SELECT pushable_wing())))', one);
         EXECUTE format('CREATE POLICY taken ON %I FOR DELETE USING (wing_id = ANY (ARRAY(SELECT pushable_wing())))', one);
     END LOOP;
-    -- What the database numbers itself is nobody's to give, and where a row belongs nobody's to change.
+    -- Nobody sets a number that the database assigns, or moves a row to another wing or repository.
     FOREACH one IN ARRAY ARRAY['wing', 'file', 'link'] LOOP
         SELECT string_agg(quote_ident(attname), ', ') INTO columns FROM pg_attribute
             WHERE attrelid = one::regclass AND attnum > 0 AND attidentity = '';
@@ -272,7 +269,7 @@ BEGIN
     SELECT string_agg(quote_ident(attname), ', ') INTO columns FROM pg_attribute
         WHERE attrelid = 'repository'::regclass AND attnum > 0 AND attname <> ALL (ARRAY['id', 'name']);
     EXECUTE format('GRANT UPDATE (%s) ON repository TO PUBLIC', columns);
-    -- The planner estimates from a sample of all rows, and EXPLAIN tells what it estimates.
+    -- The planner estimates from statistics of all rows, and EXPLAIN shows the estimates.
     FOR one, columns IN SELECT attrelid::regclass, attname FROM pg_attribute
         WHERE attrelid = ANY (ARRAY['repository', 'former_name', 'push', 'wing', 'file', 'link']::regclass[])
             AND attnum > 0
