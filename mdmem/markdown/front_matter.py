@@ -139,12 +139,12 @@ def _no_start(text: str) -> FenceError:
         return FenceError("empty-file", "the file is empty", "delete it, or write an entry with `mdmem new`")
     if line.startswith(_LFS_POINTER):
         help_ = "run `git lfs pull`, then keep the memory out of LFS with `git lfs untrack '*.md'`"
-        return FenceError("git-lfs-pointer", "a Git LFS pointer stands in place of the text", help_, number)
+        return FenceError("git-lfs-pointer", "the file is a Git LFS pointer", help_, number)
     if line == "---":
-        return FenceError("fence-variant", "blank lines stand before the opening fence", "start the file with `---`")
+        return FenceError("fence-variant", "blank lines come before the opening fence", "start the file with `---`")
     if _VARIANT.match(line):
         return FenceError("fence-variant", f"the opening fence is `{line}`, not `---`", exact, number)
     if line.strip(_UNSEEN) == "---":
-        return FenceError("fence-variant", "invisible characters stand beside the opening fence", exact, number)
+        return FenceError("fence-variant", "invisible characters are next to the opening fence", exact, number)
     help_ = "start it with `---`, `type:`, `status:` and `created_at:`"
     return FenceError("front-matter-missing", "the file has no front matter", help_)

@@ -148,11 +148,11 @@ class Layout(Struct, frozen=True):
 
     def refusal(self, fact: str, help_: str) -> UnpatchableError:
         """Return the error for a file that cannot be patched."""
-        return UnpatchableError(f"{self.path} {fact}, so it was left as it is; {help_}")
+        return UnpatchableError(f"{self.path} {fact}, so it was not changed; {help_}")
 
     def too_wide(self) -> UnpatchableError:
         """Return the error for a patch with another result than was asked for."""
-        return self.refusal("would change in more than what was asked for", "write the change by hand")
+        return self.refusal("would change in more places than asked", "write the change by hand")
 
 
 def _scalars(*nodes: Any) -> Iterator[yaml.ScalarNode]:
@@ -177,8 +177,8 @@ def rank_of(name: str) -> int:
 def layout_of(document: Document) -> Layout:
     """Return the layout of a document whose front matter has one `key: value` a line; raises UnpatchableError."""
     if document.fields is None:
-        help_ = "mend what `mdmem check` says of it"
-        raise UnpatchableError(f"{document.path} has a front matter that cannot be read; {help_}")
+        help_ = "fix what `mdmem check` reports"
+        raise UnpatchableError(f"{document.path} has front matter that cannot be parsed; {help_}")
     front = handler().split(document.text)[0]
     opening = document.text[len("---") : document.text.index("\n") + 1]
     layout = Layout(document.path, front, document.fields, opening)

@@ -140,7 +140,9 @@ def _merge_marker(path: str, text: str) -> tuple[Finding, ...]:
         start, first = found.end(), found.start() if first < 0 else first
     place = Place(path, text.count("\n", 0, first) + 1, 1, 7)
     return (
-        Finding("merge-marker", "the file holds an unresolved merge", place, "`mdmem resolve` shows how to decide it"),
+        Finding(
+            "merge-marker", "the file has an unresolved merge conflict", place, "`mdmem resolve` shows how to decide it"
+        ),
     )
 
 

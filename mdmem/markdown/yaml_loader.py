@@ -53,7 +53,7 @@ def _syntax_fault(text: str, error: yaml.MarkedYAMLError) -> Trouble:
     at = error.problem_mark or error.context_mark
     words = f"{error.context or ''}: {error.problem or 'it is no YAML'}"
     if at is None:
-        return Trouble("yaml-syntax", f"the YAML reader says{words}", "put quotes round the value", 1, 1)
+        return Trouble("yaml-syntax", f"the YAML parser says{words}", "put quotes around the value", 1, 1)
     if "single document" in words:
         message = "the front matter holds more than one YAML document"
         return Trouble("multiple-documents", message, "keep one", at.line + 1, at.column + 1)
@@ -62,13 +62,13 @@ def _syntax_fault(text: str, error: yaml.MarkedYAMLError) -> Trouble:
         fault = explain(refusal) if pattern.search(words) else None
         if fault is not None:
             return fault
-    help_ = "put quotes round the value, or mend the indentation"
-    return refusal.fault(at, f"the YAML reader says: {error.problem}", help_)
+    help_ = "put quotes around the value, or fix the indentation"
+    return refusal.fault(at, f"the YAML parser says: {error.problem}", help_)
 
 
 def _tab(refusal: _Refusal) -> Trouble | None:
     is_tab = refusal.character(refusal.at) == "\t"
-    return refusal.fault(refusal.at, "a tab where YAML wants blanks", "indent with blanks") if is_tab else None
+    return refusal.fault(refusal.at, "a tab where YAML needs spaces", "indent with spaces") if is_tab else None
 
 
 def _first_character(refusal: _Refusal) -> Trouble | None:
@@ -97,7 +97,7 @@ def _escape(refusal: _Refusal) -> Trouble:
 
 def _open_bracket(refusal: _Refusal) -> Trouble:
     if refusal.at.line == refusal.since.line:
-        help_ = "add it, and put an item that holds a quote or a colon in quotes"
+        help_ = "add it, and put an item with a quote or a colon in quotes"
         return refusal.fault(refusal.at, "a comma or the closing bracket is missing", help_)
     return refusal.fault(refusal.since, f"the `{refusal.character(refusal.since)}` is not closed", "close it")
 
@@ -106,7 +106,7 @@ def _no_key(refusal: _Refusal, mark: Any = None) -> Trouble:
     mark = mark or refusal.since
     joined = _NO_BLANK.match(refusal.line(mark)[mark.column :])
     if joined:
-        return refusal.fault(mark, "no blank follows the colon", f"write {joined[1]}: {joined[2]}")
+        return refusal.fault(mark, "no space follows the colon", f"write {joined[1]}: {joined[2]}")
     help_ = "write `key: value`, or close the front matter above it with `---`"
     return refusal.fault(mark, "the line has no `key:`", help_)
 
@@ -122,7 +122,7 @@ def _second_colon(refusal: _Refusal) -> Trouble:
     if len(key) == refusal.at.column:
         return refusal.fault(refusal.at, "an indented key under a plain value", "move the key to the margin")
     help_ = f"write {key.strip()}: {in_quotes(value.strip())}"
-    return refusal.fault(refusal.at, "colon and blank inside a plain value", help_)
+    return refusal.fault(refusal.at, "a colon and a space inside a plain value", help_)
 
 
 def _text_after(refusal: _Refusal) -> Trouble | None:
@@ -266,7 +266,7 @@ def _repeated_inside(node: yaml.Node) -> Iterator[Trouble]:
 
 
 def _repeated(key: yaml.Node, first: int) -> Trouble:
-    message = f"`{key.value}` stands twice, first in line {first + 1}"
+    message = f"`{key.value}` appears twice, first in line {first + 1}"
     return _at(key, "duplicate-key", message, "keep one of the two")
 
 

@@ -140,10 +140,10 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
         Status,
         Kind.STATUS,
         Field(
-            "where it stands; a draft binds nobody",
+            "its state; a draft binds nobody",
             "active",
             set_by="its writer, `mdmem approve`, `doubt`, `verify`, `deprecate` and `supersede`; "
-            "an agent only drafts what binds, as `[governance]` says",
+            "an agent only drafts rules, as `[governance]` says",
             searched=Searched.WHOLE,
             required=True,
         ),
@@ -169,21 +169,21 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
     verified_at: Annotated[
         Moment,
         Field(
-            "when somebody last found it right",
+            "when somebody last confirmed it",
             "2026-04-10",
             set_by="`mdmem verify`, and a save of what was validated",
             searched=Searched.DATE,
         ),
     ] = None
     deprecated_at: Annotated[
-        Moment, Field("when it ended", "2026-06-30", set_by="`mdmem deprecate`, `supersede` and `approve`")
+        Moment, Field("when it was deprecated", "2026-06-30", set_by="`mdmem deprecate`, `supersede` and `approve`")
     ] = None
-    expires_at: Annotated[Moment, Field("from the day after on it counts as under review", "2026-12-31")] = None
+    expires_at: Annotated[Moment, Field("after this day it counts as under review", "2026-12-31")] = None
     version: Annotated[Version, Field("a number from 1", "2")] = None
     label: Annotated[
         Text, Field("what kind of note, such as session or entity", "incident", searched=Searched.WHOLE)
     ] = None
-    owner: Annotated[Text, Field("who answers for it", "navigation-team", searched=Searched.WHOLE)] = None
+    owner: Annotated[Text, Field("who is responsible for it", "navigation-team", searched=Searched.WHOLE)] = None
     topic: Annotated[Text, Field("what it is about", "executors", searched=Searched.WHOLE)] = None
     focus: Annotated[Text, Field("the focus area that it is for", "docking", searched=Searched.WHOLE)] = None
     agent: Annotated[
@@ -193,7 +193,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
     applies_to: Annotated[
         Globs,
         Field(
-            "globs of the code that it is about, from the repository's top; of a manifest: that the wing is about",
+            "globs of the code that it applies to, from the repository's top; in a manifest, the code of the wing",
             '["src/navigation/**"]',
         ),
     ] = ()
@@ -218,7 +218,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
     amends: Annotated[
         Links,
         Field(
-            "the addresses of the entries that it changes in part; they stay in force and are shown with it",
+            "the addresses of the entries that it changes in part; they stay current and are shown with it",
             "[lifecore_ros2/components/retry-docking-by-error-code]",
         ),
     ] = ()
@@ -248,7 +248,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
         ),
     ] = None
     deprecated_reason: Annotated[
-        Text, Field("why it ended", "the robot has no dock any more", set_by="`mdmem deprecate`")
+        Text, Field("why it was deprecated", "the robot has no dock any more", set_by="`mdmem deprecate`")
     ] = None
     approved_by: Annotated[
         Text,
@@ -266,7 +266,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
     ] = None
     ignore: Annotated[
         Pairs,
-        Field("check codes that do not count here, each with its reason", "{local-path: the path is the subject}"),
+        Field("check codes to ignore here, each with a reason", "{local-path: the path is the subject}"),
     ] = ()
     trigger: Annotated[
         Text, Field("when the pattern applies", "A callback has to wait for another node", holder=Holder.PATTERN)
@@ -375,7 +375,7 @@ class Wing(StoredRecord, frozen=True, kw_only=True):
     kind: Annotated[
         WingKind,
         Kind.WING_KIND,
-        Field("a project's own wing, or one that projects share", "project", holder=Holder.WING),
+        Field("a project's wing, or one that projects share", "project", holder=Holder.WING),
     ] = WingKind.PROJECT
     project_id: Annotated[
         Text,
@@ -386,7 +386,7 @@ class Wing(StoredRecord, frozen=True, kw_only=True):
             holder=Holder.WING,
         ),
     ] = None
-    owners: Annotated[Texts, Field("who answers for the wing", "[navigation-team]", holder=Holder.WING)] = ()
+    owners: Annotated[Texts, Field("who is responsible for the wing", "[navigation-team]", holder=Holder.WING)] = ()
     shared_wings: Annotated[
         Names,
         Field(
@@ -400,7 +400,7 @@ class Wing(StoredRecord, frozen=True, kw_only=True):
         Text, Field("what the wing is for", "The navigation stack of the delivery robot", holder=Holder.WING)
     ] = None
     last_hygiene_at: Annotated[
-        Moment, Field("when the wing was last tended", "2026-11-09", set_by="`mdmem hygiene`", holder=Holder.WING)
+        Moment, Field("when hygiene last ran on the wing", "2026-11-09", set_by="`mdmem hygiene`", holder=Holder.WING)
     ] = None
     has_manifest: bool = False
 

@@ -60,9 +60,9 @@ def _item(value: object) -> object:
 def _link(value: object) -> object:
     _item(value)
     if isinstance(value, str) and not value.isprintable():
-        raise _ValueError("invisible-characters", f"`{visible(value)}` holds an invisible character")
+        raise _ValueError("invisible-characters", f"`{visible(value)}` contains an invisible character")
     if isinstance(value, str) and value.strip().lower() in _PLACEHOLDERS:
-        raise _ValueError("link-placeholder", f"`{value}` stands where an address belongs")
+        raise _ValueError("link-placeholder", f"`{value}` is not an address")
     return value
 
 
@@ -79,9 +79,9 @@ def _moment(value: object) -> date:
     try:
         return parse_moment(value)
     except NotIsoError as error:
-        raise _ValueError("not-iso", f"`{value}` is no ISO 8601 date") from error
+        raise _ValueError("not-iso", f"`{value}` is not an ISO 8601 date") from error
     except NoSuchDayError as error:
-        raise _ValueError("invalid-date", f"`{value}` is no day of the calendar") from error
+        raise _ValueError("invalid-date", f"`{value}` is not a day of the calendar") from error
 
 
 def _number(convert: Callable[[str], float], low: float, high: float, wanted: str) -> Callable[[object], object]:
@@ -226,7 +226,7 @@ def _closed_set(front_matter: Mapping[str, Any], key: str, closed_set: type[Entr
     if not _is_stated(front_matter, key):
         yield Flaw("missing-field", key, f"`{key}` is missing", f"add `{key}:` with one of {listed}")
     elif value is not None and not isinstance(value, str):
-        message = f"`{key}` holds a {kind_of(value)}, expected one of {listed}"
+        message = f"`{key}` is a {kind_of(value)}, expected one of {listed}"
         yield Flaw("wrong-type", key, message, f"write one of {listed}")
     elif value is not None and ("|" in value or set(value.split("/")) <= set(allowed)):
         yield Flaw("template-leftover", key, f"`{key}` still lists the choices `{value}`", "keep one of them")
@@ -280,8 +280,8 @@ def _without(stated: Mapping[str, Any], errors: list[ErrorDetails]) -> dict[str,
 _HELP = {
     "not-iso": "write it as YYYY-MM-DD",
     "invalid-date": "write a day that exists, as YYYY-MM-DD",
-    "invisible-characters": "write the address anew",
-    "link-placeholder": "remove it; a link field that is absent says the same",
+    "invisible-characters": "write the address again",
+    "link-placeholder": "remove it; an absent link field means the same",
     "nested-value": "write plain text; nesting is for `relations`, `ignore` and `x-` keys",
 }
 
@@ -306,11 +306,13 @@ def _unknown(kind: EntryType | None, key: str) -> Flaw:
         return _not_for(f"{'an' if kind.startswith('i') else 'a'} {kind}", key)
     meant = known_spelling(key)
     if not key.isprintable():
-        help_ = f"write `{meant}`" if meant else "write the key anew"
-        message = f"the key `{visible(key)}` holds an invisible character"
+        help_ = f"write `{meant}`" if meant else "write the key again"
+        message = f"the key `{visible(key)}` contains an invisible character"
         return Flaw("invisible-characters", key, message, help_, on_key=True)
     if meant:
-        return Flaw("key-spelling", key, f"`{key}` is not read; the key is `{meant}`", f"write `{meant}`", on_key=True)
+        return Flaw(
+            "key-spelling", key, f"`{key}` is not a field; the field is `{meant}`", f"write `{meant}`", on_key=True
+        )
     close = meant_field(key)
     hint = f"write `{close}`, or `x-{key}` to keep it" if close else f"write `x-{key}` to keep it, or remove it"
     return Flaw("unknown-key", key, f"unknown key `{key}`", hint, on_key=True)

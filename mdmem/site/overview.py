@@ -119,7 +119,11 @@ def _groups(facts: SiteFacts) -> Iterator[tuple[str, Sequence[Entry], Markup]]:
             "They still apply, and somebody doubts them.",
         ),
         ("Overdue", list(overdue.values()), "`mdmem verify` records that they are still true."),
-        ("Without owner", list(by_code["owner-missing"].values()), "Every rule needs somebody who answers for it."),
+        (
+            "Without owner",
+            list(by_code["owner-missing"].values()),
+            "Every rule needs somebody who is responsible for it.",
+        ),
         ("Amended", [one for one in facts.entries if catalog.amendments.of(one.address)], "Read the amendment, too."),
         (
             "One-sided supersession",

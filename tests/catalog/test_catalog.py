@@ -209,7 +209,7 @@ def test_manifest_that_cannot_be_parsed_is_a_finding_at_its_place(root: Path) ->
     write_entry(root, "w/r/e")
     catalog = loaded(root)
     assert [(finding.code, finding.message, finding.place.line) for finding in catalog.findings] == [
-        ("manifest-invalid", "`kind` stands twice, first in line 2 (duplicate-key)", 3)
+        ("manifest-invalid", "`kind` appears twice, first in line 2 (duplicate-key)", 3)
     ]
     assert catalog.wings == {"w": Wing(name="w")}
 

@@ -247,7 +247,7 @@ def test_frontmatter_itself_reads_with_the_handler(tmp_path: Path) -> None:
 
 def test_frontmatter_itself_raises_the_first_fault_with_the_handler(tmp_path: Path) -> None:
     file = write(tmp_path, "e.md", "---\ntype: note\ntype: note\n---\n")
-    with pytest.raises(ValueError, match="`type` stands twice, first in line 2"):
+    with pytest.raises(ValueError, match="`type` appears twice, first in line 2"):
         frontmatter.load(file, handler=StrictHandler())
 
 

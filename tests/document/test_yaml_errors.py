@@ -10,7 +10,7 @@ from document.reading import read_fields
 def test_cause_is_what_the_reader_says_when_it_is_a_rare_one(loader: str) -> None:
     (trouble,) = read_fields("- a\ntype: note\n")[1]
     assert trouble.code == "yaml-syntax"
-    assert trouble.message.startswith("the YAML reader says: ")
+    assert trouble.message.startswith("the YAML parser says: ")
     assert trouble.line == 2
 
 

@@ -315,7 +315,7 @@ def test_wing_that_names_no_shared_wings_differs_from_one_that_reads_none(
         ),
         (
             "last_hygiene_at: soon",
-            "`last_hygiene_at`: `soon` is no ISO 8601 date",
+            "`last_hygiene_at`: `soon` is not an ISO 8601 date",
             "correct the value of `last_hygiene_at`",
         ),
     ],

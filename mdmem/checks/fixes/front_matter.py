@@ -225,12 +225,12 @@ def _indented(line: str, column: int) -> _Rewrite | None:  # noqa: ARG001  # the
 
 
 _CAUSES: tuple[tuple[str, _Maker], ...] = (
-    ("colon and blank inside", _plain),
+    ("a colon and a space", _plain),
     ("a plain value cannot start", _plain),
     ("text follows the closing quote", _after_quote),
     ("the quote", _open_quote),
     ("a backslash", _escape),
     ("a tab", _tab),
-    ("no blank follows", _no_blank),
+    ("no space follows", _no_blank),
     ("an indented key", _indented),
 )

@@ -22,7 +22,7 @@ _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})", re.ASCII)
 
 @check("invalid-date", Severity.ERROR, aliases=("not-iso",), per_file=True)
 def invalid_date(case: Case) -> Iterator[Finding]:
-    """A date is no day of the calendar, or is not written in the form of ISO 8601.
+    """A date is not a day of the calendar, or is not written in the form of ISO 8601.
 
     `03/05/2026` is the third of May or the fifth of March, depending on the reader, and real records have `2023-14-05`:
     month and day changed places. A date that is not read leaves its field empty: the entry cannot be ordered among

@@ -31,7 +31,7 @@ def link_placeholder(case: Case) -> Iterator[Finding]:
         superseded_by: none
         see: [n/a]
 
-    Fix: remove the field; a link field that is absent says the same.
+    Fix: remove the field; an absent link field means the same.
     `mdmem check --fix` does it.
     """
     yield from case.loaded("link-placeholder", _without_placeholder)

@@ -475,7 +475,7 @@ def _nearest_wing(name: str, wings: Collection[str]) -> str | None:
 
 @check("wing-without-owner", Severity.WARNING)
 def wing_without_owner(case: Case) -> Iterator[Finding]:
-    """A wing names nobody who answers for it.
+    """A wing names nobody who is responsible for it.
 
     Owners approve rules before they apply in their wing. Without one, nobody answers for a rule, and nobody can approve
     an agent's draft.

@@ -111,7 +111,7 @@ _WHO = Tool(
     name="who",
     title="Owners and dependents of a rule",
     about=(
-        "Before changing a rule that others may rely on: who answers for it, which entries link it and which "
+        "Before changing a rule that others may rely on: who is responsible for it, which entries link it and which "
         "repositories pin it, in all repositories."
     ),
     call=_who,
