@@ -1,7 +1,7 @@
-"""Find links between entries, and classify each by its effect.
+"""Find links between entries, and classify the edges of supersession.
 
-The table, read from the top: the first row that fits is the class of the edge, and its code the one that speaks.
-Rows marked * look at all edges of O together, of which the rows above took theirs away.
+The first row that fits is the class of the edge, and its code the one that is reported. Rows marked * consider all
+edges of O that no row above has taken.
 
 | class | when | code |
 | --- | --- | --- |
@@ -23,8 +23,8 @@ Rows marked * look at all edges of O together, of which the rows above took thei
 | BY_DEAD | nothing took over, and N had ended before O was superseded by it | superseded-by-dead |
 | SOUND | both name each other | none |
 
-An end is silent only where it is certain to be: a link field that could not be read, or that holds a link which leads
-nowhere, may have meant the other end. The edge is then UNKNOWN instead of one-sided, and the fault in the field speaks.
+An end is silent only if that is certain: a link field that could not be read, or has a link without a target, may have
+meant the other end. The edge is then UNKNOWN instead of one-sided, and the fault in the field is reported.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from mdmem.markdown.links import body_links, may_have_links
 from mdmem.markdown.parse import without_code
 from mdmem.model.entry import Entry, Status, day_of, having
 from mdmem.store.catalog import Catalog, full_address
-from mdmem.store.catalog.derived import SUPERSEDES, FieldLink
+from mdmem.store.catalog.derived import SUPERSEDES
 
 if TYPE_CHECKING:
     from mdmem.markdown.links import BodyLink
@@ -51,8 +51,7 @@ if TYPE_CHECKING:
 class Reference(Struct, frozen=True):
     """One cross-reference in the body of the entry at `address`.
 
-    `target` is the address it means, None where it means no entry; `path` is its file counted from the root, for a
-    Markdown link.
+    `target` is the entry that it means, None for no entry; `path` is its file from the root, for a Markdown link.
     """
 
     address: str
@@ -69,7 +68,7 @@ def references_in(prose: Mapping[str, str], addresses: Collection[str]) -> Itera
 
 
 def reference_of(link: BodyLink, address: str, addresses: Collection[str]) -> Reference:
-    """Return what a reference in the body of the entry at an address means."""
+    """Resolve a link in the body of the entry at an address."""
     if not link.is_path:
         return Reference(address, link, full_address(link.target, address, addresses))
     # A leading slash means the repository's top, and stays.
@@ -79,73 +78,69 @@ def reference_of(link: BodyLink, address: str, addresses: Collection[str]) -> Re
 
 
 class Direction(StrEnum):
-    """Whether the entry itself names the link, or the one at the other end."""
+    """Whether the entry itself has the link, or the one at the other end."""
 
     OUTGOING = "outgoing"
     INCOMING = "incoming"
 
 
 class Neighbour(Struct, frozen=True):
-    """An entry at the other end of a link, and what the link says."""
+    """An entry at the other end of a link, and its relationship."""
 
     entry: Entry
     relationship: str
     direction: Direction
 
 
-# What contradicts or decides comes before what is only worth reading.
+# Contradictions and decisions come before links that are only worth reading.
 _ORDER = ("conflicts_with", "overrides", "amends", SUPERSEDES, "produced", "relation", "see")
 
 
 class Neighbourhood(Struct, frozen=True):
-    """The links of all entries of a catalog, those of its bodies outgoing only: no other body is read for them."""
+    """The links of all entries of a catalog; those in bodies only outgoing, since no other body is read for them."""
 
     catalog: Catalog
 
     def of(self, address: str, *, body: str = "") -> tuple[Neighbour, ...]:
         """Return the neighbours of an entry: contradictions first, then by relationship, direction and address.
 
-        What was superseded is answered for by its heads, but for the link that says so.
+        A superseded neighbour is replaced by its heads, except for the link that says so.
         """
-        found: dict[tuple[str, str, Direction], Neighbour] = {}
-        outgoing = [*self.catalog.adjacency.outgoing.get(address, ()), *self._in_body(address, body)]
+        outgoing = list(self.catalog.adjacency.outgoing.get(address, ()))
+        # Blanking out the code takes longest.
+        if may_have_links(body):
+            references = references_in({address: without_code(body)}, self.catalog.entries)
+            outgoing += ((found.target, "see") for found in references if found.target is not None)
         ends = [(Direction.OUTGOING, edge) for edge in outgoing]
         ends += [(Direction.INCOMING, edge) for edge in self.catalog.adjacency.incoming.get(address, ())]
+        found: dict[tuple[str, str, Direction], Neighbour] = {}
         for direction, (other, relationship) in ends:
-            for entry in self._answering(other, relationship):
+            for entry in self._current(other, relationship):
                 if entry.address != address:
                     key = (entry.address, relationship, direction)
                     found.setdefault(key, Neighbour(entry, relationship, direction))
-        return tuple(sorted(found.values(), key=_rank))
+
+        def rank(one: Neighbour) -> tuple[int, str, bool, str]:
+            name = one.relationship
+            number = _ORDER.index(name if name in _ORDER else "relation")
+            return (number, name, one.direction is Direction.INCOMING, one.entry.address)
+
+        return tuple(sorted(found.values(), key=rank))
 
     def citing(self, address: str) -> list[str]:
-        """Return what links an entry by `see` in a field, or stands in the place of what does, sorted."""
+        """Return the sorted addresses that link an entry by `see` in a field, or the heads of those."""
         sources = self.catalog.adjacency.citing.get(address, ())
-        return sorted({one.address for source in sources for one in self._answering(source, "see")} - {address})
+        return sorted({one.address for source in sources for one in self._current(source, "see")} - {address})
 
-    def _in_body(self, address: str, body: str) -> Iterator[FieldLink]:
-        # To blank out the code takes longest, and brings no link about.
-        if may_have_links(body):
-            for reference in references_in({address: without_code(body)}, self.catalog.entries):
-                if reference.target is not None:
-                    yield reference.target, "see"
-
-    def _answering(self, address: str, relationship: str) -> Iterator[Entry]:
+    def _current(self, address: str, relationship: str) -> Iterator[Entry]:
         entries, lineage = self.catalog.entries, self.catalog.lineage
         entry = entries.get(address)
         if entry is None:
             return
         if relationship == SUPERSEDES or entry.status is Status.DRAFT or lineage.is_current(address):
             yield entry
-            return
-        yield from (entries[head] for head in lineage.heads(address))
-
-
-def _rank(neighbour: Neighbour) -> tuple[int, str, str, str]:
-    name = neighbour.relationship
-    rank = _ORDER.index(name if name in _ORDER else "relation")
-    # `outgoing` sorts behind `incoming`, and comes first.
-    return (rank, name, "" if neighbour.direction is Direction.OUTGOING else "incoming", neighbour.entry.address)
+        else:
+            yield from (entries[head] for head in lineage.heads(address))
 
 
 class EdgeKind(StrEnum):
@@ -169,12 +164,12 @@ class EdgeKind(StrEnum):
 
     @property
     def is_consistent(self) -> bool:
-        """Say whether both ends agree, so that only what the edge means is left to judge."""
+        """Return whether both ends agree."""
         return self in (EdgeKind.SOUND, EdgeKind.PENDING)
 
 
 class Edge(Struct, frozen=True):
-    """«`new` supersedes `old`», and which ends name it; an end that leads nowhere is as written."""
+    """«`new` supersedes `old`», and which ends name it; an end without a file is as written."""
 
     old: str
     new: str
@@ -191,10 +186,10 @@ def classify(
 ) -> tuple[Edge, ...]:
     """Return every edge that a readable entry names, by superseded and superseding address.
 
-    `untracked` are the addresses whose file is on disk and not in git. With `about` only the edges of those superseded
-    entries that have one of these at an edge.
+    `untracked` are the addresses whose file is on disk and not in git. `about` narrows to the superseded entries that
+    have one of these addresses at an edge.
     """
-    return tuple(_Classifying(catalog, untracked, about).edges())
+    return tuple(_Classifier(catalog, untracked, about).edges())
 
 
 class _Claim(Struct, frozen=True):
@@ -206,7 +201,7 @@ class _Claim(Struct, frozen=True):
     by_old: bool
 
 
-class _Classifying(Struct, frozen=True, dict=True):
+class _Classifier(Struct, frozen=True, dict=True):
     """One pass over the edges of a catalog."""
 
     catalog: Catalog
@@ -214,118 +209,94 @@ class _Classifying(Struct, frozen=True, dict=True):
     about: Set[str] | None = None
 
     @cached_property
-    def entries(self) -> Mapping[str, Entry]:
-        return self.catalog.entries
-
-    @cached_property
-    def cycle_of(self) -> Mapping[str, int]:
+    def _cycle_of(self) -> Mapping[str, int]:
         cycles = self.catalog.lineage.cycles
         return {member: number for number, cycle in enumerate(cycles) for member in cycle}
 
     def edges(self) -> Iterator[Edge]:
-        for _, group in groupby(self._claims(), key=lambda claim: claim.old):
-            claims = tuple(group)
-            kinds = {claim: kind for claim in claims if (kind := self._apart(claim)) is not None}
-            rest = [claim for claim in claims if claim not in kinds]
-            kinds |= self._together(rest)
-            for claim in claims:
-                kind = kinds.get(claim) or self._alone(claim, rest)
-                yield Edge(claim.old, claim.new, claim.by_new, claim.by_old, kind)
-
-    def _claims(self) -> list[_Claim]:
-        asked = self.entries
-        forward = {(old, one.address) for one in having(asked, "supersedes") for old in one.supersedes}
-        back = {(one.address, new) for one in having(asked, "superseded_by") for new in one.superseded_by}
+        entries = self.catalog.entries
+        forward = {(old, one.address) for one in having(entries, "supersedes") for old in one.supersedes}
+        back = {(one.address, new) for one in having(entries, "superseded_by") for new in one.superseded_by}
         pairs = forward | back
         if self.about is not None:
-            asked_for = {old for old, new in pairs if old in self.about or new in self.about}
-            pairs = {(old, new) for old, new in pairs if old in asked_for}
-        return [_Claim(*ends, by_new=ends in forward, by_old=ends in back) for ends in sorted(pairs)]
+            chosen = {old for old, new in pairs if old in self.about or new in self.about}
+            pairs = {(old, new) for old, new in pairs if old in chosen}
+        claims = [_Claim(*ends, by_new=ends in forward, by_old=ends in back) for ends in sorted(pairs)]
+        for _, group in groupby(claims, key=lambda claim: claim.old):
+            own = tuple(group)
+            kinds = {claim: kind for claim in own if (kind := self._kind_of_ends(claim)) is not None}
+            rest = [claim for claim in own if claim not in kinds]
+            kinds |= self._contradictions(rest)
+            for claim in own:
+                kind = kinds.get(claim) or self._kind_alone(claim, rest)
+                yield Edge(claim.old, claim.new, claim.by_new, claim.by_old, kind)
 
-    def _apart(self, claim: _Claim) -> EdgeKind | None:
+    def _kind_of_ends(self, claim: _Claim) -> EdgeKind | None:
         """Return the class of an edge that its two ends alone decide, before either is compared with the other."""
-        ends = {claim.old, claim.new}
+        entries, ends = self.catalog.entries, {claim.old, claim.new}
         if len(ends) == 1:
             return EdgeKind.SELF
         if not ends <= self.catalog.addresses:
             return EdgeKind.DANGLING
-        if self._is_only_on_disk(claim):
+        named = ({claim.old} if claim.by_new else set()) | ({claim.new} if claim.by_old else set())
+        # If neither end is in git yet, both come with the same commit.
+        if named & self.untracked and not ends <= self.untracked:
             return EdgeKind.UNTRACKED
-        if not ends <= self.entries.keys():
+        if not ends <= entries.keys():
             return EdgeKind.UNKNOWN
-        if self.cycle_of.get(claim.old, -1) == self.cycle_of.get(claim.new):
+        if self._cycle_of.get(claim.old, -1) == self._cycle_of.get(claim.new):
             return EdgeKind.CYCLE
-        if self._is_across_wings(claim):
+        new, old = entries[claim.new], entries[claim.old]
+        if new.wing != old.wing and not (
+            self.catalog.wings[new.wing].is_shared and not self.catalog.wings[old.wing].is_shared
+        ):
             return EdgeKind.ACROSS_WINGS
-        return EdgeKind.PENDING if self._was_turned_down(claim) else None
+        # It ended for a reason of its own and never took over.
+        is_ended = new.status is Status.DEPRECATED and bool(new.why_ended) and not new.superseded_by
+        return EdgeKind.PENDING if is_ended and not claim.by_old else None
 
-    def _is_only_on_disk(self, claim: _Claim) -> bool:
-        named = {claim.old} if claim.by_new else set()
-        named |= {claim.new} if claim.by_old else set()
-        # Where neither end is in git yet, both come with the same commit.
-        return bool(named & self.untracked) and not {claim.old, claim.new} <= self.untracked
-
-    def _is_across_wings(self, claim: _Claim) -> bool:
-        new, old = (self.catalog.wings[self.entries[address].wing] for address in (claim.new, claim.old))
-        return new.name != old.name and not (new.is_shared and not old.is_shared)
-
-    def _together(self, rest: Sequence[_Claim]) -> dict[_Claim, EdgeKind]:
+    def _contradictions(self, rest: Sequence[_Claim]) -> dict[_Claim, EdgeKind]:
         """Return the classes of those edges of one superseded entry that contradict one another."""
         live = [claim for claim in rest if not self._is_draft(claim)]
         claimants = [claim for claim in live if claim.by_new]
         named = [claim for claim in rest if claim.by_old]
         if len(claimants) > 1 or sum(claim.by_old for claim in live) > 1:
-            is_declared = self.entries[live[0].old].declares_split(claim.new for claim in live)
+            is_declared = self.catalog.entries[live[0].old].declares_split(claim.new for claim in live)
             return {} if is_declared else dict.fromkeys(live, EdgeKind.TWO_SUCCESSORS)
         if claimants and named and not claimants[0].by_old:
             return dict.fromkeys([*claimants, *named], EdgeKind.MISMATCH)
         return {}
 
-    def _alone(self, claim: _Claim, rest: Sequence[_Claim]) -> EdgeKind:
-        old = self.entries[claim.old]
-        if self._is_draft(claim):
-            if not claim.by_old:
-                return EdgeKind.PENDING
-            if not self._has_own_cause(old, rest):
-                return EdgeKind.BY_DRAFT
-        if not (claim.by_new and claim.by_old):
-            return self._one_sided(claim)
-        if self._is_draft(claim):
+    def _kind_alone(self, claim: _Claim, rest: Sequence[_Claim]) -> EdgeKind:
+        new, old = self.catalog.entries[claim.new], self.catalog.entries[claim.old]
+        is_draft, is_ended = self._is_draft(claim), old.status is Status.DEPRECATED
+        if is_draft and not claim.by_old:
             return EdgeKind.PENDING
-        if old.status is not Status.DEPRECATED:
-            return EdgeKind.BUT_ACTIVE
-        return EdgeKind.BY_DEAD if self._was_dead(claim) else EdgeKind.SOUND
-
-    def _one_sided(self, claim: _Claim) -> EdgeKind:
-        if claim.by_new:
+        has_own_cause = is_ended and (bool(old.why_ended) or not all(self._is_draft(one) for one in rest))
+        if is_draft and not has_own_cause:
+            return EdgeKind.BY_DRAFT
+        if not claim.by_old:
             return EdgeKind.MISSING_BACK if self._is_silent(claim.old, "superseded_by") else EdgeKind.UNKNOWN
-        return EdgeKind.MISSING_FORWARD if self._is_silent(claim.new, "supersedes") else EdgeKind.UNKNOWN
+        if not claim.by_new:
+            return EdgeKind.MISSING_FORWARD if self._is_silent(claim.new, "supersedes") else EdgeKind.UNKNOWN
+        if is_draft:
+            return EdgeKind.PENDING
+        if not is_ended:
+            return EdgeKind.BUT_ACTIVE
+        if new.deprecated_at is None or old.deprecated_at is None or self.catalog.lineage.heads(claim.new):
+            return EdgeKind.SOUND
+        was_dead = new.status is Status.DEPRECATED and day_of(new.deprecated_at) < day_of(old.deprecated_at)
+        return EdgeKind.BY_DEAD if was_dead else EdgeKind.SOUND
+
+    def _is_draft(self, claim: _Claim) -> bool:
+        return self.catalog.entries[claim.new].status is Status.DRAFT
 
     def _is_silent(self, address: str, field: str) -> bool:
-        """Say whether a link field that does not hold an address surely does not mean it.
+        """Return whether a link field without an address surely does not mean it.
 
-        An entry that lives in another repository cannot name those of this one.
+        An entry of another repository cannot name those of this one.
         """
-        entry = self.entries[address]
+        entry = self.catalog.entries[address]
         if entry.wing in self.catalog.fetched_wings:
             return False
         return field not in entry.unread and all(link in self.catalog.addresses for link in entry.links(field))
-
-    def _is_draft(self, claim: _Claim) -> bool:
-        return self.entries[claim.new].status is Status.DRAFT
-
-    def _was_turned_down(self, claim: _Claim) -> bool:
-        """Say whether an entry that nothing names as its successor ended as itself: it never took over."""
-        new = self.entries[claim.new]
-        return not claim.by_old and new.status is Status.DEPRECATED and bool(new.why_ended) and not new.superseded_by
-
-    def _has_own_cause(self, old: Entry, rest: Sequence[_Claim]) -> bool:
-        if old.status is not Status.DEPRECATED:
-            return False
-        return bool(old.why_ended) or not all(self._is_draft(claim) for claim in rest)
-
-    def _was_dead(self, claim: _Claim) -> bool:
-        new, old = self.entries[claim.new], self.entries[claim.old]
-        if new.deprecated_at is None or old.deprecated_at is None or self.catalog.lineage.heads(claim.new):
-            return False
-        return new.status is Status.DEPRECATED and day_of(new.deprecated_at) < day_of(old.deprecated_at)
