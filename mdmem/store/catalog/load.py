@@ -1,4 +1,4 @@
-"""Load a catalog from a tree, including wings that live elsewhere."""
+"""Load a catalog from a tree, with wings of other repositories."""
 
 from __future__ import annotations
 
@@ -52,24 +52,21 @@ if TYPE_CHECKING:
     from mdmem.markdown.parse import Document
 
 
-FETCH_PINNED = "`mdmem sync --wings --pinned` fetches it"
-
-
 class NotHere(Struct, frozen=True):
-    """Why a wing that lives elsewhere cannot be read, as the end of a sentence about it, and what to type."""
+    """Why a wing of another repository cannot be read, as the end of a sentence about it, and what to type."""
 
     why: str
-    help: str = FETCH_PINNED
+    help: str = "`mdmem sync --wings --pinned` fetches it"
 
 
-# Gives what is at hand of one wing, by its name and its settings; it fetches nothing.
+# Returns the files of a wing, by its name and its settings; it fetches nothing.
 Finder = Callable[[str, WingSettings], Tree | NotHere]
 
 
 def with_remote_wings(tree: Tree, find: Finder) -> Tree:
-    """Return a tree with the wings that its own settings name in other repositories; itself where they name none.
+    """Return a tree with the wings that its own settings name in other repositories.
 
-    A folder of the tree goes before a wing of its name: what people see here is what counts, and the wing is missing.
+    A folder of the tree takes precedence over a wing of its name: the user sees the folder, and the wing is missing.
     """
     settings = settings_of(tree, about=b"git")
     if not settings.remote_wings:
@@ -78,7 +75,12 @@ def with_remote_wings(tree: Tree, find: Finder) -> Tree:
     wings: dict[str, Tree] = {}
     missing = []
     for name, stated in settings.remote_wings.items():
-        found = _SHADOWED if name in own else find(name, stated)
+        found: Tree | NotHere
+        if name in own:
+            hint = "remove or rename the folder, or take `git` out of the wing's table"
+            found = NotHere("is not read, for a folder here has its name", hint)
+        else:
+            found = find(name, stated)
         if isinstance(found, NotHere):
             message = f"the wing `{name}` of {stated.git} {found.why}"
             missing.append(MissingWing(name, message, found.help, settings.line_of(f"wings.{name}.git")))
@@ -87,21 +89,10 @@ def with_remote_wings(tree: Tree, find: Finder) -> Tree:
     return JoinedTree(tree, wings, tuple(missing))
 
 
-_SHADOWED = NotHere(
-    "is not read, for a folder here has its name",
-    "remove or rename the folder, or take `git` out of the wing's table",
-)
-
-
 def settings_of(tree: Tree, *, about: bytes) -> Settings:
-    """Return the settings of a tree as far as they can be read, the defaults where they do not hold a word.
-
-    Who asks for the settings themselves is told what is wrong.
-    """
-    if not has_file(tree, SETTINGS_NAME):
-        return Settings()
-    content = read_one(tree, SETTINGS_NAME)
-    # Most memories say nothing of the kind, and need their settings parsed but once.
+    """Return the readable settings of a tree, or the defaults if the file does not contain a word."""
+    content = settings_bytes(tree)
+    # Most memories have no such setting, and need their settings parsed only once.
     if isinstance(content, Unreadable) or about not in content:
         return Settings()
     try:
@@ -111,8 +102,7 @@ def settings_of(tree: Tree, *, about: bytes) -> Settings:
 
 
 def find_remote_wing(cache: Path, root: Path, name: str, stated: WingSettings) -> Tree | NotHere:
-    """Return the files of a wing at the commit that it is pinned to, or why they are not at hand."""
-    # Most memories have no such wing, and are opened faster without.
+    """Return the files of a wing at its pinned commit, or why they cannot be read."""
     if stated.commit is None:
         return NotHere("is pinned to no commit yet", "`mdmem sync --wings` fetches it and writes the commit")
     url = place_of(stated, root)
@@ -125,17 +115,16 @@ def find_remote_wing(cache: Path, root: Path, name: str, stated: WingSettings) -
         return NotHere(f"is one of several memories there: {listed}", "name the one that is meant with `path`")
     tree = GitTree(borrowed(store_of(cache, url)), folder, stated.commit, f"{name} ({stated.commit[:10]})")
     try:
-        is_there = bool(tree.files())
+        if tree.files():
+            return tree
     except (GitError, OSError):
         return NotHere("was fetched and cannot be read any more")
-    if not is_there:
-        at = f"is not there at the commit {stated.commit[:10]}: no file lies in `{folder}`"
-        return NotHere(at, "name the memory that holds it with `path`, or another `ref`")
-    return tree
+    at = f"is not there at the commit {stated.commit[:10]}: no file lies in `{folder}`"
+    return NotHere(at, "name the memory that holds it with `path`, or another `ref`")
 
 
 def folder_of(name: str, stated: WingSettings, roots: tuple[str, ...]) -> str | None:
-    """Return the folder of a wing from the top of its repository, or None where several memories may hold it."""
+    """Return the folder of a wing from the top of its repository, or None where several memories may contain it."""
     if stated.path is None and len(roots) > 1:
         return None
     root = stated.path if stated.path is not None else "".join(roots)
@@ -143,19 +132,19 @@ def folder_of(name: str, stated: WingSettings, roots: tuple[str, ...]) -> str | 
 
 
 def place_of(stated: WingSettings, root: Path) -> str:
-    """Return where the repository of a wing is; a path counts from the root."""
+    """Return the URL or path of a wing's repository; a relative path counts from the root."""
     url = stated.git or ""
     return os.path.normpath(root / url) if is_path(url) else url
 
 
-# So many documents are kept for whoever asks for their texts next.
+# Up to this many documents stay in memory for whoever needs their texts next.
 _MOST_DOCUMENTS = 2_500
 
 
 def load(tree: Tree) -> Catalog:
-    """Load every file of a tree with its document, through no cache.
+    """Load every file of a tree with its document, without a cache.
 
-    Entries keep their links into wings that a narrowed tree does not show.
+    Entries keep their links into wings that a narrowed tree hides.
     """
     loading = _Loading(tree)
     loading.take_manifests(iter_documents(tree, [file.path for file in loading.manifests]))
@@ -167,31 +156,30 @@ def load(tree: Tree) -> Catalog:
 
 
 def load_cached(tree: Tree, cache: EntryCache) -> Catalog:
-    """Load a tree, reading only the files whose content the cache does not know.
+    """Load a tree, reading only the files whose content the cache does not have.
 
-    Entries have no links into wings that a narrowed tree does not show.
+    Entries have no links into wings that a narrowed tree hides.
     """
     loading = _Loading(tree)
     is_on_disk = _is_on_disk(tree)
     digests = tree.digests([*loading.readable, *loading.manifests])
     loaded: dict[str, LoadedFile] = {}
-    unknown: list[str] = []
-    listed = {file.path: file for file in loading.readable}
+    unknown: dict[str, TreeFile] = {}
     for file in loading.readable:
         known = cache.loaded(file.path, digests.get(file.path))
         if known is not None:
             loaded[file.path] = known
         else:
-            unknown.append(file.path)
-    for document in iter_documents(tree, unknown):
+            unknown[file.path] = file
+    for document in iter_documents(tree, list(unknown)):
         path = document.path
-        # A document takes four times as much memory as what is loaded from it.
+        # A document takes four times as much memory as its entry.
         if len(unknown) <= _MOST_DOCUMENTS:
             loading.documents[path] = document
         loaded[path] = found = with_utc(interpret(document))
         if not found.is_closed:
             # The file may have changed since it was listed.
-            digests[path] = listed[path].digest or digest_of(document.data)
+            digests[path] = unknown[path].digest or digest_of(document.data)
             cache.learn(path, digests[path], found, is_on_disk=is_on_disk)
     for file in loading.manifests:
         row = cache.manifest(file.path, digests.get(file.path))
@@ -199,19 +187,18 @@ def load_cached(tree: Tree, cache: EntryCache) -> Catalog:
             loading.take_wing(file.path, row.wing)
             continue
         [document] = iter_documents(tree, [file.path])
-        faults = loading.take_manifests([document])
-        if not faults:
+        if not loading.take_manifests([document]):
             digests[file.path] = file.digest or digest_of(document.data)
             wing = loading.stated_wings.get(file.path.split("/")[0])
             cache.learn_manifest(file.path, digests[file.path], wing, is_on_disk=is_on_disk)
-    # Whoever sees a part of the files cannot tell which are gone.
+    # Whoever sees only some of the files cannot tell which are gone.
     is_whole = is_on_disk and not loading.access.is_narrow and not missing_wings(tree)
     cache.save({file.path for file in tree.files()} if is_whole else None)
     return loading.catalog(loaded, digests, shows_hidden=False)
 
 
 def _is_on_disk(tree: Tree) -> bool:
-    """Say whether a tree is that of the files on disk, with nothing laid over them."""
+    """Return whether a tree is that of the files on disk, without changes."""
     inner: Tree | None = tree
     while inner is not None and not isinstance(inner, (WorkingTree, OverlaidTree)):
         inner = getattr(inner, "below", None)
@@ -219,7 +206,7 @@ def _is_on_disk(tree: Tree) -> bool:
 
 
 def part_of(tree: Tree, documents: Mapping[str, Document], loaded: Mapping[str, LoadedFile]) -> Catalog:
-    """Return the catalog of some files alone, which knows nothing of the others."""
+    """Return the catalog of some files alone."""
     files = tuple(map(TreeFile, documents))
     found = [loaded[file.path] for file in files]
     return Catalog(
@@ -251,7 +238,7 @@ class _Loading:
         self.wing_findings: list[Finding] = []
 
     def take_manifests(self, documents: Iterable[Document]) -> list[Finding]:
-        """Take the wings of manifests, and return what is wrong with them."""
+        """Add the wings of manifests, and return the findings about them."""
         found = []
         for document in documents:
             self.documents[document.path] = document
@@ -262,7 +249,7 @@ class _Loading:
         return found
 
     def take_wing(self, path: str, wing: Wing | None) -> None:
-        """Take the wing of a manifest; None where it is prose."""
+        """Add the wing of a manifest; None where it is prose."""
         name = path.split("/")[0]
         if wing is not None:
             self.stated_wings[name] = wing if wing.name == name else wing.with_changes(name=name)
@@ -294,7 +281,7 @@ class _Loading:
         )
 
     def _entries(self, loaded: Iterable[LoadedFile], *, shows_hidden: bool) -> dict[str, Entry]:
-        """Return the entries by address, their short links written out as far as the files that are there tell."""
+        """Return the entries by address, with their short links resolved as far as possible."""
         loaded = list(loaded)
         entries = {one.entry.address: one.entry for one in loaded if one.entry is not None}
         short = [one.entry for one in loaded if one.has_short_links and one.entry is not None]

@@ -35,18 +35,18 @@ if TYPE_CHECKING:
     from mdmem.markdown.parse import Document
 
 CHANGED = "changed"
-"""In place of the digest of what is no longer as it was when its entry was loaded."""
+"""The digest of a file that changed since its entry was loaded."""
 
 
 class Derived(Struct, frozen=True, dict=True):
-    """What follows from the entries and wings alone, each part found when it is first asked for."""
+    """Everything that is derived from the entries and wings alone, each part when it is first needed."""
 
     entries: Mapping[str, Entry]
     wings: Mapping[str, Wing]
     one_end_suffices: bool | frozenset[str]
 
     def is_of(self, catalog: Catalog) -> bool:
-        """Say whether it follows from the very entries and wings of a catalog."""
+        """Return whether it is derived from the very entries and wings of a catalog."""
         is_same = self.entries is catalog.entries and self.wings is catalog.wings
         return is_same and self.one_end_suffices == catalog.one_end_suffices
 
@@ -57,17 +57,17 @@ class Derived(Struct, frozen=True, dict=True):
 
     @cached_property
     def amendments(self) -> Amendments:
-        """Return which entries amend which."""
+        """Return the amendments."""
         return Amendments(self.entries, self.wings, self.lineage)
 
     @cached_property
     def adjacency(self) -> Adjacency:
-        """Return what the fields of the entries link."""
+        """Return the links in the fields of the entries."""
         return Adjacency(self.entries)
 
     @cached_property
     def traits(self) -> Traits:
-        """Return which entries are of what kind."""
+        """Return the sets of entries by trait."""
         return Traits(self.entries, self.lineage)
 
     @cached_property
@@ -82,11 +82,11 @@ class Derived(Struct, frozen=True, dict=True):
 class Catalog(Struct, frozen=True, eq=False, dict=True):
     """The entries and wings of one tree, by address and name, sorted.
 
-    `broken` are the files in an entry's place that hold no readable entry: each may be an invariant.
-    `others` is everything else below the root; `sizes` the bytes of each entry's body, blank ends left out.
-    Of a tree that is narrowed to some wings, what is shown names nothing of the others; documents are as written.
-    `one_end_suffices` as the settings of the tree say it of the lineage: where several do, the wings where it does.
-    `stances` tell how those entries stand to the default branch that are not binding there; None where nothing does.
+    `broken` are the files in an entry's place without a readable entry: each may be an invariant. `others` is
+    everything else below the root; `sizes` are the bytes of each entry's body without blank ends. If the tree is
+    narrowed to some wings, nothing that is shown mentions the others; documents are as written. `one_end_suffices` is
+    whether a supersession counts that only the newer entry states, or the wings in which it does. `stances` compare
+    entries with the default branch, but for those that are binding there; None where that is unknown.
     """
 
     tree: Tree
@@ -101,24 +101,24 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
     _digests: dict[str, str] | None = None
     stances: Mapping[str, Stance] | None = None
     one_end_suffices: bool | frozenset[str] = False
-    # What follows from the entries; a catalog of the same entries keeps it.
+    # A catalog of the same entries shares it.
     derived: Derived = None  # type: ignore[assignment]  # set when it is made
 
     def __post_init__(self) -> None:
-        """Keep what follows from the entries where they are the same, else find it anew."""
+        """Keep what is derived from the entries where they are the same."""
         if self.derived is None or not self.derived.is_of(self):
             force_setattr(self, "derived", Derived(self.entries, self.wings, self.one_end_suffices))
 
     def over(self, tree: Tree) -> Catalog:
-        """Return the same entries over a tree of the same files, whose texts are read when they are asked for."""
+        """Return the same entries over a tree of the same files, whose texts are read again."""
         return replace(self, tree=tree, _documents={})
 
     def stance(self, address: str) -> Stance | None:
-        """Return how an entry stands to the default branch, None where that is not known."""
+        """Return how an entry compares with the default branch, None where that is unknown."""
         return self.stances.get(address, BINDING) if self.stances is not None else None
 
     def is_merged(self, address: str) -> bool:
-        """Say whether an entry is an agent's decision that was merged, that nobody approved and nothing replaced."""
+        """Return whether an entry is an agent's merged decision that nobody approved and nothing replaced."""
         stance = (self.stances or {}).get(address)
         return stance is not None and stance.standing is Standing.MERGED and not self.lineage.heads(address)
 
@@ -129,17 +129,17 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def amendments(self) -> Amendments:
-        """Return which entries amend which."""
+        """Return the amendments."""
         return self.derived.amendments
 
     @property
     def adjacency(self) -> Adjacency:
-        """Return what the fields of the entries link."""
+        """Return the links in the fields of the entries."""
         return self.derived.adjacency
 
     @property
     def traits(self) -> Traits:
-        """Return which entries are of what kind."""
+        """Return the sets of entries by trait."""
         return self.derived.traits
 
     @property
@@ -154,9 +154,9 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def addresses(self) -> Set[str]:
-        """Return every address that a file stands at, readable or not.
+        """Return the address of every file, readable or not.
 
-        Each address of a wing that is not seen, or not fetched, counts as one of them, and none of those is listed.
+        It contains each address of a wing that is hidden or not fetched, but does not list them.
         """
         broken = {path.removesuffix(".md") for path in self.broken}
         found = self.entries.keys() | broken if broken else self.entries.keys()
@@ -164,38 +164,38 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def access(self) -> Access:
-        """Return what the tree is narrowed to."""
+        """Return the access that the tree is narrowed to."""
         return access_to(self.tree)
 
     @cached_property
     def fetched_wings(self) -> frozenset[str]:
-        """Return the wings that are read from another repository, and cannot be written here."""
+        """Return the wings of other repositories, which cannot be written here."""
         return fetched_wings(self.tree)
 
     @cached_property
     def missing_wings(self) -> frozenset[str]:
-        """Return the wings that live in another repository and are not read."""
+        """Return the wings of other repositories that are not read."""
         return frozenset(wing.name for wing in missing_wings(self.tree))
 
     @cached_property
     def hiding(self) -> Redaction:
-        """Return what takes out the links that lead where the caller may not look."""
+        """Return the redaction of links into hidden wings."""
         return Redaction(self.access, self.addresses)
 
     def hides(self, link: str, near: str = "") -> bool:
-        """Say whether a link leads into a wing that is not seen; `near` is the address of what holds it."""
+        """Return whether a link leads into a hidden wing; `near` is the address of the entry with the link."""
         return self.access.is_narrow and self.hiding.hides(link, near or "-/-/-")
 
     def hides_path(self, path: str) -> bool:
-        """Say whether a file, counted from the root, lies in a wing that is not seen, or not fetched."""
+        """Return whether a file, from the root, is in a wing that is hidden or not fetched."""
         return is_hidden_path(path, self.access) or path.partition("/")[0] in self.missing_wings
 
     def names_hidden(self, text: str, path: str) -> bool:
-        """Say whether a text of a file names an address of a wing that is not seen."""
+        """Return whether a text of a file mentions an address of a hidden wing."""
         return self.access.is_narrow and self.hiding.names(text, _near(path))
 
     def stated(self, address: str) -> Entry:
-        """Return an entry as its file states it, with the links that are not shown: for those who write it back."""
+        """Return an entry as its file states it, hidden links included, for writing it back."""
         found = interpret(self.document(f"{address}.md")).entry if self.access.is_narrow else None
         return found or self.entries[address]
 
@@ -206,42 +206,47 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
 
     def shown_body(self, document: Document) -> str:
         """Return the body of a document as the caller may see it."""
-        return self._shown(document.body, document.path)
+        return self._redacted(document.body, document.path)
 
-    def _shown(self, body: str, path: str) -> str:
+    def _redacted(self, body: str, path: str) -> str:
         return self.hiding.body(body, _near(path)) if self.access.is_narrow else body
 
     @cached_property
     def closed(self) -> tuple[Finding, ...]:
-        """Return what stands in the place of a wing, room or manifest and was not read: it may hide entries."""
+        """Return the unread files in the place of a wing, room or manifest: they may hide entries."""
         return tuple(unreadable(file).findings[0] for file in self.others if may_hide_entries(file))
 
     @cached_property
     def with_bytes(self) -> Set[str]:
-        """Return the addresses whose files were opened, be they readable or not."""
-        opened = (path for path, one in self.broken.items() if one.findings and _CLOSED.isdisjoint(_codes(one)))
-        return self.entries.keys() | {path.removesuffix(".md") for path in opened}
+        """Return the addresses whose files were opened, readable or not."""
+        closed = {"symlink", "submodule", "unreadable"}
+        opened = {
+            path.removesuffix(".md")
+            for path, one in self.broken.items()
+            if one.findings and closed.isdisjoint(finding.code for finding in one.findings)
+        }
+        return self.entries.keys() | opened
 
     @cached_property
     def not_fetched(self) -> tuple[Finding, ...]:
-        """Return what keeps wings of other repositories from being read: any of them may bind."""
+        """Return a finding for each wing of another repository that is not read: it may have binding entries."""
         return tuple(not_fetched(self.tree))
 
     @cached_property
     def digests(self) -> dict[str, str]:
-        """Return the identity of each entry's content, by address."""
+        """Return the digest of each entry's content, by address."""
         found = self.file_digests
         return {address: found[path] for address in self.entries if (path := f"{address}.md") in found}
 
     @cached_property
     def file_digests(self) -> dict[str, str]:
-        """Return the identity of the content of each file in an entry's or a manifest's place that can be read."""
+        """Return the digest of each readable file in an entry's or a manifest's place."""
         if self._digests is not None:
             return self._digests
         return self.tree.digests([*self.files, *(file for file in self.others if is_manifest(file))])
 
     def document(self, path: str) -> Document:
-        """Return the document of one file, read again if this catalog was loaded from the cache."""
+        """Return the document of one file, which is read if this catalog was loaded from the cache."""
         if path not in self._documents:
             self._documents.update({document.path: document for document in iter_documents(self.tree, [path])})
         return self._documents[path]
@@ -252,20 +257,20 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         return (file.digest if file is not None else None) or digest_of(content)
 
     def body(self, address: str) -> str:
-        """Return the body of an entry as the caller may see it; raises GoneError where it went away meanwhile."""
+        """Return the body of an entry as the caller may see it; raises GoneError where the file is gone by now."""
         path = f"{address}.md"
         if path in self._documents:
             return self.shown_body(self._documents[path])
         content = read_one(self.tree, path)
         if isinstance(content, Unreadable):
             raise GoneError(f"{path} went away while it was read: {content.reason.lower()}; ask again")
-        return self._shown(body_of(content), path)
+        return self._redacted(body_of(content), path)
 
     def bodies(self, addresses: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-        """Yield address, body and digest of entries as they are now; what cannot be read any more is left out.
+        """Yield address, body and digest of entries as they are now, of those that can still be read.
 
-        A body is as its file holds it, hidden references and all: for the index and comparisons, not to be shown. What
-        was written since its entry was loaded has a digest that no content has: with the entry it makes no document.
+        A body is as written, hidden references included: for the index and comparisons, not to be shown. If the file
+        changed since its entry was loaded, the digest is `CHANGED`, since the two make no document.
         """
         listed = self.file_digests
         for path, content in self._contents(addresses):
@@ -273,7 +278,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
             yield path.removesuffix(".md"), body_of(content), digest if digest == listed.get(path) else CHANGED
 
     def plain_bodies(self, addresses: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Yield address and body as `bodies` does, for who asks for no digest."""
+        """Yield address and body as `bodies` does, without a digest."""
         return ((path.removesuffix(".md"), body_of(content)) for path, content in self._contents(addresses))
 
     def _contents(self, addresses: Sequence[str]) -> Iterator[tuple[str, bytes]]:
@@ -282,7 +287,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
                 yield path, content
 
     def documents(self, addresses: Sequence[str], *, keep: bool = True) -> Iterator[tuple[str, Document]]:
-        """Yield the documents of many entries, read in one go; `keep` says whether to hold on to them."""
+        """Yield the documents of many entries, read at once; with `keep` they stay in memory."""
         missing = [f"{address}.md" for address in addresses if f"{address}.md" not in self._documents]
         read = {document.path: document for document in iter_documents(self.tree, missing)}
         if keep:
@@ -292,17 +297,10 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
             yield address, read[path] if path in read else self._documents[path]
 
     def place(self, address: str, name: str, item: int | None = None) -> Place:
-        """Return where a field of an entry stands."""
+        """Return the place of a field of an entry."""
         return self.document(f"{address}.md").place(name, item)
 
 
-_CLOSED = frozenset({"symlink", "submodule", "unreadable"})
-
-
-def _codes(loaded: LoadedFile) -> Iterator[str]:
-    return (finding.code for finding in loaded.findings)
-
-
 def _near(path: str) -> str:
-    """Return the address to count short links from; a manifest lies in no room."""
+    """Return the address that short links are relative to; a manifest is in no room."""
     return path.removesuffix(".md") if path.count("/") > 1 else f"{path.split('/', 1)[0]}/-/-"

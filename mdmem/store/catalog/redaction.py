@@ -1,6 +1,6 @@
-"""Which links lead into wings that the caller may not read, and entries and bodies without them.
+"""Remove links into wings that the caller may not read from entries and bodies.
 
-A wing that is not there counts as one that may not be read: whoever asks learns nothing of which it is.
+A missing wing counts as a hidden one, so that callers cannot tell the two apart.
 """
 
 from __future__ import annotations
@@ -26,38 +26,37 @@ _ADDRESS = re.compile(r"[\w-]+(?:/[\w-]+){2}")
 _PARTS = re.compile(r"[\w.-]+(?:/[\w.-]+){2,}")
 _WING_TABLE = re.compile(r"\bwings\.([\w-]+)")
 _RELATIONS = "relations"
-# By relation: its type and the address that it leads to.
+# By relation: its type and its target.
 _PROPERTIES = "x-relation-properties"
 
 
 class SeenAddresses(Set[str]):
-    """The addresses of a tree, with every one that lies where nobody, or not the caller, can look; the seen are listed.
+    """The visible addresses of a tree; it also contains, but does not list, every address in a hidden or missing wing.
 
-    So a link there is taken as one to a file that is there and cannot be read: nothing is found out about it.
+    A link to one of these counts as one to an unreadable file, so that nothing can be found out about it.
     """
 
     def __init__(self, seen: Set[str], access: Access, missing: frozenset[str] = frozenset()) -> None:
-        """Take the addresses that are seen, and by what access; and the wings of which nobody knows what they hold."""
+        """Take the visible addresses, the access, and the wings that are not fetched."""
         self._seen, self._access, self._missing = seen, access, missing
 
     def __contains__(self, address: object) -> bool:
-        """Say whether an address is there, or may be."""
-        return address in self._seen or (isinstance(address, str) and self._may_be(address))
-
-    def _may_be(self, address: str) -> bool:
+        """Return whether an address exists, or may exist."""
+        if address in self._seen or not isinstance(address, str):
+            return address in self._seen
         is_missing = address.partition("/")[0] in self._missing and _ADDRESS.fullmatch(address) is not None
         return is_missing or is_hidden(address, self._access)
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the addresses that are seen."""
+        """Yield the visible addresses."""
         return iter(self._seen)
 
     def __len__(self) -> int:
-        """Return how many are seen."""
+        """Return the number of visible addresses."""
         return len(self._seen)
 
     def __ge__(self, other: Set[Any]) -> bool:
-        """Say whether all of some addresses are there, or may be."""
+        """Return whether all of some addresses exist, or may exist."""
         return all(address in self for address in other)
 
     @classmethod
@@ -66,37 +65,36 @@ class SeenAddresses(Set[str]):
 
 
 def known_addresses(found: Set[str], access: Access, missing: frozenset[str]) -> Set[str]:
-    """Return the addresses that were found, with those that may be there where nobody, or not the caller, can look."""
+    """Return the found addresses, and those that may exist in hidden or missing wings."""
     return SeenAddresses(found, access, missing) if access.is_narrow or missing else found
 
 
 def is_hidden(address: str, access: Access) -> bool:
-    """Say whether an address lies in a wing that is not seen."""
+    """Return whether an address is in a hidden wing."""
     return access.is_narrow and _ADDRESS.fullmatch(address) is not None and not access.sees(address)
 
 
 def is_hidden_path(path: str, access: Access) -> bool:
-    """Say whether a file, counted from the root, lies in a wing that is not seen."""
+    """Return whether a file, from the root, is in a hidden wing."""
     return access.is_narrow and not path.startswith(("/", "../")) and not access.sees(path)
 
 
 def without_hidden_wings(wing: Wing, access: Access) -> Wing:
-    """Return a wing as the caller may see it: of the shared wings that it names those that are seen."""
+    """Return a wing with only the visible ones of its shared wings."""
     if wing.shared_wings is None or not access.is_narrow:
         return wing
     return wing.with_changes(shared_wings=tuple(name for name in wing.shared_wings if access.reads(name)))
 
 
 class Redaction(Struct, frozen=True):
-    """Takes the links that are hidden out of what is shown; `addresses` are those of the tree, as they are seen."""
+    """Removes hidden links from what is shown; `addresses` are the known ones of the tree."""
 
     access: Access
     addresses: Collection[str]
 
     def hides(self, link: str, near: str) -> bool:
-        """Say whether a link is hidden, however it is written; `near` is the address of what holds it."""
-        meant = full_address(link, near, self.addresses) or link
-        return is_hidden(meant, self.access)
+        """Return whether a link is hidden, however it is written; `near` is the address of the entry with the link."""
+        return is_hidden(full_address(link, near, self.addresses) or link, self.access)
 
     def entry(self, entry: Entry) -> Entry:
         """Return an entry without its hidden links and relations."""
@@ -112,7 +110,7 @@ class Redaction(Struct, frozen=True):
         return entry.with_changes(**changes) if changes else entry
 
     def fields(self, fields: Mapping[str, Any], near: str) -> dict[str, Any]:
-        """Return what a front matter states without its hidden links; a field that held nothing else is left out."""
+        """Return a front matter without its hidden links, and without fields that have only such links."""
         shown = dict(fields)
         held = shown.get(_PROPERTIES)
         if isinstance(held, Mapping):
@@ -132,13 +130,13 @@ class Redaction(Struct, frozen=True):
     def _is_hidden_item(self, name: str, item: object, near: str) -> bool:
         if name == "shared_wings":
             return not self.access.reads(str(item))
-        # An item may be no link as it should be written, but `[[a/b/c]]`, or several with commas between them.
+        # An item may be written wrongly, as `[[a/b/c]]` or as several links with commas.
         parts = [item, *item.values()] if isinstance(item, dict) else [item]
         texts = (found for part in parts for found in (str(part), *_PARTS.findall(str(part))))
         return any(self.hides(text.strip(), near) for text in texts)
 
     def body(self, body: str, near: str) -> str:
-        """Return a body without its hidden cross-references, which are those outside code; their words stay."""
+        """Return a body without its hidden links outside code; their text stays."""
         if "[" not in body:
             return body
 
@@ -150,29 +148,28 @@ class Redaction(Struct, frozen=True):
         return without_links(body, without_code(body), is_cut)
 
     def names(self, text: str, near: str) -> bool:
-        """Say whether a text names an address that is hidden."""
+        """Return whether a text mentions a hidden address."""
         return any(self.hides(found.rstrip("."), near) for found in _PARTS.findall(text))
 
 
 def visible_settings(read: Callable[[], Settings], access: Access, is_known: Callable[[str], bool]) -> Settings:
-    """Return the settings without what they say of wings that are not seen, right or wrong; raises SettingsError.
+    """Return the settings without anything about hidden wings, right or wrong; raises SettingsError.
 
-    `is_known` says whether a name means one that is seen.
+    `is_known` tells whether a name means a visible wing.
     """
+
+    def without_others(settings: Settings) -> Settings:
+        tables = {name: one for name, one in settings.wings.items() if access.reads(name)}
+        default = settings.default_wing
+        is_shown = default is not None and is_known(default)
+        return replace(settings, wings=tables, default_wing=default if is_shown else None)
+
     try:
-        return _without_others(read(), access, is_known)
+        return without_others(read())
     except SettingsError as error:
         readable = error.readable
         if isinstance(readable, Settings):
-            readable = _without_others(readable, access, is_known)
+            readable = without_others(readable)
             if any(not access.reads(name) for name in _WING_TABLE.findall(str(error))):
                 return readable
         raise SettingsError(str(error), readable=readable, line=error.line) from None
-
-
-def _without_others(settings: Settings, access: Access, is_known: Callable[[str], bool]) -> Settings:
-    tables = {name: one for name, one in settings.wings.items() if access.reads(name)}
-    default = settings.default_wing
-    if default is not None and not is_known(default):
-        default = None
-    return replace(settings, wings=tables, default_wing=default)
