@@ -1,7 +1,6 @@
 """Loading a tree: one bad file is a finding and the rest is there, and the cache gives what a fresh load gives."""
 
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,12 +19,9 @@ from builders import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
-import mdmem
 from mdmem.errors import GoneError
 from mdmem.model.entry import Wing, WingKind
-from mdmem.model.fields import VERSION
 from mdmem.store.catalog import Catalog, EntryCache, full_address, is_entry_place, load, load_cached, settings_bytes
 from mdmem.store.catalog.snapshot import _VERSION as VERSION_OF_CACHE
 from mdmem.store.git import find_repository
@@ -59,14 +55,6 @@ def meant(catalog: Catalog) -> tuple[Any, ...]:
 def codes(catalog: Catalog) -> list[tuple[str, str]]:
     """Return path and code of each finding."""
     return [(finding.place.path, finding.code) for finding in catalog.findings]
-
-
-def test_entries_and_wings_are_sorted_by_address(root: Path) -> None:
-    for address in ("w/r/b", "w/a/c", "v/r/a"):
-        write_entry(root, address)
-    catalog = loaded(root)
-    assert list(catalog.entries) == ["v/r/a", "w/a/c", "w/r/b"]
-    assert list(catalog.wings) == ["v", "w"]
 
 
 BAD_FILES = {
@@ -262,16 +250,6 @@ def test_entry_stands_in_a_room_of_a_wing(path: str, is_one: bool) -> None:
     assert is_entry_place(path) is is_one
 
 
-@pytest.mark.parametrize("through_cache", [False, True])
-def test_body_and_place_are_read_when_they_are_asked_for(root: Path, tmp_path: Path, through_cache: bool) -> None:
-    write_entry(root, "w/r/e", "The text.\n", owner="Ada")
-    cached(root, tmp_path / "cache")
-    catalog = cached(root, tmp_path / "cache") if through_cache else loaded(root)
-    assert catalog.body("w/r/e").strip() == "The text."
-    assert (catalog.place("w/r/e", "owner").line, catalog.place("w/r/e", "owner").column) == (5, 8)
-    assert catalog.sizes == {"w/r/e": 9}
-
-
 def test_body_raises_when_the_file_went_away(root: Path, tmp_path: Path) -> None:
     file = write_entry(root, "w/r/e")
     cached(root, tmp_path / "cache")
@@ -279,13 +257,6 @@ def test_body_raises_when_the_file_went_away(root: Path, tmp_path: Path) -> None
     file.unlink()
     with pytest.raises(GoneError, match=r"w/r/e\.md went away"):
         catalog.body("w/r/e")
-
-
-def test_settings_are_read_from_the_tree(root: Path) -> None:
-    write(root, "mdmem.toml", "budget = 7\n")
-    assert settings_bytes(WorkingTree(root)) == b"budget = 7\n"
-    (root / "mdmem.toml").unlink()
-    assert settings_bytes(WorkingTree(root)) == b""
 
 
 def test_settings_that_cannot_be_read_are_not_absent_ones(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -439,13 +410,6 @@ def test_cache_never_keeps_a_new_manifest_under_the_name_of_the_old(root: Path, 
     assert cached(root, tmp_path / "cache").wings["w"].kind is WingKind.PROJECT
 
 
-def test_cache_carries_the_versions_of_the_table_of_fields_the_program_and_python(root: Path, tmp_path: Path) -> None:
-    write_entry(root, "w/r/e")
-    cached(root, tmp_path / "cache")
-    python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    assert f".{VERSION} {mdmem.__version__} {python} ".encode() in (tmp_path / "cache").read_bytes()
-
-
 @pytest.mark.parametrize(
     "record",
     [
@@ -489,36 +453,3 @@ def test_cache_that_cannot_be_written_is_no_fault(root: Path, tmp_path: Path) ->
     write_entry(root, "w/r/e")
     cache = write(tmp_path, "cache", "a file")
     assert meant(cached(root, cache)) == meant(loaded(root))
-
-
-def test_no_document_of_many_is_held(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["mdmem.store.catalog.load"], "_MOST_DOCUMENTS", 1)
-    catalog = cached(root, tmp_path / "cache")
-    assert not {f"{address}.md" for address in catalog.entries} & catalog._documents.keys()
-    assert meant(catalog) == meant(loaded(root))
-
-
-def test_cached_entry_is_not_parsed_again(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(root, "w/README.md", "---\nkind: shared\n---\n")
-    write_entry(root, "w/r/e")
-    write(root, "v/README.md", "# Prose\n")
-    expected = meant(cached(root, tmp_path / "cache"))
-    monkeypatch.setattr(sys.modules["mdmem.store.catalog.snapshot"], "parse_document", None)
-    assert meant(cached(root, tmp_path / "cache")) == expected
-
-
-def test_title_that_follows_from_the_address_does_so_at_another_address(root: Path, tmp_path: Path) -> None:
-    write_entry(root, "w/r/old-name")
-    cached(root, tmp_path / "cache")
-    (root / "w/r/old-name.md").replace(root / "w/r/new-name.md")
-    assert cached(root, tmp_path / "cache").entries["w/r/new-name"].title == "New name"
-
-
-def test_entries_over_another_tree_keep_what_follows_from_them_and_others_do_not(root: Path) -> None:
-    write_entry(root, "w/r/e")
-    catalog = load(WorkingTree(root))
-    same = catalog.over(WorkingTree(root))
-    assert (same.addresses, same.digests) == (catalog.addresses, catalog.digests)
-    assert same.lineage is catalog.lineage
-    other = replace(same, entries={}, broken={})
-    assert (set(catalog.addresses), set(other.addresses), other.digests) == ({"w/r/e"}, set(), {})

@@ -52,10 +52,6 @@ def changed(before: Tree, after: Tree) -> tuple[list[tuple[str, str]], list[str]
     return told(case_of(before, after).changes)
 
 
-def test_case_without_a_base_has_no_changes() -> None:
-    assert Case(load(tree_of(a=entry_text())), Settings(), TODAY).changes == Changes()
-
-
 def test_each_kind_of_change_is_told_apart() -> None:
     before = tree_of(a=entry_text(), b=entry_text("One.\n"), c=entry_text("Two.\n"))
     after = tree_of(a=entry_text(), b=entry_text("One and a half.\n"), d=entry_text("Three.\n"))
@@ -77,17 +73,6 @@ def test_two_of_the_same_words_move_to_two_places() -> None:
     before = tree_of(a=entry_text(RULE), b=entry_text(RULE))
     after = tree_of(c=entry_text(RULE), d=entry_text(RULE))
     assert changed(before, after) == ([("a", "c"), ("b", "d")], [], [])
-
-
-def test_two_of_the_same_words_may_become_one() -> None:
-    before = tree_of(a=entry_text(RULE), b=entry_text(RULE))
-    assert changed(before, tree_of(c=entry_text(RULE))) == ([("a", "c"), ("b", "c")], [], [])
-
-
-def test_move_prefers_the_same_name() -> None:
-    before = tree_of(utc=entry_text(RULE))
-    after = tree_of(app__a__time=entry_text(RULE), app__z__utc=entry_text(RULE))
-    assert changed(before, after) == ([("utc", "app/z/utc")], ["app/a/time"], [])
 
 
 def test_entries_that_say_nothing_do_not_move() -> None:
@@ -150,32 +135,10 @@ NAMES = st.sets(st.from_regex(r"[a-z]{1,4}", fullmatch=True), max_size=6)
 
 
 @given(NAMES)
-def test_tree_is_no_change_of_itself(names: set[str]) -> None:
-    tree = tree_of(**{name: entry_text(f"{name}.\n") for name in names})
-    assert changed(tree, tree) == ([], [], [])
-
-
-@given(NAMES)
 def test_whole_wing_that_is_renamed_loses_and_gains_nothing(names: set[str]) -> None:
     before = tree_of(**{name: entry_text(f"{name}.\n") for name in names})
     after = tree_of(**{f"shop__rules__{name}": entry_text(f"{name}.\n") for name in names})
     assert changed(before, after) == ([(name, f"shop/rules/{name}") for name in sorted(names)], [], [])
-
-
-@given(NAMES, NAMES)
-def test_change_read_backwards_adds_what_it_took(one: set[str], other: set[str]) -> None:
-    before, after = (tree_of(**{name: entry_text(f"{name}.\n") for name in names}) for names in (one, other))
-    _, added, gone = changed(before, after)
-    assert changed(after, before)[1:] == (gone, added)
-
-
-def test_activated_is_what_binds_now_and_did_not() -> None:
-    before = tree_of(
-        a=entry_text("1\n", status="draft"), b=entry_text("2\n", status="under_review"), c=entry_text("3\n")
-    )
-    after = tree_of(a=entry_text("1\n"), b=entry_text("2\n"), c=entry_text("4\n"), d=entry_text("5\n"))
-    found = [(old and old.status, new.address) for old, new in case_of(before, after).changes.activated()]
-    assert found == [(None, "app/rules/d"), ("draft", "app/rules/a")]
 
 
 def test_ended_entry_of_the_base_may_be_moved_and_stays_ended() -> None:

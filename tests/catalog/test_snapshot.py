@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import random
 from pathlib import Path
@@ -13,7 +12,7 @@ from builders import commit_all, git, make_repository, make_root, write
 from mdmem.record import pack
 from mdmem.store.catalog import Catalog, EntryCache, load, load_cached, snapshot
 from mdmem.store.catalog.snapshot import FileRow
-from mdmem.store.state import read_packed, write_whole
+from mdmem.store.state import read_packed
 from mdmem.store.tree import WorkingTree, digest_of
 
 OLD, NEW = b"old bytes", b"new bytes"
@@ -28,58 +27,14 @@ def digests(root: Path, cache: Path) -> dict[str, str]:
     return found
 
 
-def hashed(root: Path) -> dict[str, str]:
-    """Return the digests of a tree's files from their bytes."""
-    files = (file for file in root.rglob("*.md"))
-    return {file.relative_to(root).as_posix(): digest_of(file.read_bytes()) for file in files}
-
-
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trust every file at once, as if each change lay long back."""
     monkeypatch.setattr(snapshot, "RACY_NS", -(10**15))
 
 
-def test_digest_is_the_name_git_gives(tmp_path: Path) -> None:
-    make_repository(tmp_path)
-    file = write(tmp_path, "a.md", "größe\r\n")
-    assert digest_of(file.read_bytes()) == git(tmp_path, "hash-object", "--no-filters", "a.md")
-    assert digest_of(b"") == hashlib.sha1(b"blob 0\0").hexdigest()
-
-
 def refuse(*_: object) -> None:
     raise PermissionError
-
-
-@pytest.mark.usefixtures("patient")
-def test_unchanged_file_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root, cache = tmp_path / "root", tmp_path / "table"
-    write(root, "w/r/e.md", OLD)
-    before = digests(root, cache)
-    monkeypatch.setattr(WorkingTree, "_read", None)
-    assert digests(root, cache) == before == {"w/r/e.md": digest_of(OLD)}
-
-
-@pytest.mark.usefixtures("patient")
-def test_rewritten_file_is_read_again_when_size_and_mtime_are_the_same(tmp_path: Path) -> None:
-    root, cache = tmp_path / "root", tmp_path / "table"
-    file = write(root, "w/r/e.md", OLD)
-    digests(root, cache)
-    stat = file.stat()
-    # The clock of the file system may stand still for some milliseconds.
-    while file.stat().st_ctime_ns == stat.st_ctime_ns:
-        file.write_bytes(NEW)
-        os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    assert digests(root, cache) == {"w/r/e.md": digest_of(NEW)}
-
-
-@pytest.mark.usefixtures("patient")
-def test_file_replaced_by_another_is_read_again(tmp_path: Path) -> None:
-    root, cache = tmp_path / "root", tmp_path / "table"
-    write(root, "w/r/e.md", OLD)
-    digests(root, cache)
-    write_whole(root / "w/r/e.md", NEW)
-    assert digests(root, cache) == {"w/r/e.md": digest_of(NEW)}
 
 
 def test_file_rewritten_in_the_same_tick_is_read_again(tmp_path: Path) -> None:
@@ -88,17 +43,6 @@ def test_file_rewritten_in_the_same_tick_is_read_again(tmp_path: Path) -> None:
     for content in (OLD, NEW) * 20:
         file.write_bytes(content)
         assert digests(root, cache) == {"w/r/e.md": digest_of(content)}
-
-
-def test_checkout_to_and_fro_is_seen(tmp_path: Path) -> None:
-    top, cache = make_repository(tmp_path / "top"), tmp_path / "table"
-    for content in (OLD, NEW):
-        write(top, "w/r/e.md", content)
-        write(top, f"w/r/{content[:3].decode()}.md", content)
-        commit_all(top)
-    for revision in ("HEAD~1", "main") * 5:
-        git(top, "checkout", "-q", revision)
-        assert digests(top, cache) == hashed(top)
 
 
 SECOND = 1_000_000_000

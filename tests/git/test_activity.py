@@ -87,23 +87,6 @@ def test_names_are_taken_byte_for_byte(tmp_path: Path) -> None:
     assert abs((changed["src/:(glob)*/\nodd\x01 ä.py"] - today).days) <= 1
 
 
-def test_settings_of_the_user_change_nothing(tmp_path: Path) -> None:
-    made = repository(
-        tmp_path,
-        commit(1, "2026-01-05", "src/a.py"),
-        commit(2, "2026-02-05", "src/b.py", after=(1,), gone=("src/a.py",)),
-    )
-    for name, value in {
-        "log.follow": "true",
-        "log.showSignature": "true",
-        "log.diffMerges": "off",
-        "diff.renames": "copies",
-        "log.date": "raw",
-    }.items():
-        git(tmp_path, "config", name, value)
-    assert days(last_changes(made, ["src/b.py"], since=LONG_AGO)) == {"src/b.py": "2026-02-05"}
-
-
 def test_end_of_a_shallow_clone_is_no_change(tmp_path: Path) -> None:
     repository(
         tmp_path / "whole",
@@ -128,14 +111,3 @@ def test_repository_that_git_cannot_read_is_an_error(tmp_path: Path) -> None:
     (tmp_path / ".git/objects" / tree[:2] / tree[2:]).unlink()
     with pytest.raises(GitError, match="git log: "):
         last_changes(found(tmp_path), ["src"], since=LONG_AGO)
-
-
-def test_more_places_than_a_command_line_holds_are_told(tmp_path: Path) -> None:
-    made = repository(tmp_path, commit(1, "2026-01-05", "src/a.py"))
-    places = ["src", *(f"{'x' * 200}/{number}" for number in range(20_000))]
-    assert days(last_changes(made, places, since=LONG_AGO)) == {"src/a.py": "2026-01-05"}
-
-
-def test_day_before_git_can_count_asks_for_everything(tmp_path: Path) -> None:
-    made = repository(tmp_path, commit(1, "2026-01-05", "src/a.py"))
-    assert days(last_changes(made, ["src"], since=date.min)) == {"src/a.py": "2026-01-05"}

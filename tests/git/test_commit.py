@@ -102,16 +102,6 @@ def test_commit_leaves_all_else_staged_or_not_as_it_was(top: Path) -> None:
     assert before == ["A  m/added.md", " A m/meant.md", " M m/three.md", "MM m/two.md", "?? m/untracked.md"]
 
 
-def test_first_commit_of_a_repository(tmp_path: Path) -> None:
-    folder = make_repository(tmp_path / "empty")
-    write(folder, "a.md", "a\n")
-    write(folder, "b.md", "b\n")
-    git(folder, "add", "b.md")
-    assert commit(folder, "a.md") == git(folder, "rev-parse", "HEAD")
-    assert held(folder) == ["A\ta.md"]
-    assert status(folder) == ["A  b.md"]
-
-
 def test_nothing_is_committed_where_head_holds_the_files_already(top: Path) -> None:
     (top / "m/two.md").unlink()
     assert commit(top, "m/one.md", "m/never.md") is None
@@ -125,21 +115,6 @@ def test_paths_with_odd_names_are_taken_literally(top: Path) -> None:
         write(top, name, "odd\n")
     commit(top, *names)
     assert set(git(top, "ls-tree", "-z", "--name-only", "HEAD").split("\0")) == {*names, "m", ""}
-
-
-def test_many_paths_fit(top: Path) -> None:
-    paths = [f"m/{'x' * 100}-{number:04}.md" for number in range(900)]
-    for path in paths:
-        write(top, path, "many\n")
-    commit(top, *paths)
-    assert len(held(top)) == 900
-
-
-def test_commit_is_the_same_from_any_folder(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(top, "m/new.md", "new\n")
-    monkeypatch.chdir(top / "m")
-    commit(top, "m/new.md")
-    assert held(top) == ["A\tm/new.md"]
 
 
 def test_staged_version_gives_way_when_it_is_the_file_before_our_write(top: Path) -> None:
@@ -317,14 +292,6 @@ def test_no_editor_opens_and_no_template_is_read(top: Path, monkeypatch: pytest.
     assert git(top, "log", "-1", "--format=%B") == "Subject\n\n# kept\n"
 
 
-def test_message_is_utf_8_whatever_the_setting(top: Path) -> None:
-    git(top, "config", "i18n.commitEncoding", "ISO-8859-1")
-    write(top, "m/one.md", "ours\n")
-    commit(top, "m/one.md", message="Größe 🙂\n")
-    header, _, said = git(top, "cat-file", "commit", "HEAD").partition("\n\n")
-    assert ("encoding" in header, said) == (False, "Größe 🙂")
-
-
 def test_commit_is_signed_where_git_signs(top: Path) -> None:
     script = "#!/bin/sh\necho '[GNUPG:] SIG_CREATED ' >&2\necho '-----BEGIN PGP SIGNATURE-----'\ncat >/dev/null\n"
     program = write(top.parent, "gpg", script)
@@ -360,12 +327,6 @@ def test_missing_identity_is_said_with_what_to_type(top: Path) -> None:
     with pytest.raises(NotCommittedError, match=words):
         commit(top, "m/new.md")
     assert status(top) == ["?? m/new.md"]
-
-
-def test_identity_is_gits_committer(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert identity(repository_of(top)) == "Ada <ada@example.org>"
-    monkeypatch.setenv("GIT_COMMITTER_NAME", "Grace")
-    assert identity(repository_of(top)) == "Grace <ada@example.org>"
 
 
 def test_identity_is_none_where_git_knows_nobody(top: Path) -> None:
@@ -404,12 +365,6 @@ def test_submodule_commits_to_itself(top: Path) -> None:
     write(top, "sub/new.md", "new\n")
     assert commit(top / "sub", "new.md") == git(top / "sub", "rev-parse", "HEAD")
     assert status(top) == [" M sub"]
-
-
-def test_detached_head_takes_the_commit(top: Path) -> None:
-    git(top, "checkout", "-q", "--detach")
-    write(top, "m/one.md", "ours\n")
-    assert commit(top, "m/one.md") == git(top, "rev-parse", "HEAD")
 
 
 @pytest.mark.parametrize("path", ["far/new.md", "far/old.md", "m/new.md"])

@@ -11,7 +11,6 @@ from builders import commit_all, git, made_once, make_repository, write
 from mdmem.errors import GitError, UsageError
 from mdmem.store import git as gitrepo
 from mdmem.store.git import (
-    Blob,
     BlobReader,
     DubiousOwnershipError,
     Repository,
@@ -22,13 +21,12 @@ from mdmem.store.git import (
     list_revision,
     list_staged,
     list_tracked,
-    list_tracked_named,
     read_blobs,
     resolve,
     search_lines,
     staged_index,
 )
-from mdmem.store.git.history import history, list_deletions
+from mdmem.store.git.history import list_deletions
 
 ODD_NAMES = [
     "a b.md",
@@ -150,25 +148,9 @@ def test_repository_of_another_owner_raises_what_git_says(top: Path, monkeypatch
     assert str(caught.value) == f"{says}, type `git config --global --add safe.directory {top}`"
 
 
-def test_repository_of_another_owner_is_told_by_the_words_of_an_older_git(
-    top: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object, **__: object) -> bytes:
-        raise GitError(f"git rev-parse: unsafe repository ('{top}' is owned by someone else)")
-
-    monkeypatch.setattr("mdmem.store.git.discovery.run", refuse)
-    with pytest.raises(DubiousOwnershipError, match=f"--add safe.directory {top}`"):
-        find_repository(top / "memory")
-
-
 def test_repository_is_told_by_english_words_whatever_the_users_language(monkeypatch: pytest.MonkeyPatch) -> None:
     said = gitrepo.environment_for({"LANG": "de_DE.UTF-8", "LANGUAGE": "de", "LC_ALL": "de_DE.UTF-8"}, None)
     assert (said["LC_ALL"], said["LANGUAGE"]) == ("C.UTF-8", "")
-
-
-def test_staged_files_are_listed_with_mode_and_digest(top: Path) -> None:
-    digest = git(top, "rev-parse", ":memory/w/r/e.md")
-    assert list_staged(repository_of(top), "memory") == [Blob("memory/w/r/e.md", "100644", digest)]
 
 
 @pytest.mark.parametrize("listing", ["staged", "revision"])
@@ -193,14 +175,6 @@ def test_files_below_a_folder_with_an_odd_name_are_listed(tmp_path: Path, under:
     assert [blob.path for blob in list_revision(found, commit, under)] == [f"{under}/e.md"]
 
 
-def test_files_of_a_folder_whose_name_begins_alike_are_not_listed(top: Path) -> None:
-    write(top, "memory2/w/r/e.md", "x")
-    commit = commit_all(top)
-    found = repository_of(top)
-    assert [blob.path for blob in list_staged(found, "memory")] == ["memory/w/r/e.md"]
-    assert [blob.path for blob in list_revision(found, commit, "memory")] == ["memory/w/r/e.md"]
-
-
 def test_files_only_intended_to_be_added_are_not_staged(top: Path) -> None:
     for name in ("intended", "empty"):
         write(top, f"memory/w/r/{name}.md", "" if name == "empty" else "x")
@@ -223,27 +197,10 @@ def test_files_in_conflict_are_listed_with_their_stages(top: Path) -> None:
     assert [blob.stage for blob in list_staged(repository_of(top), "")] == [1, 2, 3]
 
 
-def test_index_without_a_commit_is_listed(tmp_path: Path) -> None:
-    folder = make_repository(tmp_path / "top")
-    write(folder, "e.md", "x")
-    git(folder, "add", "e.md")
-    found = repository_of(folder)
-    assert [blob.path for blob in list_staged(found, "")] == ["e.md"]
-    assert list_changed_in_index(found) == ["e.md"]
-    assert list_deletions(found, "") == {}
-    assert history(found, ["e.md"]) == []
-
-
 def test_revision_of_an_unborn_branch_is_refused_with_a_sentence(tmp_path: Path) -> None:
     folder = make_repository(tmp_path / "top")
     with pytest.raises(UsageError, match="`HEAD` names no commit here; write a branch, a tag or a commit"):
         resolve(repository_of(folder), "HEAD")
-
-
-@pytest.mark.parametrize("revision", ["main", "HEAD", "v1", "HEAD^0", "main@{0}"])
-def test_revision_is_resolved(top: Path, revision: str) -> None:
-    git(top, "tag", "-a", "v1", "-m", "x")
-    assert resolve(repository_of(top), revision) == git(top, "rev-parse", "HEAD")
 
 
 def test_revision_that_is_misspelt_is_answered_with_the_branch_that_was_meant(top: Path) -> None:
@@ -261,35 +218,6 @@ def test_blobs_are_read_in_the_order_asked_and_one_may_be_missing(top: Path) -> 
     digest, missing = git(top, "rev-parse", ":memory/w/r/e.md"), "0" * 40
     asked = [digest, missing, digest]
     assert list(read_blobs(repository_of(top), asked)) == [(digest, b"one\n"), (missing, None), (digest, b"one\n")]
-
-
-def test_blobs_are_read_by_one_process_however_many(top: Path, processes: list[list[str]]) -> None:
-    content = [f"{number}\n".encode() * number for number in range(700)]
-    for number, one in enumerate(content):
-        write(top, f"many/{number:03}", one)
-    commit_all(top)
-    found = repository_of(top)
-    processes.clear()
-    digests = [blob.digest for blob in list_staged(found, "many")]
-    assert [read for _, read in read_blobs(found, digests)] == content
-    # The empty file might be one that is only intended to be added, so that git is asked about it.
-    assert len(processes) == 3
-
-
-def test_no_process_is_started_when_no_blob_is_asked_for(top: Path, processes: list[list[str]]) -> None:
-    found = repository_of(top)
-    processes.clear()
-    assert list(read_blobs(found, [])) == []
-    assert list_ignored(found, []) == frozenset()
-    assert processes == []
-
-
-def test_reading_of_blobs_can_be_left_early(top: Path) -> None:
-    found = repository_of(top)
-    digest = git(top, "rev-parse", ":memory/w/r/e.md")
-    reading = read_blobs(found, [digest] * 1000)
-    assert next(reading) == (digest, b"one\n")
-    reading.close()  # type: ignore[attr-defined]
 
 
 def test_blob_that_is_damaged_does_not_take_the_others_with_it(top: Path) -> None:
@@ -354,12 +282,6 @@ def test_paths_that_a_sparse_checkout_leaves_out_are_listed(top: Path, processes
     assert list_left_out(repository, "") == {"memory/v/r/größe.md", "other/e.md"}
 
 
-def test_changes_of_the_index_name_both_ends_of_a_move(top: Path) -> None:
-    git(top, "mv", "memory/w/r/e.md", "memory/w/r/größe.md")
-    write(top, "unstaged.md", "x")
-    assert list_changed_in_index(repository_of(top)) == ["memory/w/r/e.md", "memory/w/r/größe.md"]
-
-
 def test_index_of_a_hook_is_read(top: Path) -> None:
     other = top / ".git" / "next-index-1.lock"
     write(top, "memory/w/r/new.md", "x")
@@ -406,12 +328,6 @@ def test_tracked_and_ignored_files_are_those_of_the_index_that_is_given(top: Pat
     assert list_ignored(found, ["a.log"], index=other) == frozenset()
 
 
-def test_index_of_a_hook_is_found_in_a_linked_worktree(top: Path, tmp_path: Path) -> None:
-    git(top, "worktree", "add", "-q", str(tmp_path / "linked"))
-    index = top / ".git" / "worktrees" / "linked" / "index"
-    assert staged_index(repository_of(tmp_path / "linked"), {"GIT_INDEX_FILE": str(index)}, tmp_path) == index
-
-
 def test_tracked_and_ignored_files_are_told_apart(top: Path) -> None:
     write(top, ".gitignore", "*.log\nscratch/\n")
     write(top, "größe.md", "x")
@@ -436,32 +352,6 @@ def test_deletions_name_the_newest_commit_and_where_a_file_went(top: Path) -> No
     }
 
 
-def test_deletions_are_looked_for_from_the_revisions_that_are_named(top: Path) -> None:
-    git(top, "checkout", "-q", "-b", "topic")
-    git(top, "rm", "-q", "memory/w/r/e.md")
-    deleted = commit_all(top)
-    git(top, "checkout", "-q", "main")
-    found = repository_of(top)
-    assert list_deletions(found, "memory") == {}
-    assert list_deletions(found, "memory", revisions=["main", "topic"]) == {"memory/w/r/e.md": (deleted[:7], None)}
-
-
-def test_tracked_files_of_one_name_are_found_in_every_folder(top: Path) -> None:
-    for path in ("mdmem.toml", "a/mdmem.toml", "b/c/mdmem.toml", "a/xmdmem.toml", "mdmem.toml.md"):
-        write(top, path)
-    commit_all(top)
-    assert list_tracked_named(repository_of(top), "mdmem.toml") == ["a/mdmem.toml", "b/c/mdmem.toml", "mdmem.toml"]
-
-
-def test_lines_are_found_whatever_their_case_and_up_to_a_limit(top: Path) -> None:
-    write(top, "docs/größe.md", "Größe -e one\nGRÖSSE\nnone here\n")
-    commit_all(top)
-    found = repository_of(top)
-    assert search_lines(found, ["GRÖßE", "-e"], 10) == [("docs/größe.md", 1, "Größe -e one")]
-    assert search_lines(found, ["one"], 1) == [("docs/größe.md", 1, "Größe -e one")]
-    assert search_lines(found, ["absent"], 10) == []
-
-
 def test_zeros_and_form_feeds_far_down_in_a_text_are_no_fields_of_a_found_line(top: Path) -> None:
     # git looks for zeros in the first 8,000 bytes.
     (top / "log.txt").write_bytes(b"y\n" * 5000 + b"zebra \x0cone\0two\0three\r\n")
@@ -469,24 +359,6 @@ def test_zeros_and_form_feeds_far_down_in_a_text_are_no_fields_of_a_found_line(t
     assert search_lines(repository_of(top), ["zebra"], 10) == [("log.txt", 5001, "zebra \x0cone\0two\0three")]
 
 
-def test_history_names_the_commits_newest_first_with_their_paths(top: Path) -> None:
-    write(top, "memory/w/r/e.md", "two\n")
-    write(top, "memory/w/r/größe.md", "x\n")
-    commit_all(top, "second: größer 🙂")
-    paths = ["memory/w/r/e.md", "memory/w/r/größe.md"]
-    commits = history(repository_of(top), paths)
-    assert [(commit.author, commit.subject, commit.paths) for commit in commits] == [
-        ("Ada", "second: größer 🙂", tuple(paths)),
-        ("Ada", "first", ("memory/w/r/e.md",)),
-    ]
-    assert commits[0].digest == git(top, "rev-parse", "--short", "HEAD")
-
-
 def test_error_carries_the_words_of_git(top: Path) -> None:
     with pytest.raises(GitError, match=r"^git log: ambiguous argument 'nowhere'"):
         gitrepo.run(top, "log", "nowhere")
-
-
-def test_error_says_that_a_folder_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(GitError, match="there is no folder"):
-        gitrepo.run(tmp_path / "none", "status")

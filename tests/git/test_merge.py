@@ -3,9 +3,7 @@
 import gc
 import os
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import (
@@ -24,7 +22,7 @@ from builders import (
 from processes import run_text
 
 from mdmem.checks.run import GitFacts
-from mdmem.errors import GitError, UsageError
+from mdmem.errors import UsageError
 from mdmem.store.catalog import EntryCache, load_cached
 from mdmem.store.git import (
     GitTooOldError,
@@ -39,7 +37,7 @@ from mdmem.store.git import (
 )
 from mdmem.store.git.merge import merge, merge_base, parents_at_hand
 from mdmem.store.settings import Settings
-from mdmem.store.tree import GitTree, Unreadable, WorkingTree, read_one
+from mdmem.store.tree import GitTree, Unreadable, read_one
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 
@@ -99,23 +97,6 @@ def test_merge_has_what_both_sides_added(top: Path) -> None:
     ]
 
 
-def test_merge_is_named_by_what_is_merged_into_what(top: Path) -> None:
-    change, into = git(top, "rev-parse", "topic")[:10], git(top, "rev-parse", "main")[:10]
-    assert merging(top).tree.name == f"merge of HEAD ({change}) into main ({into})"
-
-
-def test_merge_of_a_revision_does_not_need_it_to_be_checked_out(top: Path) -> None:
-    tree = git(top, "merge-tree", "--write-tree", "topic", "main")
-    git(top, "checkout", "-q", "topic~1")
-    assert merge(repository_of(top), "topic", "main").tree == tree
-
-
-def test_merge_gives_the_contents_that_are_in_no_branch(top: Path) -> None:
-    both(top, "memory/w/r/lines.md", LINES.replace("line 0", "ours"), LINES.replace("line 7", "theirs"))
-    expected = LINES.replace("line 0", "ours").replace("line 7", "theirs").encode()
-    assert read_one(merging(top).tree, "w/r/lines.md") == expected
-
-
 def test_merge_leaves_the_repository_as_it_was(top: Path) -> None:
     both(top, "memory/w/r/lines.md", "ours\n", "theirs\n")
     before = snapshot(top)
@@ -132,14 +113,6 @@ def test_objects_of_a_merge_go_when_its_tree_is_forgotten(top: Path, temporary: 
     del opened
     gc.collect()
     assert list(temporary.iterdir()) == []
-
-
-def test_objects_of_a_merge_that_fails_go_at_once(top: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    old_git(top, monkeypatch)
-    with pytest.raises(GitTooOldError) as caught:
-        merge(repository_of(top), "main", "topic")
-    assert list(temporary.iterdir()) == []
-    assert caught.value.exit_code == 3
 
 
 @pytest.fixture
@@ -167,24 +140,6 @@ def test_conflict_is_told_with_the_word_of_git(top: Path, ours: str | None, thei
 def test_conflict_of_a_file_that_both_added(top: Path) -> None:
     both(top, "memory/w/r/new.md", "ours\n", "theirs\n")
     assert merge(repository_of(top), "main", "topic").conflicts == (("memory/w/r/new.md", "add/add"),)
-
-
-def test_conflict_of_a_file_moved_here_and_deleted_there(top: Path) -> None:
-    git(top, "mv", "memory/w/r/lines.md", "memory/w/r/moved.md")
-    commit_all(top)
-    git(top, "checkout", "-q", "main")
-    git(top, "rm", "-q", "memory/w/r/lines.md")
-    commit_all(top)
-    assert merge(repository_of(top), "main", "topic").conflicts == (("memory/w/r/moved.md", "rename/delete"),)
-
-
-def test_conflict_of_a_file_moved_to_two_places_names_all_three(top: Path) -> None:
-    for branch, name in (("topic", "a"), ("main", "b")):
-        git(top, "checkout", "-q", branch)
-        git(top, "mv", "memory/w/r/lines.md", f"memory/w/r/{name}.md")
-        commit_all(top)
-    paths = ["memory/w/r/a.md", "memory/w/r/b.md", "memory/w/r/lines.md"]
-    assert merge(repository_of(top), "main", "topic").conflicts == tuple((path, "rename/rename") for path in paths)
 
 
 def test_conflict_with_an_odd_name_is_told_as_it_is(top: Path) -> None:
@@ -372,21 +327,6 @@ def test_merge_into_a_branch_that_is_not_here_is_refused_with_a_sentence(top: Pa
         merge(repository_of(top), "origin/main", "HEAD")
 
 
-def test_merge_outside_a_repository_is_refused(tmp_path: Path) -> None:
-    root = make_root(tmp_path / "memory")
-    with pytest.raises(GitError, match="is in no git repository"):
-        assert open_root(root).at(Snapshot(merge_into="main")).tree
-
-
-def test_merge_is_asked_of_a_snapshot_that_is_none(top: Path) -> None:
-    with pytest.raises(UsageError, match="working tree is no merge; name what to merge into"):
-        assert open_root(top / "memory").merged
-
-
-def test_merge_base_is_the_commit_that_both_come_from(top: Path) -> None:
-    assert merge_base(repository_of(top), "main", "topic") == git(top, "rev-parse", "topic~1")
-
-
 def test_merge_base_of_unrelated_histories_is_refused(top: Path) -> None:
     git(top, "checkout", "-q", "--orphan", "other")
     commit_all(top)
@@ -424,22 +364,6 @@ def test_parents_at_hand_are_those_of_the_merge_being_made(top: Path, tmp_path: 
     assert parents_at_hand(repository_of(tmp_path / "linked")) == ()
 
 
-def test_parents_at_hand_of_an_octopus_are_several(top: Path) -> None:
-    branches = []
-    for name in ("a", "b"):
-        git(top, "checkout", "-q", "-b", name, "main~1")
-        write_entry(top / "memory", f"w/r/{name}")
-        branches.append(commit_all(top))
-    git(top, "checkout", "-q", "topic")
-    git(top, "merge", "-q", "--no-commit", "--no-ff", "a", "b")
-    assert parents_at_hand(repository_of(top)) == tuple(branches)
-
-
-def test_parents_at_hand_are_none_while_a_commit_is_picked(top: Path) -> None:
-    git(top, "cherry-pick", "--no-commit", "main")
-    assert parents_at_hand(repository_of(top)) == ()
-
-
 def test_sides_of_a_merge_are_the_change_the_branch_and_their_base(top: Path) -> None:
     ours, theirs, ancestor = merging(top).sides
     base = {"w/r/base"}
@@ -464,13 +388,6 @@ def test_sides_of_a_merge_are_those_that_were_merged_though_the_branch_moves(top
     assert "w/r/later" not in opened.sides[0].whole_catalog.entries
 
 
-def test_commits_of_a_snapshot(top: Path) -> None:
-    opened = open_root(top / "memory")
-    topic, main = git(top, "rev-parse", "topic"), git(top, "rev-parse", "main")
-    snapshots = (Snapshot(), Snapshot(staged=True), Snapshot("main"), Snapshot(merge_into="main"))
-    assert [opened.at(snapshot).commits for snapshot in snapshots] == [(), (), (main,), (topic, main)]
-
-
 def test_root_that_another_tree_does_not_have_is_empty_there(top: Path) -> None:
     make_root(top / "second", "schema = 'none'\n")
     write_entry(top / "second", "w/r/e")
@@ -486,68 +403,6 @@ def test_root_that_is_something_else_in_another_tree_is_empty_there(top: Path, w
     (top / "second").unlink()
     make_root(top / "second")
     assert open_root(top / "second").at(Snapshot("HEAD")).tree.files() == ()
-
-
-@pytest.fixture
-def parsings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Record the path of each file that is parsed."""
-    from mdmem.markdown import parse
-
-    paths: list[str] = []
-    original = parse.parse_document
-
-    def record(path: str, data: bytes) -> Any:
-        paths.append(path)
-        return original(path, data)
-
-    monkeypatch.setattr(parse, "parse_document", record)
-    return paths
-
-
-def test_second_tree_costs_the_files_that_differ(top: Path, parsings: list[str]) -> None:
-    opened = open_root(top / "memory")
-    assert opened.whole_catalog.entries
-    parsings.clear()
-    assert set(opened.at(Snapshot("main")).whole_catalog.entries) == {"w/r/base", "w/r/mine"}
-    # It has the text of another entry.
-    assert parsings == []
-
-
-def test_second_git_tree_reads_its_settings_and_no_content_that_is_known(
-    top: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    repository, cache = repository_of(top), EntryCache()
-    load_cached(GitTree(repository, "memory", "topic", "topic"), cache)
-    asked: list[str] = []
-    read = GitTree.read
-
-    def record(self: GitTree, paths: Sequence[str]) -> Any:
-        asked.extend(paths)
-        return read(self, paths)
-
-    monkeypatch.setattr(GitTree, "read", record)
-    load_cached(GitTree(repository, "memory", "main", "main"), cache)
-    assert asked == ["mdmem.toml"]
-
-
-def test_same_content_at_another_address_is_another_entry(top: Path) -> None:
-    text = (top / "memory/w/r/base.md").read_text(encoding="utf-8")
-    write(top, "memory/w/r/copy.md", text)
-    catalog = load_cached(WorkingTree(top / "memory"), EntryCache())
-    assert [catalog.entries[f"w/r/{name}"].title for name in ("base", "copy")] == ["Base", "Copy"]
-
-
-def test_shared_catalogs_are_those_that_are_loaded_alone(top: Path) -> None:
-    write(top, "memory/w/README.md", "---\nkind: shared\n---\n")
-    write(top, "memory/w/r/odd.md", b"\xff")
-    commit_all(top)
-    repository, cache = repository_of(top), EntryCache()
-    for commit in (None, "topic", "main", None, "main"):
-        one, other = (
-            load_cached(GitTree(repository, "memory", commit, "") if commit else WorkingTree(top / "memory"), shared)
-            for shared in (cache, EntryCache())
-        )
-        assert (one.entries, one.findings, one.wings) == (other.entries, other.findings, other.wings)
 
 
 def test_file_that_cannot_be_read_is_asked_for_again(top: Path) -> None:

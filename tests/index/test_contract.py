@@ -100,18 +100,6 @@ def test_search_does_not_raise_when_question_is_anything(way: Way, tmp_path: Pat
     assert bool(found.matches) == ("lock" in question)
 
 
-def test_search_finds_nothing_when_tree_is_empty(way: Way, tmp_path: Path) -> None:
-    made = Tree()
-    assert way(made, tmp_path).search("lock", live={}, read=made.read).matches == ()
-
-
-def test_search_leaves_out_when_a_document_cannot_be_read(way: Way, tmp_path: Path) -> None:
-    made = tree(8)
-    live = made.live | {"w/r/lost": "0"}
-    found = way(made, tmp_path).search("lock entry3", live=live, read=made.read)
-    assert found.matches == way(made, tmp_path / "b").search("lock entry3", live=made.live, read=made.read).matches
-
-
 QUESTIONS = [
     ("executor lock nowhere", False),
     ("run_executor.py", False),

@@ -10,7 +10,7 @@ from processes import python
 
 from mdmem.disk import locked
 from mdmem.store.index import fulltext
-from mdmem.store.index.fulltext import LOCK, OVERLAY_LIMIT, FullTextIndex
+from mdmem.store.index.fulltext import LOCK, FullTextIndex
 from mdmem.store.index.protocol import IndexBusyError, IndexDocument, IndexWriteError, RefreshResult
 
 from .builders import Tree, numbered, tree
@@ -41,20 +41,6 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 # Freshness
-
-
-def test_search_builds_when_there_is_no_index(tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
-    index = FullTextIndex(tmp_path / "deep" / "index", progress=lambda done, total: told.append((done, total)))
-    assert ask(index, tree(3)) == ("index", False)
-    assert told == [(1, 3), (2, 3), (3, 3)]
-
-
-def test_search_reads_nothing_when_nothing_changed(tmp_path: Path) -> None:
-    made = tree(20)
-    index = kept(made, tmp_path)
-    index.search("lock", live=made.live, read=made.read)
-    assert made.asked == []
 
 
 def test_search_takes_a_change_into_the_index(tmp_path: Path) -> None:
@@ -90,15 +76,6 @@ def test_search_takes_what_is_read_when_it_changed_just_now(tmp_path: Path) -> N
         assert len(index.search(word, live=live, read=made.read, may_refresh=False).matches) == 1
 
 
-def test_search_writes_when_many_changed(tmp_path: Path) -> None:
-    made = tree(200)
-    index = kept(made, tmp_path)
-    made.put(*(numbered(number, extra="executor") for number in range(OVERLAY_LIMIT + 1)))
-    assert ask(index, made) == ("index", False)
-    state = index.state(live=made.live)
-    assert (state.stale, state.gone, state.documents) == (0, 0, 200)
-
-
 def test_search_follows_when_branches_are_checked_out_to_and_fro(tmp_path: Path) -> None:
     one, other = tree(90), tree(90)
     other.put(*(numbered(number, extra="merge") for number in range(70)))
@@ -106,13 +83,6 @@ def test_search_follows_when_branches_are_checked_out_to_and_fro(tmp_path: Path)
     index = FullTextIndex(tmp_path)
     for made in (one, other, one, other, one):
         assert ask(index, made) == ("index", False)
-
-
-def test_search_forgets_when_a_document_is_gone(tmp_path: Path) -> None:
-    made = tree(20)
-    index = kept(made, tmp_path)
-    made.drop("w/r/e3")
-    assert index.search("entry3", live=made.live, read=made.read).matches == []
 
 
 def test_search_sees_when_another_index_wrote(tmp_path: Path) -> None:
@@ -177,11 +147,6 @@ def test_scores_are_those_of_a_new_index_after_many_changes(tmp_path: Path) -> N
     assert index.search("lock executor", **asked).matches == new != []
 
 
-def test_refresh_raises_when_index_is_not_kept() -> None:
-    with pytest.raises(IndexWriteError, match="not kept on disk"):
-        FullTextIndex(None).refresh(live={}, read=lambda keys: ())
-
-
 def test_refresh_lets_through_when_reading_fails(tmp_path: Path) -> None:
     def read(_keys: Sequence[str]) -> Iterator[IndexDocument]:
         yield numbered(1)
@@ -190,22 +155,6 @@ def test_refresh_lets_through_when_reading_fails(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         FullTextIndex(tmp_path).refresh(live=tree(3).live, read=read)
     assert ask(FullTextIndex(tmp_path), tree(3)) == ("index", False)
-
-
-def test_state_counts_when_index_is_behind(tmp_path: Path) -> None:
-    made = tree(20)
-    index = kept(made, tmp_path)
-    made.put(numbered(1, extra="x"), numbered(30))
-    made.drop("w/r/e5")
-    state = index.state(live=made.live)
-    assert (state.exists, state.usable, state.documents, state.stale, state.gone) == (True, True, 20, 2, 1)
-    assert (state.bytes > 1000, state.folder, state.why, made.asked) == (True, str(tmp_path), None, [])
-
-
-def test_state_says_why_when_there_is_none(tmp_path: Path) -> None:
-    state = FullTextIndex(tmp_path / "none").state(live={"w/r/a": "1"})
-    assert (state.exists, state.usable, state.stale, state.why) == (False, False, 1, None)
-    assert FullTextIndex(None).state(live={}).why == "this index is not kept on disk"
 
 
 # A first index

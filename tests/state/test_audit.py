@@ -88,7 +88,3 @@ def test_busy_log_is_not_waited_for_long(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("mdmem.store.state.journal._AUDIT_WAIT", 0.05)
     with write_lock(tmp_path / "audit"):
         assert "another process has been writing" in (record(tmp_path, audit()) or "")
-
-
-def test_absent_log_has_no_lines(tmp_path: Path) -> None:
-    assert list(read_audit(tmp_path / "nothing")) == []

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +19,8 @@ from processes import run_at_once
 
 from mdmem.errors import EnvironmentFaultError
 from mdmem.store.state import files as state_files
-from mdmem.store.state.files import write_lock, write_record
-from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrites, name_of, stated_confidence
+from mdmem.store.state.files import write_lock
+from mdmem.store.state.pending_writes import Blocked, PendingWrite, PendingWrites, stated_confidence
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 FULL = "No space left on device"
@@ -40,14 +38,6 @@ def files(folder: Path) -> list[str]:
     """Return the files below a folder but for the locks."""
     found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     return sorted(name for name in found if not name.endswith("write.lock"))
-
-
-def test_ledger_is_empty_when_there_is_no_folder(tmp_path: Path) -> None:
-    ledger = PendingWrites(tmp_path / "gone")
-    assert (ledger.pending(), ledger.unreadable(), ledger.oldest) == ((), (), None)
-    assert ledger.blocked("app 1") is None
-    assert ledger.claim("0" * 64) is None
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_keep_reads_back_in_another_process(tmp_path: Path) -> None:
@@ -88,25 +78,6 @@ def test_pending_is_ordered_by_time_then_id_whatever_the_order_of_failing(
     assert ledger.oldest == NOON
 
 
-def test_pending_is_ordered_across_offsets(tmp_path: Path) -> None:
-    ledger = PendingWrites(tmp_path)
-    ledger.keep(failed("late", created=datetime(2026, 11, 21, 11, 30, tzinfo=timezone(timedelta(hours=-5)))))
-    ledger.keep(failed("early", created=NOON))
-    assert [one.arguments["objective"] for one in ledger.pending()] == ["early", "late"]
-
-
-JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=3))
-
-
-@given(arguments=st.dictionaries(st.text(), JSON, max_size=4))
-def test_id_depends_on_the_content_alone(arguments: Mapping[str, Any]) -> None:
-    turned = dict(reversed(list(arguments.items())))
-    one = PendingWrite(verb="save", arguments=arguments, created=NOON)
-    same = PendingWrite(verb="save", arguments=turned, created=NOON + timedelta(days=1), attempts=3, error="x")
-    other = PendingWrite(verb="other", arguments=arguments, created=NOON)
-    assert one.id == same.id != other.id
-
-
 @pytest.mark.parametrize(
     "content",
     [b"", b'{"verb":"save_session","argum', b"\xff\xfe", b"[" * 100_000, b"[1]", b'{"verb":"save_session"}'],
@@ -133,21 +104,6 @@ def test_foreign_files_are_named_and_never_opened(tmp_path: Path) -> None:
     assert ledger.pending() == (failed(),)
     names = ["pending/copy.json", "pending/folder.json", "pending/link.json", "pending/pipe.json"]
     assert ledger.unreadable() == (*names, "blocked/note.txt")
-
-
-def test_torn_record_is_written_anew_when_its_request_fails_again(tmp_path: Path) -> None:
-    ledger = PendingWrites(tmp_path)
-    write(tmp_path, f"pending/{failed().id}.json", b"{")
-    ledger.keep(failed())
-    assert (ledger.pending(), ledger.unreadable()) == ((failed(),), ())
-
-
-def test_record_whose_time_is_none_is_unreadable(tmp_path: Path) -> None:
-    ledger = PendingWrites(tmp_path)
-    path = tmp_path / "pending" / f"{ledger.keep(failed())}.json"
-    for time in ("yesterday", "2026-11-21T12:00:00", 5, None):
-        path.write_text(json.dumps(json.loads(path.read_bytes()) | {"created": time}))
-        assert ledger.unreadable() == (f"pending/{path.name}",)
 
 
 def test_claim_is_for_one_and_done_removes_the_record(tmp_path: Path) -> None:
@@ -285,33 +241,9 @@ def test_disk_that_refuses_is_one_sentence(
     assert ledger.pending() == (failed(),)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_folder_that_cannot_be_listed_is_one_sentence(tmp_path: Path) -> None:
-    ledger = PendingWrites(tmp_path)
-    ledger.keep(failed())
-    (tmp_path / "pending").chmod(0)
-    with pytest.raises(EnvironmentFaultError, match="permission denied"):
-        ledger.pending()
-    (tmp_path / "pending").chmod(0o700)
-
-
 def stopped(confidence: float | None, **more: str) -> Blocked:
     stated = stated_confidence(confidence)
     return Blocked(key="app 1", confidence=stated, candidate="app/architecture/a", at=NOON, **more)
-
-
-def test_blocked_passes_only_with_a_lower_confidence(tmp_path: Path) -> None:
-    ledger = PendingWrites(tmp_path)
-    ledger.remember_blocked(stopped(0.8))
-    found = ledger.blocked("app 1")
-    assert found == Blocked(key="app 1", confidence=0.8, candidate="app/architecture/a", at=NOON)
-    assert [found.lets_pass(value) for value in (None, 0.9, 0.8, 0.79, 0.0)] == [False, False, False, True, True]
-    assert ledger.blocked("web 1") is None
-
-
-def test_blocked_without_confidence_counts_as_one(tmp_path: Path) -> None:
-    known = PendingWrites(tmp_path).remember_blocked(stopped(None))
-    assert (known.confidence, known.lets_pass(None), known.lets_pass(0.99)) == (1.0, False, True)
 
 
 @given(stated=st.lists(st.none() | st.floats(0, 1), min_size=1, max_size=5), again=st.none() | st.floats(0, 1))
@@ -325,36 +257,3 @@ def test_blocked_passes_only_below_every_confidence_that_was_stopped(
     assert found is not None
     as_one = [1.0 if value is None else value for value in stated]
     assert found.lets_pass(again) == all((1.0 if again is None else again) < value for value in as_one)
-
-
-def test_blocked_writes_are_listed_with_what_they_are_known_by(tmp_path: Path) -> None:
-    ledger = PendingWrites(tmp_path)
-    ledger.remember_blocked(stopped(0.8, title="Retry", project="The-App"))
-    older = write(tmp_path, f"blocked/{name_of('web 2')}.json", "")
-    write_record(older, {"key": "web 2", "confidence": 1, "candidate": "web/a/b", "at": "2026-01-01T00:00:00+00:00"})
-    told = [(one.wing, one.title, one.project, one.candidate) for one in ledger.blocked_writes()]
-    assert told == [("web", "", "", "web/a/b"), ("app", "Retry", "The-App", "app/architecture/a")]
-
-
-def test_blocked_is_gone_when_forgotten(tmp_path: Path) -> None:
-    ledger = PendingWrites(tmp_path)
-    ledger.remember_blocked(stopped(0.8))
-    ledger.forget_blocked("app 1")
-    ledger.forget_blocked("app 1")
-    assert ledger.blocked("app 1") is None
-    assert files(tmp_path) == []
-
-
-def test_blocked_that_is_torn_is_as_if_it_had_not_been(tmp_path: Path) -> None:
-    ledger = PendingWrites(tmp_path)
-    ledger.remember_blocked(stopped(0.2))
-    (path,) = (tmp_path / "blocked").iterdir()
-    path.write_bytes(path.read_bytes()[:-5])
-    assert ledger.blocked("app 1") is None
-    assert ledger.unreadable() == (f"blocked/{path.name}",)
-
-
-def test_retry_touches_failed_writes_alone(tmp_path: Path) -> None:
-    ledger = PendingWrites(tmp_path)
-    ledger.remember_blocked(stopped(0.8))
-    assert ledger.pending() == ()

@@ -1,7 +1,6 @@
 """Where files come from: the three trees give the same for the same commit, and nothing is absent that is there."""
 
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from mdmem.store.tree import (
     TreeFile,
     Unreadable,
     WorkingTree,
-    digest_of,
     is_wing_manifest,
     read_one,
 )
@@ -89,11 +87,6 @@ def top(tmp_path: Path) -> Path:
     return of_two_wings(tmp_path / "top")
 
 
-def test_trees_list_the_files_below_the_root(top: Path) -> None:
-    paths = ["mdmem.toml", "v/r/a.md", "w/README.md", "w/r/a.md", "w/r/b.md"]
-    assert [[file.path for file in tree.files()] for tree in trees(top)] == [paths] * 3
-
-
 def test_trees_give_the_same_catalog_for_the_same_commit(top: Path) -> None:
     first, second, third = (meant(load(tree)) for tree in trees(top))
     assert first == second == third
@@ -146,18 +139,6 @@ def test_trees_skip_names_that_start_with_a_dot_and_no_others(top: Path) -> None
     commit_all(top)
     added = [sorted(listed(tree).keys() - {"v/r/a.md", "w/r/a.md", "w/r/b.md"}) for tree in trees(top)]
     assert added == [["mdmem.toml", "w/README.md", "w/r.1/a.md", "w/r/x..md"]] * 3
-
-
-def test_trees_differ_where_the_files_do(top: Path) -> None:
-    write(top, "memory/w/r/a.md", "staged")
-    git(top, "add", "-A")
-    write(top, "memory/w/r/a.md", "on disk")
-    write(top, "memory/w/r/untracked.md", "x")
-    (top / "memory/w/r/b.md").unlink()
-    on_disk, staged, committed = trees(top)
-    assert [read_one(tree, "w/r/a.md") for tree in (on_disk, staged)] == [b"on disk", b"staged"]
-    assert listed(on_disk).keys() ^ listed(staged).keys() == {"w/r/untracked.md", "w/r/b.md"}
-    assert listed(staged) == listed(committed)
 
 
 def test_symbolic_links_are_said_and_not_followed(top: Path, tmp_path: Path) -> None:
@@ -256,31 +237,6 @@ def test_blob_that_is_missing_is_unreadable(top: Path) -> None:
     assert isinstance(read_one(tree, "v/r/a.md"), bytes)
 
 
-def test_digests_are_those_of_git(top: Path) -> None:
-    write(top, "memory/w/r/größe.md", "größe\r\n")
-    commit_all(top)
-    first, second, third = (tree.digests(tree.files()) for tree in trees(top))
-    assert first == second == third
-    assert first["w/r/größe.md"] == digest_of("größe\r\n".encode())
-
-
-def test_git_tree_of_many_files_takes_two_processes(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(300):
-        write_entry(top / "memory", f"w/r/e{number}", f"Body {number}.\n")
-    commit_all(top)
-    tree = git_tree(top)
-    started: list[list[str]] = []
-    original = subprocess.Popen.__init__
-
-    def record(self: Any, args: list[str], *rest: Any, **options: Any) -> None:
-        started.append(args)
-        original(self, args, *rest, **options)
-
-    monkeypatch.setattr(subprocess.Popen, "__init__", record)
-    assert len(content(tree)) == 305
-    assert ["ls-tree" in command or "cat-file" in command for command in started] == [True, True]
-
-
 @pytest.fixture
 def at_top(tmp_path: Path) -> Path:
     """Return a repository whose own top is the root: one wing, and folders that are none."""
@@ -342,10 +298,6 @@ def test_manifest_of_a_wing_states_its_kind_in_front_matter(manifest: bytes, is_
     assert is_wing_manifest(manifest) is is_one
 
 
-def test_settings_are_listed_at_the_top_of_the_repository(at_top: Path) -> None:
-    assert [SETTINGS_NAME in listed(tree) for tree in trees(at_top, "")] == [True] * 3
-
-
 def test_top_of_the_repository_keeps_a_wing_whose_manifest_is_missing_from_the_repository(at_top: Path) -> None:
     digest = git(at_top, "rev-parse", "HEAD:wing/README.md")
     (at_top / ".git/objects" / digest[:2] / digest[2:]).unlink()
@@ -405,12 +357,6 @@ def test_sparse_checkout_keeps_the_wings_at_the_top_of_the_repository(at_top: Pa
     assert list(load(tree).entries) == ["wing/r/e"]
 
 
-def test_whole_checkout_costs_no_process(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tree = sparse_tree(top)
-    monkeypatch.setattr(subprocess.Popen, "__init__", lambda *_: pytest.fail("a process was started"))
-    assert len(content(tree)) == 5
-
-
 def test_root_in_a_submodule_is_read_though_a_hook_of_the_outer_one_runs(
     top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -420,11 +366,3 @@ def test_root_in_a_submodule_is_read_though_a_hook_of_the_outer_one_runs(
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(outer)
     assert [len(tree.files()) for tree in trees(outer / "sub")] == [5, 5, 5]
-
-
-def change_entries(root: Path) -> None:
-    for name in ODD_NAMES:
-        write(root, f"app/rules/{name}", "x")
-    write_entry(root, "app/rules/one", "Other.")
-    (root / "app/rules/two.md").unlink()
-    (root / "base/rules/one.md").chmod(0o755)

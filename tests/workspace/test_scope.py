@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from builders import make_root, run_here, write, write_entry
 
-from mdmem.errors import SettingsError, UsageError
 from mdmem.model.entry import Wing, WingKind
 from mdmem.store.catalog import Catalog, load
 from mdmem.store.settings import Settings
@@ -131,10 +130,6 @@ def test_shared_wings_are_none_where_the_manifest_names_an_empty_list(tmp_path: 
     assert (scope.wings, scope.shared_wings) == (("app",), ())
 
 
-def test_shared_wings_leave_out_one_that_is_not_there(tmp_path: Path) -> None:
-    assert scope_of(wings(tmp_path, app="shared_wings: [gone, lib]", lib="kind: shared")).shared_wings == ("lib",)
-
-
 def test_other_projects_are_read_only_where_named(tmp_path: Path) -> None:
     found = wings(tmp_path, app="kind: project", lib="kind: shared", web="kind: project")
     assert scope_of(found, wings=("app",)).wings == ("app", "lib")
@@ -158,42 +153,6 @@ def test_find_wing_when_asked_for(name: str, expected: str | None) -> None:
         wing: Wing(name=wing, project_id=claimed.get(wing)) for wing in ("acme_web", "app", "my_app", "one", "two")
     }
     assert find_wing(name, known) == expected
-
-
-def test_wing_that_is_not_there_names_the_nearest(tmp_path: Path) -> None:
-    found = wings(tmp_path, lifecore_ros2="kind: project", ros2="kind: shared")
-    with pytest.raises(UsageError, match=r"^there is no wing `lifecore_ros`; did you mean `lifecore_ros2`"):
-        scope_of(found, wings=("lifecore_ros",))
-
-
-def test_wing_that_is_like_none_lists_them(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"^there is no wing `xyz`; there is `app`, `lib`$"):
-        scope_of(wings(tmp_path, app="kind: project", lib="kind: shared"), wings=("xyz",))
-
-
-def test_wing_of_an_empty_memory_is_refused_where_named(tmp_path: Path) -> None:
-    assert scope_of(load(WorkingTree(tmp_path))) == Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
-    with pytest.raises(UsageError, match=r"^there is no wing `app`; there is no wing yet$"):
-        scope_of(load(WorkingTree(tmp_path)), wings=("app",))
-
-
-def test_setting_of_a_wing_that_is_not_there_names_the_nearest(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="`default_wing`: there is no wing `ap`; did you mean `app`"):
-        scope_of(wings(tmp_path, app="kind: project"), default_wing="ap")
-
-
-def test_room_that_is_not_there_names_the_nearest(tmp_path: Path) -> None:
-    found = wings(tmp_path, app="kind: project")
-    with pytest.raises(UsageError, match=r"^there is no room `architecure` in app; did you mean `architecture`"):
-        scope_of(found, rooms=("architecure",))
-
-
-def test_room_of_a_wing_that_is_not_read_is_not_there(tmp_path: Path) -> None:
-    write_entry(tmp_path, "web/contracts/rule")
-    found = wings(tmp_path, app="kind: project", web="kind: project")
-    with pytest.raises(UsageError, match="there is no room `contracts` in app"):
-        scope_of(found, wings=("app",), rooms=("contracts",))
-    assert scope_of(found, wings=("app", "web"), rooms=("contracts",)).rooms == ("contracts",)
 
 
 @pytest.mark.parametrize("command", ["retrieve", "list", "search rule"])
@@ -234,10 +193,6 @@ def test_wing_that_cannot_be_listed_is_there_where_named(tmp_path: Path) -> None
     assert scope_of(found).wing == "app"
     assert scope_of(found, wings=("locked",)).wing == "locked"
     assert scope_of(found, default_wing="locked").wing == "locked"
-
-
-def test_focus_of_a_scope_is_the_first_given(tmp_path: Path) -> None:
-    assert scope_of(wings(tmp_path, app="kind: project"), focuses=("auth", "billing")).focus == "auth"
 
 
 def test_wing_of_shared_kind_that_names_shared_wings_reads_them(tmp_path: Path) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, make_root, memory, open_root, run_here, snapshot, write, write_entry
+from builders import commit_all, git, memory, open_root, run_here, snapshot, write, write_entry
 
 from mdmem.ask.retrieve_context import retrieve_context
-from mdmem.store.workspace import proposals
 
 from .lines import NEW, OLD, RULE, Capture, on_branch, said, standings, supersede, superseding
 
@@ -30,16 +29,6 @@ def test_new_entry_on_disk_is_uncommitted(command: list[str], tmp_path: Path, ca
 
 
 _ROWS = ("entries", "hits", "items")
-
-
-def test_what_git_shows_in_the_place_of_a_commit_is_not_kept_as_what_it_holds(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    write_entry(folder / "memory", "nav/rules/new")
-    commit_all(folder)
-    git(folder, "replace", "HEAD", "HEAD~1")
-    said(capsys, "list", cwd=folder)
-    git(folder, "replace", "-d", "HEAD")
-    assert "uncommitted" not in run_here(capsys, "list", cwd=folder).out
 
 
 def test_staged_entry_is_uncommitted(tmp_path: Path, capsys: Capture) -> None:
@@ -77,16 +66,6 @@ def test_search_finds_both_ends_of_a_proposed_supersession(tmp_path: Path, capsy
     assert sorted(standings(hits)) == [(NEW, "proposed"), (OLD, "binding")]
 
 
-def test_list_has_the_old_entry_of_a_proposed_supersession(tmp_path: Path, capsys: Capture) -> None:
-    folder = superseding(tmp_path)
-    entries = said(capsys, "list", cwd=folder)["entries"]
-    assert [(one["address"], one.get("standing"), one["current"]) for one in entries] == [
-        (NEW, "proposed", True),
-        (OLD, "binding", True),
-        (RULE, "binding", True),
-    ]
-
-
 def test_merged_supersession_counts(tmp_path: Path, capsys: Capture) -> None:
     folder = superseding(tmp_path)
     git(folder, "checkout", "-q", "main")
@@ -102,17 +81,6 @@ def test_changed_entry_answers_as_it_binds_and_its_other_version_is_proposed(tmp
     assert [(one["title"], one["standing"]) for one in answer["proposed"]] == [("Use eight threads", "uncommitted")]
     assert "two threads" in answer["items"][1]["content"]
     assert "eight threads" in answer["proposed"][0]["content"]
-
-
-def test_proposal_that_does_nothing_to_others_answers_from_the_very_entries_that_are_kept(tmp_path: Path) -> None:
-    folder = on_branch(tmp_path)
-    write_entry(folder / "memory", NEW, "Navigation uses four threads.\n", title="Use four threads")
-    view = proposals.view_of(open_root(folder / "memory"))
-    assert view.effective.catalog.entries is view.checkout.catalog.entries
-    supersede(folder)
-    view = proposals.view_of(open_root(folder / "memory"))
-    assert view.checkout.catalog.entries[NEW].supersedes == (OLD,)
-    assert view.effective.catalog.entries[NEW].supersedes == ()
 
 
 def test_new_words_of_a_changed_entry_are_found(tmp_path: Path, capsys: Capture) -> None:
@@ -325,13 +293,6 @@ def test_without_a_known_default_branch_nothing_is_said(tmp_path: Path, capsys: 
     git(folder, "branch", "-q", "-m", "main", "develop")
     git(folder, "branch", "other")
     assert standings(said(capsys, "retrieve", cwd=folder)["items"]) == [(RULE, None), (OLD, None)]
-
-
-def test_outside_git_nothing_is_said(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    root = make_root(tmp_path / "memory")
-    write_entry(root, RULE)
-    assert standings(said(capsys, "list", cwd=root)["entries"]) == [(RULE, None)]
 
 
 def test_other_line_ends_on_disk_are_no_change(tmp_path: Path, capsys: Capture) -> None:

@@ -20,7 +20,7 @@ from mdmem.change.status import refresh_index, report_status
 from mdmem.change.why import why
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import NotFoundError, SettingsError, UsageError
-from mdmem.model.access import EVERYTHING, Access, AccessDeniedError
+from mdmem.model.access import Access, AccessDeniedError
 from mdmem.render.json import status_json
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.workspace.remarks import is_due
@@ -44,32 +44,9 @@ def two_wings(folder: Path) -> Path:
     return root
 
 
-@pytest.mark.parametrize(
-    ("access", "reads", "writes"),
-    [
-        (EVERYTHING, (True, True), (True, True)),
-        (Access.to_wings(["app"]), (True, False), (True, False)),
-        (Access.to_wings(["app"], may_write=False), (True, False), (False, False)),
-        (Access(writable=frozenset()), (True, True), (False, False)),
-        (Access(readable=frozenset(["app"])), (True, False), (True, False)),
-        (Access(readable=frozenset(["app"]), writable=frozenset(["vault"])), (True, False), (False, False)),
-        (Access.to_wings([]), (False, False), (False, False)),
-    ],
-)
-def test_access_reads_and_writes(access: Access, reads: tuple[bool, bool], writes: tuple[bool, bool]) -> None:
-    assert (access.reads("app"), access.reads("vault")) == reads
-    assert (access.writes("app"), access.writes("vault")) == writes
-
-
 def test_nobody_sees_nothing_but_the_settings(tmp_path: Path) -> None:
     workspace = seen_by(open_root(two_wings(tmp_path)), Access.to_wings([]))
     assert [file.path for file in workspace.tree.files()] == ["mdmem.toml"]
-
-
-def test_fresh_workspace_keeps_the_access(tmp_path: Path) -> None:
-    workspace = seen_by(open_root(two_wings(tmp_path)), APP)
-    assert list(workspace.reread().catalog.wings) == ["app"]
-    assert list(workspace.at(workspace.snapshot).whole_catalog.wings) == ["app"]
 
 
 def test_shown_entry_has_no_link_to_an_unseen_wing_and_its_file_keeps_them(tmp_path: Path) -> None:
