@@ -50,7 +50,7 @@ def save(folder: Path, capsys: Capture, kind: str, record: dict[str, Any], *opti
         ("pending", "much the same says nav/architecture/worda"),
         ("audit", "owner  context: block a callback → 1 entry"),
         ("status", "hygiene  last on 2026-11-21"),
-        ("status", "told 1 entry 1 time in 30 days (hook claude-code 1)"),
+        ("status", "1 entry shown 1 time in 30 days (hook claude-code 1)"),
     ],
 )
 def test_command_lists_it(left: Path, capsys: Capture, command: str, shown: str) -> None:
