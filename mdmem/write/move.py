@@ -1,4 +1,4 @@
-"""Moving an entry, a room or a wing: the files, and every link that means one of them."""
+"""Move an entry, a room or a wing: its files, and every link to one of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -25,18 +25,106 @@ from mdmem.write.change_set import Change, ChangeSet, Verb, WriteAction
 from mdmem.write.create import require_names, require_wing
 from mdmem.write.write import WriteOptions, WriteResult, write
 
+_PLACES = {
+    1: "a wing; write WING/",
+    2: "a room; write WING/ROOM/",
+    3: "an entry; write WING/ROOM/ID, ROOM/ID, ID, or WING/ROOM/ to keep its id",
+}
 
-def plan_move(case: Case, old: str, new: str, *, under: str | None = None) -> ChangeSet:
-    """Return what gives an entry, a room or a wing another place; both are paths from the root without `.md`.
 
-    Raises LostRaceError where something is there, UsageError for what is no regular file, and UnpatchableError where
-    a link cannot be rewritten byte by byte. `under` is the root's path from the repository's top.
+def move(
+    workspace: Workspace, name: str, to: str, *, options: WriteOptions, wing: WingKind | None = None
+) -> WriteResult:
+    """Move an entry, a room or a wing, and rewrite every link to it."""
+    return write(workspace, lambda one: plan_named_moves(one, {name: to}, wing=wing), options)
+
+
+def plan_named_moves(workspace: Workspace, names: Mapping[str, str], *, wing: WingKind | None = None) -> ChangeSet:
+    """Return the changes that move entries, rooms or wings; a missing wing of the kind `wing` is made.
+
+    Raises UsageError, and what `plan_moves` raises.
     """
-    return plan_moves(case, {old: new}, under=under)
+    places: dict[str, str] = {}
+    made: dict[str, Change] = {}
+    for name, to in names.items():
+        old = _old_place(workspace, name)
+        new = places[old] = _new_place(workspace, old, to)
+        require_names(new.split("/"), known=old.split("/"))
+        made |= {one.path: one for one in (require_wing(workspace, new, wing) if "/" in old else ())}
+    case = Case(workspace.whole_catalog, workspace.settings, workspace.today)
+    under = workspace.location.under if workspace.location.repository is not None else None
+    change_set = plan_moves(case, places, under=under)
+    remarks = (*change_set.remarks, *(one for old in places for one in _left_behind(workspace, old)))
+    return replace(change_set, changes=(*made.values(), *change_set.changes), remarks=remarks)
+
+
+def _old_place(workspace: Workspace, name: str) -> str:
+    """Return the path of what moves, from the root: an address, `wing/room` or `wing`."""
+    plain = from_root(workspace, name)
+    is_folder = any(file.path.startswith(f"{plain}/") for file in workspace.tree.files())
+    if name.endswith("/"):
+        if not is_folder or plain.count("/") > 1:
+            raise NotFoundError(f"there is no wing and no room `{name}`; `mdmem list` names the entries")
+        return plain
+    if f"{plain}.md" in workspace.catalog.broken:
+        return plain
+    try:
+        return resolve_name(workspace, name)
+    except NotFoundError:
+        if is_folder and plain.count("/") < 2:
+            return plain
+        raise
+
+
+def _new_place(workspace: Workspace, old: str, to: str) -> str:
+    """Return the new place in full, of the same kind as the old one."""
+    parts = old.split("/")
+    plain = from_root(workspace, to)
+    wanted = plain.split("/")
+    if len(parts) == 3 and to.endswith("/") and len(wanted) == 2:
+        return f"{plain}/{parts[2]}"
+    if len(parts) == 3 and not to.endswith("/") and len(wanted) < 3 and plain:
+        _refuse_folder(workspace, parts, to, plain)
+        return "/".join((*parts[: 3 - len(wanted)], *wanted))
+    if len(wanted) != len(parts) or (len(parts) == 3 and to.endswith("/")):
+        raise UsageError(f"`{to}` is no place for {_PLACES[len(parts)]}")
+    return plain
+
+
+def _refuse_folder(workspace: Workspace, parts: list[str], to: str, plain: str) -> None:
+    """Raise UsageError for a short name that is a folder's: the user may mean to move into it."""
+    folders = {file.path.rsplit("/", 1)[0] for file in workspace.tree.files()}
+    within = f"{parts[0]}/{plain}"
+    is_of_wing = "/" in plain and plain.split("/")[0] in workspace.catalog.wings and within not in folders
+    room = plain if "/" in plain else within
+    if room in folders or is_of_wing:
+        whole = "/".join((*parts[: 2 - plain.count("/")], plain))
+        raise UsageError(f"`{to}` may be a room; write `{room}/` to move into it, or `{whole}` in full")
+
+
+def _left_behind(workspace: Workspace, old: str) -> tuple[str, ...]:
+    """Return a remark on the hidden files of a folder, which stay."""
+    if old.count("/") == 2:
+        return ()
+    root = workspace.location.root
+    listed = {file.path for file in workspace.tree.files()}
+    found = (
+        os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")  # noqa: PTH118
+        for folder, _, names in os.walk(root / old)
+        for name in names
+        if not name.endswith(TEMPORARY)
+    )
+    hidden = sorted(path for path in found if path not in listed)
+    more = f" and {len(hidden) - 1} more" if len(hidden) > 1 else ""
+    return (f"{hidden[0]}{more} stays: a name that starts with a dot is not read",) if hidden else ()
 
 
 def plan_moves(case: Case, places: Mapping[str, str], *, under: str | None = None) -> ChangeSet:
-    """Return what gives several entries, rooms or wings another place at once, as `plan_move` does for one."""
+    """Return the changes that move several things at once; both places are paths from the root without `.md`.
+
+    `under` is the root's path from the repository's top. Raises LostRaceError where a new place is taken, UsageError
+    for a file that is not regular, and UnpatchableError where a link cannot be rewritten.
+    """
     moved = {old: new for old, new in places.items() if old != new}
     if not moved:
         return ChangeSet(actions=())
@@ -47,10 +135,15 @@ def plan_moves(case: Case, places: Mapping[str, str], *, under: str | None = Non
     moving = MoveFix(case, moves, folders=folders, under=under)
     for old, new in moved.items():
         _refuse(moving, old, new)
-    after = _Afterwards(moving)
-    changes = [*_changes(moving), *after.settings(), *after.baseline()]
-    remarks = (*after.remarks, *_remarks(moving))
-    return ChangeSet(tuple(changes), actions=_actions(moving, moved), remarks=remarks)
+    settings, settings_remarks = _changed_settings(moving)
+    baseline, baseline_remarks = _changed_baseline(moving)
+    entries = [one for one in case.catalog.addresses if f"{one}.md" in moves]
+    actions = [WriteAction(Verb.MOVE, one, moving.addresses[one]) for one in sorted(entries)]
+    return ChangeSet(
+        (*_changes(moving), *settings, *baseline),
+        actions=tuple(actions or [WriteAction(Verb.MOVE, f"{old}/", f"{new}/") for old, new in moved.items()]),
+        remarks=(*settings_remarks, *baseline_remarks, *_remarks(moving)),
+    )
 
 
 def _refuse(moving: MoveFix, old: str, new: str) -> None:
@@ -69,78 +162,25 @@ def _changes(moving: MoveFix) -> Iterator[Change]:
     edits: dict[str, list[Edit]] = {}
     for edit in moving.edits():
         edits.setdefault(edit.path, []).append(edit)
-    # Files that stay come first: until the renames, their links lead nowhere, and `check` says so.
+    # Files that stay come first: until the renames, their links are dangling, and `check` reports them.
     for path in (*sorted(edits.keys() - moving.moves.keys()), *sorted(moving.moves)):
         if path in edits:
-            before = moving.case.catalog.document(path).data
-            yield Change(path, moving.moves.get(path, path), before, _edited(path, before, edits[path]))
+            # The edits are of the bytes that were parsed, not of those on disk by now.
+            before: bytes | Unreadable = moving.case.catalog.document(path).data
         else:
-            content = _content(moving.case, path)
-            yield Change(path, moving.moves[path], content, content)
+            before = read_one(moving.case.catalog.tree, path)
+        if isinstance(before, Unreadable):
+            raise UsageError(f"`{path}` cannot be read: {before.reason.lower()}; make it readable, then try again")
+        yield Change(path, moving.moves.get(path, path), before, _edited(path, before, edits.get(path, [])))
 
 
-def _edited(path: str, before: bytes, edits: Iterable[Edit]) -> bytes:
+def _edited(path: str, before: bytes, edits: Sequence[Edit]) -> bytes:
     try:
         return apply_edits(before, list(dict.fromkeys(edits)))
     except UnpatchableError:
         raise
     except ValueError as error:
-        raise UnpatchableError(f"two links of {path} stand too close to be rewritten; write them by hand") from error
-
-
-def _content(case: Case, path: str) -> bytes:
-    content = read_one(case.catalog.tree, path)
-    if isinstance(content, Unreadable):
-        raise UsageError(f"`{path}` cannot be read: {content.reason.lower()}; make it readable, then try again")
-    return content
-
-
-class _Afterwards:
-    """What the settings and the baseline say after a move, and what cannot be told of them."""
-
-    def __init__(self, moving: MoveFix) -> None:
-        self._moving, self._settings = moving, moving.case.settings
-        self.remarks: list[str] = []
-
-    def settings(self) -> Iterator[Change]:
-        before = self._settings.source
-        if not before or not self._is_named():
-            return
-        after = settings_after(before, self._moving.wings, lambda path: self._moving.moves.get(path, path))
-        if after is None:
-            names = ", ".join(f"`{old}`" for old in (*self._moving.wings, *self._moved_baseline()))
-            self.remarks.append(f"{SETTINGS_NAME} was left as it is: write the new name where it says {names}")
-        elif after != before:
-            yield Change(SETTINGS_NAME, SETTINGS_NAME, before, after)
-
-    def _is_named(self) -> bool:
-        stated = {self._settings.default_wing, self._settings.default_shared_wing, *self._settings.wings}
-        return not stated.isdisjoint(self._moving.wings) or bool(self._moved_baseline())
-
-    def _moved_baseline(self) -> tuple[str, ...]:
-        path = self._settings.baseline
-        return (path,) if path is not None and path in self._moving.moves else ()
-
-    def baseline(self) -> Iterator[Change]:
-        path = self._settings.baseline
-        content = read_one(self._moving.case.catalog.tree, path) if path is not None else Unreadable("")
-        if path is None or isinstance(content, Unreadable) or self._moved_baseline():
-            return
-        after = baseline_after(content, self._place)
-        if after is None:
-            self.remarks.append(f"{path} was left as it is; `mdmem check --update-baseline` writes it anew")
-        elif after != content:
-            yield Change(path, path, content, after)
-
-    def _place(self, place: str) -> str:
-        return self._moving.addresses.get(place, self._moving.moves.get(place, place))
-
-
-def _actions(moving: MoveFix, moved: Mapping[str, str]) -> tuple[WriteAction, ...]:
-    entries = [one for one in moving.case.catalog.addresses if f"{one}.md" in moving.moves]
-    if not entries:
-        return tuple(WriteAction(Verb.MOVE, f"{old}/", f"{new}/") for old, new in moved.items())
-    return tuple(WriteAction(Verb.MOVE, one, moving.addresses[one]) for one in sorted(entries))
+        raise UnpatchableError(f"two links of {path} are too close to be rewritten; write them by hand") from error
 
 
 def _remarks(moving: MoveFix) -> Iterator[str]:
@@ -162,135 +202,38 @@ def _remarks(moving: MoveFix) -> Iterator[str]:
         yield f"`{wing}` is a new wing"
 
 
-def plan_named_move(workspace: Workspace, name: str, to: str, *, wing: WingKind | None = None) -> ChangeSet:
-    """Return what moves an entry, a room or a wing to another place; a `wing` of that kind is made where there is none.
-
-    Raises what `plan_move` raises, and UsageError.
-    """
-    return plan_named_moves(workspace, {name: to}, wing=wing)
-
-
-def plan_named_moves(workspace: Workspace, names: Mapping[str, str], *, wing: WingKind | None = None) -> ChangeSet:
-    """Return what moves several at once, as `plan_named_move` does one."""
-    places: dict[str, str] = {}
-    made: dict[str, Change] = {}
-    for name, to in names.items():
-        old = _old_place(workspace, name)
-        new = places[old] = _new_place(workspace, old, to)
-        require_names(new.split("/"), known=old.split("/"))
-        made |= {one.path: one for one in (require_wing(workspace, new, wing) if "/" in old else ())}
-    case = Case(workspace.whole_catalog, workspace.settings, workspace.today)
-    under = workspace.location.under if workspace.location.repository is not None else None
-    change_set = plan_moves(case, places, under=under)
-    remarks = (*change_set.remarks, *(one for old in places for one in _left_behind(workspace, old)))
-    return replace(change_set, changes=(*made.values(), *change_set.changes), remarks=remarks)
-
-
-def _old_place(workspace: Workspace, name: str) -> str:
-    """Return what moves, counted from the root: an address, `wing/room` or `wing`."""
-    plain = from_root(workspace, name)
-    is_folder = any(file.path.startswith(f"{plain}/") for file in workspace.tree.files())
-    if name.endswith("/"):
-        if not is_folder or plain.count("/") > 1:
-            raise NotFoundError(f"there is no wing and no room `{name}`; `mdmem list` names the entries")
-        return plain
-    if f"{plain}.md" in workspace.catalog.broken:
-        # What cannot be read moves all the same.
-        return plain
-    try:
-        return resolve_name(workspace, name)
-    except NotFoundError:
-        if is_folder and plain.count("/") < 2:
-            return plain
-        raise
-
-
-def _new_place(workspace: Workspace, old: str, to: str) -> str:
-    """Return the new place in full, of the same kind as the old one."""
-    parts = old.split("/")
-    plain = from_root(workspace, to)
-    wanted = plain.split("/")
-    if len(parts) == 3 and to.endswith("/") and len(wanted) == 2:
-        return f"{plain}/{parts[2]}"
-    if len(parts) == 3 and not to.endswith("/") and len(wanted) < 3 and plain:
-        _refuse_folder(workspace, parts, to, plain)
-        return "/".join((*parts[: 3 - len(wanted)], *wanted))
-    if len(wanted) != len(parts) or (len(parts) == 3 and to.endswith("/")):
-        raise UsageError(f"`{to}` is no place for {_KINDS[len(parts)]}")
-    return plain
-
-
-def _refuse_folder(workspace: Workspace, parts: list[str], to: str, plain: str) -> None:
-    """Raise UsageError for a short name that is a folder's: who types it may well mean to move into that."""
-    folders = {file.path.rsplit("/", 1)[0] for file in workspace.tree.files()}
-    room = plain if "/" in plain else f"{parts[0]}/{plain}"
-    is_of_wing = (
-        "/" in plain and plain.split("/")[0] in workspace.catalog.wings and f"{parts[0]}/{plain}" not in folders
-    )
-    if room in folders or is_of_wing:
-        whole = "/".join((*parts[: 2 - plain.count("/")], plain))
-        raise UsageError(f"`{to}` may be a room; write `{room}/` to move into it, or `{whole}` in full")
-
-
-_KINDS = {
-    1: "a wing; write WING/",
-    2: "a room; write WING/ROOM/",
-    3: "an entry; write WING/ROOM/ID, ROOM/ID, ID, or WING/ROOM/ to keep its id",
-}
-
-
-def _left_behind(workspace: Workspace, old: str) -> tuple[str, ...]:
-    """Return a remark about the files of a folder that no tree lists, because their names start with a dot."""
-    if old.count("/") == 2:
-        return ()
-    root = workspace.location.root
-    listed = {file.path for file in workspace.tree.files()}
-    hidden = sorted(
-        path
-        for folder, _, names in os.walk(root / old)
-        for name in names
-        if not name.endswith(TEMPORARY)
-        and (path := os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")) not in listed  # noqa: PTH118
-    )
-    more = f" and {len(hidden) - 1} more" if len(hidden) > 1 else ""
-    return (f"{hidden[0]}{more} stays: what starts with a dot is not read",) if hidden else ()
-
-
-def move(
-    workspace: Workspace, name: str, to: str, *, options: WriteOptions, wing: WingKind | None = None
-) -> WriteResult:
-    """Move an entry, a room or a wing to another place, and rewrite every link to what moves."""
-    return write(workspace, lambda one: plan_named_move(one, name, to, wing=wing), options)
-
-
 _WING_KEYS = ("default_wing", "default_shared_wing")
+_BASELINE = re.compile(r"""(?m)^(\s*(?:check\s*\.\s*)?baseline\s*=\s*)(["'])([^"'\n]*)\2""")
 _ADDRESS = re.compile(r'("address"\s*:\s*)("(?:[^"\\\n]|\\.)*")')
+_Changed = tuple[tuple[Change, ...], tuple[str, ...]]
 
 
-def settings_after(content: bytes, wings: Mapping[str, str], paths: Callable[[str], str]) -> bytes | None:
-    """Return `mdmem.toml` with wings under their new names and the baseline at its new path.
-
-    None where some place that has to change cannot be told for certain. `paths` gives the path of a file afterwards.
-    """
-    meant = _meant(tomllib.loads(content.decode("utf-8-sig")), wings, paths)
-    text = content.decode("utf-8")
-    for old, new in wings.items():
-        text = _renamed(text, old, new)
-    text = re.sub(
-        r"""(?m)^(\s*(?:check\s*\.\s*)?baseline\s*=\s*)(["'])([^"'\n]*)\2""",
-        lambda found: f"{found[1]}{found[2]}{paths(found[3])}{found[2]}",
-        text,
-    )
+def _changed_settings(moving: MoveFix) -> _Changed:
+    """Return the change of `mdmem.toml` with the new names, or a remark where it cannot be made for certain."""
+    settings, before = moving.case.settings, moving.case.settings.source
+    stated = {settings.default_wing, settings.default_shared_wing, *settings.wings}
+    baselines = [settings.baseline] if settings.baseline in moving.moves else []
+    if not before or (stated.isdisjoint(moving.wings) and not baselines):
+        return (), ()
+    meant = _meant(tomllib.loads(before.decode("utf-8-sig")), moving)
+    text = before.decode("utf-8")
+    for old, new in moving.wings.items():
+        text = _with_wing(text, old, new)
+    text = _BASELINE.sub(lambda one: f"{one[1]}{one[2]}{moving.moves.get(one[3], one[3])}{one[2]}", text)
     try:
-        after = tomllib.loads(text.removeprefix("\ufeff"))
+        is_meant = tomllib.loads(text.removeprefix("\ufeff")) == meant
     except tomllib.TOMLDecodeError:
-        return None
-    return text.encode() if after == meant else None
+        is_meant = False
+    if not is_meant:
+        names = ", ".join(f"`{old}`" for old in (*moving.wings, *baselines))
+        return (), (f"{SETTINGS_NAME} was left as it is: write the new name where it says {names}",)
+    after = text.encode()
+    return ((Change(SETTINGS_NAME, SETTINGS_NAME, before, after),) if after != before else ()), ()
 
 
-def _meant(stated: dict[str, Any], wings: Mapping[str, str], paths: Callable[[str], str]) -> dict[str, Any]:
-    """Return what the settings have to say; what is not of the form they have is left for others to refuse."""
-    meant = dict(stated)
+def _meant(stated: dict[str, Any], moving: MoveFix) -> dict[str, Any]:
+    """Return the settings with the new names; values of a wrong form stay."""
+    wings, meant = moving.wings, dict(stated)
     for key in _WING_KEYS:
         if isinstance(meant.get(key), str):
             meant[key] = wings.get(meant[key], meant[key])
@@ -298,12 +241,12 @@ def _meant(stated: dict[str, Any], wings: Mapping[str, str], paths: Callable[[st
         meant["wings"] = {wings.get(name, name): table for name, table in meant["wings"].items()}
     check = meant.get("check")
     if isinstance(check, dict) and isinstance(check.get("baseline"), str):
-        meant["check"] = {**check, "baseline": paths(check["baseline"])}
+        meant["check"] = {**check, "baseline": moving.moves.get(check["baseline"], check["baseline"])}
     return meant
 
 
-def _renamed(text: str, old: str, new: str) -> str:
-    """Return the settings with a wing renamed where one is named in the usual ways, for the caller to prove."""
+def _with_wing(text: str, old: str, new: str) -> str:
+    """Return the settings with a wing renamed in the usual places, for the caller to prove."""
     name = rf"""(?:{re.escape(old)}(?![\w-])|(["']){re.escape(old)}\2)"""
     for before, behind in (
         (r"\s*\[+\s*wings\s*\.\s*", r"(?=\s*[.\]])"),
@@ -314,25 +257,38 @@ def _renamed(text: str, old: str, new: str) -> str:
     return text
 
 
-def baseline_after(content: bytes, places: Callable[[str], str]) -> bytes | None:
-    """Return a baseline's file with every address and path that moved as it is afterwards; None where that is unsure.
+def _changed_baseline(moving: MoveFix) -> _Changed:
+    """Return the change of the baseline with the new addresses, or a remark where it cannot be made for certain."""
+    path = moving.case.settings.baseline
+    content = read_one(moving.case.catalog.tree, path) if path is not None else Unreadable("")
+    if path is None or path in moving.moves or isinstance(content, Unreadable):
+        return (), ()
 
-    `places` gives what an address or a path is afterwards.
-    """
+    def place(old: str) -> str:
+        return moving.addresses.get(old, moving.moves.get(old, old))
+
+    after = _baseline_after(content, place)
+    if after is None:
+        return (), (f"{path} was left as it is; `mdmem check --update-baseline` writes it anew",)
+    return ((Change(path, path, content, after),) if after != content else ()), ()
+
+
+def _baseline_after(content: bytes, place: Callable[[str], str]) -> bytes | None:
+    """Return a baseline with the new addresses; None where the result is not certain."""
+
+    def replaced(found: re.Match[str]) -> str:
+        stated: str = json.loads(found[2])
+        after = place(stated)
+        return found[0] if after == stated else found[1] + json.dumps(after, ensure_ascii=False)
+
     try:
         text = content.decode("utf-8")
         meant = json.loads(text.removeprefix("\ufeff"))
         for record in meant["findings"]:
-            record["address"] = places(record["address"])
-        after = _ADDRESS.sub(lambda found: found[1] + _replaced(found[2], places), text)
+            record["address"] = place(record["address"])
+        after = _ADDRESS.sub(replaced, text)
         is_meant = json.loads(after.removeprefix("\ufeff")) == meant
     except (KeyError, TypeError, ValueError, RecursionError):
         return None
     keys = [(record.get("code"), record["address"]) for record in meant["findings"]]
     return after.encode() if is_meant and len(set(keys)) == len(keys) else None
-
-
-def _replaced(literal: str, places: Callable[[str], str]) -> str:
-    stated: str = json.loads(literal)
-    after = places(stated)
-    return literal if after == stated else json.dumps(after, ensure_ascii=False)

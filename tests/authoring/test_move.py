@@ -21,7 +21,7 @@ from mdmem.store.catalog import full_address, load
 from mdmem.store.settings import Settings
 from mdmem.store.tree import OverlaidTree, Tree, TreeFile
 from mdmem.write.change_set import ChangeSet
-from mdmem.write.move import plan_move
+from mdmem.write.move import plan_moves
 
 WINGS, ROOMS, IDS = ("nav", "arm"), ("rules", "arch"), ("a", "b", "c")
 ADDRESSES = [f"{wing}/{room}/{one}" for wing in WINGS for room in ROOMS for one in IDS]
@@ -116,7 +116,7 @@ def moved(memory: Memory) -> tuple[ChangeSet, Case, Case]:
     """Return the intent of a memory's move and what the checks see before and after; skip one that is refused."""
     before = case_of(memory.tree)
     try:
-        intent = plan_move(before, memory.old, memory.new)
+        intent = plan_moves(before, {memory.old: memory.new})
     except LostRaceError:
         assume(False)
     contents = {one.path: one.after for one in intent.changes if one.after is not None}

@@ -324,7 +324,7 @@ def test_mv_says_what_stays_behind(tmp_path: Path, capsys: Capture) -> None:
     root = linked(tmp_path)
     write(root, "nav/rules/.notes", "mine")
     ran = run_here(capsys, "mv", "nav/rules/", "nav/habits/", cwd=root)
-    assert "nav/rules/.notes stays: what starts with a dot is not read\n" in ran.err
+    assert "nav/rules/.notes stays: a name that starts with a dot is not read\n" in ran.err
     assert (root / "nav/rules/.notes").read_text() == "mine"
 
 
