@@ -37,12 +37,12 @@ GROUPS = {
     },
     "Write": {
         "new": "Write a new entry from the template of its type.",
-        "supersede": "Put an entry, new or there already, in the place of another.",
-        "approve": "Put a draft in force, and end what it supersedes.",
+        "supersede": "Replace an entry by another one, new or existing.",
+        "approve": "Make drafts active, and deprecate what they supersede.",
         "doubt": "Put an entry under review, or end the review.",
-        "verify": "Say of entries that they still hold.",
-        "deprecate": "End an entry that nothing replaces.",
-        "mv": "Move an entry, a room or a wing, with every link to it.",
+        "verify": "Confirm that entries are still right.",
+        "deprecate": "Deprecate an entry that nothing replaces.",
+        "mv": "Move an entry, a room or a wing, and every link to it.",
         "edit": "Change an entry in the editor.",
     },
     "Review": {

@@ -1,4 +1,4 @@
-"""The commands that write entries: new, edit, mv, and the steps of an entry's life."""
+"""The commands that write entries: new, supersede, approve, doubt, verify, deprecate, mv and edit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import Struct
 
 from mdmem.cli.common import (
     Globals,
@@ -51,34 +50,12 @@ if TYPE_CHECKING:
     from mdmem.write.write import WriteOptions, WriteResult
 
 
-def remark_if_proposed(given: Globals, written: WriteResult, form: str) -> None:
-    """Say it of entries that a write put in force, or else the first of its changes, and that wait for a commit."""
-    if written.changes and not written.is_dry and form != "json":
-        changed = [one.to.removesuffix(".md") for one in written.changes]
-        waiting = _waiting(given, [one for one in changed if one in written.approved] or changed[:1])
-        if waiting:
-            verb, them = ("is", "it") if len(waiting) == 1 else ("are", "them")
-            named = f"{', '.join(waiting[:-1])} and {waiting[-1]}" if len(waiting) > 1 else waiting[0]
-            given.remark(f"{named} {verb} only proposed until a commit of the default branch has {them}")
-
-
-def is_proposed(given: Globals, address: str) -> bool:
-    """Say whether an entry, as it was just written, waits for the default branch before it binds."""
-    return bool(_waiting(given, [address]))
-
-
-def _waiting(given: Globals, addresses: Sequence[str]) -> list[str]:
-    """Return those of some entries, as they were just written, that wait for the default branch before they bind."""
-    catalog = view_of(open_workspace(given)).checkout.catalog
-    stances = ((one, catalog.stance(one)) for one in addresses)
-    return [one for one, stance in stances if stance is not None and stance.standing.is_proposal]
-
-
 _TYPES = ("invariant", "decision", "pattern", "note")
+_TEMPLATE_LEFT = "no text was given: the template stands in it and waits to be filled in"
 
 
 class _TypeName(click.Choice[str]):
-    """The name of a type; another format's word for one is told which it is."""
+    """The name of a type; a word of another format is answered with the type it means."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         meant = meant_value(value, _TYPES)
@@ -87,11 +64,30 @@ class _TypeName(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
+def _proposed(given: Globals, addresses: Sequence[str]) -> list[str]:
+    """Return the entries, as they were just written, that only apply once the default branch has them."""
+    catalog = view_of(open_workspace(given)).checkout.catalog
+    stances = ((one, catalog.stance(one)) for one in addresses)
+    return [one for one, stance in stances if stance is not None and stance.standing.is_proposal]
+
+
+def _remark_on_proposed(given: Globals, written: WriteResult, form: str) -> None:
+    """Remark that approved entries, or else the first changed one, wait for a commit of the default branch."""
+    if not written.changes or written.is_dry or form == "json":
+        return
+    changed = [one.to.removesuffix(".md") for one in written.changes]
+    waiting = _proposed(given, [one for one in changed if one in written.approved] or changed[:1])
+    if waiting:
+        verb, them = ("is", "it") if len(waiting) == 1 else ("are", "them")
+        named = f"{', '.join(waiting[:-1])} and {waiting[-1]}" if len(waiting) > 1 else waiting[0]
+        given.remark(f"{named} {verb} only proposed until a commit of the default branch has {them}")
+
+
 @click.command("new", cls=ShortHelp, everyday=("body", "applies_to", "status"), page="writing")
 @click.argument("entry_type", metavar="TYPE", type=_TypeName(_TYPES))
 @click.argument("place", metavar="[WING/ROOM[/ID]]", required=False, shell_complete=complete_place)
 @click.argument("heading", metavar="[TITLE]", required=False)
-@click.option("--title", "-t", help="The title, as TITLE; the entry-id is made from it where none is given.")
+@click.option("--title", "-t", help="The title, as TITLE; without an ID the entry-id is made from it.")
 @click.option(
     "--status", "-s", default="draft", show_default=True, type=click.Choice(["draft", "active", "under_review"])
 )
@@ -101,27 +97,49 @@ class _TypeName(click.Choice[str]):
 @write_options
 @global_options
 def new_command(given: Globals, form: str, **options: Any) -> int:
-    """Write a new entry; one that exists is never overwritten.
+    """Write a new entry; an existing one is never overwritten.
 
     TYPE is invariant, decision, pattern or note. Without a place it goes to the default wing and the room of its type;
     a wing alone, or a room of the default wing, will do. Without --body on a terminal the template opens in your
     editor, as git chooses it.
-    Entries that say nearly the same, or speak of the same subject, are named.
+    Entries that say nearly the same, or are about the same subject, are listed.
     """
     wanted, wing, workspace = write_options_from(options), new_wing_from(options), open_workspace(given)
     piped = piped_text(options["body"])
     draft = _draft(workspace, options, piped or "")
-    written = _written(workspace, draft, wanted, is_typed=piped is None, wing=wing)
-    _print(given, workspace, written, form)
+    address = address_of(draft)
+    require_wing(workspace, address, wing)
+    refuse_taken(workspace, address)
+    text = compose(draft, today=today())
+    near: tuple[SimilarEntry, ...] = ()
+    on_subject: tuple[Entry, ...] = ()
+
+    def write(typed: str) -> WriteResult:
+        nonlocal near, on_subject
+        left = in_own_name(workspace, address, without_hints(typed))
+        near = find_near(workspace, address, left) if draft.body.strip() or without_hints(typed) != text else ()
+        on_subject = find_on_subject(workspace, address, left, near)
+        return create_entry(workspace, address, left, wanted, wing=wing)
+
+    # A dry run would throw away what somebody types.
+    is_typed = piped is None and not wanted.is_dry
+    written = edited(workspace, address, with_hints(text), write) if is_typed else write(text)
+    if form == "json":
+        more = {"on_subject": [one.address for one in on_subject]} if on_subject else {}
+        print_text(written_json(written, near=[near_json(one.entry, one.similarity) for one in near], **more))
+    else:
+        path = from_here(workspace)(written.changes[-1].to)
+        print_text(text_of_written(given, workspace, written) if written.is_dry else path)
+        commit = (f"committed as {written.commit[:10]}",) if written.commit else ()
+        for remark in (*near_remarks(near), *subject_remarks(on_subject), *written.remarks, *commit):
+            given.remark(remark)
     if piped is not None and not piped.strip():
-        given.remark("no text was given: the template stands in it and waits to be filled in")
-    if form != "json":
-        _remark(given, written)
+        given.remark(_TEMPLATE_LEFT)
     if not wanted.is_dry:
-        after = f", `mdmem approve {written.address}` puts it in force" if draft.status == "draft" else ""
-        if draft.status == "active" and is_proposed(given, written.address):
+        after = f", `mdmem approve {address}` makes it active" if draft.status == "draft" else ""
+        if draft.status == "active" and _proposed(given, [address]):
             after = "; it is only proposed until a commit of the default branch has it"
-        given.remark(f"{written.address} is written ({draft.type}, {draft.status}); `mdmem check` checks it{after}")
+        given.remark(f"{address} is written ({draft.type}, {draft.status}); `mdmem check` checks it{after}")
     return 0
 
 
@@ -143,68 +161,21 @@ def _draft(workspace: Workspace, options: dict[str, Any], body: str) -> Draft:
     )
 
 
-class _Written(Struct, frozen=True):
-    """A new entry, and what was there before: what says nearly the same, and what else speaks of its subject."""
-
-    address: str
-    result: WriteResult
-    near: tuple[SimilarEntry, ...]
-    on_subject: tuple[Entry, ...]
-
-
-def _written(
-    workspace: Workspace, draft: Draft, wanted: WriteOptions, *, is_typed: bool, wing: WingKind | None
-) -> _Written:
-    """Write the entry, as the editor leaves it where it is asked, and say what was near before."""
-    address = address_of(draft)
-    require_wing(workspace, address, wing)
-    refuse_taken(workspace, address)
-    text = compose(draft, today=today())
-
-    def write(said: str) -> _Written:
-        left = in_own_name(workspace, address, without_hints(said))
-        near = find_near(workspace, address, left) if draft.body.strip() or without_hints(said) != text else ()
-        on_subject = find_on_subject(workspace, address, left, near)
-        return _Written(address, create_entry(workspace, address, left, wanted, wing=wing), near, on_subject)
-
-    # Nobody types a text that a dry run would throw away.
-    is_edited = is_typed and not wanted.is_dry
-    return edited(workspace, address, with_hints(text), write) if is_edited else write(text)
-
-
-def _print(given: Globals, workspace: Workspace, written: _Written, form: str) -> None:
-    if form == "json":
-        near = [near_json(one.entry, one.similarity) for one in written.near]
-        on_subject = [one.address for one in written.on_subject]
-        print_text(written_json(written.result, near=near, **({"on_subject": on_subject} if on_subject else {})))
-    elif written.result.is_dry:
-        print_text(text_of_written(given, workspace, written.result))
-    else:
-        print_text(from_here(workspace)(written.result.changes[-1].to))
-
-
-def _remark(given: Globals, written: _Written) -> None:
-    commit = (f"committed as {written.result.commit[:10]}",) if written.result.commit else ()
-    for remark in (*near_remarks(written.near), *subject_remarks(written.on_subject), *written.result.remarks, *commit):
-        given.remark(remark)
-
-
 @click.command("supersede")
 @click.argument("address", metavar="OLD", shell_complete=complete_in_force)
 @click.option(
-    "--reason", "-m", default="", metavar="TEXT", help="Why the old one is replaced; --by may name what says it."
+    "--reason", "-m", default="", metavar="TEXT", help="Why OLD is replaced; with --by, its own reason will do."
 )
-@click.option("--by", metavar="ADDRESS", shell_complete=complete_address, help="The entry that takes its place.")
-@click.option("--title", "-t", help="The title of a new entry that takes its place.")
+@click.option("--by", metavar="ADDRESS", shell_complete=complete_address, help="An existing entry that replaces OLD.")
+@click.option("--title", "-t", help="The title of a new entry that replaces OLD.")
 @click.option(
-    "--place", "-p", metavar="WING/ROOM[/ID]", shell_complete=complete_place, help="Where.  [default: beside the old]"
+    "--place",
+    "-p",
+    metavar="WING/ROOM[/ID]",
+    shell_complete=complete_place,
+    help="Its place.  [default: the room of OLD]",
 )
-@click.option(
-    "--type",
-    "entry_type",
-    type=click.Choice(["invariant", "decision", "pattern", "note"]),
-    help="Its type.  [default: that of the old]",
-)
+@click.option("--type", "entry_type", type=click.Choice(_TYPES), help="Its type.  [default: that of OLD]")
 @click.option("--status", "-s", type=click.Choice(["draft", "active"]), help="Its status.  [default: draft]")
 @click.option("--body", "-b", help="Its text; `-` reads standard input. Without it: standard input, or your editor.")
 @applies_to_option
@@ -212,20 +183,20 @@ def _remark(given: Globals, written: _Written) -> None:
 @write_options
 @global_options
 def supersede_command(given: Globals, address: str, reason: str, by: str | None, form: str, **options: Any) -> int:
-    """Put an entry in the place of OLD: one that is there (--by), or a new one (--title).
+    """Replace OLD by another entry: an existing one (--by), or a new one (--title).
 
-    While the newer one is a draft, OLD stays in force: `mdmem approve` then ends it.
+    While the newer one is a draft, OLD stays current: `mdmem approve` then deprecates it.
     """
     wanted, wing, workspace = write_options_from(options), new_wing_from(options), open_workspace(given)
     if by is None:
         written = _with_new(given, workspace, address, reason=reason, stated=options, wanted=wanted, wing=wing)
     elif wing is not None or any(value not in (None, ()) for value in options.values()):
-        raise click.UsageError("--by names an entry that is there; leave out what describes a new one")
+        raise click.UsageError("--by is an existing entry; leave out what describes a new one")
     else:
         written = supersede(workspace, address, by=by, reason=reason, options=wanted)
     code = print_written(given, workspace, written, form)
     if options["status"] == "active":
-        remark_if_proposed(given, written, form)
+        _remark_on_proposed(given, written, form)
     return code
 
 
@@ -239,7 +210,7 @@ def _with_new(
     wanted: WriteOptions,
     wing: WingKind | None,
 ) -> WriteResult:
-    """Write a new entry in the place of an old one: from what is given, or as the editor leaves it."""
+    """Write a new entry that replaces an old one, from the options or as the editor leaves it."""
     if stated["title"] is None and stated["place"] is None:
         raise click.UsageError("say what takes its place: --by ADDRESS, or --title TEXT for a new entry")
     piped = piped_text(stated["body"])
@@ -259,46 +230,45 @@ def _with_new(
         text = in_own_name(workspace, new, left)
         return supersede_with(workspace, old, new, text, reason=reason, options=wanted, wing=wing)
 
-    # Nobody types a text that a dry run would throw away.
     written = edited(workspace, new, start, write) if piped is None and not wanted.is_dry else write(start)
     if piped is not None and not piped.strip():
-        given.remark("no text was given: the template stands in it and waits to be filled in")
+        given.remark(_TEMPLATE_LEFT)
     return written
 
 
 @click.command("approve")
 @click.argument("addresses", metavar="ADDRESS...", nargs=-1, shell_complete=complete_draft)
-@click.option("--merged", is_flag=True, help="The decisions of agents that were merged and that nobody approved.")
-@click.option("--by", metavar='"NAME <EMAIL>"', help="Who approves them.  [default: who commits here]")
+@click.option("--merged", is_flag=True, help="The agents' decisions that were merged without an approval.")
+@click.option("--by", metavar='"NAME <EMAIL>"', help="Who approves them.  [default: git's user]")
 @write_options
 @global_options
 def approve_command(
     given: Globals, addresses: tuple[str, ...], by: str | None, form: str, *, merged: bool, **options: bool | None
 ) -> int:
-    """Put drafts in force, all of them or none, and end what they supersede; who approved each is kept in it.
+    """Make drafts active, all of them or none, and deprecate the entries that they supersede.
 
-    `wing/room/` and `wing/` stand for the drafts in a room and in a wing. With --merged, these are the decisions that
-    agents wrote and that were merged into the default branch without an approval: all of them, or those named.
+    Each entry keeps the name of its approver. `wing/room/` and `wing/` mean the drafts in a room and in a wing. With
+    --merged these are the agents' decisions on the default branch that nobody approved: all of them, or those named.
     """
     if not (addresses or merged):
         raise click.UsageError("name a draft, or write --merged")
     workspace = open_workspace(given)
     written = approve(workspace, addresses, by=by, options=write_options_from(options), merged=merged)
     code = print_written(given, workspace, written, form)
-    remark_if_proposed(given, written, form)
+    _remark_on_proposed(given, written, form)
     return code
 
 
 @click.command("doubt")
 @click.argument("address", shell_complete=complete_in_force)
-@click.option("--reason", "-m", metavar="TEXT", help="What is in doubt; kept in the entry while the review lasts.")
-@click.option("--done", is_flag=True, help="The entry still holds: end its review.")
+@click.option("--reason", "-m", metavar="TEXT", help="The doubt; the entry keeps it while the review lasts.")
+@click.option("--done", is_flag=True, help="The entry is right: end its review.")
 @write_options
 @global_options
 def doubt_command(
     given: Globals, address: str, reason: str | None, form: str, *, done: bool, **options: bool | None
 ) -> int:
-    """Put an entry under review: it binds on, shown as uncertain, until somebody confirms, replaces or ends it."""
+    """Put an entry under review: it still applies, shown as uncertain, until somebody confirms or deprecates it."""
     if done == (reason is not None):
         raise click.UsageError("give --reason TEXT to begin a review, or --done to end one")
     workspace, wanted = open_workspace(given), write_options_from(options)
@@ -315,9 +285,9 @@ def doubt_command(
 def verify_command(
     given: Globals, addresses: tuple[str, ...], at: datetime | None, form: str, **options: bool | None
 ) -> int:
-    """Say of entries that they still hold, all of them or none; a review ends with it.
+    """Confirm that entries are still right, all of them or none; a review ends with it.
 
-    `wing/room/` and `wing/` stand for those in force in a room and in a wing.
+    `wing/room/` and `wing/` mean the current entries in a room and in a wing.
     """
     day = at.date() if at is not None else None
     workspace = open_workspace(given)
@@ -327,11 +297,11 @@ def verify_command(
 
 @click.command("deprecate")
 @click.argument("address", shell_complete=complete_in_force)
-@click.option("--reason", "-m", required=True, metavar="TEXT", help="Why it ends.")
+@click.option("--reason", "-m", required=True, metavar="TEXT", help="Why it is deprecated.")
 @write_options
 @global_options
 def deprecate_command(given: Globals, address: str, reason: str, form: str, **options: bool | None) -> int:
-    """End an entry that nothing replaces; the reason is kept in it. What replaces one: `mdmem supersede`."""
+    """Deprecate an entry that nothing replaces; it keeps the reason. To replace one: `mdmem supersede`."""
     workspace = open_workspace(given)
     written = deprecate(workspace, address, reason=reason, options=write_options_from(options))
     return print_written(given, workspace, written, form)
@@ -344,9 +314,9 @@ def deprecate_command(given: Globals, address: str, reason: str, form: str, **op
 @write_options
 @global_options
 def mv_command(given: Globals, old: str, new: str, form: str, **options: Any) -> int:
-    """Move an entry, a room (`wing/room/`) or a wing (`wing/`), and rewrite every link to what moves.
+    """Move an entry, a room (`wing/room/`) or a wing (`wing/`), and rewrite every link to it.
 
-    TO is of the same kind; for an entry it may be short, or a room with its slash to keep the entry-id.
+    TO is of the same kind. For an entry it may be short, or a room with its slash to keep the entry-id.
     """
     workspace, wing = open_workspace(given), new_wing_from(options)
     written = move(workspace, old, new, options=write_options_from(options), wing=wing)
@@ -375,7 +345,7 @@ def edit_command(
     """Change an entry in your editor, as git chooses it; it opens again until the text has no new error.
 
     What you typed is never thrown away: where it cannot be written, it is kept in a file that is named. With
-    --applies-to several entries can be changed at once; `wing/room/` stands for all of a room.
+    --applies-to several entries can be changed at once; `wing/room/` means all entries of a room.
     """
     workspace, wanted = open_workspace(given), write_options_from(options)
     if globs:

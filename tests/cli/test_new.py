@@ -54,7 +54,7 @@ def test_new_writes_the_template_of_its_type(kind: str, tmp_path: Path) -> None:
     assert (ran.returncode, ran.stdout) == (0, f"memory/{ADDRESS}.md\n")
     assert ran.stderr.splitlines() == [
         "no text was given: the template stands in it and waits to be filled in",
-        f"{ADDRESS} is written ({kind}, draft); `mdmem check` checks it, `mdmem approve {ADDRESS}` puts it in force",
+        f"{ADDRESS} is written ({kind}, draft); `mdmem check` checks it, `mdmem approve {ADDRESS}` makes it active",
     ]
     head = f"---\ntype: {kind}\nstatus: draft\ncreated_at: {TODAY}\ntitle: New one\n---\n\n"
     assert path.read_text() == head + BODIES[kind]  # type: ignore[index]
@@ -465,7 +465,7 @@ def test_new_is_silent_where_nothing_is_near(tmp_path: Path, capsys: Capture) ->
     ran = run_here(capsys, "new", "note", ADDRESS, "-t", "Clocks run on UTC", "-b", "Other.", cwd=memory(tmp_path))
     assert (
         ran.err
-        == f"{ADDRESS} is written (note, draft); `mdmem check` checks it, `mdmem approve {ADDRESS}` puts it in force\n"
+        == f"{ADDRESS} is written (note, draft); `mdmem check` checks it, `mdmem approve {ADDRESS}` makes it active\n"
     )
 
 

@@ -158,7 +158,7 @@ def test_supersede_of_what_somebody_replaced_names_the_first(tmp_path: Path, cap
     [
         ([OLD, "--by", NEW], 2, "mdmem: say why it is superseded: --reason TEXT"),
         ([OLD, "-m", WHY], 2, "mdmem supersede: say what takes its place: --by ADDRESS, or --title TEXT"),
-        ([OLD, "-m", WHY, "--by", NEW, "--title", "x"], 2, "mdmem supersede: --by names an entry that is there;"),
+        ([OLD, "-m", WHY, "--by", NEW, "--title", "x"], 2, "mdmem supersede: --by is an existing entry;"),
         (["thread", "-m", WHY, "--by", NEW], 1, f"mdmem: there is no entry `thread`; did you mean {OLD}"),
         ([OLD, "-m", WHY, "--by", "executr"], 1, f"mdmem: there is no entry `executr`; did you mean {NEW}"),
         ([OLD, "-m", " ", "--by", NEW], 2, "mdmem: say why it is superseded: --reason TEXT"),
