@@ -1,4 +1,4 @@
-"""The user's editor: a text goes into it as a file of the state, and what was typed is never thrown away."""
+"""Edit a text in the user's editor, and never lose what was typed."""
 
 from __future__ import annotations
 
@@ -24,23 +24,24 @@ if TYPE_CHECKING:
     from mdmem.store.workspace.workspace import Workspace
 
 _Result = TypeVar("_Result")
-# A script in the place of an editor may never give up.
+# A script that is set as the editor may never give up.
 _MOST_ROUNDS = 50
 
 
 def piped_text(body: str | None) -> str | None:
-    """Return the text from the option or standard input; None where the editor is to be asked."""
+    """Return the text of the option or of standard input; None where the editor is needed."""
     if body is not None and body != "-":
         return body
     if body == "-" or not sys.stdin.isatty():
-        return text_of(sys.stdin.buffer.read()).removeprefix("\ufeff").replace("\r\n", "\n")
+        return _decoded(sys.stdin.buffer.read()).removeprefix("\ufeff").replace("\r\n", "\n")
     return None
 
 
 def edited(workspace: Workspace, address: str, text: str, write: Callable[[str], _Result]) -> _Result:
-    """Write the text as the editor leaves it; it opens again with what is wrong above it, until it is left as it is.
+    """Write a text after the user edited it.
 
-    A text that nobody touched is not wanted. What was typed and is not written is kept and said to be.
+    A refused text opens again with the reason above it, until it is closed unchanged. An untouched template is not
+    written. Typed text that is not written stays in a file, and a message names the file.
     """
     with typing(workspace, address, text.encode("utf-8", "surrogateescape")) as typed:
         content, notes = typed.first, tuple[bytes, ...]()
@@ -49,10 +50,10 @@ def edited(workspace: Workspace, address: str, text: str, write: Callable[[str],
             if not left.strip():
                 give_up_empty()
             if left == typed.first and not notes:
-                say("the template was left as it is; nothing is written")
+                say("the template is unchanged; nothing is written")
                 raise click.exceptions.Exit(1)
             try:
-                written = write(text_of(left))
+                written = write(_decoded(left))
             except UsageError as error:
                 if notes and left == content:
                     raise
@@ -63,27 +64,27 @@ def edited(workspace: Workspace, address: str, text: str, write: Callable[[str],
 
 
 def give_up_empty() -> NoReturn:
-    """End the command: an empty text says that nothing is wanted."""
+    """End the command: an empty text means that the user changed their mind."""
     say("the text is empty; nothing is written")
     raise click.Abort
 
 
-def text_of(content: bytes) -> str:
-    """Return bytes as text; what is no UTF-8 is refused where the entry is written, in one sentence."""
+def _decoded(content: bytes) -> str:
+    # Bytes that are not UTF-8 are refused where the entry is written, in one sentence.
     return content.decode("utf-8", "surrogateescape")
 
 
 class Typed:
-    """A text in somebody's editor: its file, what it held first, and whether what it holds now is written."""
+    """A text in the user's editor: its file, its first content, and whether its present content is written."""
 
     def __init__(self, workspace: Workspace, path: Path, first: bytes) -> None:
-        """Take the file and what it is to hold at first; nothing is opened yet."""
+        """Take the file and its first content; nothing is opened yet."""
         self._workspace = workspace
         self.path, self.first, self.is_written = path, first, False
         self._rounds = 0
 
     def ask(self, content: bytes, notes: Sequence[bytes] = ()) -> bytes:
-        """Open a text in the editor, with notes above it, and return what is left without them; empty for no file.
+        """Open a text with notes above it, and return it as the editor leaves it, without them; empty for no file.
 
         Raises EnvironmentFaultError where the editor fails and OSError where it cannot be started.
         """
@@ -92,14 +93,14 @@ class Typed:
             raise EnvironmentFaultError(f"the editor left a faulty text {_MOST_ROUNDS} times; nothing is written")
         self.path.write_bytes(with_notes(content, notes))
         try:
-            _run(self._workspace, self.path)
+            _run_editor(editor(self._workspace.location.base), self.path)
         finally:
             left = without_notes(read_regular(self.path), notes) if self.path.exists() else b""
             self.path.write_bytes(left)
         return left
 
     def close(self) -> str | None:
-        """Remove the file if nothing in it is lost by that, else return the sentence that says where it is."""
+        """Remove the file where that loses nothing, else return a sentence that names it."""
         left = read_regular(self.path) if self.path.exists() else b""
         if self.is_written or not left.strip() or left == self.first:
             shutil.rmtree(self.path.parent, ignore_errors=True)
@@ -109,39 +110,38 @@ class Typed:
 
 @contextmanager
 def typing(workspace: Workspace, address: str, first: bytes) -> Iterator[Typed]:
-    """Give a text that is to be edited; at the end its file goes, unless it holds what is written nowhere else."""
+    """Yield a text to be edited; at the end its file goes, unless its content is written nowhere else."""
     typed = Typed(workspace, _new_folder(workspace) / f"{address.rsplit('/', 1)[-1]}.md", first)
-    is_told = False
+    has_note = False
     try:
         yield typed
     except MdmemError as error:
-        is_told = True
+        has_note = True
         if kept := typed.close():
             error.add_note(kept)
         raise
     finally:
-        if not is_told and (kept := typed.close()):
+        if not has_note and (kept := typed.close()):
             say(kept)
 
 
 def _new_folder(workspace: Workspace) -> Path:
-    kept = workspace.state_folder / "edits"
+    edits = workspace.state_folder / "edits"
     try:
-        kept.mkdir(parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(prefix=f"{workspace.today}-", dir=kept))
+        edits.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=f"{workspace.today}-", dir=edits))
     except OSError:
-        # Where the state cannot be written, a text may still be typed.
+        # A text may be edited although the state cannot be written.
         return Path(tempfile.mkdtemp(prefix="mdmem-"))
 
 
-def _run(workspace: Workspace, path: Path) -> None:
-    command = editor(workspace.location.base)
+def _run_editor(command: str, path: Path) -> None:
     try:
         words = shlex.split(command)
     except ValueError as error:
         raise EnvironmentFaultError(
             f"the editor's command `{command}` has an open quote; nothing is written"
         ) from error
-    ended = subprocess.run([*words, str(path)], check=False).returncode
-    if ended:
-        raise EnvironmentFaultError(f"the editor `{command}` ended with code {ended}; nothing is written")
+    code = subprocess.run([*words, str(path)], check=False).returncode
+    if code:
+        raise EnvironmentFaultError(f"the editor `{command}` ended with code {code}; nothing is written")

@@ -44,7 +44,7 @@ START = types.Range(types.Position(0, 0), types.Position(0, 0))
 SETTINGS_CODE = "settings"
 # What each change of an open document, and each change on disk, makes out of date.
 _FROM_TEXTS = ("workspace", "settings", "case", "findings")
-_FROM_DISK = ("_overlay", "tracked_files", "code_rules")
+_FROM_DISK = ("_overlay", "tracked_files")
 
 
 class Document(Struct, frozen=True, dict=True):
@@ -234,11 +234,6 @@ class OpenMemory:
     def tracked_files(self) -> frozenset[str]:
         """Return the files that git tracks, counted from the repository's top."""
         return self.disk.tracked_files()
-
-    @cached_property
-    def code_rules(self) -> dict[str, Any]:
-        """Return a store for the rules of each file of code; they change with the files on disk."""
-        return {}
 
     @cached_property
     def _facts(self) -> Any:

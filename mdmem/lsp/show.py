@@ -142,17 +142,12 @@ class CodeRules(Struct, frozen=True):
 
 def rules_for_code(document: Document) -> CodeRules:
     """Return the rules that apply to a file of code as of the files on disk; none where it cannot be read."""
-    memory, path = document.memory, document.code_path
-    if path is None:
+    workspace, path = document.memory.disk, document.code_path
+    try:
+        rules = rules_for(workspace, (path,)) if path is not None else ()
+        return CodeRules(rules, len(always_for(workspace, (path,)))) if rules and path is not None else CodeRules()
+    except MdmemError:
         return CodeRules()
-    if path not in memory.code_rules:
-        try:
-            rules = rules_for(memory.disk, (path,))
-            memory.code_rules[path] = CodeRules(rules, len(always_for(memory.disk, (path,))) if rules else 0)
-        except MdmemError:
-            return CodeRules()
-    found: CodeRules = memory.code_rules[path]
-    return found
 
 
 def hover(document: Document, params: types.HoverParams) -> types.Hover | None:

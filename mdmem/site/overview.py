@@ -21,33 +21,34 @@ from mdmem.render.lineage_graph import LineageGraph, lineage_graph
 from mdmem.render.review import Kind, headline, sections
 from mdmem.render.svg import lineage_svg
 from mdmem.render.words import count
-from mdmem.site.facts import SiteFacts, with_code
+from mdmem.site.facts import Row, SiteFacts, with_code
 from mdmem.store.catalog import Catalog
 from mdmem.store.git.merge import merge_base
 
-_DEEPEST_FOLDER, _MOST_FOLDERS, _MOST_LINES = 4, 400, 200
+_DEEPEST_FOLDER, _MOST_FOLDERS, _MOST_RULES, _MOST_LINES = 4, 400, 20, 200
 
 
 class Folder(Struct, frozen=True):
-    """A folder with its tracked files, how many of them a rule applies to, and those rules."""
+    """A folder with the number of its tracked files, how many of them a rule applies to, and those rules."""
 
     path: str
     files: int
     covered: int
-    rules: Sequence[str]
+    rules: Sequence[Row]
 
 
 def code_context(facts: SiteFacts) -> Mapping[str, Any]:
     """Return the context of the page about rules for code."""
     rules = [entry for entry in facts.current if entry.type.is_rule]
     matched = {one.address: facts.matched_files[one.address] for one in rules if one.applies_to}
-    folders = folders_of(facts.tracked, matched)
+    folders = _folders(facts, matched)
     examples = (files[0] for files in matched.values() if files)
     return {
         "number": len(facts.tracked),
         "covered": len({path for files in matched.values() for path in files}),
         "example": next(examples, None) or next(iter(facts.tracked), "folder/file"),
         "folders": folders,
+        "most": _MOST_RULES,
         "uncovered": [*_uncovered(folders)],
         "named": facts.rows_of(one for one in rules if matched.get(one.address)),
         "idle": facts.rows_of(one for one in rules if one.applies_to and not matched[one.address]),
@@ -55,20 +56,21 @@ def code_context(facts: SiteFacts) -> Mapping[str, Any]:
     }
 
 
-def folders_of(tracked: Sequence[str], matched: Mapping[str, Sequence[str]]) -> list[Folder]:
+def _folders(facts: SiteFacts, matched: Mapping[str, Sequence[str]]) -> list[Folder]:
     """Return the folders of the tracked files, each before the folders in it."""
-    files: Counter[str] = Counter(folder for path in tracked for folder in _folders_above(path))
-    rules: dict[str, set[str]] = defaultdict(set)
+    files: Counter[str] = Counter(folder for path in facts.tracked for folder in _folders_above(path))
+    # A dictionary keeps the rules in their order.
+    rules: dict[str, dict[str, Row]] = defaultdict(dict)
     covered: dict[str, set[str]] = defaultdict(set)
     for address, paths in matched.items():
         for path in paths:
             for folder in _folders_above(path):
-                rules[folder].add(address)
+                rules[folder][address] = facts.rows[address]
                 covered[folder].add(path)
     shown = sorted(files)
     if len(shown) > _MOST_FOLDERS:
         shown = [folder for folder in shown if folder.count("/") < 2 or folder in rules][:_MOST_FOLDERS]
-    return [Folder(one, files[one], len(covered[one]), sorted(rules[one])) for one in shown]
+    return [Folder(one, files[one], len(covered[one]), list(rules[one].values())) for one in shown]
 
 
 def _folders_above(path: str) -> Iterator[str]:

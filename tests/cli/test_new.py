@@ -290,7 +290,7 @@ def test_template_left_as_it_is_writes_nothing(tmp_path: Path) -> None:
     folder = memory(tmp_path / "p")
     before = snapshot(folder)
     code, printed = on_terminal("new", "note", ADDRESS, cwd=folder, env=editor(tmp_path, ""))
-    assert (code, printed) == (1, "the template was left as it is; nothing is written\n")
+    assert (code, printed) == (1, "the template is unchanged; nothing is written\n")
     assert snapshot(folder) == before
 
 

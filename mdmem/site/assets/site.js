@@ -68,7 +68,8 @@
     const word = fold(query).split(/\s+/).find((one) => one && pattern(one).test(fold(text)));
     const at = word ? Math.max(0, fold(text).search(pattern(word)) - 40) : 0;
     const start = at ? text.indexOf(" ", at) + 1 : 0;
-    return (start ? "… " : "") + text.slice(start, start + SHOWN) + (text.length > start + SHOWN ? " …" : "");
+    const end = text.length > start + SHOWN ? text.lastIndexOf(" ", start + SHOWN) : text.length;
+    return (start ? "… " : "") + text.slice(start, end) + (end < text.length ? " …" : "");
   };
   const show = (query) => {
     const [order, unknown] = search(query), seen = new Set(), rows = [];
@@ -130,7 +131,7 @@
     };
     const answer = (path) => {
       if (path === null) return [element("p", "A path counts from the repository's top.")];
-      if (path.endsWith("/")) return [element("p", "This is a folder: name a file in it.")];
+      if (path.endsWith("/")) return [element("p", "This is a folder: open it below, or name a file in it.")];
       const found = rules.filter(([, , , globs]) => globs.some((glob) => covers(glob, bytes(path))));
       if (!found.length) return [element("p", "No rule names this file; the rules that apply everywhere are below.")];
       return found.map(([page, type, title, , amended]) => {
