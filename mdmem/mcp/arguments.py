@@ -109,7 +109,7 @@ Type = Annotated[Literal["invariant", "decision", "pattern", "note"], Choice]
 Wing = Annotated[Name | None, Field(default=None, description="Default: the active one.")]
 Focus = Annotated[Name | None, Field(default=None, description="The focus area.")]
 Agent = Annotated[Name | None, Field(default=None, description="Your name.")]
-Room = Annotated[Text | None, Field(default=None, description="Default: that of its kind.")]
+Room = Annotated[Text | None, Field(default=None, description="Default: the one for its kind.")]
 Project = Annotated[Name | None, Field(default=None, description="Its id, or the name of its wing.")]
 Paths = Annotated[
     tuple[Annotated[str, Field(max_length=1_000), AsText], ...] | None,

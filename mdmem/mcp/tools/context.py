@@ -16,7 +16,7 @@ from mdmem.ask.synthesis.plan import plan_synthesis
 from mdmem.ask.synthesis.request import read_request as read_plan_request
 from mdmem.mcp.arguments import Agent, AsText, Choice, Name, Project, Record, Room, Text, Texts
 from mdmem.mcp.pages import mark_line
-from mdmem.mcp.tools.shape import Facts, Tool
+from mdmem.mcp.tools.shape import Facts, tool
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.remember import remember
 
@@ -26,7 +26,7 @@ _Output = Literal["documentation", "report", "briefing", "roadmap", "release_not
 _Kind = Literal[
     "episode", "decision", "plan", "idea", "claim", "artifact", "procedure", "domain", "session", "pattern", "rule"
 ]
-_Domain = Annotated[Name | None, Field(default=None, description="A tag, topic, label, room or focus to keep to.")]
+_Domain = Annotated[Name | None, Field(default=None, description="Only this tag, topic, label, room or focus.")]
 _QUALITY = ("origin", "source", "url", "created_at", "updated_at", "valid_at", "project_id")
 _ITEM = ("id", "type", "name", "content", "score", "facet", "title", "reason", "source", "metadata", "related")
 
@@ -39,10 +39,10 @@ class _ContextArguments(TypedDict):
     ]
     domain: _Domain
     project: Project
-    agent_id: Annotated[Name | None, Field(default=None, description="Whose diary comes, too.")]
-    limit: Annotated[int, Field(default=24, description="Items at most, 1 to 50.")]
+    agent_id: Annotated[Name | None, Field(default=None, description="Include this agent's diary.")]
+    limit: Annotated[int, Field(default=24, description="Maximum items, 1 to 50.")]
     include_related: Annotated[bool, Field(default=True, description="Add linked entries.")]
-    related_limit: Annotated[int, Field(default=3, description="So many an item.")]
+    related_limit: Annotated[int, Field(default=3, description="Linked entries for each item.")]
 
 
 class _ContextPack(TypedDict):
@@ -58,39 +58,34 @@ class _ContextPack(TypedDict):
     markdown: str
 
 
-def _context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Annotated[Facts, _ContextPack]:
-    return pack_facts(compile_context(workspace, read_request(stated)))
-
-
-def _context_elsewhere(cwd: Path, why: str, **stated: Any) -> Facts:
-    return pack_facts(context_without_root(cwd, read_request(stated), why=why))
-
-
 def _no_context(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
     asked = {name: arguments[name] for name in ("goal", "intent", "domain", "project", "layer")}
     empty: Facts = {"sections": [], "total_items": 0, "usage_hint": message}
     return {"retrieval_status": status, **asked, "query": arguments["goal"], **empty, "degraded": True}
 
 
+def _context_elsewhere(cwd: Path, why: str, **stated: Any) -> Facts:
+    return pack_facts(context_without_root(cwd, read_request(stated), why=why))
+
+
 def _as_markdown(facts: Facts) -> str:
     return "\n\n".join(part for part in (mark_line(facts), markdown_of(facts)) if part)
 
 
-_CONTEXT = Tool(
-    name="context",
-    title="An overview for a goal",
-    about=(
-        "Once, at the start of a task without known files: an overview by facets (constraints, decisions, open work, "
-        "gotchas), each item with its reason."
-    ),
+@tool(
+    "An overview for a goal",
     has_at=True,
     kept=frozenset(("items", "quality", "relationship", "direction", "distance", *_QUALITY, *_ITEM)),
-    call=_context,
     view=_as_markdown,
     fall_back=_no_context,
     asks=("goal",),
     rootless=_context_elsewhere,
 )
+def _context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Annotated[Facts, _ContextPack]:
+    """Once, at the start of a task without known files: an overview by facets (constraints, decisions, open work,
+    gotchas), each item with its reason.
+    """
+    return pack_facts(compile_context(workspace, read_request(stated)))
 
 
 class _RememberArguments(TypedDict):
@@ -114,27 +109,18 @@ class _Remembered(TypedDict):
     conflicts: list[dict[str, Any]]
 
 
-def _remember(workspace: Workspace, **stated: Unpack[_RememberArguments]) -> Annotated[Facts, _Remembered]:
-    return remember(workspace, {name: value for name, value in stated.items() if value is not None}).as_json()
-
-
 def _not_remembered(message: str, advice: str) -> Facts:  # noqa: ARG001  # one signature
     return {"success": False, "id": None, "message": message, "timestamp": None, "conflicts": []}
 
 
-_REMEMBER = Tool(
-    name="remember",
-    title="Keep what was learned",
-    about=(
-        "Keep an experience, plan or procedure for later agents, word for word; at the end of a session, with kind "
-        "`session`, what was done and what is open. It never binds, and belongs to the wing of `project`, else to the "
-        "default wing; with project `private` only your own `context` reads it. `conflicts` names what it may "
-        "contradict or repeat."
-    ),
-    call=_remember,
-    writes=True,
-    refuse=_not_remembered,
-)
+@tool("Keep what was learned", writes=True, refuse=_not_remembered)
+def _remember(workspace: Workspace, **stated: Unpack[_RememberArguments]) -> Annotated[Facts, _Remembered]:
+    """Keep an experience, plan or procedure for later agents, word for word; at the end of a session, with kind
+    `session`, what was done and what is open. It never binds, and belongs to the wing of `project`, else to the
+    default wing; with project `private` only your own `context` reads it. `conflicts` lists entries that it may
+    contradict or repeat.
+    """
+    return remember(workspace, {name: value for name, value in stated.items() if value is not None}).as_json()
 
 
 class _PlanArguments(TypedDict):
@@ -145,17 +131,17 @@ class _PlanArguments(TypedDict):
         Literal["brief", "standard", "deep"], Choice, Field(default="standard", description="How much of it.")
     ]
     seed_query: Annotated[
-        Text | None, Field(default=None, description="What to look for, where the goal does not say it.")
+        Text | None, Field(default=None, description="What to search for, if the goal does not say it.")
     ]
     project: Project
     domain: _Domain
     entity_ids: Annotated[Texts | None, Field(default=None, description="Entities that must be sources.")]
     decision_ids: Annotated[Texts | None, Field(default=None, description="Decisions that must be sources.")]
     required_sections: Annotated[
-        Texts | None, Field(default=None, description="Each a title or `Title::what it is to say`.")
+        Texts | None, Field(default=None, description="Each a title or `Title::what it should say`.")
     ]
-    constraints: Annotated[Texts | None, Field(default=None, description="What the text has to keep to.")]
-    max_sections: Annotated[int, Field(default=6, description="Sections at most.")]
+    constraints: Annotated[Texts | None, Field(default=None, description="What the text must comply with.")]
+    max_sections: Annotated[int, Field(default=6, description="Maximum sections.")]
     include_neighborhoods: Annotated[bool, Field(default=True, description="Add linked entries.")]
 
 
@@ -167,19 +153,13 @@ class _Plan(TypedDict):
     verification: dict[str, Any]
 
 
+@tool("Outline a text with its sources")
 def _synthesis_plan(workspace: Workspace, **stated: Unpack[_PlanArguments]) -> Annotated[Facts, _Plan]:
+    """Before writing a document, report, briefing, roadmap, release notes or audit packet from the memory: an outline
+    whose every section has its sources and its gaps. Write from these, and say where there are gaps. `verification`
+    says whether every section has enough sources.
+    """
     return plan_answer(plan_synthesis(workspace, read_plan_request(stated)))
 
 
-_SYNTHESIS_PLAN = Tool(
-    name="synthesis_plan",
-    title="Outline a text with its sources",
-    about=(
-        "Before writing a document, report, briefing, roadmap, release notes or audit packet from the memory: an "
-        "outline whose every section carries its sources and its gaps. Write from these, and say where there are gaps. "
-        "`verification` tells whether every section has enough to stand on."
-    ),
-    call=_synthesis_plan,
-)
-
-CONTEXT = (_CONTEXT, _REMEMBER, _SYNTHESIS_PLAN)
+CONTEXT = (_context, _remember, _synthesis_plan)

@@ -1,4 +1,4 @@
-"""The reading tools of the retrieval contract, in its words: bundles, scope states, hygiene, the standing of writes."""
+"""The reading tools of the retrieval contract: bundles, scope states, hygiene, pending writes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mdmem.ask.surface import get_scope_state, memory_surface
 from mdmem.change.hygiene import run_hygiene
 from mdmem.mcp.arguments import Agent, Choice, Focus, Listed, Name, Paths, Project, Text
 from mdmem.mcp.tools.core import from_top
-from mdmem.mcp.tools.shape import Facts, Tool
+from mdmem.mcp.tools.shape import Facts, tool
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.save import get_save_status
 
@@ -30,7 +30,7 @@ class _ContextArguments(TypedDict):
     categories: Annotated[
         tuple[Annotated[_Label, Choice], ...] | None, Listed, Field(default=None, description="Only these.")
     ]
-    topic: Annotated[Text | None, Field(default=None, description="Words that items are to hold.")]
+    topic: Annotated[Text | None, Field(default=None, description="Words that items must contain.")]
     agent: Agent
     paths: Paths
 
@@ -41,11 +41,6 @@ class _ContextBundle(TypedDict):
     scope_state: _ScopeState
     conflicts_found: bool
     hygiene_due: bool
-
-
-def _retrieve_context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Annotated[Facts, _ContextBundle]:
-    known: dict[str, Any] = {**stated, "paths": from_top(workspace, stated["paths"])}
-    return retrieve_context(workspace, **known).as_json()
 
 
 def _no_context(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
@@ -61,34 +56,27 @@ def _no_context(status: str, message: str, arguments: Mapping[str, Any]) -> Fact
     }
 
 
-_RETRIEVE_CONTEXT = Tool(
-    name="retrieve_context",
-    title="Load the memory of a project",
-    about=(
-        "Before you reason about a project: its memory by scope, focus before project before global, and by authority: "
-        "invariants, which no limit leaves out, then at most 10, 10 and 5 decisions, patterns and notes. `proposed` "
-        "and what stands `merged` do not bind; `conflicted` is for people to resolve; after `failed` and `timed_out` "
-        "go on without memory."
-    ),
+@tool(
+    "Load the memory of a project",
     has_at=True,
     kept=frozenset(("id", "label", "title", "rationale", "scope", "created_at")),
-    # The label says the type.
     noise=frozenset(("type", "why_degraded")),
-    call=_retrieve_context,
     fall_back=_no_context,
     keeps_time=True,
 )
+def _retrieve_context(workspace: Workspace, **stated: Unpack[_ContextArguments]) -> Annotated[Facts, _ContextBundle]:
+    """Before you reason about a project: its memory by scope, focus before project before global, and by authority:
+    invariants, which no limit leaves out, then at most 10, 10 and 5 decisions, patterns and notes. Items under
+    `proposed`, and those that are only `merged`, do not bind; `conflicted` is for people to resolve; after `failed`
+    and `timed_out` go on without memory.
+    """
+    known: dict[str, Any] = {**stated, "paths": from_top(workspace, stated["paths"])}
+    return retrieve_context(workspace, **known).as_json()
 
 
 class _ScopeAnswer(TypedDict):
     scope_state: _ScopeState
     project_exists: bool
-
-
-def _get_scope_state(
-    workspace: Workspace, *, project_id: Project = None, focus: Focus = None
-) -> Annotated[Facts, _ScopeAnswer]:
-    return get_scope_state(workspace, project_id=project_id, focus=focus).as_json()
 
 
 def _unknown_state(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:  # noqa: ARG001  # one signature
@@ -101,21 +89,19 @@ def _unknown_state(status: str, message: str, arguments: Mapping[str, Any]) -> F
     }
 
 
+@tool("Whether a project exists", fall_back=_unknown_state)
+def _get_scope_state(
+    workspace: Workspace, *, project_id: Project = None, focus: Focus = None
+) -> Annotated[Facts, _ScopeAnswer]:
+    """Call it at the start of every session, before you load or save memory: does the project exist here, and may you
+    write? `uncertain`: `save_session` has to create it first. `unresolved`: no project is named.
+    """
+    return get_scope_state(workspace, project_id=project_id, focus=focus).as_json()
+
+
 def _state_of(arguments: Mapping[str, Any]) -> str:
     """Return the state of a scope that cannot be looked up."""
     return "uncertain" if (arguments["project_id"] or "").strip() else "unresolved"
-
-
-_GET_SCOPE_STATE = Tool(
-    name="get_scope_state",
-    title="Whether a project is there",
-    about=(
-        "Call it at the start of every session, before you load or save memory: does the project exist here, and may "
-        "you write? `uncertain`: `save_session` has to create it first. `unresolved`: no project is named."
-    ),
-    call=_get_scope_state,
-    fall_back=_unknown_state,
-)
 
 
 class _Matches(TypedDict):
@@ -125,30 +111,26 @@ class _Matches(TypedDict):
     next_step: str | None
 
 
-def _memory_surface(
-    workspace: Workspace,
-    *,
-    query: Annotated[Text, Field(description="Plain words.")],
-    project_id: Project = None,
-    limit: Annotated[int, Field(description="Matches at most.")] = 5,
-) -> Annotated[Facts, _Matches]:
-    return memory_surface(workspace, query=query, project_id=project_id, limit=limit).as_json()
-
-
 def _no_surface(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
     asked = {"matches": [], "query_used": arguments["query"], "total_found": 0}
     return {"retrieval_status": status, **asked, "next_step": message, "message": message, "degraded": True}
 
 
-_MEMORY_SURFACE = Tool(
-    name="memory_surface",
-    title="One quick look-up",
-    about="Five matches by words: whether the memory knows something. It ranks by words alone, and merges no scopes.",
+@tool(
+    "One quick look-up",
     kept=frozenset(("id", "label", "name", "content", "scope", "freshness", "bm25_score", "project_id")),
-    call=_memory_surface,
     fall_back=_no_surface,
     keeps_time=True,
 )
+def _memory_surface(
+    workspace: Workspace,
+    *,
+    query: Annotated[Text, Field(description="Plain words.")],
+    project_id: Project = None,
+    limit: Annotated[int, Field(description="Maximum matches.")] = 5,
+) -> Annotated[Facts, _Matches]:
+    """Five matches by words: whether the memory knows something. It ranks by words alone, and merges no scopes."""
+    return memory_surface(workspace, query=query, project_id=project_id, limit=limit).as_json()
 
 
 class _HygieneReport(TypedDict):
@@ -164,26 +146,18 @@ class _HygieneReport(TypedDict):
     checked_at: str
 
 
+@tool("What needs maintenance", noise=frozenset(("column", "address", "fix", "other")))
 def _run_hygiene(
     workspace: Workspace,
     *,
     project_id: Annotated[Name | None, Field(description="Default: everything.")] = None,
     scope: Annotated[Annotated[Scope, Choice] | None, Field(description="Only these.")] = None,
-    check_pending_only: Annotated[bool, Field(description="Only writes that wait.")] = False,
+    check_pending_only: Annotated[bool, Field(description="Only pending writes.")] = False,
 ) -> Annotated[Facts, _HygieneReport]:
+    """When `hygiene_due` is true, or a save was stopped for `manual_review`: duplicates, outdated decisions, patterns
+    not validated for long, several entities of one name, writes that wait. People decide what to merge.
+    """
     return run_hygiene(workspace, project_id, scope, check_pending_only=check_pending_only)
-
-
-_RUN_HYGIENE = Tool(
-    name="run_hygiene",
-    title="What needs maintenance",
-    about=(
-        "When `hygiene_due` is true, or a save was stopped for `manual_review`: duplicates, outdated decisions, "
-        "patterns not validated for long, several entities of one name, writes that wait. People decide what to merge."
-    ),
-    noise=frozenset(("column", "address", "fix", "other")),
-    call=_run_hygiene,
-)
 
 
 class _SaveStatus(TypedDict):
@@ -193,25 +167,18 @@ class _SaveStatus(TypedDict):
     artifact_ids: list[str]
 
 
+@tool("Pending writes of a project")
 def _get_save_status(
     workspace: Workspace, *, project_id: Annotated[Name | None, Field(description="Default: all projects.")] = None
 ) -> Annotated[Facts, _SaveStatus]:
+    """After a save answered `pending_retry`: how many writes of a project still wait. The next write tries again."""
     return get_save_status(workspace, project_id).as_json()
 
 
-_GET_SAVE_STATUS = Tool(
-    name="get_save_status",
-    title="How the writes of a project stand",
-    about=(
-        "After a save answered `pending_retry`: how many writes of a project still wait. The next write tries again."
-    ),
-    call=_get_save_status,
-)
-
 CONTRACT = (
-    _RETRIEVE_CONTEXT,
-    _GET_SCOPE_STATE,
-    _MEMORY_SURFACE,
-    _RUN_HYGIENE,
-    _GET_SAVE_STATUS,
+    _retrieve_context,
+    _get_scope_state,
+    _memory_surface,
+    _run_hygiene,
+    _get_save_status,
 )

@@ -1,4 +1,4 @@
-"""The reading tools of mdmem's own words: what is binding, what is there, one entry in full."""
+"""The reading tools: the rules for a task, a search, and entries in full."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mdmem.ask.search import search, snippets
 from mdmem.errors import UsageError
 from mdmem.markdown.text import quoted
 from mdmem.mcp.arguments import Focus, Listed, Paths, Prose, Text, Texts, Type, Wing
-from mdmem.mcp.tools.shape import JSON_FORM, Facts, Given, Told, Tool
+from mdmem.mcp.tools.shape import JSON_FORM, Facts, Given, Told, tool
 from mdmem.model.entry import EntryType
 from mdmem.render.answers import answers_json, answers_markdown, short_markdown_size
 from mdmem.render.characters import one_line
@@ -46,11 +46,11 @@ class Narrowed(TypedDict):
 
 
 class Widened(Narrowed):
-    """With the parameters that take in more than what is in force in the scope."""
+    """With the parameters that include more than the current entries of the scope."""
 
     all_wings: Annotated[bool, Field(default=False, description="Read every wing.")]
-    include_deprecated: Annotated[bool, Field(default=False, description="What ended, too.")]
-    include_drafts: Annotated[bool, Field(default=False, description="Drafts, too.")]
+    include_deprecated: Annotated[bool, Field(default=False, description="Also deprecated ones.")]
+    include_drafts: Annotated[bool, Field(default=False, description="Also drafts.")]
 
 
 def from_top(workspace: Workspace, paths: Sequence[str] | None) -> tuple[str, ...]:
@@ -77,13 +77,21 @@ def question_of(words: str | None, filters: Mapping[str, Any]) -> Question:
     )
 
 
+def _no_search(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
+    return {"retrieval_status": status, "message": message, "query": arguments["query"], "degraded": True}
+
+
+@tool("Search the memory", has_at=True, noise=frozenset(("score", "wing", "room")), fall_back=_no_search)
 def _search(
     workspace: Workspace,
     *,
     query: Annotated[Text, Field(description="Plain words.")],
-    limit: Annotated[int, Field(ge=1, le=100, description="Hits at most.")] = 10,
+    limit: Annotated[int, Field(ge=1, le=100, description="Maximum results.")] = 10,
     **filters: Unpack[Widened],
 ) -> Told:
+    """Find entries by words when you look for a known subject. A result is similar, not necessarily binding. In place
+    of a superseded entry you get the current one.
+    """
     result = search(workspace, question_of(query, filters))
     status = "succeeded" if result.hits else "empty"
     passages = snippets(workspace, result)
@@ -105,40 +113,48 @@ def hits_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], s
     return "\n\n".join(part for part in (found, *nothing, *missing) if part)
 
 
-def _no_search(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
-    return {"retrieval_status": status, "message": message, "query": arguments["query"], "degraded": True}
+def _no_retrieve(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:  # noqa: ARG001  # one signature
+    return {"retrieval_status": status, "message": message, "covered": False, "degraded": True}
 
 
-_SEARCH = Tool(
-    name="search",
-    title="Search the memory",
-    about=(
-        "Find entries by words when you look for a known subject. A hit is alike, not necessarily binding. What was "
-        "superseded yields what replaced it."
-    ),
-    call=_search,
+def _retrieve_elsewhere(
+    cwd: Path, why: str, *, query: str | None, queries: Sequence[str] | None, budget: int | None, **filters: Any
+) -> Told:
+    words = " ".join(filter(None, (query, *(queries or ()))))
+    pack = retrieve_without_root(cwd, question_of(words, filters), why=why, budget=budget)
+    return _told_of(Answers(pack, ()), retrieval_status="failed", message=why)
+
+
+@tool(
+    "Rules for the work at hand",
     has_at=True,
-    noise=frozenset(("score", "wing", "room")),
-    fall_back=_no_search,
+    noise=frozenset(("score",)),
+    fall_back=_no_retrieve,
+    rootless=_retrieve_elsewhere,
+    is_first=True,
+    asks=("query", "queries"),
 )
-
-
 def _retrieve(
     workspace: Workspace,
     *,
     query: Annotated[
-        Text | None, Field(description="What you are about to do. Without it: everything in force.")
+        Text | None, Field(description="What you are about to do. Without it: everything current.")
     ] = None,
     queries: Annotated[Prose | None, Field(description="All your questions, in whole sentences.")] = None,
     paths: Paths = None,
     budget: Annotated[
         int | None,
-        Field(ge=0, le=1_000_000, description="Tokens of 4 bytes of an answer, beside invariants."),
+        Field(ge=0, le=1_000_000, description="Tokens (of 4 bytes) for all but invariants."),
     ] = None,
     given: Given,
     form: str | None,
     **filters: Unpack[Narrowed],
 ) -> Told:
+    """Before editing files or deciding: returns the rules and decisions that apply to these files and this task. Give
+    `query` and every file in `paths`, once; again only when the files change. Several questions go into one call, in
+    `queries`. Invariants always come first, then decisions, patterns, notes. Proposed entries do not bind;
+    contradictions are for people to resolve; files that cannot be read may contain rules.
+    """
     asked = [question_of(one, filters) for one in dict.fromkeys(queries or ()) if one]
     main = None
     if query or paths or not asked:
@@ -159,14 +175,6 @@ def _says(pack: Pack) -> bool:
     return bool(pack.items or pack.proposed or pack.basis.problems or pack.basis.fallback)
 
 
-def _retrieve_elsewhere(
-    cwd: Path, why: str, *, query: str | None, queries: Sequence[str] | None, budget: int | None, **filters: Any
-) -> Told:
-    words = " ".join(filter(None, (query, *(queries or ()))))
-    pack = retrieve_without_root(cwd, question_of(words, filters), why=why, budget=budget)
-    return _told_of(Answers(pack, ()), retrieval_status="failed", message=why)
-
-
 def _told_of(answers: Answers, **standing: str) -> Told:
     facts = {**standing, "covered": any(pack.basis.covered for pack in answers.packs)}
     return Told(
@@ -176,30 +184,7 @@ def _told_of(answers: Answers, **standing: str) -> Told:
     )
 
 
-def _no_retrieve(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:  # noqa: ARG001  # one signature
-    return {"retrieval_status": status, "message": message, "covered": False, "degraded": True}
-
-
-_RETRIEVE = Tool(
-    name="retrieve",
-    title="What binds the work at hand",
-    about=(
-        "Before editing files or deciding: returns the rules and decisions that bind these files and this task. Give "
-        "`query` and every file in `paths`, once; again only when the files change. Several questions go into one "
-        "call, in `queries`: a short answer each. Invariants come first and always, then decisions, patterns, notes. "
-        "What is proposed does not bind; contradictions are for people to resolve; "
-        "files that cannot be read may bind."
-    ),
-    call=_retrieve,
-    has_at=True,
-    noise=frozenset(("score",)),
-    fall_back=_no_retrieve,
-    rootless=_retrieve_elsewhere,
-    is_first=True,
-    asks=("query", "queries"),
-)
-
-
+@tool("Show entries in full", has_at=True)
 def _get_entry(
     workspace: Workspace,
     *,
@@ -209,12 +194,13 @@ def _get_entry(
     ],
     about: Annotated[
         Prose | None,
-        Field(
-            description="Words: only the passages that say most about them; one text for all, or the n-th for the n-th."
-        ),
+        Field(description="Only the passages most relevant to these words: one text for all, or one per address."),
     ] = None,
     given: Given,
 ) -> Told:
+    """Full text of entries whose addresses you have: `wing/room/entry-id`, `entry-id` if it is unique, or `wing/room/`
+    for all in it.
+    """
     if not address:
         raise UsageError("name at least one entry in `address`, as `wing/room/entry-id`")
     if about:
@@ -224,18 +210,6 @@ def _get_entry(
     if len(shown) > _MANY:
         raise UsageError(f"`address` means {len(shown)} entries; name {_MANY} at most, or call `search`")
     return Told(text=lambda: entries_text(shown), facts=lambda: entries_json(shown), gave=digests_of(workspace, shown))
-
-
-_GET_ENTRY = Tool(
-    name="get_entry",
-    title="Show entries in full",
-    about=(
-        "Full text of entries whose addresses you have: `wing/room/entry-id`, `entry-id` where only one bears it, or "
-        "`wing/room/` for all below."
-    ),
-    call=_get_entry,
-    has_at=True,
-)
 
 
 def entries_text(shown: Iterable[ShownEntry]) -> str:
@@ -260,4 +234,4 @@ def _field_text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-CORE = (_RETRIEVE, _SEARCH, _GET_ENTRY)
+CORE = (_retrieve, _search, _get_entry)

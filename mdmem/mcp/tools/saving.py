@@ -1,4 +1,4 @@
-"""The saving tools of the contracts: each answers with a result, whatever happens, and raises at nobody."""
+"""The saving tools of the contracts: each answers with a result, whatever happens, and never raises."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import Field, TypeAdapter, WithJsonSchema
 
 from mdmem.mcp.arguments import Agent, FlatSchema, Focus, LongText, Name, Objects, Record, Room
 from mdmem.mcp.tools.contract import NeededProject, Scope
-from mdmem.mcp.tools.shape import Facts, Tool
+from mdmem.mcp.tools.shape import Facts, tool
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.save import request_approval, save, save_with_learnings
 
@@ -122,52 +122,84 @@ class _Whose(TypedDict):
 
 class _Where(_Whose):
     governance_token: Annotated[
-        Name | None, Field(default=None, description="For a shared wing or global scope: of `mdmem token`.")
+        Name | None, Field(default=None, description="For a shared wing or global scope: from `mdmem token`.")
     ]
     room: Room
 
 
+def _failed(message: str, advice: str) -> Facts:
+    nothing = dict.fromkeys(("artifact_id", "dedup_outcome", "candidate_id"))
+    return {"status": "failed", **nothing, "message": message, "next_step": advice}
+
+
+@tool("Save a decision", writes=True, refuse=_failed)
 def _save_decision(
     workspace: Workspace,
     *,
     decision: Annotated[_Decision, Field(description="The decision.")],
     **where: Unpack[_Where],
 ) -> Annotated[Facts, _SaveResult]:
+    """When an architectural or technical decision was made, outside of a session's end. The same text answers
+    `duplicate_skip`; a very similar one supersedes the older; a similar one is not written: `pending_retry` with
+    `manual_review` and a `candidate_id`. Then call again with `supersedes` set to it, or with `distinct_from` if
+    both should stay. Decisions are drafts until a person approves them; the older one stays current until then.
+    """
     return save(workspace, "decision", {"decision": decision, **where}).as_json()
 
 
+@tool("Save a pattern", writes=True, refuse=_failed)
 def _save_pattern(
     workspace: Workspace, *, pattern: Annotated[_Pattern, Field(description="The pattern.")], **where: Unpack[_Where]
 ) -> Annotated[Facts, _SaveResult]:
+    """When a workflow proved itself and should be repeated: its trigger, its steps, and when not to use it. The same
+    trigger and steps answer `duplicate_skip`.
+    """
     return save(workspace, "pattern", {"pattern": pattern, **where}).as_json()
 
 
+@tool("Save a piece of context", writes=True, refuse=_failed)
 def _save_context(
     workspace: Workspace,
     *,
     context: Annotated[_Context, Field(description="The piece of context.")],
     **where: Unpack[_Where],
 ) -> Annotated[Facts, _SaveResult]:
+    """For background that is neither decision nor pattern: reference material, an explanation. Saving it twice makes
+    two entries.
+    """
     return save(workspace, "context", {"context": context, **where}).as_json()
 
 
+@tool("Save a session of work", writes=True, refuse=_failed)
 def _save_session(
     workspace: Workspace, *, session: Annotated[_Session, Field(description="The session.")], **where: Unpack[_Where]
 ) -> Annotated[Facts, _SaveResult]:
+    """At the end of a session: what it was for, what was done and decided, what is open, what comes next. It creates a
+    project that does not exist yet.
+    """
     return save(workspace, "session", {"session": session, **where}).as_json()
 
 
-def _upsert_entity(
+@tool("Save an entity with its relations", writes=True, refuse=_failed)
+def _upsert_entity_with_deps(
     workspace: Workspace,
     *,
     entity: Annotated[_Entity, Field(description="The entity.")],
     related_entities: Annotated[list[_Related] | None, Objects, Field(description="Its relations.")] = None,
     **where: Unpack[_Where],
 ) -> Annotated[Facts, _SaveResult]:
+    """To keep a fact about a named thing (a service, a table, a team) and its relations to others that exist. The same
+    name within the scope updates the same entity.
+    """
     return save(workspace, "entity", {"entity": entity, "related_entities": related_entities, **where}).as_json()
 
 
-def _save_with_learnings(
+def _failed_batch(message: str, advice: str) -> Facts:
+    return {"session": _failed(message, advice), "decisions": [], "patterns": [], "overall": "failed"}
+
+
+@tool("Save a session with its learnings", writes=True, refuse=_failed_batch)
+def _store_session_with_learnings(
     workspace: Workspace,
     *,
     session: Annotated[_Session, Field(description="The session.")],
@@ -179,119 +211,36 @@ def _save_with_learnings(
     ] = None,
     **whose: Unpack[_Whose],
 ) -> Annotated[Facts, _BatchResult]:
+    """Instead of `save_session` where a session made decisions or found patterns: saves and links them in one call,
+    each compared as by `save_decision` and `save_pattern`. A part that fails does not stop the others: `overall` is
+    then `partial`.
+    """
     stated = {"session": session, "decisions": decisions, "patterns": patterns, **whose}
     return save_with_learnings(workspace, stated).as_json()
 
 
-def _failed(message: str, advice: str) -> Facts:
-    nothing = dict.fromkeys(("artifact_id", "dedup_outcome", "candidate_id"))
-    return {"status": "failed", **nothing, "message": message, "next_step": advice}
-
-
-def _failed_batch(message: str, advice: str) -> Facts:
-    return {"session": _failed(message, advice), "decisions": [], "patterns": [], "overall": "failed"}
-
-
-_SAVE_DECISION = Tool(
-    name="save_decision",
-    title="Save a decision",
-    about=(
-        "When an architectural or technical decision was made, outside of a session's end. The same text answers "
-        "`duplicate_skip`; a very similar one supersedes the older; a similar one is not written: `pending_retry` with "
-        "`manual_review` and a `candidate_id`. Then call again with `supersedes` set to it, or with `distinct_from` "
-        "where both are to stand. Decisions are drafts until a person approves them; the older stays in force until "
-        "then."
-    ),
-    call=_save_decision,
-    writes=True,
-    refuse=_failed,
+@tool(
+    "Ask for a token for one global write", writes=True, refuse=lambda message, _: {"blocked": True, "reason": message}
 )
-_SAVE_PATTERN = Tool(
-    name="save_pattern",
-    title="Save a pattern",
-    about=(
-        "When a workflow proved itself and should be repeated: its trigger, its steps, and when not to use it. The "
-        "same trigger and steps answer `duplicate_skip`."
-    ),
-    call=_save_pattern,
-    writes=True,
-    refuse=_failed,
-)
-_SAVE_CONTEXT = Tool(
-    name="save_context",
-    title="Save a piece of context",
-    about=(
-        "To keep background that is neither decision nor pattern: reference material, an explanation. Saved twice, it "
-        "is there twice."
-    ),
-    call=_save_context,
-    writes=True,
-    refuse=_failed,
-)
-_SAVE_SESSION = Tool(
-    name="save_session",
-    title="Save a session of work",
-    about=(
-        "At the end of a session: what it was for, what was done and decided, what is open, what comes next. It "
-        "creates a project that does not exist yet."
-    ),
-    call=_save_session,
-    writes=True,
-    refuse=_failed,
-)
-_STORE_SESSION = Tool(
-    name="store_session_with_learnings",
-    title="Save a session with what it taught",
-    about=(
-        "Instead of `save_session` where a session made decisions or found patterns: saves and links them in one "
-        "call, each compared as by `save_decision` and `save_pattern`. A part that fails does not stop the others: "
-        "`overall` is then `partial`."
-    ),
-    call=_save_with_learnings,
-    writes=True,
-    refuse=_failed_batch,
-)
-_UPSERT = Tool(
-    name="upsert_entity_with_deps",
-    title="Save an entity with its relations",
-    about=(
-        "To keep a fact about a named thing (a service, a table, a team) and what it has to do with others that exist. "
-        "The same name within the scope updates the same entity."
-    ),
-    call=_upsert_entity,
-    writes=True,
-    refuse=_failed,
-)
-
-
-def _request_approval(
+def _request_global_write_approval(
     workspace: Workspace,
     *,
     content_preview: Annotated[  # noqa: ARG001  # for people
         LongText, Field(description="What is going to be written.")
     ],
 ) -> Annotated[Facts, _Approval]:
+    """Right before a write of scope `global` or to a shared wing: a token for one write, good for `ttl_seconds`, to
+    hand on as `governance_token`. `blocked` where such writes are forbidden.
+    """
     return request_approval(workspace)
 
 
-_APPROVAL = Tool(
-    name="request_global_write_approval",
-    title="Ask for a token for one global write",
-    about=(
-        "Right before a write of scope `global` or to a shared wing: a token for one write, good for `ttl_seconds`, to "
-        "hand on as `governance_token`. `blocked` where such writes are forbidden."
-    ),
-    call=_request_approval,
-    writes=True,
-    refuse=lambda message, _: {"blocked": True, "reason": message},
-)
-
 SAVING = (
-    _SAVE_SESSION,
-    _STORE_SESSION,
-    _SAVE_DECISION,
-    _SAVE_PATTERN,
-    _SAVE_CONTEXT,
-    _UPSERT,
-    _APPROVAL,
+    _save_session,
+    _store_session_with_learnings,
+    _save_decision,
+    _save_pattern,
+    _save_context,
+    _upsert_entity_with_deps,
+    _request_global_write_approval,
 )

@@ -140,3 +140,13 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
             **({} if self.output_schema is None else {"outputSchema": self.output_schema}),
             "title": self.title,
         }
+
+
+def tool(title: str, **options: Any) -> Callable[[Callable[..., Facts | Told]], Tool]:
+    """Make a tool of a function, whose name and docstring are those of the tool; `options` are fields of `Tool`."""
+
+    def make(call: Callable[..., Facts | Told]) -> Tool:
+        about = " ".join((inspect.getdoc(call) or "").split())
+        return Tool(name=call.__name__.removeprefix("_"), title=title, about=about, call=call, **options)
+
+    return make
