@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mdmem.setup.clients import FORMER_LINES, own_lines
+from mdmem.setup.clients import COMMAND_LINES, FORMER_LINES, WINGS_LINE
 from mdmem.setup.seal import BEGIN, END, without_regions
 
 _MARKER = re.compile(rf"^(?:{re.escape(BEGIN)} [^\n]*-->|{re.escape(END)})[ \t]*\r?\n?", re.MULTILINE)
@@ -27,7 +27,7 @@ def without_markers(text: str) -> str:
 def without_own(text: str) -> str:
     """Return a text without exported regions, and without the lines that `mdmem init` writes."""
     text = FORMER_LINES.sub("", without_regions(text))
-    for lines in own_lines():
+    for lines in (COMMAND_LINES, WINGS_LINE):
         for newline in ("\n", "\r\n"):
             text = text.replace(lines.replace("\n", newline), "")
     return text

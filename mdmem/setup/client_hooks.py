@@ -1,4 +1,4 @@
-"""The hooks of agents' clients that tell the model what binds: at the start of a session, and at an edit."""
+"""Add mdmem to the hooks of a client, which show rules to its model: at the start of a session, and at an edit."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from typing import Any
 from msgspec import Struct, field
 
 from mdmem.setup.client_config import MisfitError, grow_lists, read_object
-from mdmem.setup.clients import SERVER, content_to_grow, in_its_place, put
+from mdmem.setup.clients import SERVER, content_to_grow, put, replacement_advice
 
-# What every line of ours holds as a word, whatever starts mdmem.
+# Every line of ours has this word, whatever starts mdmem.
 _OURS = "hook-event"
 _HOLDER = "hooks"
-# The line of our plugin that says what it runs.
+# The line of our plugin with its command.
 _STARTS = re.compile(r"^const COMMAND = (\[.*\])$", re.MULTILINE)
 
 
 class ClientHooks(Struct, frozen=True, kw_only=True):
-    """How one client takes hooks: its file from the project's top, and the events with the tools they are about.
+    """A client's form of hooks: its file from the top of the project, and the events with their tools.
 
-    `wraps` says that an event lists groups of hooks, each for some tools; else the hook itself names them. A command
-    stands under `key`; `limit` is the time that it may take, in the client's unit, under its name. `plugin` is the
-    text of a file of our own, for a client that takes no commands. `remark` is what a person has to know.
+    With `wraps` an event lists groups of hooks, each for some tools; otherwise each hook names its tools. `key` is the
+    key of the command, `limit` the key and value of its time limit. A client without commands has a `plugin`, the text
+    of a file of ours. A person has to know the `remark`.
     """
 
     path: str
@@ -39,7 +39,7 @@ class ClientHooks(Struct, frozen=True, kw_only=True):
     remark: str | None = None
 
     def entries(self, line: str) -> dict[str, Any]:
-        """Return what the file lists for each event; `line` is what the client runs."""
+        """Return the entry for each event, with a line that the client runs."""
         name, time = self.limit
         hook = {"type": "command", self.key: line, name: time}
         return {event: self._entry(hook, tools) for event, tools in self.events.items()}
@@ -49,9 +49,9 @@ class ClientHooks(Struct, frozen=True, kw_only=True):
         return {**matcher, "hooks": [dict(hook)]} if self.wraps else {**hook, **matcher}
 
 
-# opencode takes no commands: its plugin asks mdmem after an edit, and hands the answer over with the tool's.
+# opencode has no commands: its plugin asks mdmem after an edit, and adds the answer to that of the tool.
 _OPENCODE = """\
-// Tells the model what binds the file that it edited; written by `mdmem init --client opencode --hooks`.
+// Shows the model the rules on the file that it edited; written by `mdmem init --client opencode --hooks`.
 import { spawnSync } from "node:child_process"
 
 const COMMAND = %(command)s
@@ -128,10 +128,10 @@ HOOKS: Mapping[str, ClientHooks] = {
 
 
 def hook_client(name: str, base: Path, *, root: str | None, command: str = SERVER) -> Iterator[str]:
-    """Add our hooks to a client's file below `base` and yield what was done; what cannot be added is said.
+    """Add our hooks to a client's file, and yield what was done, or the piece to add by hand.
 
-    `root` is the memory from the top where it cannot be found unaided. Nothing else in the file is changed, and an
-    event that runs us already is left as it is.
+    `root` is the path of the memory from the top if it is needed. Nothing else in the file changes, and an event that
+    runs mdmem already stays as it is.
     """
     client = HOOKS.get(name)
     if client is None:
@@ -147,7 +147,7 @@ def hook_client(name: str, base: Path, *, root: str | None, command: str = SERVE
 
 
 def _line(words: list[str]) -> str:
-    # Who shares the file and has no mdmem is not stopped: the shell says so to nobody.
+    # Those who share the file and have no mdmem notice nothing.
     return f"{shlex.join(words)} || true"
 
 
@@ -161,13 +161,13 @@ def _hooked(client: ClientHooks, base: Path, words: list[str]) -> str:
     }
     if not wanted:
         stays = f"{client.path} runs `{_OURS}` already and stays as it is"
-        return stays + in_its_place(words[0], _ours(listed), _piece(client, words))
+        return stays + replacement_advice(words[0], _ours(listed), _piece(client, words))
     put(path, grow_lists(before or b"", _HOLDER, wanted, seed=client.seed), is_new=before is None)
     return f"wrote {client.path}" if before is None else f"added the hooks of mdmem to {client.path}"
 
 
 def _ours(listed: Any) -> Iterator[str]:
-    """Yield what starts mdmem in the lines of ours among what a file lists."""
+    """Yield the command that starts mdmem in each line of ours."""
     words = _words(listed) if isinstance(listed, str) else []
     yield from words[:1] if _OURS in words[1:] else ()
     for one in listed.values() if isinstance(listed, dict) else listed if isinstance(listed, list) else ():
@@ -186,13 +186,14 @@ def _plugged(client: ClientHooks, base: Path, words: list[str]) -> str:
     before = content_to_grow(path, base)
     if before is not None:
         found = _STARTS.search(before.decode(errors="replace"))
-        started = _words_of(found[1]) if found is not None else []
-        return f"{client.path} is there and stays as it is{in_its_place(words[0], started[:1], _piece(client, words))}"
+        started = _parsed(found[1]) if found is not None else []
+        advice = replacement_advice(words[0], started[:1], _piece(client, words))
+        return f"{client.path} is there and stays as it is{advice}"
     put(path, _piece(client, words).encode(), is_new=True)
     return f"wrote {client.path}"
 
 
-def _words_of(listed: str) -> list[str]:
+def _parsed(listed: str) -> list[str]:
     try:
         return [*map(str, json.loads(listed))]
     except ValueError:

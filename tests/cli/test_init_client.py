@@ -131,7 +131,7 @@ def test_memory_that_is_there_gets_the_client_and_no_second_one_is_made(tmp_path
     assert ran.out.splitlines()[:3] == [
         "the memory in `docs/rules` stays as it is",
         "wrote .mcp.json",
-        "AGENTS.md names the tools of the server, in the place of the lines about the command",
+        "AGENTS.md has the tools of the server now, in place of the lines about the command",
     ]
     assert (ran.out.count("stays as it is"), "next: " in ran.out) == (1, False)
     assert (folder / "AGENTS.md").read_text().count("Before you change code") == 1
@@ -230,7 +230,7 @@ def test_what_is_no_file_is_left_alone(tmp_path: Path, capsys: Capture) -> None:
     os.mkfifo(write(folder, ".vscode/x").with_name("mcp.json"))
     everyone = [part for client in ("generic", "cursor", "vscode") for part in ("--client", client)]
     ran = run_here(capsys, "init", *everyone, cwd=folder)
-    assert (ran.code, ran.out.count("stays as it is: it is no file"), ran.out.count("to what is not there")) == (
+    assert (ran.code, ran.out.count("stays as it is: it is no file"), ran.out.count("to a missing file")) == (
         0,
         2,
         1,
@@ -268,7 +268,7 @@ def test_agents_file_that_names_the_command_in_other_words_stays(tmp_path: Path,
     write(folder, "AGENTS.md", "Type `mdmem retrieve` first.\n")
     ran = run_here(capsys, "init", "--client", "codex", cwd=folder)
     assert (folder / "AGENTS.md").read_text() == "Type `mdmem retrieve` first.\n"
-    assert "AGENTS.md is there and stays as it is: it tells of `mdmem retrieve` in other words; add" in ran.out
+    assert "AGENTS.md is there and stays as it is: it mentions `mdmem retrieve` in other words; add" in ran.out
 
 
 def test_what_was_exported_is_no_word_of_somebody(tmp_path: Path, capsys: Capture) -> None:
@@ -288,7 +288,7 @@ def test_agents_file_that_names_the_server_in_other_words_stays(tmp_path: Path, 
     write(folder, "AGENTS.md", "Ask the MCP server `mdmem` first.\n")
     ran = run_here(capsys, "init", "--client", "codex", cwd=folder)
     assert (folder / "AGENTS.md").read_text() == "Ask the MCP server `mdmem` first.\n"
-    assert "AGENTS.md names the MCP server `mdmem` already and stays as it is\n" in ran.out
+    assert "AGENTS.md mentions the MCP server `mdmem` already and stays as it is\n" in ran.out
 
 
 @pytest.mark.parametrize(

@@ -72,12 +72,12 @@ def test_server_that_is_there_is_left_alone() -> None:
 @pytest.mark.parametrize(
     ("before", "why"),
     [
-        ("[]", "it holds no object"),
+        ("[]", "it contains no object"),
         ('{"servers": null}', "`servers` is no object"),
-        ('{"servers": {}, "servers": {}}', "it cannot be read as JSON: line 1: `servers` stands twice"),
+        ('{"servers": {}, "servers": {}}', "it cannot be read as JSON: line 1: `servers` occurs twice"),
         ('{\n"a": }', "it cannot be read as JSON: line 2: no value can be read"),
         ('{"a": 1 "b": 2}', "it cannot be read as JSON: line 1: a comma is missing"),
-        ("{} {}", "it cannot be read as JSON: something follows the end of the value in line 1"),
+        ("{} {}", "it cannot be read as JSON: line 1: there is text after the end of the value"),
         ('{"a": 1', "it cannot be read as JSON: line 1: a comma is missing"),
         ("{'a': 1}", "it cannot be read as JSON: line 1: a key in double quotes is missing"),
         ("[" * 5000, "it cannot be read as JSON: line 1: it is nested too deep"),

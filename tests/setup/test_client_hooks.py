@@ -91,7 +91,7 @@ def test_another_program_and_another_root_are_named(folder: Path, capsys: Captur
     config = folder / ".codex/config.toml"
     config.write_text(f"# not /else/mdmem\n{config.read_text()}")
     told = run_here(capsys, *said[:-1], "/else/mdmem", cwd=folder).out
-    assert told.count("so that it starts `/else/mdmem`, write this in the place of what it has for mdmem:") == 2
+    assert told.count("so that it starts `/else/mdmem`, replace its piece for mdmem by this:") == 2
     assert "/else/mdmem hook-event codex" in told
 
 
