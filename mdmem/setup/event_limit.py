@@ -1,4 +1,4 @@
-"""A limit of time that applies whatever the work does: another process does it, and is ended when time is up."""
+"""Run a command with a hard time limit."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from contextlib import suppress
 
 
 def limited(command: Sequence[str], *, seconds: float) -> str:
-    """Return what a command prints that reads our standard input; its processes are ended when time is up.
+    """Return the output of a command that reads our standard input; its processes are killed after the limit.
 
-    Nothing is raised: a command that fails, or cannot be started, has printed what it has printed.
+    A command that fails, or cannot be started, raises nothing.
     """
     try:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
@@ -24,6 +24,6 @@ def limited(command: Sequence[str], *, seconds: float) -> str:
         except subprocess.TimeoutExpired as late:
             printed = late.stdout or b""
             with suppress(ProcessLookupError):
-                # With it ends the git that it asked.
+                # The group includes the git that it started.
                 os.killpg(process.pid, signal.SIGKILL)
     return printed.decode("utf-8", "replace")

@@ -1,11 +1,4 @@
-"""An event of a client becomes what its model is told: nothing here fails, and nothing keeps the client waiting.
-
-How each client reads what a hook answers: where the text stands that reaches the model.
-
-What an agent is told when its session, or its context, begins: what always holds, and what is going on.
-
-An event as a client hands it over: which moment it is, in whose session, and which files it is about.
-"""
+"""Answer the hook events of a client with the text for its model: at the start of a session, and at an edit."""
 
 from __future__ import annotations
 
@@ -14,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from enum import StrEnum
-from json import dumps
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +18,6 @@ from mdmem.ask.context.pack import ContextPack, Item
 from mdmem.ask.context.request import ContextRequest, Layer
 from mdmem.ask.quotation import Quoted, fenced_lines
 from mdmem.errors import GitError
-from mdmem.store.catalog import Catalog
 from mdmem.store.git import find_repository
 from mdmem.store.state.local_records import Sessions, briefed
 from mdmem.store.workspace.location import locate
@@ -36,16 +27,16 @@ from mdmem.store.workspace.workspace import Workspace
 
 
 class Moment(StrEnum):
-    """When a client asks: a session or a context begins, a file is edited, a context is about to be forgotten."""
+    """The kind of an event: a session starts, a file is edited, or the context is compacted."""
 
     START = "start"
     EDIT = "edit"
     FORGET = "forget"
 
 
-# Gemini CLI says so before each turn, whether it then compresses anything or not.
+# Gemini CLI sends this before each turn, whether or not it compresses anything.
 _BEFORE_EACH_TURN = "PreCompress"
-# What clients call the moments, in lower case.
+# The events of all clients, in lower case.
 _MOMENTS = {
     "sessionstart": Moment.START,
     "pretooluse": Moment.EDIT,
@@ -60,18 +51,18 @@ _SESSIONS = ("session_id", "sessionId", "conversation_id")
 _AGENTS = ("agent_id", "agentId", "subagent_id")
 _INPUTS = ("tool_input", "toolInput", "toolArgs", "tool_args", "args")
 _FILES = ("file_path", "filePath", "path", "notebook_path", "absolute_path", "target_file", "files", "paths")
-# Where a tool takes a patch as text.
+# Keys with a patch as text.
 _PATCHES = ("command", "input", "patch", "patchText", "patch_text")
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
-# One edit touches no more files than are worth a word.
+# Of one edit only so many files are read.
 _MOST_FILES = 20
-# What no file's name can hold: half a character, which clients write to the disk as this one.
+# Half a character, which no name of a file has; clients write it to the disk as this one.
 _HALF, _UNKNOWN = re.compile("[\ud800-\udc7f\udd00-\udfff]"), "\ufffd"
 _LONGEST_PATH = 4096
 
 
 class HookEvent(Struct, frozen=True, kw_only=True):
-    """One event; `name` is what the client calls it. A context that `is_resumed` still holds what it was told."""
+    """An event, by the client's name for it. A resumed session still has the earlier answers in its context."""
 
     name: str
     moment: Moment
@@ -83,7 +74,7 @@ class HookEvent(Struct, frozen=True, kw_only=True):
 
 
 def read_event(content: bytes) -> HookEvent | None:
-    """Return the event that a client wrote, None for one that is not ours or cannot be read; nothing is raised."""
+    """Return the event that a client sent, None for another one or for unreadable text."""
     try:
         said = json.loads(content)
     except (ValueError, RecursionError):
@@ -110,7 +101,7 @@ def _text(said: Mapping[str, Any], names: tuple[str, ...]) -> str:
 
 
 def _paths(said: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the files that a tool is about to change, or has changed."""
+    """Yield the files that a tool changes."""
     given = next((said[name] for name in _INPUTS if name in said), None)
     if isinstance(given, str):
         given = _parsed(given)
@@ -123,7 +114,7 @@ def _paths(said: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _parsed(text: str) -> Any:
-    """Return the input of a tool that came as text: JSON, or else a patch."""
+    """Return the input of a tool that is text: JSON, or else a patch."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -141,33 +132,24 @@ def _patched(value: Any) -> list[str]:
 
 # In characters; clients cut what is longer than some 10,000.
 LIMIT = 4000
-_HEAD = "mdmem: what this repository's memory holds at the start of a session"
-_LATER = "Rules on single files come when you edit one."
+_HEAD = "mdmem: the memory of this repository at the start of a session"
+_LATER = "The rules for single files follow when you edit these."
 
 
 def wake(workspace: Workspace) -> Brief:
-    """Return the pack for the start of a session, without the caller's own memory, a line an entry.
+    """Return the text for the start of a session, a line for each entry, without anybody's private memory.
 
-    Rules that hold for some files alone come with an edit of these. Raises what reading the memory raises.
+    The rules for some files come with an edit of these. Raises what reading the memory raises.
     """
     pack = compile_context(workspace, ContextRequest(goal="", layer=Layer.WAKE, include_related=False), own=False)
     catalog = view_of(workspace).effective.catalog
-    items = [item for item in _items(pack) if not _waits(catalog, item)]
-    has_more = any(one.applies_to and one.type.is_rule for one in catalog.entries.values())
-    notes = [*([_problems(pack)] if pack.basis.problems else []), *([_LATER] if has_more else [])]
+    for_files = {address for address, one in catalog.entries.items() if one.applies_to and one.type.is_rule}
+    items = [item for section in pack.sections for item in section.items if item.id not in for_files]
+    notes = [*([_problems(pack)] if pack.basis.problems else []), *([_LATER] if for_files else [])]
     if not items and not pack.basis.problems:
         return Brief()
     text, shown = fenced_lines(_HEAD, [_quoted(one) for one in items], notes, limit=LIMIT, rest="mdmem context GOAL")
     return Brief(text, {one.id: catalog.digests.get(one.id, "") for one in items[:shown]})
-
-
-def _items(pack: ContextPack) -> Iterator[Item]:
-    return (item for section in pack.sections for item in section.items)
-
-
-def _waits(catalog: Catalog, item: Item) -> bool:
-    entry = catalog.entries.get(item.id)
-    return entry is not None and entry.type.is_rule and bool(entry.applies_to)
 
 
 def _problems(pack: ContextPack) -> str:
@@ -181,33 +163,19 @@ def _quoted(item: Item) -> Quoted:
     return Quoted(item.type, item.id, item.name, lambda: item.content, (mark,) if mark else ())
 
 
-Form = Callable[[HookEvent, str], str]
-
-
 def _specific(event: HookEvent, text: str) -> str:
-    return dumps({"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": text}})
+    return json.dumps({"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": text}})
 
 
-def _flat(_: HookEvent, text: str) -> str:
-    return dumps({"additionalContext": text})
-
-
-def _snake(_: HookEvent, text: str) -> str:
-    return dumps({"additional_context": text})
-
-
-def _bare(_: HookEvent, text: str) -> str:
-    return text
-
-
-FORMS: Mapping[str, Form] = {
+# The form in which each client expects the text.
+FORMS: Mapping[str, Callable[[HookEvent, str], str]] = {
     "claude-code": _specific,
     "codex": _specific,
     "gemini": _specific,
     "qwen": _specific,
-    "copilot": _flat,
-    "cursor": _snake,
-    "opencode": _bare,
+    "copilot": lambda _, text: json.dumps({"additionalContext": text}),
+    "cursor": lambda _, text: json.dumps({"additional_context": text}),
+    "opencode": lambda _, text: text,
 }
 
 
@@ -217,9 +185,9 @@ Send = Callable[[str], None]
 def answer_event(
     client: str, content: bytes, send: Send, *, environment: Mapping[str, str], root: str | None, today: date
 ) -> None:
-    """Send what the model of a client is to be told at an event, if anything, and note that it was told.
+    """Send the text for an event, if there is any, and record it as shown.
 
-    `root` is counted from the top of the repository that the event happens in. Raises what reading raises.
+    `root` counts from the top of the repository of the event. Raises what reading the memory raises.
     """
     form, event = FORMS.get(client), read_event(content)
     if form is None or event is None:
@@ -233,7 +201,7 @@ def answer_event(
     if not told.text:
         return
     send(form(event, told.text))
-    # What was not sent was not told.
+    # Only after it was sent, the text counts as shown.
     if event.session:
         sessions.give(name, told.gave, now)
     note_told(workspace, f"hook {client}", told.addresses)

@@ -1,4 +1,4 @@
-"""The programs that run other people's hooks: how each is recognised, and what to add to its configuration."""
+"""Recognise the frameworks that run git hooks, and say what to add to their configuration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FOR_PRE_COMMIT = (
 
 
 class Framework(Struct, frozen=True):
-    """The program that a hook belongs to, and whether its configuration names mdmem already."""
+    """The framework that a hook belongs to, and whether its configuration mentions mdmem."""
 
     name: str
     advice: str
@@ -25,7 +25,7 @@ class Framework(Struct, frozen=True):
 
 
 class _Known(Struct, frozen=True):
-    """One program: what its hook files hold, its configurations, the first that exists being used, and the advice."""
+    """A framework: a text in its hook files, its possible configurations in order, and the advice."""
 
     name: str
     sign: bytes
@@ -52,7 +52,7 @@ _KNOWN = (
 _HUSKY = ".husky"
 _NAMED = re.compile(rb"^[^#\n]*mdmem", re.MULTILINE)
 _CHECKED = re.compile(rb"^[^#\n]*\bmdmem[- ]check\b", re.MULTILINE)
-# What a configuration needs where mdmem is installed beside it.
+# The piece of a configuration, for an mdmem that is installed separately.
 LOCAL_ENTRY = """\
   - repo: local
     hooks:
@@ -69,7 +69,7 @@ LOCAL_ENTRY = """\
 
 
 def find_framework(top: Path, folder: Path, stage: str, *, content: bytes) -> Framework | None:
-    """Return the program that a hook's file belongs to, or None; husky is known by its folder."""
+    """Return the framework that a hook belongs to, or None; husky is recognised by its folder."""
     if _HUSKY in folder.parts:
         own = top / _HUSKY / stage
         return Framework("husky", f"add `mdmem check --staged` to {_HUSKY}/{stage}", _names_mdmem(own))
@@ -85,15 +85,15 @@ def _names_mdmem(config: Path) -> bool:
 
 
 def missing_install(top: Path, missing: Collection[str]) -> str | None:
-    """Return what installs pre-commit for the stages whose hooks are missing; empty where none is.
+    """Return the command that installs pre-commit for the stages without a hook; empty if there are none.
 
-    None where no configuration of pre-commit runs our check.
+    None if no configuration of pre-commit runs our check.
     """
     content = _content(top / CONFIG)
     if _CHECKED.search(content) is None:
         return None
     if b"default_install_hook_types:" in content:
-        # Which stages there are is said there; only without the first one nothing is installed.
+        # The configuration lists the stages; without the first one nothing is installed.
         return "pre-commit install" if "pre-commit" in missing else ""
     return " ".join(["pre-commit install", *(f"-t {stage}" for stage in missing)]) if missing else ""
 

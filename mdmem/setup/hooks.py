@@ -1,4 +1,4 @@
-"""Git's own hooks: what stands in each, whose it is, their text, and the writing and removing of ours."""
+"""Find, write and remove git hooks."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from mdmem.store.state import write_new, write_whole
 STAGES = ("pre-commit", "pre-merge-commit", "pre-push")
 _HEAD = "#!/bin/sh\n# mdmem hook {digest}: `mdmem hooks uninstall` removes it; with any change it is yours.\n"
 _SIGNED = re.compile(rb"\A#!/bin/sh\n# mdmem hook ([0-9a-f]{16}): ")
-# What `mdmem init` wrote before hooks bore a digest.
+# The hook of `mdmem init` before hooks had a digest.
 _UNSIGNED = re.compile(
     rb"#!/bin/sh\n# Refuses a commit that breaks the memory; written by `mdmem init`\.\n"
     rb"command -v mdmem >/dev/null 2>&1 && exec mdmem check --staged\n"
     rb"exec [^\n]+ -m mdmem check --staged\n"
 )
-# `-P`: the working folder is the repository, and no module of its own may stand in for ours.
+# `-P`: no module of the repository, which is the working folder, may replace ours.
 _FIND = """\
 case $0 in *.legacy)
     # pre-commit and prek move a hook aside and still run it. It has nothing to do where they surely check the memory,
@@ -57,7 +57,7 @@ else
 fi
 """
 _RUN = 'exec "$@"\n'
-# git writes one line a reference: its name and commit here, its name and commit there; a deletion is all zeros.
+# git writes a line for each reference: name and commit here, name and commit there; zeros mean a deletion.
 _RUN_FOR_EACH = """\
 status=0
 seen=
@@ -75,14 +75,14 @@ exit "$status"
 
 
 class Program(Struct, frozen=True):
-    """An interpreter and the file of the package that it runs; empty: whatever `mdmem` is in PATH."""
+    """An interpreter and the file of the package; empty for the `mdmem` on the PATH."""
 
     python: str = ""
     package: str = ""
 
 
 def hook_text(stage: str, program: Program) -> bytes:
-    """Return our hook for a stage; the same text for the same program."""
+    """Return our hook for a stage."""
     python, package = shlex.quote(program.python), shlex.quote(program.package)
     find = _FIND.format(stage=stage, config=CONFIG, python=python, package=package)
     body = find + (_RUN_FOR_EACH if stage == "pre-push" else _RUN)
@@ -92,7 +92,7 @@ def hook_text(stage: str, program: Program) -> bytes:
 
 
 def is_ours(content: bytes) -> bool:
-    """Say whether a file is a hook that mdmem wrote, in this version or another, and nobody has changed since."""
+    """Say whether any version of mdmem wrote a hook, and nobody changed it since."""
     signed = _SIGNED.match(content)
     if signed is None:
         return _UNSIGNED.fullmatch(content) is not None
@@ -113,7 +113,7 @@ _PUSH_LINE = (
 
 
 class HookState(StrEnum):
-    """Whose hook stands at a stage."""
+    """Whose hook a stage has."""
 
     ABSENT = "absent"
     CURRENT = "installed"
@@ -123,7 +123,7 @@ class HookState(StrEnum):
 
 
 class HookPlace(StrEnum):
-    """Where git looks for hooks: in its own folder, among the files of the work tree, or outside the repository."""
+    """The folder of the hooks: git's own, one of the work tree, or one outside the repository."""
 
     GIT = "git"
     WORK_TREE = "work tree"
@@ -131,10 +131,7 @@ class HookPlace(StrEnum):
 
 
 class Hook(Struct, frozen=True, kw_only=True):
-    """What stands at one stage; `wanted` is the text that ours would have there.
-
-    `legacy` is a hook of ours that a framework moved aside when it installed its own.
-    """
+    """The hook of a stage; `wanted` is the text of ours, `legacy` one of ours that a framework moved aside."""
 
     stage: str
     path: Path
@@ -152,7 +149,7 @@ class Hook(Struct, frozen=True, kw_only=True):
 
 
 class HookStep(Struct, frozen=True):
-    """One hook, as it was found, what was done about it, and whether what a framework had moved aside was removed."""
+    """A hook as it was found, what was done, and whether a hook that a framework had moved aside was removed."""
 
     hook: Hook
     done: str
@@ -160,25 +157,25 @@ class HookStep(Struct, frozen=True):
 
 
 def this_program() -> Program:
-    """Return the interpreter and the package that run now."""
+    """Return the running program."""
     return Program(Path(sys.executable or "").as_posix(), (Path(__file__).parents[1] / "__main__.py").as_posix())
 
 
 def find_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[Hook, ...]:
-    """Return what stands where git looks for the hooks of some stages, in the order of `STAGES`.
+    """Return the hooks of some stages in the order of `STAGES`.
 
-    Raises EnvironmentFaultError where git is told to look at something that is no folder.
+    Raises EnvironmentFaultError if core.hooksPath is no folder.
     """
     folder = hooks_folder(repository)
     if folder.exists() and not folder.is_dir():
-        raise EnvironmentFaultError(f"git runs no hooks here: core.hooksPath names {folder}, which is no folder")
+        raise EnvironmentFaultError(f"git runs no hooks here: core.hooksPath is {folder}, which is no folder")
     return tuple(_find_hook(repository, folder, stage) for stage in STAGES if stage in stages)
 
 
 def _find_hook(repository: Repository, folder: Path, stage: str) -> Hook:
     path = folder / stage
     where = _where(repository, folder)
-    # A file that others get by a commit must name nothing of this machine.
+    # A file that others get by a commit must not depend on this machine.
     wanted = hook_text(stage, Program() if where is HookPlace.WORK_TREE else this_program())
     content = _content_of(path)
     framework = find_framework(repository.top, folder, stage, content=content or b"")
@@ -204,7 +201,7 @@ def _where(repository: Repository, folder: Path) -> HookPlace:
 
 
 def _content_of(path: Path) -> bytes | None:
-    """Return what a hook's file holds, None where there is none; what cannot be read as a file is empty."""
+    """Return the content of a hook, None without one; empty if it cannot be read."""
     if not os.path.lexists(path):
         return None
     try:
@@ -226,9 +223,9 @@ def _state_of(
 
 
 def install_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[HookStep, ...]:
-    """Write our hooks where there is none or an older one of ours, and return what was done at each stage.
+    """Write our hooks, or update older ones, and return what was done at each stage.
 
-    Raises UsageError, before anything is written, where one is somebody else's: it says what to add to it.
+    Raises UsageError before anything is written if a hook is somebody else's, with the line to add to it.
     """
     hooks = find_hooks(repository, stages)
     obstacles = tuple(dict.fromkeys(found for hook in hooks if (found := advice(hook))))
@@ -238,21 +235,21 @@ def install_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tup
 
 
 def advice(hook: Hook) -> str:
-    """Return why a hook is not ours to write and what to add instead; empty where it is ours or calls us."""
+    """Return why a hook cannot be written and what to add to it; empty if it is ours or calls mdmem."""
     line = _PUSH_LINE if hook.stage == "pre-push" else _LINE
     if hook.state in (HookState.CALLING, HookState.CURRENT):
         return ""
     if hook.framework is not None:
         return f"{hook.framework.name} runs the hooks of this repository: {hook.framework.advice}"
     if hook.where is HookPlace.ELSEWHERE:
-        return f"{hook.shown} lies outside this repository, where core.hooksPath says: add `{line}` to it"
+        return f"{hook.shown} is outside this repository, set by core.hooksPath: add `{line}` to it"
     if hook.state is HookState.FOREIGN:
         return f"{hook.shown} is somebody else's and stays as it is: add `{line}` to it"
     return ""
 
 
 def put(hook: Hook) -> str:
-    """Write ours where there is none, or an older one of ours, and say what was done: `wrote`, `replaced`, `kept`."""
+    """Write a hook if there is none, or an older one of ours; return `wrote`, `replaced` or `kept`."""
     if hook.state is HookState.ABSENT:
         hook.path.parent.mkdir(parents=True, exist_ok=True)
         write_new(hook.path, hook.wanted)
@@ -265,7 +262,7 @@ def put(hook: Hook) -> str:
 
 
 def uninstall_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[HookStep, ...]:
-    """Remove the hooks that are ours byte for byte, moved aside or not, and return what was done at each stage."""
+    """Remove our unchanged hooks, moved aside or not, and return what was done at each stage."""
     return tuple(_uninstall(hook) for hook in find_hooks(repository, stages))
 
 

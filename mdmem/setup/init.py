@@ -1,11 +1,11 @@
-"""Starting a memory: what is written the first time, and what is only said because something is there."""
+"""Start a memory: write what is missing, and report what is there already."""
 
 from __future__ import annotations
 
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mdmem.disk import read_regular
@@ -19,10 +19,13 @@ from mdmem.setup.manifest import manifest_text, project_wings
 from mdmem.setup.merge_driver import DriverState, find_driver, install_driver
 from mdmem.setup.records import record_folders, records_in
 from mdmem.store.git import Repository, find_repository, list_tracked_named
-from mdmem.store.settings import parse_settings
+from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.state import leads_away, write_new
 from mdmem.store.tree import SETTINGS_NAME
 from mdmem.store.workspace.location import SeveralRootsError, locate, place_to_write
+
+_WING = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
+_STAYS = "is there and stays as it is"
 
 
 def init(
@@ -35,11 +38,11 @@ def init(
     client_hooks: bool = False,
     command: str = SERVER,
 ) -> Iterator[str]:
-    """Write what is missing and yield one sentence a step; nothing that exists is changed.
+    """Write what is missing, and yield a sentence for each step; nothing that exists is changed.
 
-    The configuration of each client named gets the server, which `command` starts, and AGENTS.md the lines that name
-    its tools, both at the end of what is there; with `client_hooks` it gets our hooks, too. Without `folder` that is
-    done for the memory that is found, if there is one. Raises UsageError for a wing's name that is none.
+    The configuration of each client gets a server that `command` starts, with `client_hooks` also our hooks, and
+    AGENTS.md gets lines about its tools, all at the end of what is there. Without `folder` this is done for the memory
+    that is found. Raises UsageError for the name of a wing.
     """
     folder = folder or (_found_here(cwd) if clients else _found_around(cwd)) or "memory"
     here = _repository(cwd)
@@ -48,67 +51,59 @@ def init(
     base = repository.top if repository is not None else cwd
     is_top = repository is not None and root == repository.top
     wings = [*filter(_WING.fullmatch, project_wings(root, is_top=is_top))]
-    own = wing if wing is not None else _first_wing(root)
+    own = wing if wing is not None else _settings(root).default_wing
     name = own if own is not None else next(iter(wings), None) or _name_for(base)
     if not _WING.fullmatch(name):
         raise UsageError(f"`{name}` is no name for a wing; write it like `navigation_stack`")
     is_joining = bool(clients) and (root / SETTINGS_NAME).exists()
-    # Which of several projects answers by default is for people to say.
+    # Among several projects, people choose the one that answers by default.
     is_open = own is None and len(wings) > 1
     settings = f"# default_wing: one of {', '.join(wings)}\n" if is_open else f'default_wing = "{name}"\n'
-    founding = [*_neighbours(root, repository), _write(root, SETTINGS_NAME, settings, base)]
+    steps = [*_nested_memories(root, repository), _write(root, SETTINGS_NAME, settings, base)]
     if not is_open:
-        founding.append(_write(root, f"{name}/README.md", manifest_text(name, repository), base))
+        steps.append(_write(root, f"{name}/README.md", manifest_text(name, repository), base))
+    if repository is not None and hook:
+        hook_steps = list(_install_hooks(repository, root))
+    else:
+        hook_steps = ["not in a git repository: no hook; `git init` and run this again"] if repository is None else []
     if is_joining:
         yield f"the memory in `{_shown(root, base)}` stays as it is"
-    yield from _worth_saying(founding, is_joining=is_joining)
+        steps, hook_steps = ([one for one in some if not one.endswith(_STAYS)] for some in (steps, hook_steps))
+    yield from steps
     if clients:
         yield from _join(clients, root, base, command, has_hooks=client_hooks)
-        yield from _missing(command)
+        yield from _missing_program(command)
     else:
         lines = COMMAND_LINES + (WINGS_LINE if len(wings) > 1 else "")
         yield _write(base, "AGENTS.md", lines, base, else_say=f"add this to it:\n{lines}")
         yield from point_to_agents(base)
-    if repository is None:
-        yield "not in a git repository: no hook; `git init` and run this again"
-    elif hook:
-        yield from _worth_saying(_install_hooks(repository, root), is_joining=is_joining)
-    if any(path.name != "README.md" for path in root.glob("*/*/*.md")):
-        return
-    where = "" if _is_found(cwd, root) else f" --root {shlex.quote(folder)}"
-    yield _records(base) or f'next: mdmem new decision {name}/architecture "…"{where}'
+    yield from hook_steps
+    if not any(path.name != "README.md" for path in root.glob("*/*/*.md")):
+        where = "" if _is_found(cwd, root) else f" --root {shlex.quote(folder)}"
+        yield _foreign_records(base) or f'next: mdmem new decision {name}/architecture "…"{where}'
 
 
-def _records(base: Path) -> str:
-    """Return which records of other tools are there, and the line that takes them in; nothing where there are none."""
+def _foreign_records(base: Path) -> str:
+    """Return a sentence about the decision records of other tools, and how to import them; empty without any."""
     folders = {one: sum(1 for _ in records_in(base / one)) for one in record_folders(base)}
     if not folders:
         return ""
     listed = " and ".join(f"{number} in {folder}" for folder, number in folders.items())
-    return f"decision records are there, {listed}: `mdmem import --dry-run` shows what becomes of them"
+    return f"there are decision records, {listed}: `mdmem import --dry-run` shows how to import them"
 
 
-_WING = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
-_STAYS = "is there and stays as it is"
-
-
-def _worth_saying(steps: Iterable[str], *, is_joining: bool) -> Iterator[str]:
-    """Yield what was done; where a client joins a memory that stands, what stays is not listed."""
-    return (step for step in steps if not (is_joining and step.endswith(_STAYS)))
-
-
-def _neighbours(root: Path, repository: Repository | None) -> Iterator[str]:
-    """Say which memories lie in this one or around it: each reads the other's files as strays."""
+def _nested_memories(root: Path, repository: Repository | None) -> Iterator[str]:
+    """Yield the memories inside of this one or around it: each would read the other's files."""
     paths = list_tracked_named(repository, SETTINGS_NAME) if repository is not None else ()
     others = [(repository.top / path).parent.resolve() for path in paths] if repository is not None else []
     for other in others:
         if other != root and (root.is_relative_to(other) or other.is_relative_to(root)):
-            lies = "around" if root.is_relative_to(other) else "in"
-            yield f"a memory lies {lies} this one already, {other}: each takes the other's files for its own; keep one"
+            where = "around" if root.is_relative_to(other) else "inside of"
+            yield f"there is a memory {where} this one, {other}: each reads the other's files as its own; keep one"
 
 
 def _found_here(cwd: Path) -> str | None:
-    """Return the memory that a server started here finds, None where there is none; raises SeveralRootsError."""
+    """Return the memory that a server started here finds, or None; raises SeveralRootsError."""
     try:
         return str(locate(None, {}, cwd).root)
     except RootNotFoundError:
@@ -116,7 +111,7 @@ def _found_here(cwd: Path) -> str | None:
 
 
 def _found_around(cwd: Path) -> str | None:
-    """Return the memory that a folder lies in: another one within it would be read twice."""
+    """Return the memory around a folder: another one inside of it would be read twice."""
     try:
         found = locate(None, {}, cwd).root
     except (RootNotFoundError, SeveralRootsError):
@@ -124,7 +119,7 @@ def _found_around(cwd: Path) -> str | None:
     return str(found) if cwd.resolve().is_relative_to(found) else None
 
 
-def _missing(command: str) -> Iterator[str]:
+def _missing_program(command: str) -> Iterator[str]:
     """Yield what keeps a client from starting the server, and the line that mends it."""
     ours = this_installation()
     if shutil.which(command) is None:
@@ -137,9 +132,9 @@ def _missing(command: str) -> Iterator[str]:
 
 
 def _join(clients: Sequence[str], root: Path, base: Path, command: str, *, has_hooks: bool) -> Iterator[str]:
-    """Set the clients up, for a memory of the project alone: a path to another would hold on this machine only."""
+    """Set up the clients for a memory of the project; a path to another one would work on this machine only."""
     if not root.is_relative_to(base.resolve()):
-        yield f"{root} lies outside of {base}: no client is set up; run this where the memory is"
+        yield f"{root} is outside of {base}: no client is set up; run this where the memory is"
         return
     under = root.relative_to(base.resolve()).as_posix().removeprefix(".")
     is_found = _is_found(base, root)
@@ -147,18 +142,11 @@ def _join(clients: Sequence[str], root: Path, base: Path, command: str, *, has_h
         yield from join_client(CLIENTS[name], base, under=under, is_found=is_found, command=command)
         if has_hooks:
             yield from hook_client(name, base, root=None if is_found else under or ".", command=command)
-    yield from tell_agents(base, profile=_profile(root), clients=dict.fromkeys(clients))
-
-
-def _profile(root: Path) -> str:
-    try:
-        return parse_settings(read_regular(root / SETTINGS_NAME)).profile.value
-    except (OSError, SettingsError):
-        return "core"
+    yield from tell_agents(base, profile=_settings(root).profile.value, clients=dict.fromkeys(clients))
 
 
 def _is_found(folder: Path, root: Path) -> bool:
-    """Say whether what is typed in a folder is about that memory: another may lie nearer, or as near."""
+    """Say whether commands in a folder find that memory, and no nearer one."""
     try:
         return _found_here(folder) == str(root)
     except SeveralRootsError:
@@ -176,13 +164,12 @@ def _name_for(base: Path) -> str:
     return re.sub(r"[^a-z0-9]+", "_", base.name.casefold()).strip("_") or "project"
 
 
-def _first_wing(root: Path) -> str | None:
-    """Return the wing that an existing memory counts as its own: a second developer starts no other."""
+def _settings(root: Path) -> Settings:
+    """Return the settings of an existing memory, else the defaults."""
     try:
-        settings = parse_settings(read_regular(root / SETTINGS_NAME))
+        return parse_settings(read_regular(root / SETTINGS_NAME))
     except (OSError, SettingsError):
-        return None
-    return settings.default_wing
+        return Settings()
 
 
 def _install_hooks(repository: Repository, root: Path) -> Iterator[str]:
@@ -198,13 +185,13 @@ def _install_hooks(repository: Repository, root: Path) -> Iterator[str]:
             yield from _left_driver(repository, root)
             return
         if install:
-            yield f"{CONFIG} names mdmem-check; so that it runs in this clone, type `{install}`"
+            yield f"{CONFIG} has mdmem-check; to run it in this clone, type `{install}`"
         else:
             yield f"{CONFIG} {_STAYS}"
         yield from _install_driver(repository, root)
         return
     for hook in hooks:
-        # What stands there is not touched, and be it an older one of ours.
+        # An existing hook is not changed, not even an older one of ours.
         if hook.state is HookState.ABSENT and not advice(hook):
             put(hook)
             yield f"wrote {hook.shown}"
@@ -221,7 +208,7 @@ def _install_driver(repository: Repository, root: Path) -> Iterator[str]:
 
 
 def _left_driver(repository: Repository, root: Path) -> Iterator[str]:
-    """Say what is left to do where others run the hooks: git's configuration is theirs, too."""
+    """Yield how to set up the merge driver where a framework runs the hooks."""
     driver = find_driver(repository, [root])
     if driver is not None and driver.state is DriverState.ABSENT:
         yield "git merges entries as text: `mdmem hooks install --driver-only` lets it merge them key by key"
@@ -251,7 +238,7 @@ def _write(folder: Path, below: str, text: str, base: Path, *, else_say: str = "
         has_it = not else_say or text.encode() in _content(path)
         return f"{name} {_STAYS}" + ("" if has_it else f"; {else_say}")
     if leads_away(folder, below):
-        return f"{name} lies behind a symbolic link and is not written"
+        return f"{name} is behind a symbolic link and is not written"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_new(path, text.encode())
     return f"wrote {name}"

@@ -1,4 +1,4 @@
-"""How this installation of mdmem was made, and what to type so that it has an extra, or can be found."""
+"""Find out how mdmem was installed, and which command adds an extra or puts it on the PATH."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from msgspec import Struct
 
 
 class Installation(Struct, frozen=True):
-    """The environment that mdmem runs in, and where it came from: `origin` is what PEP 610 keeps of that."""
+    """The environment of mdmem; `origin` is its `direct_url.json` (PEP 610)."""
 
     prefix: Path
     origin: Mapping[str, Any]
@@ -24,11 +24,11 @@ class Installation(Struct, frozen=True):
 
     @property
     def command(self) -> Path:
-        """Where the program of this environment lies."""
+        """Return the path of the program."""
         return self.prefix / "bin" / "mdmem"
 
     def line_for(self, extra: str) -> str:
-        """Return what to type so that this very installation has an extra."""
+        """Return the command that adds an extra to this installation."""
         wanted = self._source(extra)
         if (self.prefix / "pipx_metadata.json").exists():
             return f"pipx install --force {wanted}"
@@ -38,7 +38,7 @@ class Installation(Struct, frozen=True):
         return f"{pip} install {wanted}"
 
     def line_for_path(self, extra: str) -> str:
-        """Return what to type so that programs find mdmem, with an extra."""
+        """Return the command that puts mdmem, with an extra, on the PATH."""
         return f"pipx install {self._source(extra, as_it_lies=False)}"
 
     def _source(self, extra: str, *, as_it_lies: bool = True) -> str:

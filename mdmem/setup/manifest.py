@@ -1,4 +1,4 @@
-"""The manifest that a new wing starts with, and the wings that are there already."""
+"""Write the manifest of a new wing, and list the wings of projects."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ from mdmem.store.tree import WorkingTree
 
 
 def manifest_text(wing: str, repository: Repository | None, *, kind: WingKind = WingKind.PROJECT) -> str:
-    """Return the text of a wing's README.md: its kind, and who makes it as its owner, where git knows that."""
+    """Return the text of a wing's README.md, with git's user as its owner."""
     owner = _owner(repository)
     owners = f"owners: [{scalar(owner)}]\n" if owner else ""
-    about = "What this project holds itself to." if kind is WingKind.PROJECT else "What every project may build on."
+    about = (
+        "The rules and decisions of this project."
+        if kind is WingKind.PROJECT
+        else "Rules and decisions that all projects share."
+    )
     return f"---\nkind: {kind}\n{owners}---\n\n# {wing}\n\n{about}\n"
 
 
 def project_wings(root: Path, *, is_top: bool) -> list[str]:
-    """Return the wings of projects in a folder, sorted; at a repository's top most folders are none."""
+    """Return the wings of projects in a folder, sorted; at the top of a repository most folders are no wings."""
     wings = load(WorkingTree(root, is_top=is_top)).wings.values()
     return sorted(wing.name for wing in wings if not wing.is_shared)
 

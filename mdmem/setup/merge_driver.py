@@ -1,7 +1,6 @@
-"""Setting up git to merge entries with mdmem: a command in the repository's configuration, a line of attributes.
+"""Set up git to merge entries with mdmem: a command in the repository's configuration, and a line of attributes.
 
-Both lie in the git directory that worktrees share, so that nothing of it is committed. Who tracks the attribute and has
-no such command gets git's own merge of text.
+Both are in the git directory that worktrees share, so nothing is committed.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from mdmem.store.state import write_whole
 
 _NAME, _COMMAND = "merge.mdmem.name", "merge.mdmem.driver"
 _TITLE = "entries of mdmem, key by key"
-# A status over 1 says that mdmem is not there or cannot merge this: then git does, and marks what it cannot.
+# After a status over 1, mdmem is missing or cannot merge the file, so git merges it as text.
 _CALL = (
     "{program} merge-driver -- %O %A %B %L %P %X %Y; s=$?; test $s -le 1 && exit $s;"
     " git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
@@ -43,7 +42,7 @@ class DriverState(StrEnum):
 
 
 class Driver(Struct, frozen=True):
-    """How merging is set up in one repository: for which patterns it should be, and in which file they stand."""
+    """The merge driver of a repository: its state, its patterns, and the file of the attributes."""
 
     state: DriverState
     patterns: tuple[str, ...]
@@ -52,10 +51,7 @@ class Driver(Struct, frozen=True):
 
 
 def find_driver(repository: Repository, roots: Iterable[Path] = ()) -> Driver | None:
-    """Return how git merges the entries of a repository's memories; None where it holds no memory.
-
-    `roots` are memories that git may not know yet.
-    """
+    """Return the merge driver of a repository; None without a memory. `roots` are memories that git may not track."""
     patterns = tuple(pattern for under in _memories(repository, roots) for pattern in patterns_for(under))
     path = repository.common_dir / "info" / "attributes"
     shown = path.relative_to(repository.top).as_posix() if path.is_relative_to(repository.top) else str(path)
@@ -63,7 +59,7 @@ def find_driver(repository: Repository, roots: Iterable[Path] = ()) -> Driver | 
 
 
 def _memories(repository: Repository, roots: Iterable[Path]) -> list[str]:
-    """Return the folders of the memories, from the top; the empty text is the top itself."""
+    """Return the folders of the memories from the top, empty for the top."""
     top = repository.top.resolve()
     known = {path.rpartition("/")[0] for path in list_tracked_named(repository, SETTINGS_NAME)}
     known |= {root.relative_to(top).as_posix() for root in (one.resolve() for one in roots) if root.is_relative_to(top)}
@@ -71,9 +67,9 @@ def _memories(repository: Repository, roots: Iterable[Path]) -> list[str]:
 
 
 def patterns_for(under: str) -> tuple[str, ...]:
-    """Return what names the entries and manifests of a memory in git's attributes, whatever its folder is called."""
+    """Return the patterns of a memory's entries and manifests in git's attributes."""
     if not under:
-        # Other folders lie at the repository's top, too, and what is deeper is no entry.
+        # The top has other folders, too, and deeper files are no entries.
         return ("/*/*/*.md", "/*/README.md")
     literal = re.sub(r"[][*?\\!#]", r"\\\g<0>", under)
     pattern = f"/{literal}/**/*.md"
@@ -94,9 +90,9 @@ def _state(repository: Repository, path: Path, patterns: tuple[str, ...]) -> Dri
 
 
 def _command(program: Program) -> str:
-    """Return what git runs; a program that is not in PATH is named by the interpreter and its module."""
+    """Return the command for git; a program that is not on the PATH is given by its interpreter."""
     words = f"{shlex.quote(program.python)} -P -m mdmem" if program.python else "mdmem"
-    # git reads a percent sign as the start of one of its own.
+    # git expands percent signs.
     return _CALL.format(program=words.replace("%", "%%"))
 
 
@@ -112,13 +108,13 @@ def _content(path: Path) -> bytes:
 
 
 def install_driver(repository: Repository, driver: Driver) -> str:
-    """Set up merging where it is not, and say what was done: `wrote`, `replaced`, `kept`."""
+    """Set up the driver if needed, and return what was done: `wrote`, `replaced`, `kept`."""
     if driver.state in (DriverState.CURRENT, DriverState.FOREIGN):
         return "kept"
     is_in_path = shutil.which("mdmem") is not None
     set_own(repository, _NAME, _TITLE)
     set_own(repository, _COMMAND, _command(Program() if is_in_path else this_program()))
-    # The attribute comes last: without a command for it git merges text.
+    # The attribute comes last: without its command git would merge text.
     content = _BLOCK.sub(b"", _content(driver.attributes))
     gap = b"\n" if content and not content.endswith(b"\n") else b""
     driver.attributes.parent.mkdir(exist_ok=True)
@@ -127,7 +123,7 @@ def install_driver(repository: Repository, driver: Driver) -> str:
 
 
 def uninstall_driver(repository: Repository, driver: Driver) -> str:
-    """Take away what is ours, and say what was done: `removed` or `kept`."""
+    """Remove our settings, and return what was done: `removed` or `kept`."""
     if driver.state in (DriverState.ABSENT, DriverState.FOREIGN):
         return "kept"
     content = _content(driver.attributes)

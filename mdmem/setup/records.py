@@ -1,4 +1,4 @@
-"""Where a project keeps records that other tools wrote, and instructions for agents, before there is a memory."""
+"""Find the decision records of other tools, and the instructions for agents, in a project."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mdmem.disk import read_regular
 from mdmem.store.state import leads_away
 from mdmem.store.tree import SETTINGS_NAME
 
-# What houses call a folder of decision records, wherever it lies; blanks and underscores count as hyphens.
+# Names of folders of decision records; blanks and underscores count as hyphens.
 _FOLDERS = frozenset(
     {"adr", "adrs", "decisions", "decision-records", "architecture-decisions", "architectural-decisions"}
     | {"architecture-decision-records", "architectural-decision-records", "decision-log", "decision-logs"}
@@ -22,7 +22,7 @@ _INSTRUCTIONS = (
     *("AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md", "GEMINI.md", "QWEN.md", ".github/copilot-instructions.md"),
     *(".github/instructions/**/*.instructions.md", ".cursor/rules/**/*.mdc"),
 )
-# What stands beside records and is none.
+# Files next to records that are none.
 _NO_RECORD = re.compile(
     r"(?:_?readme|_?index|changelog|contributing|(?:n{3,}|x{3,})[-_ ].*"
     r"|(?!(?:[a-z]+[-_ ]?)?0*[1-9]\d*[-_. ])(?:.*[-_. ])?template(?:[-_. ].*)?)(?:\.[a-z]{2})?\Z",
@@ -32,13 +32,13 @@ _ADR_FOLDER = re.compile(r"^\s*(?:-\s*)?adrFolder:\s*[\"']?([^\"'#\n]+)", re.MUL
 
 
 def record_folders(base: Path) -> tuple[str, ...]:
-    """Return the folders, from a project's top, that hold decision records."""
+    """Return the folders with decision records, by their path from the top."""
     named = (*_stated(base / ".adr-dir", re.compile(r"\A\s*(\S.*)")), *_stated(base / ".log4brains.yml", _ADR_FOLDER))
     wanted = dict.fromkeys((*(path.strip().removeprefix("./").rstrip("/") for path in named), *_called_so(base)))
     found: dict[Path, str] = {}
     for path in wanted:
         if path and ".." not in path.split("/") and not path.startswith("/") and not leads_away(base, path):
-            # Where capital letters do not count, two names are one folder.
+            # On a file system that ignores case, two names are one folder.
             folder = (base / path).resolve()
             if folder.is_dir() and any(records_in(base / path)):
                 found.setdefault(folder, path)
@@ -46,7 +46,7 @@ def record_folders(base: Path) -> tuple[str, ...]:
 
 
 def _called_so(base: Path) -> Iterator[str]:
-    """Yield the folders with such a name, outside of memories and of repositories within this one; none in another."""
+    """Yield the outermost folders with such a name, outside of memories and nested repositories."""
     for folder, names, files in os.walk(base):
         path = Path(folder)
         if path != base and not {SETTINGS_NAME, ".git"}.isdisjoint((*names, *files)):
@@ -58,12 +58,12 @@ def _called_so(base: Path) -> Iterator[str]:
 
 
 def is_record_folder(name: str) -> bool:
-    """Say whether a folder is called as those of decision records are."""
+    """Say whether a folder has the name of one with decision records."""
     return re.sub(r"[\s_-]+", "-", name.lower()) in _FOLDERS
 
 
 def records_in(folder: Path) -> Iterator[Path]:
-    """Yield the Markdown files below a folder that may be records, sorted; links and hidden folders are passed over."""
+    """Yield the Markdown files below a folder that may be records, sorted, without links and hidden folders."""
     for path in sorted(folder.rglob("*.md")):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         if not hidden and path.is_file() and not path.is_symlink() and not _NO_RECORD.match(path.stem):
@@ -71,7 +71,7 @@ def records_in(folder: Path) -> Iterator[Path]:
 
 
 def instruction_files(base: Path) -> tuple[str, ...]:
-    """Return the files, from a project's top, in which agents are told what to do."""
+    """Return the files with instructions for agents, by their path from the top."""
     found = (path for pattern in _INSTRUCTIONS for path in sorted(base.glob(pattern)))
     return tuple(path.relative_to(base).as_posix() for path in found if path.is_file() and not path.is_symlink())
 

@@ -1,4 +1,4 @@
-"""Markers around what an export wrote, with a seal that tells whether somebody changed it since."""
+"""Mark exported text, with a seal that shows whether somebody changed it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _SEAL = re.compile(rf"{re.escape(BEGIN)} ([0-9a-f]{{12}}|): ")
 
 
 def opening(said: str) -> str:
-    """Return the line that begins what is exported, not sealed yet; `said` is one line for people."""
+    """Return the first line of exported text, without a seal yet; `said` is one line for people."""
     return f"{BEGIN} : {said.replace('--', '—')} -->"
 
 
 def sealed(text: str) -> str:
-    """Return a text that holds one opening line, with its seal; line ends do not count."""
+    """Return a text with the seal in its opening line; line endings do not count."""
     return _SEAL.sub(f"{BEGIN} {_digest(text)}: ", text, count=1)
 
 
@@ -32,13 +32,13 @@ def _digest(text: str) -> str:
 
 
 def is_exported(text: str) -> bool:
-    """Say whether a text holds anything that an export wrote."""
+    """Say whether a text has an exported part."""
     return _SEAL.search(text) is not None
 
 
 def region_of(text: str, at: int = 0) -> tuple[int, int] | None:
-    """Return where the first region between markers begins and ends, None where there is none."""
-    # A pattern for the whole would look for the end anew from each of thousands of beginnings.
+    """Return the start and end of the first region between markers, or None."""
+    # One pattern would search for the end from each of thousands of starts.
     begin = _SEAL.search(text, at)
     end = text.find(END, begin.end()) if begin is not None else -1
     if begin is None or end < 0:
@@ -48,7 +48,7 @@ def region_of(text: str, at: int = 0) -> tuple[int, int] | None:
 
 
 def without_regions(text: str) -> str:
-    """Return a text without what an export wrote between its markers."""
+    """Return a text without its exported regions."""
     parts, at = [], 0
     while (place := region_of(text, at)) is not None:
         parts.append(text[at : place[0]])

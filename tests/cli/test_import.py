@@ -420,4 +420,4 @@ def test_init_names_the_records_that_are_there(tmp_path: Path, capsys: Capture) 
     write(tmp_path, "doc/adr/README.md", "# Index\n")
     git(tmp_path, "init", "-q")
     said = run_here(capsys, "init", "--wing", "app", cwd=tmp_path).out
-    assert "decision records are there, 1 in doc/adr: `mdmem import --dry-run` shows what becomes of them\n" in said
+    assert "there are decision records, 1 in doc/adr: `mdmem import --dry-run` shows how to import them\n" in said

@@ -142,7 +142,7 @@ def test_config_of_pre_commit_stays_and_the_lines_to_add_are_said(tmp_path: Path
 
 
 CHECKED = "repos:\n- repo: https://example.org/mdmem\n  rev: v1\n  hooks:\n  - id: mdmem-check\n"
-UNGUARDED = ".pre-commit-config.yaml names mdmem-check; so that it runs in this clone, type"
+UNGUARDED = ".pre-commit-config.yaml has mdmem-check; to run it in this clone, type"
 COPILOT, READ = ".github/copilot-instructions.md", "Read AGENTS.md at the top of this repository before anything else."
 STAGES = "-t pre-commit -t pre-merge-commit -t pre-push"
 
@@ -309,5 +309,5 @@ def test_folder_that_is_a_file_is_one_sentence(tmp_path: Path, capsys: Capture) 
 def test_memory_around_a_memory_is_said(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     ran = run_here(capsys, "init", ".", cwd=folder)
-    said = f"a memory lies in this one already, {folder}/memory: each takes the other's files for its own; keep one"
+    said = f"there is a memory inside of this one, {folder}/memory: each reads the other's files as its own; keep one"
     assert ran.out.splitlines()[0] == said

@@ -72,7 +72,7 @@ def test_a_session_starts_with_what_always_holds(top: Path, monkeypatch: pytest.
     assert f"- invariant {ALWAYS}: Nobody guesses. Ask." in said
     assert "Mine alone" not in said
     assert RULE not in said
-    assert "come when you edit" in said
+    assert "follow when you edit" in said
 
 
 @pytest.mark.parametrize("client", FORMS)

@@ -210,7 +210,7 @@ def test_hooks_outside_the_repository_are_left_alone(tmp_path: Path, capsys: Cap
     git(folder, "config", "core.hooksPath", str(tmp_path / "everybody"))
     ran = run_here(capsys, "hooks", "install", "--stage", "pre-commit", cwd=folder)
     assert (ran.code, (tmp_path / "everybody").exists()) == (2, False)
-    assert "pre-commit lies outside this repository, where core.hooksPath says: add `mdmem check" in ran.err
+    assert "pre-commit is outside this repository, set by core.hooksPath: add `mdmem check" in ran.err
 
 
 def test_hooks_that_are_switched_off_are_one_sentence(tmp_path: Path, capsys: Capture) -> None:
