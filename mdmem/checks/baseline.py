@@ -27,7 +27,7 @@ from mdmem.store.workspace.workspace import Workspace
 SCHEMA = 1
 # The file that is written if nobody names another.
 USUAL = ".baseline.json"
-_REWRITE = "`mdmem check --update-baseline` writes it anew"
+_REWRITE = "`mdmem check --update-baseline` writes it again"
 _KEYS = {"code", "address", "count"}
 _STALE = "unused-suppression"
 
@@ -65,7 +65,7 @@ def read_baseline(content: bytes, *, path: str = "the baseline") -> Baseline:
     """Return the records in a baseline's bytes; raises SettingsError with the file and the line."""
     stated = _parsed(content, path)
     if not isinstance(stated, dict) or not isinstance(stated.get("findings"), list):
-        raise SettingsError(f"{path} holds no list of `findings`; {_REWRITE}")
+        raise SettingsError(f"{path} has no list of `findings`; {_REWRITE}")
     if stated.get("schema") != SCHEMA:
         raise SettingsError(
             f"{path} has the schema {stated.get('schema')!r}, and this mdmem reads {SCHEMA}; {_REWRITE}"

@@ -200,8 +200,8 @@ class _Run:
                     self._add(finding, check)
         for path, number in per_path.items():
             if number > _MOST_ALIKE:
-                message = f"the file has {number} such findings, of which {_MOST_ALIKE} are told"
-                rest = Finding(check.code, message, Place(path), "mend these first, then run this again")
+                message = f"the file has {number} such findings; {_MOST_ALIKE} are shown"
+                rest = Finding(check.code, message, Place(path), "fix these first, then run this again")
                 self._add(replace(rest, count=number - _MOST_ALIKE), check)
 
     def _add(self, finding: Finding, check: Check) -> None:

@@ -69,7 +69,7 @@ def _fault(code: str, reason: str, how: str) -> tuple[str, str] | None:
         help_ = f"write `{close}`" if close else "run `mdmem check --explain all` to see the codes"
         return f"there is no check `{code}` to ignore", help_
     if not check.is_excusable:
-        return f"`{code}` cannot be ignored by a file", "mend what it finds, and remove this"
+        return f"`{code}` cannot be ignored by a file", "fix what it finds, and remove this"
     if not re.search(r"\w", reason):
         return f"`{code}` is ignored without a reason, so it is not", how
     return None

@@ -32,32 +32,30 @@ if TYPE_CHECKING:
     "--base",
     metavar="REV",
     shell_complete=complete_revision,
-    help="Say what changed since the tree left REV, and mark what is new.",
+    help="Compare with the commit where the tree left REV, and mark new findings.",
 )
 @click.option(
     "--merge",
     "merge_into",
     metavar="REV",
     shell_complete=complete_revision,
-    help="Read the result of merging into REV, before it happens.",
+    help="Check the result of merging into REV, before it happens.",
 )
-@click.option("--fix", is_flag=True, help="Mend what can be mended without a change of meaning.")
-@click.option("--unsafe-fixes", is_flag=True, help="Mend what decides something for you, too.")
-@click.option("--diff", is_flag=True, help="Show what would be mended, and write nothing.")
+@click.option("--fix", is_flag=True, help="Make the fixes that keep the meaning.")
+@click.option("--unsafe-fixes", is_flag=True, help="Make fixes that decide something for you, too.")
+@click.option("--diff", is_flag=True, help="Show what would be fixed, and write nothing.")
 @click.option("--select", multiple=True, metavar="CODE", shell_complete=complete_code, help="Run only these checks.")
 @click.option("--ignore", multiple=True, metavar="CODE", shell_complete=complete_code, help="Run all but these checks.")
 @click.option("--strict", is_flag=True, help="Warnings fail, too.")
-@click.option("--baseline", metavar="FILE", help="Leave out the findings that a file records; it counts from the root.")
-@click.option("--no-baseline", is_flag=True, help="Show what the baseline records, too.")
+@click.option("--baseline", metavar="FILE", help="Leave out the findings recorded in FILE, which counts from the root.")
+@click.option("--no-baseline", is_flag=True, help="Show the findings that the baseline records, too.")
 @click.option(
     "--update-baseline",
     is_flag=True,
-    help="Record every finding there is: in the baseline that settings name, or in .baseline.json, and name that.",
+    help="Record all findings in the baseline that the settings name, else in .baseline.json, and name that there.",
 )
 @click.option("--verbose", "-v", is_flag=True, help="Show findings of severity info, too.")
-@click.option(
-    "--explain", metavar="CODE", shell_complete=complete_code, help="Say what a check finds and why; `all` lists them."
-)
+@click.option("--explain", metavar="CODE", shell_complete=complete_code, help="Explain a check; `all` lists them.")
 @click.option(
     "--format", "form", type=click.Choice(tuple(FORMATS)), help="How to print; in GitHub Actions github, else text."
 )
@@ -110,7 +108,7 @@ def _remark_on_the_commit(given: Globals, workspaces: list[Workspace], runs: lis
     if "GIT_INDEX_FILE" in os.environ:
         # A fault that the commit did not bring may have to wait.
         skip = ", or type `git commit --no-verify`" if any(map(_fails_by_old_faults, runs)) else ""
-        given.remark(f"`git commit` was refused: mend this and `git add` it{skip}")
+        given.remark(f"`git commit` was refused: fix this and `git add` it{skip}")
 
 
 def _fails_by_old_faults(checked: CheckedRoot) -> bool:

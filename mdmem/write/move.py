@@ -269,7 +269,7 @@ def _changed_baseline(moving: MoveFix) -> _Changed:
 
     after = _baseline_after(content, place)
     if after is None:
-        return (), (f"{path} was left as it is; `mdmem check --update-baseline` writes it anew",)
+        return (), (f"{path} was left as it is; `mdmem check --update-baseline` writes it again",)
     return ((Change(path, path, content, after),) if after != content else ()), ()
 
 

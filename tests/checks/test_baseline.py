@@ -156,9 +156,9 @@ def test_record_that_does_not_fit_is_refused_with_its_line(records: list[str], l
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"[]", "holds no list of `findings`"),
-        (b'{"schema": 1}', "holds no list of `findings`"),
-        (b'{"schema": 1, "findings": {}}', "holds no list of `findings`"),
+        (b"[]", "has no list of `findings`"),
+        (b'{"schema": 1}', "has no list of `findings`"),
+        (b'{"schema": 1, "findings": {}}', "has no list of `findings`"),
         (b'{"schema": 2, "findings": []}', "has the schema 2, and this mdmem reads 1"),
         (b'{"findings": []}', "has the schema None, and this mdmem reads 1"),
         (b"\xff", "is not UTF-8 at byte 0"),
@@ -170,7 +170,7 @@ def test_file_that_is_no_baseline_is_refused_with_its_name(content: bytes, said:
     with pytest.raises(SettingsError) as caught:
         read_baseline(content, path=".known.json")
     assert str(caught.value).startswith(f".known.json {said}")
-    assert str(caught.value).endswith("; `mdmem check --update-baseline` writes it anew")
+    assert str(caught.value).endswith("; `mdmem check --update-baseline` writes it again")
 
 
 def test_baseline_is_read_with_crlf_and_a_byte_order_mark() -> None:

@@ -169,4 +169,4 @@ def test_many_findings_of_a_kind_in_a_file_are_cut_and_counted(tmp_path: Path) -
     write_entry(tmp_path, "app/rules/a", see=[f"app/rules/gone-{number}" for number in range(150)])
     found = run_checks(Case(load(WorkingTree(tmp_path)), Settings(), date(2026, 11, 21)), [DANGLING])
     assert len(found) == 101
-    assert "the file has 150 such findings, of which 100 are told" in {one.message for one in found}
+    assert "the file has 150 such findings; 100 are shown" in {one.message for one in found}

@@ -126,7 +126,7 @@ def test_diffs_say_something_and_stand_in_failing_cases_of_each_fixable_check() 
 def test_title_of_a_fix_starts_with_a_verb(folder: Path) -> None:
     found = check(folder, WorkingTree(folder / "root"), (folder.parent.name,)).findings
     titles = [one.fix.title for one in found if one.fix is not None]
-    verbs = ("Add", "Correct", "End", "Keep", "Move", "Name", "Put", "Remove", "Rename", "Take", "Write")
+    verbs = ("Add", "Correct", "End", "Keep", "Make", "Move", "Name", "Put", "Remove", "Rename", "Take", "Write")
     assert [title for title in titles if not title.startswith(tuple(f"{verb} " for verb in verbs))] == []
 
 

@@ -43,6 +43,6 @@ def test_control_and_invisible_characters_in_names_have_a_code_of_their_own() ->
     tree = tree_of("a/b/x\ty.md", "app/rules/c\u200bd.md", "app/rules/é 時.md")
     assert found_in(tree, CODE) == []
     assert found_in(tree, "invisible-characters") == [
-        "a/b/x\\ty.md: error the name `a/b/x<U+0009>y.md` holds control character U+0009, so nothing reads it",
-        "app/rules/c\\u200bd.md: error the name `app/rules/c<U+200B>d.md` holds zero width space U+200B",
+        "a/b/x\\ty.md: error the name `a/b/x<U+0009>y.md` contains control character U+0009, so nothing reads it",
+        "app/rules/c\\u200bd.md: error the name `app/rules/c<U+200B>d.md` contains zero width space U+200B",
     ]

@@ -124,5 +124,5 @@ def test_secret_in_a_code_fence_is_a_warning_and_beside_it_an_error(tmp_path: Pa
 
 def test_front_matter_and_unparsed_files_are_searched(tmp_path: Path) -> None:
     (finding,) = found_in(tmp_path, f"---\nx-token: {REAL['an npm token']}\nno closing fence\n")
-    assert finding.message == "what looks like an npm token"
+    assert finding.message == "this looks like an npm token"
     assert finding.place.line == 2

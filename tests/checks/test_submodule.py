@@ -8,7 +8,7 @@ from trees import found_in, tree_of
 from mdmem.store.git import find_repository
 from mdmem.store.tree import GitTree, WorkingTree
 
-MESSAGE = "a repository of its own stands here; nothing in it is read"
+MESSAGE = "this is a repository of its own; nothing in it is read"
 
 
 def test_repository_as_wing_is_found_on_disk_and_in_the_index(tmp_path: Path) -> None:

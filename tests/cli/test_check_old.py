@@ -165,7 +165,7 @@ def test_text_of_a_commit_is_amended_beside_old_errors(
     monkeypatch.setenv("GIT_INDEX_FILE", ".git/index")
     assert staged(folder, capsys)[0] == 0
     write_entry(folder / "memory", "app/rules/fresh", see="app/rules/nowhere")
-    refused = "`git commit` was refused: mend this and `git add` it"
+    refused = "`git commit` was refused: fix this and `git add` it"
     assert staged(folder, capsys)[2].splitlines()[-1] == refused
     write(folder, "memory/mdmem.toml", '[check]\nold = "fail"\n')
     git(folder, "add", "memory/mdmem.toml")

@@ -115,7 +115,7 @@ def test_metadata_edit_is_one_line(top: Path, run: Run) -> None:
 def test_frozen_text_is_flagged(top: Path, run: Run) -> None:
     edit(top, RULE, "must not block", "should not block")
     said = run("diff")
-    assert "the text of an invariant in force changed, and its `version` did not\n" in said.out
+    assert "the text of a current invariant changed, and its `version` did not\n" in said.out
     assert "A callback [-must-] {+should+} not block its executor." in said.out
     assert said.code == 0
 

@@ -45,7 +45,7 @@ def test_edit_writes_what_the_editor_left(variable: str, tmp_path: Path) -> None
 def test_edit_of_a_rule_in_force_says_what_check_will_ask(tmp_path: Path) -> None:
     _, printed = edit(root_in(tmp_path), by=THREE)
     assert printed.splitlines()[-1] == (
-        "the text of a decision in force changed, and its `version` did not; `mdmem check` will ask for "
+        "the text of a current decision changed, and its `version` did not; `mdmem check` will ask for "
         f"`mdmem edit --editorial {OLD}` for a corrected slip, `mdmem supersede {OLD} --title TEXT --reason TEXT` for "
         "another rule, or a raised `version`"
     )

@@ -127,7 +127,7 @@ def test_what_ended_in_favour_of_a_draft_is_not_revived(tmp_path: Path, capsys: 
     ended = {"status": "deprecated", "deprecated_at": "2026-05-01", "superseded_by": ["app/rules/new"]}
     root = committed(tmp_path, old=ended, new={"status": "draft", "supersedes": ["app/rules/old"], "reason": "faster"})
     ran = run_here(capsys, "check", "--unsafe-fixes", cwd=root)
-    assert "left out «Keep the old entry in force», which would bring `illegal-transition`" in ran.err
+    assert "left out «Keep the old entry active», which would bring `illegal-transition`" in ran.err
     assert git(tmp_path, "status", "--porcelain") == ""
 
 
@@ -177,7 +177,7 @@ def test_rule_that_is_superseded_in_part_is_ended_by_no_fix(
     root = committed(tmp_path, old={})
     write_entry(root, "app/rules/new", body, title="New", reason=reason, supersedes=["app/rules/old"])
     ran = run_here(capsys, "check", "--unsafe-fixes", cwd=root)
-    assert "write `amends: [app/rules/old]` in place of `supersedes` if a part of it still holds" in ran.out
+    assert "write `amends: [app/rules/old]` in place of `supersedes` if a part of it still applies" in ran.out
     assert "status: active" in (root / "app/rules/old.md").read_text()
 
 

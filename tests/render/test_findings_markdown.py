@@ -31,7 +31,7 @@ def test_table_has_the_worst_first_and_marks_the_new() -> None:
 
 def test_help_and_fix_stand_in_a_block_that_opens() -> None:
     text = rendered("markdown", checked(finding(fix=fix())))
-    block = text[text.index("<details><summary>How to mend") :]
+    block = text[text.index("<details><summary>How to fix") :]
     assert "write an address; or remove the link (`mdmem check --fix`)" in block
     assert block.endswith("\n\n</details>")
 

@@ -169,7 +169,7 @@ def test_frozen_text_is_told_word_by_word() -> None:
     found = reviewed({"a": RULE}, {"a": RULE.replace("to the second", "to the minute")}).rewordings[0]
     assert found.is_frozen
     assert [one for one in found.body if one.mark != " "] == [Span("-", "second,"), Span("+", "minute,")]
-    assert found.faults == ("the text of an invariant in force changed, and its `version` did not",)
+    assert found.faults == ("the text of a current invariant changed, and its `version` did not",)
 
 
 def test_frozen_text_with_a_new_version_says_so_and_has_no_fault() -> None:

@@ -391,7 +391,7 @@ def test_text_that_the_checks_refuse_is_not_written(tmp_path: Path) -> None:
     result = agent(root).save_decision(decision(rationale=f"The key is {key}."), "nav")
     assert result.status == "failed"
     assert result.message == (
-        "nothing was written: what looks like an AWS access key; revoke it, then write where it is kept instead"
+        "nothing was written: this looks like an AWS access key; revoke it, then write where it is kept instead"
     )
     assert entries(root) == []
 

@@ -69,9 +69,8 @@ def frozen_text_changed(case: Case) -> Iterator[Finding]:
         if one.keeps_text and one.keeps_title:
             continue
         address, version = one.after.address, (one.before.version or 1) + 1
-        article = "an" if one.before.type is EntryType.INVARIANT else "a"
-        what = f"the {'title' if one.keeps_text else 'text'} of {article} {one.before.type}"
-        message = f"{what} in force changed, and its `version` did not"
+        what = "title" if one.keeps_text else "text"
+        message = f"the {what} of a current {one.before.type} changed, and its `version` did not"
         slip = f"for a corrected slip run `mdmem edit --editorial {address}`"
         put = f"`mdmem supersede {address} --title TEXT --reason TEXT`"
         help_ = f"supersede it instead, with {put}, or write `version: {version}`; {slip}"
@@ -317,7 +316,7 @@ def superseded_entry_edited(case: Case) -> Iterator[Finding]:
         current = " and ".join(f"`{head}`" for head in case.catalog.lineage.heads(address) if head != address)
         help_ = f"take the change back{f', and write it in {current}' if current else ''}"
         place = case.catalog.place(address, fields[0]) if one.keeps_text else _first_reworded(case, one)
-        yield Finding("", f"it had ended, and the change alters {what}", place, help_, address)
+        yield Finding("", f"the entry had ended, and the change alters {what}", place, help_, address)
 
 
 _STORIES = {

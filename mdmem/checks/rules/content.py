@@ -50,7 +50,7 @@ def template_leftover(case: Case) -> Iterator[Finding]:
             if not isinstance(value, str):
                 continue
             if (_BRACKETED if name in _NAMES else _PLACEHOLDER).fullmatch(value):
-                message = f"`{name}` still holds `{value}`"
+                message = f"`{name}` is still `{value}`"
                 yield Finding("", message, document.place(name), _TEMPLATE_HELP, address)
             elif name in _NAMES and _CHOICES.fullmatch(value):
                 message = f"`{name}` still lists the choices `{value}`"
@@ -397,7 +397,7 @@ def secret_like_text(case: Case) -> Iterator[Finding]:
             text = document.text[secret.offset :][: secret.width]
             yield Finding(
                 "",
-                f"what looks like {secret.kind}",
+                f"this looks like {secret.kind}",
                 place,
                 "revoke it, then write where it is kept instead",
                 address,

@@ -169,7 +169,7 @@ def invisible_characters(case: Case) -> Iterator[Finding]:
     for path, character in _invisible_in_names(case):
         if unicodedata.category(character) != "Cs":
             unread = ", so nothing reads it" if is_misnamed(path) else ""
-            message = f"the name `{visible(path)}` holds {_described(character)}{unread}"
+            message = f"the name `{visible(path)}` contains {_described(character)}{unread}"
             yield at_path(path, message, "rename it with `git mv`")
     for address, document in case.documents:
         yield from _invisible_in_values(address, document)
@@ -204,7 +204,7 @@ def _invisible_in_values(address: str, document: Document) -> Iterator[Finding]:
             place = document.place(name)
             if control := _CONTROL.search(text):
                 # `"\e"` in quotes is a control character that the file itself does not contain.
-                message = f"`{name}` holds {_described(control.group())}, written as an escape"
+                message = f"`{name}` contains {_described(control.group())}, written as an escape"
                 yield Finding("", message, place, "remove the escape", address)
             # Loading reports those in links.
             matches = _invisible_in(text) if name not in LINK_FIELDS else []
@@ -335,7 +335,7 @@ def submodule(case: Case) -> Iterator[Finding]:
     """
     for file in case.all_files:
         if file.kind is FileKind.SUBMODULE:
-            message = "a repository of its own stands here; nothing in it is read"
+            message = "this is a repository of its own; nothing in it is read"
             yield at_path(file.path, message, "move it out of the memory")
 
 
@@ -361,7 +361,7 @@ def merge_marker(case: Case) -> Iterator[Finding]:
     for file in case.catalog.others:
         if file.kind is FileKind.UNMERGED and is_expected(file.path):
             help_ = "`mdmem resolve` shows how to decide it"
-            yield at_path(file.path, "the index holds the file unmerged", help_)
+            yield at_path(file.path, "the file is unmerged in git's index", help_)
 
 
 @check("unreadable", Severity.ERROR, per_file=True, incomplete=True)

@@ -45,7 +45,7 @@ def _without_placeholder(document: Document, finding: Finding) -> Finding:
 
 
 _SUPERSESSION = ("supersedes", "superseded_by")
-_URL_HELP = "move it into the body, or into an `x-` field; a link field holds addresses of entries"
+_URL_HELP = "move it into the body, or into an `x-` field; a link field takes addresses of entries"
 
 
 @check("dangling-link", Severity.ERROR)
@@ -325,7 +325,7 @@ def _if_stale(case: Case, address: str, target: str) -> tuple[str, str, str | No
         return None
     if not heads:
         return (
-            f"`{target}` is superseded, and nothing in force replaces it",
+            f"`{target}` is superseded, and no current entry replaces it",
             "remove the link, or say why it stays",
             None,
         )

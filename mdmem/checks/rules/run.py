@@ -37,7 +37,7 @@ def nothing_checked(case: Case) -> Iterator[Finding]:
         yield Finding("", "empty so far", Place(SETTINGS_NAME), help_, severity=Severity.INFO)
         return
     found = f", though {strays} Markdown file{'s lie' if strays > 1 else ' lies'} elsewhere" if strays else ""
-    message = f"no file stands at `wing/room/entry-id.md`{found}"
+    message = f"there is no file at `wing/room/entry-id.md`{found}"
     help_ = "give the right folder with `--root`, or write an entry with `mdmem new`"
     yield Finding("", message, Place(SETTINGS_NAME), help_, severity=Severity.ERROR if case.in_ci else None)
 
@@ -198,16 +198,16 @@ def _of_levels(before: Settings, after: Settings) -> Iterator[Finding]:
         message = f"`fail_on` is raised from {before.fail_on} to {after.fail_on}"
         yield _loosened(after.line_of("check.fail_on"), message)
     if before.ended is Ended.SAME and after.ended is Ended.LOWER:
-        yield _loosened(after.line_of("check.ended"), "what ended is told at a lower severity than before")
+        yield _loosened(after.line_of("check.ended"), "findings on ended entries weigh less than before")
     if before.old is Old.FAIL and after.old is Old.PASS:
-        yield _loosened(after.line_of("check.old"), "what was there before a change does not fail it any more")
+        yield _loosened(after.line_of("check.old"), "old findings do not fail a change any more")
     if before.one_sided is OneSided.CLAIM and after.one_sided is OneSided.FACT:
-        message = "what only a newer entry says it replaces is hidden, and was shown before"
+        message = "a one-sided supersession hides the old entry, which was shown before"
         yield _loosened(after.line_of("lineage.one_sided"), message)
     for kind, status in before.agent_status.items():
         now = after.agent_status[kind]
         if status is Status.DRAFT and now is not Status.DRAFT:
-            message = f"what an agent writes as {kind} becomes `{now}` at once, and was a draft"
+            message = f"a new {kind} of an agent becomes `{now}` at once, and was a draft before"
             yield _loosened(after.line_of(f"governance.agent_status.{kind}"), message)
 
 

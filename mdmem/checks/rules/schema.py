@@ -198,7 +198,7 @@ def duplicate_list_item(case: Case) -> Iterator[Finding]:
                 earlier = first.setdefault(_folded_item(name, item), number)
                 if item is not None and earlier != number:
                     shown = ": ".join(map(str, item.values())) if isinstance(item, dict) else item
-                    message, other = f"`{shown}` stands twice in `{name}`", document.place(name, earlier)
+                    message, other = f"`{shown}` is in `{name}` twice", document.place(name, earlier)
                     found = case.on_entry(entry, message, "remove it", field=name, item=number, other=other)
                     yield with_fix(found, "Remove the second", remove_item, document, name, number)
 

@@ -52,7 +52,7 @@ def amendment_in_prose(case: Case) -> Iterator[Finding]:
         for target, offset in {target: offset for target, offset in named if target is not None}.items():
             if _may_amend(case, entry, target):
                 message = f"the text says that it amends `{target}`, and `amends` does not"
-                help_ = f"add `{target}` to `amends`, or to `supersedes` if nothing of it holds any more"
+                help_ = f"add `{target}` to `amends`, or to `supersedes` if nothing of it applies any more"
                 found = case.in_body(entry.address, message, help_, offset=offset)
                 document, title = case.catalog.document(entry.path), f"Add `{target}` to `amends`"
                 yield with_fix(found, title, add_items, document, "amends", [target], is_safe=False)
@@ -151,7 +151,7 @@ def amends_ended(case: Case) -> Iterator[Finding]:
         heads = case.catalog.lineage.heads(old.address)
         named = " or ".join(f"`{head}`" for head in heads if head != link.entry.address)
         message = f"amends `{old.address}`, which has ended{f', replaced by {named}' if named else ''}"
-        help_ = f"amend {named} if this still holds" if named else "remove the link"
+        help_ = f"amend {named} if this still applies" if named else "remove the link"
         help_ += f", or end this with `mdmem deprecate {link.entry.address} --reason TEXT`"
         yield case.on_link(link, message, help_, other=case.catalog.place(old.address, "status"))
 
@@ -192,7 +192,7 @@ def override_invalid(case: Case) -> Iterator[Finding]:
             help_ = f"write `supersedes: [{link.target}]` instead, or {narrow}"
             yield case.on_link(link, message, help_, other=Place(f"{link.target}.md"))
         elif other is not None and entry.status is not Status.DEPRECATED and entry.type.rank > other.type.rank:
-            message = f"a {entry.type} overrides the {other.type} `{other.address}`, which stays in force"
+            message = f"a {entry.type} overrides the {other.type} `{other.address}`, which still applies"
             help_ = f"write `type: {other.type}`, or `see: [{other.address}]` instead"
             yield case.on_link(link, message, help_, other=Place(other.path))
 
@@ -220,7 +220,7 @@ def override_not_declared(case: Case) -> Iterator[Finding]:
         project, shared = overlap.project, overlap.shared
         found.add(project.address)
         message = f"covers the subject of the shared `{shared.address}` without `overrides`: {overlap.why}"
-        help_ = f"add `overrides: {shared.address}` and `reason:`, or `see: [{shared.address}]` when both hold"
+        help_ = f"add `overrides: {shared.address}` and `reason:`, or `see: [{shared.address}]` if both apply"
         yield case.on_entry(project, message, help_, field="title", other=Place(shared.path))
     for entry in case.catalog.entries.values():
         if entry.address in found or entry.label != "local-override" or entry.status is Status.DEPRECATED:
@@ -256,7 +256,7 @@ def conflict_unresolved(case: Case) -> Iterator[Finding]:
             if target in entry.overrides or entry.address in other.overrides:
                 continue
             seen.add(pair)
-            message = f"contradicts `{target}`, and both are in force"
+            message = f"contradicts `{target}`, and both are current"
             help_ = f"end one, as with `mdmem deprecate {target} --reason TEXT`, or narrow one and remove the link"
             place, other_place = _conflict_place(case, entry, target), _conflict_place(case, other, entry.address)
             yield Finding("", message, place, help_, entry.address, other_place)
@@ -298,7 +298,7 @@ def cross_wing_link_undeclared(case: Case) -> Iterator[Finding]:
         seen.add((address, there.name))
         message = f"`{target}` is in the {there.kind} wing `{there.name}`, which `{here.name}` does not read"
         shared = f"write `kind: shared` in the README.md of `{there.name}` if its rules are meant for all"
-        help_ = f"{shared}, else state here what is needed from it"
+        help_ = f"{shared}, else write here what you need from it"
         if there.is_shared:
             help_ = f"add `{there.name}` to `shared_wings` in the README.md of `{here.name}`"
         other = Place(f"{target}.md")

@@ -91,7 +91,7 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
         # To end the old entry in favour of one that ended too would leave nothing in force.
         return replace(found, help=f"remove it from `supersedes` if this entry never took over; else {help_}")
     if old.is_in_force and is_in_part(case, edge.old, edge.new):
-        amends = f"write `amends: [{edge.old}]` in place of `supersedes` if a part of it still holds"
+        amends = f"write `amends: [{edge.old}]` in place of `supersedes` if a part of it still applies"
         return replace(found, help=f"{amends}; else {help_}")
     # An entry of less authority ends one of more only if a person says so.
     is_safe = new.type.rank <= old.type.rank
@@ -137,7 +137,7 @@ def superseded_but_active(case: Case) -> Iterator[Finding]:
         is_head = old in case.catalog.lineage.heads(old)
         if is_head:
             # Its successors ended too: to deprecate it would leave nothing in force.
-            help_ = f"remove the links on both ends if this entry is in force again, else {help_}"
+            help_ = f"remove the links on both ends if this entry is current again, else {help_}"
         found = case.on_entry(entry, message, help_, field="status", other=_at_new(case, edges[0]))
         if not is_head and not any(is_in_part(case, old, new) for new in successors):
             is_safe = all(may_end(case, old, named_by=old, field="superseded_by", target=new) for new in successors)
@@ -202,17 +202,17 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
         other = case.catalog.place(edge.new, "status")
         found = Finding("", message, _at_old(case, edge), help_, edge.old, other)
         if not (is_deprecated and is_imported(case, edge.old)):
-            title = "Keep the old entry in force"
+            title = "Keep the old entry active"
             found = with_fix(found, title, reviving, case, edge.old, edge.new, is_safe=False)
         yield found
     for edge in _edges(case, EdgeKind.BY_DEAD):
         ended = case.catalog.entries[edge.new].deprecated_at
         if ended is not None:
             message = f"superseded by `{edge.new}`, which had already ended on {day_of(ended)}"
-            help_ = "name the entry that holds instead, or remove the links on both ends and write `status: active`"
+            help_ = "name the current entry instead, or remove the links on both ends and write `status: active`"
             other = case.catalog.place(edge.new, "deprecated_at")
             found = Finding("", message, _at_old(case, edge), help_, edge.old, other)
-            yield with_fix(found, "Take the old entry back into force", _undo, case, edge, is_safe=False)
+            yield with_fix(found, "Make the old entry active again", _undo, case, edge, is_safe=False)
 
 
 def _undo(case: Case, edge: Edge) -> list[Edit]:
@@ -367,9 +367,9 @@ def chain_without_head(case: Case) -> Iterator[Finding]:
         if last.superseded_by or not last.why_ended or "superseded_by" in last.unread:
             continue
         seen.add(last.address)
-        message = f"ended, and nothing in force replaces it or `{edge.old}`, which it superseded"
+        message = f"ended, and no current entry replaces it or `{edge.old}`, which it superseded"
         why = "`ignore: {chain-without-head: <why the gap is meant>}`"
-        help_ = f"add `superseded_by` with the entry that holds now, or {why}"
+        help_ = f"add `superseded_by` with the current entry, or {why}"
         yield case.on_entry(last, message, help_, field="status", other=_at_old(case, edge))
 
 

@@ -164,7 +164,7 @@ def markdown(roots: Sequence[CheckedRoot], _: Look) -> str:
     mended = [f"- {code(one.path)} {code(one.finding.code)}: {prose(_what_was_done(one))}" for one in fixed(roots)]
     parts += _details("Fixed", mended, limit=_LIST)
     helps = [f"- {_place(one)} {code(one.finding.code)}: {advice}" for one in found if (advice := _advice(one))]
-    parts += _details("How to mend", helps, limit=_PAGE - sum(len(part) + 2 for part in parts))
+    parts += _details("How to fix", helps, limit=_PAGE - sum(len(part) + 2 for part in parts))
     return "\n\n".join(parts)
 
 

@@ -104,7 +104,11 @@ def placed(document: Document, address: str | None, flaw: Flaw) -> Finding:
 _REASONS = {
     FileKind.SYMLINK: ("symlink", "a symbolic link stands where an entry belongs", "replace it by the file itself"),
     FileKind.SUBMODULE: ("submodule", "a submodule stands where an entry belongs", "move it out of the memory"),
-    FileKind.UNMERGED: ("merge-marker", "the index holds the file unmerged", "`mdmem resolve` shows how to decide it"),
+    FileKind.UNMERGED: (
+        "merge-marker",
+        "the file is unmerged in git's index",
+        "`mdmem resolve` shows how to decide it",
+    ),
 }
 
 
