@@ -52,7 +52,7 @@ def frozen_text_changed(case: Case) -> Iterator[Finding]:
     Others approved the old words and rely on them. A rule that changes gets a successor or a higher `version`, so that
     everybody sees it. The title counts as text, too: lists and packs show it for the rule. Blanks at the ends of lines
     do not count, nor do links that follow an entry to its new address. A first or changed `editorial_at` says that the
-    change corrects the words and leaves the rule. It is an error for invariants, a warning for decisions.
+    change corrects the words and keeps the rule. It is an error for invariants, a warning for decisions.
 
     Fails:
 

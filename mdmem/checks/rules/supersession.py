@@ -117,7 +117,7 @@ def _mismatch(case: Case, old: str, edges: Sequence[Edge]) -> Finding:
 
 @check("superseded-but-active", Severity.ERROR)
 def superseded_but_active(case: Case) -> Iterator[Finding]:
-    """An entry is superseded by its links and in force by its status.
+    """An entry is superseded by its links and active by its status.
 
     Readers who look at the status alone follow the old rule. Retrieval goes by the links and returns the successor.
 
@@ -189,7 +189,7 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
 
     Fix: run `mdmem approve` for the draft. Until then write `status: active` in the old entry, and remove
     `superseded_by` and `deprecated_at` from it. If the successor had ended, name the current entry instead, or bring
-    the old one back into force and remove the links on both ends. `mdmem check --unsafe-fixes` does it if one answer is
+    the old one back and remove the links on both ends. `mdmem check --unsafe-fixes` does it if one answer is
     likely, and for a draft if the end is just being written and was not imported.
     """
     for edge in _edges(case, EdgeKind.BY_DRAFT):
@@ -345,7 +345,7 @@ def _order(entry: Entry) -> tuple[bool, float, str]:
 
 @check("chain-without-head", Severity.WARNING)
 def chain_without_head(case: Case) -> Iterator[Finding]:
-    """A chain of supersessions ends with an entry that is itself no longer in force.
+    """A chain of supersessions ends with an entry that is not current.
 
     Every link is right, and yet no rule on the subject applies now. That may be meant; the finding makes it visible. If
     the last entry does not even say why it ended, that is reported instead.
