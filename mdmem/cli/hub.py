@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -112,6 +112,10 @@ def _commit_options(command: Decorated) -> Decorated:
     return command
 
 
+def _print(form: str, content: Mapping[str, Any], text: str) -> None:
+    print_text(dump(content) if form == "json" else text)
+
+
 @contextmanager
 def _opened(dsn: str | None) -> Iterator[HubConnection]:
     with open_hub(dsn or os.environ.get("MDMEM_HUB_DSN"), os.environ.get("MDMEM_HUB_TOKEN")) as connection:
@@ -132,7 +136,7 @@ def init_command(_: Globals, *, dsn: str | None, form: str) -> int:
     """Make the hub's tables in a database, or bring them up to date; their rows stay."""
     with open_hub(dsn or os.environ.get("MDMEM_HUB_DSN"), None, may_lack=True) as connection:
         done = init(connection)
-    print_text(rendered.schema_json(done) if form == "json" else rendered.schema_text(done))
+    _print(form, rendered.schema_json(done), rendered.schema_text(done))
     return 0
 
 
@@ -166,7 +170,7 @@ def _push(given: Globals, request: PushRequest, *, dsn: str | None, form: str) -
         result = push(workspace, connection, request)
     for remark in (*result.missing, *rendered.kept_remarks(result)) if form == "text" else ():
         given.remark(remark)
-    print_text(rendered.push_json(result) if form == "json" else rendered.push_text(result))
+    _print(form, rendered.push_json(result), rendered.push_text(result))
     return _INCOMPLETE if result.missing else 0
 
 
@@ -188,8 +192,7 @@ def search_command(given: Globals, words: tuple[str, ...], limit: int, form: str
     question = Question(words=" ".join(words).strip(), filters=filters_from(options), syntax=syntax)
     with _opened(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
         found = search_hub(cursor, question, repositories=repositories, limit=limit)
-    text = dump(rendered.hub_search_json(found)) if form == "json" else rendered.hub_search_text(found, ink=given.ink())
-    print_text(text)
+    _print(form, rendered.hub_search_json(found), rendered.hub_search_text(found, ink=given.ink()))
     for remark in rendered.search_remarks(found):
         given.remark(remark)
     return 0 if found.hits else 1
@@ -241,7 +244,7 @@ def who_command(
     """Show owners and dependents of an entry, in all repositories, or of the best three for WORDS."""
     with _opened(dsn) as connection, transaction(connection, is_snapshot=True) as cursor:
         report = who(cursor, " ".join(words), repositories=repositories)
-    print_text(dump(rendered.who_json(report)) if form == "json" else rendered.who_text(report, ink=given.ink()))
+    _print(form, rendered.who_json(report), rendered.who_text(report, ink=given.ink()))
     for remark in rendered.who_remarks(report):
         given.remark(remark)
     return 0
@@ -255,7 +258,7 @@ def status_command(given: Globals, *, dsn: str | None, form: str) -> int:
     """List the repositories that the hub has, with commit, age and number of entries."""
     with _opened(dsn) as connection:
         report = status(connection)
-    print_text(rendered.status_json(report) if form == "json" else rendered.status_text(report))
+    _print(form, rendered.status_json(report), rendered.status_text(report))
     if not report.repositories and report.bytes is None and not os.environ.get("MDMEM_HUB_TOKEN"):
         given.remark("nothing is granted to this database role; with a token in MDMEM_HUB_TOKEN another asks")
     return 0
@@ -276,7 +279,7 @@ def verify_command(given: Globals, *, repository: str | None, dsn: str | None, f
         report = verify(workspace, connection, repository)
     for remark in report.missing if form == "text" else ():
         given.remark(f"not compared: {remark}")
-    print_text(rendered.verify_json(report) if form == "json" else rendered.verify_text(report))
+    _print(form, rendered.verify_json(report), rendered.verify_text(report))
     return _INCOMPLETE if report.missing else int(bool(report.findings))
 
 
@@ -305,12 +308,9 @@ def rename_command(_: Globals, *, old: str, new: str, dsn: str | None, form: str
     """Give a repository of the hub another name; pushes and questions under the old one keep working."""
     with _opened(dsn) as connection:
         before = rename(connection, old, new)
-    if form == "json":
-        print_text(dump({"before": before, "repository": new}))
-    elif before == new:
-        print_text(f"{new} has this name already")
-    else:
-        print_text(f"{before} is {new} now; the old name keeps working")
+    is_same = before == new
+    text = f"{new} has this name already" if is_same else f"{before} is {new} now; the old name keeps working"
+    _print(form, {"before": before, "repository": new}, text)
     return 0
 
 
@@ -323,10 +323,8 @@ def forget_command(_: Globals, *, name: str, dsn: str | None, form: str) -> int:
     """Drop what the hub has of a repository; git still has it, and a push sends it again."""
     with _opened(dsn) as connection:
         done = forget(connection, name)
-    if form == "json":
-        print_text(dump({"repository": done.name, "commit": done.commit}))
-    else:
-        print_text(f"the hub has nothing of {done.name} any more; `mdmem hub push` sends it again")
+    text = f"the hub has nothing of {done.name} any more; `mdmem hub push` sends it again"
+    _print(form, {"repository": done.name, "commit": done.commit}, text)
     return 0
 
 
@@ -349,7 +347,7 @@ def grant_command(
         raise click.UsageError("say what is granted: REPOSITORY or REPOSITORY/WING, as often as need be, or --all")
     with _opened(dsn) as connection:
         granted = grant(connection, name, places, may_push=may_push, sees_all=sees_all)
-    print_text(rendered.grants_json([granted]) if form == "json" else rendered.grants_text([granted]))
+    _print(form, rendered.grants_json([granted]), rendered.grants_text([granted]))
     return 0
 
 
@@ -369,7 +367,7 @@ def revoke_command(
     """
     with _opened(dsn) as connection:
         left = revoke(connection, name, places, sees_all=sees_all)
-    print_text(rendered.grants_json([left]) if form == "json" else rendered.grants_text([left]))
+    _print(form, rendered.grants_json([left]), rendered.grants_text([left]))
     return 0
 
 
@@ -382,7 +380,7 @@ def grants_command(given: Globals, *, name: str | None, dsn: str | None, form: s
     """List who sees and who pushes what; to anybody but the hub's owner, what they see themselves."""
     with _opened(dsn) as connection:
         found = grants(connection, name)
-    print_text(rendered.grants_json(found) if form == "json" else rendered.grants_text(found))
+    _print(form, rendered.grants_json(found), rendered.grants_text(found))
     if not found:
         given.remark("nobody but the hub's owner sees anything; `mdmem hub grant NAME REPOSITORY` changes that")
     return 0
@@ -408,10 +406,8 @@ def token_command(_: Globals, *, name: str, is_rotated: bool, is_dropped: bool, 
             print_text(f"`{name}` is good no more")
             return 0
         text = rotate_token(connection, name) if is_rotated else add_token(connection, name)
-    if form == "json":
-        print_text(dump({"token": text, "name": name}))
-    else:
-        print_text(f"{text}\n{name}: it is shown this once; whoever holds it sets it as MDMEM_HUB_TOKEN")
+    shown = f"{text}\n{name}: it is shown this once; whoever holds it sets it as MDMEM_HUB_TOKEN"
+    _print(form, {"token": text, "name": name}, shown)
     return 0
 
 

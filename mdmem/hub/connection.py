@@ -166,6 +166,12 @@ def one_row(cursor: Any) -> tuple[Any, ...]:
     return row
 
 
+def named_rows(cursor: Any) -> list[dict[str, Any]]:
+    """Return the rows of a statement by the names of their columns."""
+    names = [column.name for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
 def init(connection: HubConnection) -> SchemaResult:
     """Create the tables or migrate them to this program's version, all or nothing.
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from mdmem.ask.question import Question
 from mdmem.errors import UsageError
+from mdmem.hub.connection import named_rows
 from mdmem.hub.contents import lexeme, path_of
 from mdmem.hub.repositories import get_pushed
 from mdmem.markdown.front_matter import body_of
@@ -32,8 +33,8 @@ class Pin(Struct, frozen=True, order=True):
 class HubEntry(Struct, frozen=True):
     """An entry of some repository as its row states it. `folder` is the wing's, from the top of the repository.
 
-    `home` identifies the wing wherever it is read. A pinned wing has no repository of its own here: then `repository`
-    and `wing` are those of the first repository that pins it.
+    `place` and `folder` identify the wing wherever it is read. A pinned wing has no repository of its own here: then
+    `repository` and `wing` are those of the first repository that pins it.
     """
 
     id: int
@@ -44,8 +45,8 @@ class HubEntry(Struct, frozen=True):
     pushed_at: datetime | None
     wing: str
     wing_owners: tuple[str, ...]
+    place: str
     folder: str
-    home: tuple[str, str]
     path: str
     blob: str | None
     type: str
@@ -153,49 +154,29 @@ def _find_wings(cursor: Any, repositories: Sequence[str], names: Sequence[str]) 
 
 def load_entries(cursor: Any, ids: Collection[int]) -> list[HubEntry]:
     """Return the visible entries of some ids, each with its repository and those that pin its wing."""
-    rows = cursor.execute(
-        "SELECT file.id, wing_id, repository_id, repository.name, coalesce(repository.commit, wing.commit), pushed_at,"
-        " wing.name, wing.owners, root, url, source, source_path, file.path, blob, type, status, title, file.owner"
+    cursor.execute(
+        "SELECT file.id, wing_id, repository_id, repository.name AS repository,"
+        " coalesce(repository.commit, wing.commit, '') AS commit, pushed_at, wing.name AS wing,"
+        " wing.owners AS wing_owners, coalesce(url, repository.name, nullif(source, ''), wing.commit) AS place,"
+        " coalesce(ltrim(root || '/' || wing.name, '/'), source_path) AS folder, path, blob, type, status, title,"
+        " file.owner"
         " FROM file JOIN wing ON wing.id = wing_id LEFT JOIN repository ON repository.id = repository_id"
         " WHERE file.id = ANY (%s) AND type IS NOT NULL",
         (list(ids),),
         binary=True,
-    ).fetchall()
-    pins = find_pins(cursor, {row[1] for row in rows if row[2] is None})
-    return [_entry(row, pins.get(row[1], ())) for row in rows]
-
-
-def _entry(row: Sequence[Any], pins: tuple[Pin, ...]) -> HubEntry:
-    id_, wing_id, repository_id, name, commit, pushed_at, wing, owners, root, url, source, source_path, *of_file = row
-    path, blob, type_, status, title, owner = of_file
-    wing = path_of(wing)
-    if repository_id is not None:
-        folder = f"{path_of(root)}/{wing}".removeprefix("/")
-        home = (url or name, folder)
-    else:
-        folder = path_of(source_path)
-        # A wing of a folder on somebody's machine has no place but its commit.
-        home = (path_of(source) or commit, folder)
-        name, wing = (pins[0].repository, pins[0].wing) if pins else (f"{source or wing}@{commit[:10]}", wing)
-    return HubEntry(
-        id=id_,
-        wing_id=wing_id,
-        repository_id=repository_id,
-        repository=name,
-        commit=commit or "",
-        pushed_at=pushed_at,
-        wing=wing,
-        wing_owners=tuple(owners),
-        folder=folder,
-        home=home,
-        path=path_of(path),
-        blob=blob,
-        type=type_,
-        status=status,
-        title=title,
-        owner=owner,
-        pins=pins,
     )
+    rows = named_rows(cursor)
+    pins = find_pins(cursor, {row["wing_id"] for row in rows if row["repository_id"] is None})
+    found = []
+    for row in rows:
+        row |= {name: path_of(row[name]) for name in ("wing", "place", "folder", "path")}
+        row["wing_owners"], row["pins"] = tuple(row["wing_owners"]), pins.get(row["wing_id"], ())
+        if row["pins"]:
+            row["repository"], row["wing"] = row["pins"][0].repository, row["pins"][0].wing
+        elif row["repository_id"] is None:
+            row["repository"] = f"{row['place']}@{row['commit'][:10]}"
+        found.append(HubEntry(**row))
+    return found
 
 
 def find_pins(cursor: Any, wings: Collection[int]) -> dict[int, tuple[Pin, ...]]:
@@ -221,7 +202,7 @@ def _without_copies(found: Iterable[HubEntry]) -> list[HubEntry]:
     """
     alike: dict[object, list[HubEntry]] = {}
     for one in found:
-        alike.setdefault((one.home, one.path, one.blob), []).append(one)
+        alike.setdefault((one.place, one.folder, one.path, one.blob), []).append(one)
     kept = []
     for group in alike.values():
         own = [one for one in group if one.repository_id is not None]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from mdmem.errors import EnvironmentFaultError
-from mdmem.hub.connection import REBUILD, SCHEMA, expected, one_row, transaction
+from mdmem.hub.connection import REBUILD, SCHEMA, expected, named_rows, one_row, transaction
 from mdmem.hub.contents import (
     COLUMNS,
     FORMAT,
@@ -65,7 +65,7 @@ class HubReport(Struct, frozen=True):
 def status(connection: HubConnection) -> HubReport:
     """Return the state of the hub as the caller may see it."""
     with transaction(connection, is_snapshot=True) as cursor:
-        rows = cursor.execute(_REPOSITORIES, (FORMAT,), binary=True).fetchall()
+        rows = named_rows(cursor.execute(_REPOSITORIES, (FORMAT,), binary=True))
         # The size tells how much others have.
         (size,) = one_row(
             cursor.execute(
@@ -78,29 +78,24 @@ def status(connection: HubConnection) -> HubReport:
     return HubReport(expected(), tuple(map(_state, rows)), None if size is None else int(size))
 
 
-def _state(row: Sequence[Any]) -> RepositoryState:
-    name, root, url, commit, committed_at, pushed_at, age, pushes, wings, entries, pins, former, is_ours = row
-    return RepositoryState(
-        name=name,
-        root=path_of(root),
-        url=url,
-        commit=commit,
-        committed_at=committed_at,
-        pushed_at=pushed_at,
+def _state(row: dict[str, Any]) -> RepositoryState:
+    age = row["age_seconds"]
+    row |= {
+        "root": path_of(row["root"]),
         # A clock may be set back, but nothing was pushed in the future.
-        age_seconds=None if age is None else max(0, int(age)),
-        pushes=pushes,
-        wings=wings,
-        entries=int(entries),
-        pins=tuple(map(path_of, pins)),
-        former_names=tuple(former),
-        is_ours=is_ours,
-    )
+        "age_seconds": None if age is None else max(0, int(age)),
+        "entries": int(row["entries"]),
+        "pins": tuple(map(path_of, row["pins"])),
+        "former_names": tuple(row["former_names"]),
+    }
+    return RepositoryState(**row)
 
 
 _REPOSITORIES = """
-SELECT repository.name, root, url, commit, committed_at, pushed_at, extract(epoch FROM now() - pushed_at), serial,
-    coalesce(wings, 0), coalesce(entries, 0), coalesce(pins, '{}'), coalesce(former, '{}'), format = %s
+SELECT repository.name, root, url, commit, committed_at, pushed_at,
+    extract(epoch FROM now() - pushed_at) AS age_seconds, serial AS pushes, coalesce(wings, 0) AS wings,
+    coalesce(entries, 0) AS entries, coalesce(pins, '{}') AS pins, coalesce(former, '{}') AS former_names,
+    format = %s AS is_ours
 FROM repository
 LEFT JOIN (SELECT repository_id, count(*), sum(documents) FROM wing GROUP BY 1) AS one (id, wings, entries) USING (id)
 LEFT JOIN (SELECT repository_id, array_agg(name ORDER BY name) FROM visible_pin() GROUP BY 1) AS two (id, pins)

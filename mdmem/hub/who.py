@@ -78,10 +78,9 @@ def entries_at(cursor: Any, query: str, repositories: Sequence[str] = ()) -> lis
 
 def _owned(cursor: Any, entry: HubEntry) -> OwnedEntry:
     """Return an entry with its dependents: in its own repository, and in those that pin its wing at any commit."""
-    place, folder = entry.home
     copies = cursor.execute(
         "SELECT id FROM wing WHERE id = %s OR (repository_id IS NULL AND source = %s AND source_path = %s)",
-        (entry.wing_id, stored_path(place), stored_path(folder)),
+        (entry.wing_id, stored_path(entry.place), stored_path(entry.folder)),
     ).fetchall()
     pins = tuple(sorted({pin for some in find_pins(cursor, {id_ for (id_,) in copies}).values() for pin in some}))
     rest = entry.path.removesuffix(".md")

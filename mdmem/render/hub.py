@@ -11,7 +11,6 @@ from msgspec.structs import asdict
 from mdmem.hub.push import Succession
 from mdmem.hub.search import iter_repositories
 from mdmem.render.characters import one_line
-from mdmem.render.json import dump
 from mdmem.render.words import count, entries
 
 if TYPE_CHECKING:
@@ -32,9 +31,9 @@ def schema_text(result: SchemaResult) -> str:
     return f"the hub's tables are {word} of version {result.after}"
 
 
-def schema_json(result: SchemaResult) -> str:
+def schema_json(result: SchemaResult) -> dict[str, Any]:
     """Return the version of the hub's tables before, 0 for none, and now."""
-    return dump({"before": result.before, "version": result.after})
+    return {"before": result.before, "version": result.after}
 
 
 def push_text(result: PushResult) -> str:
@@ -62,25 +61,23 @@ def kept_remarks(result: PushResult) -> list[str]:
     return [f"pinned {kept} stays as it was: {why}"] if kept else []
 
 
-def push_json(result: PushResult) -> str:
+def push_json(result: PushResult) -> dict[str, Any]:
     """Return the result of a push."""
     done = result.transferred
-    return dump(
-        {
-            "repository": result.repository,
-            "commit": result.commit,
-            "before": result.before,
-            "pushed": result.pushed,
-            "succession": result.succession,
-            "unchanged": result.is_unchanged,
-            "added": done.added,
-            "changed": done.changed,
-            "removed": done.removed,
-            "pins": done.pins,
-            "kept": list(done.kept),
-            "missing": list(result.missing),
-        }
-    )
+    return {
+        "repository": result.repository,
+        "commit": result.commit,
+        "before": result.before,
+        "pushed": result.pushed,
+        "succession": result.succession,
+        "unchanged": result.is_unchanged,
+        "added": done.added,
+        "changed": done.changed,
+        "removed": done.removed,
+        "pins": done.pins,
+        "kept": list(done.kept),
+        "missing": list(result.missing),
+    }
 
 
 def status_text(report: HubReport) -> str:
@@ -111,13 +108,13 @@ def age_text(seconds: int) -> str:
     return f"{seconds} s"
 
 
-def status_json(report: HubReport) -> str:
+def status_json(report: HubReport) -> dict[str, Any]:
     """Return the repositories of the hub and its size."""
     repositories = [
         {key: value.isoformat() if isinstance(value, datetime) else value for key, value in asdict(one).items()}
         for one in report.repositories
     ]
-    return dump({"version": report.version, "repositories": repositories, "bytes": report.bytes})
+    return {"version": report.version, "repositories": repositories, "bytes": report.bytes}
 
 
 def verify_text(report: VerifyReport) -> str:
@@ -131,20 +128,18 @@ def verify_text(report: VerifyReport) -> str:
     return "\n".join([*lines, compared])
 
 
-def verify_json(report: VerifyReport) -> str:
+def verify_json(report: VerifyReport) -> dict[str, Any]:
     """Return the differences."""
     findings = [
         {"code": one.code, "path": one.place.path, "message": one.message, "help": one.help} for one in report.findings
     ]
-    return dump(
-        {
-            "repository": report.repository,
-            "commit": report.commit,
-            "checked": report.checked,
-            "findings": findings,
-            "missing": list(report.missing),
-        }
-    )
+    return {
+        "repository": report.repository,
+        "commit": report.commit,
+        "checked": report.checked,
+        "findings": findings,
+        "missing": list(report.missing),
+    }
 
 
 def grants_text(grants: Sequence[Grant]) -> str:
@@ -164,9 +159,9 @@ def _kind(grant: Grant) -> str:
     return "role" if grant.is_role else "token"
 
 
-def grants_json(grants: Sequence[Grant]) -> str:
+def grants_json(grants: Sequence[Grant]) -> dict[str, Any]:
     """Return the permissions of tokens and roles."""
-    return dump({"grants": [_grant_json(one) for one in grants]})
+    return {"grants": [_grant_json(one) for one in grants]}
 
 
 def _grant_json(grant: Grant) -> dict[str, Any]:
