@@ -437,10 +437,3 @@ def scans(connection: psycopg.Connection[Any], index: str) -> list[int]:
     """Return how often an index was gone through in this transaction, and the table itself."""
     used = "SELECT pg_stat_get_xact_numscans(unnest(%s::regclass[]))"
     return only(connection, used, [f"mdmem_hub.{index}", "mdmem_hub.file"])
-
-
-def test_who_asks_is_told_once_however_many_repositories_there_are(hub: str) -> None:
-    with as_role(hub, "postgres") as owner, owner.transaction():
-        owner.execute("SET LOCAL track_functions = 'pl'")
-        assert only(owner, "SELECT count(*) > 1 FROM visible_scope()") == [True]
-        assert only(owner, "SELECT pg_stat_get_xact_function_calls('mdmem_hub.is_owner'::regproc)") == [2]

@@ -13,13 +13,6 @@ from mdmem.hub.connection import HubError, connected, expected, init, require
 from mdmem.hub.grants import grant, grants
 
 
-def test_made_again_they_stay(empty_dsn: str) -> None:
-    with connected(empty_dsn) as connection:
-        first, second = init(connection), init(connection)
-        require(connection)
-    assert (first.before, first.after, second.before) == (0, expected(), expected())
-
-
 def test_two_make_them_at_once(empty_dsn: str) -> None:
     failed: list[HubError] = []
 
