@@ -36,11 +36,6 @@ def test_wing_moves_as_one_and_not_by_room(root: Path) -> None:
     assert folders(root, WING) == [("app", "web")]
 
 
-def test_room_to_another_wing_moves_as_one(root: Path) -> None:
-    renames = {"app/rules/a.md": "web/rules/a.md", "app/rules/b.md": "web/rules/b.md"}
-    assert folders(root, renames) == [("app/rules", "web/rules")]
-
-
 @pytest.mark.parametrize(
     "renames",
     [

@@ -35,12 +35,6 @@ def test_subject_with_long_addresses_names_the_entries_alone() -> None:
     assert subject_of([WriteAction(Verb.SUPERSEDE, f"{room}/one", f"{room}/other")]) == "Supersede one by other"
 
 
-def test_subject_is_cut_at_72_characters() -> None:
-    subject = subject_of([WriteAction(Verb.APPROVE, f"w/r/{'x' * 90}")])
-    assert subject == f"Approve {'x' * 63}…"
-    assert len(subject) == 72
-
-
 def test_message_has_subject_reason_and_trailers() -> None:
     message = commit_message(
         "Supersede nav/rules/a by nav/rules/b",
@@ -59,10 +53,6 @@ def test_message_has_subject_reason_and_trailers() -> None:
     )
 
 
-def test_message_without_reason_or_agent_leaves_them_out() -> None:
-    assert commit_message("Approve a/b/c", entries=["a/b/c"]) == "Approve a/b/c\n\nMdmem-Entry: a/b/c\n"
-
-
 def test_reason_is_wrapped_and_its_paragraphs_stay() -> None:
     reason = f"{'word ' * 20}\n\n\n\n- a list\n- of two\nhttps://example.org/{'x' * 80}\n\n"
     message = commit_message("Approve a/b/c", reason=reason, entries=["a/b/c"])
@@ -76,11 +66,6 @@ def test_reason_is_wrapped_and_its_paragraphs_stay() -> None:
         f"  https://example.org/{'x' * 80}",
         "",
     ]
-
-
-def test_agent_of_several_lines_is_one_trailer() -> None:
-    message = commit_message("Add a/b/c", entries=["a/b/c"], agent="planner\nMdmem-Entry: x/y/z\x00\x1b[31m")
-    assert message.endswith("Mdmem-Entry: a/b/c\nMdmem-Agent: planner Mdmem-Entry: x/y/z [31m\n")
 
 
 HOSTILE = """Mdmem-Entry: x/y/z
@@ -126,10 +111,3 @@ def test_lines_of_any_reason_are_plain(reason: str, agent: str) -> None:
     assert all(len(line) <= 72 or " " not in line.strip() for line in body.splitlines())
     assert not any(line.startswith(("#", ";", "%", "-", "@", "Mdmem-")) for line in body.splitlines())
     assert "\n\n\n" not in message
-
-
-@given(reason=st.text(alphabet="ab:#-= \n\t", max_size=120))
-def test_message_is_the_same_made_twice(reason: str) -> None:
-    once = commit_message("Add a/b/c", reason=reason).removeprefix("Add a/b/c").strip("\n")
-    again = commit_message("Add a/b/c", reason=once).removeprefix("Add a/b/c").strip("\n")
-    assert again == once

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
 import pytest
-from builders import open_root, run_mdmem, snapshot, write, write_entry
+from builders import open_root, snapshot, write, write_entry
 from processes import run_at_once
 
 from mdmem.store.state.pending_writes import PendingWrites
@@ -82,13 +80,6 @@ def test_global_write_makes_the_shared_wing(tmp_path: Path) -> None:
     assert "focus" not in (root / "shared/architecture/use-utc.md").read_text()
 
 
-def test_global_write_goes_to_the_wing_of_the_settings(tmp_path: Path) -> None:
-    root = project(tmp_path, 'default_shared_wing = "ros2"\n')
-    saves = agent(root)
-    result = saves.save_context(context(scope="global"), "nav", None, token_of(saves))
-    assert result.artifact_id == "ros2/context/arm"
-
-
 def test_global_write_to_a_project_of_that_name_fails(tmp_path: Path) -> None:
     root = project(tmp_path, 'default_shared_wing = "nav"\n')
     saves = agent(root)
@@ -138,11 +129,6 @@ def test_token_expires_after_its_time(tmp_path: Path, setting: str, seconds: int
     assert soon.status == "saved"
 
 
-def test_unknown_token_fails(tmp_path: Path) -> None:
-    result = agent(project(tmp_path)).save_context(context(scope="global"), "nav", None, "made up")
-    assert (result.status, result.message) == ("failed", "the token is unknown; `mdmem token` gives one")
-
-
 def test_token_survives_a_write_that_is_refused(tmp_path: Path) -> None:
     root = project(tmp_path)
     saves = agent(root)
@@ -164,17 +150,6 @@ def test_token_is_kept_as_its_hash_alone(tmp_path: Path) -> None:
     assert not [path for path in kept if token in path.name or token.encode() in path.read_bytes()]
 
 
-def test_token_of_another_process_is_good(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    token = json.loads(run_mdmem("token", "--format", "json", cwd=root).stdout)["token"]
-    ran = run_mdmem(
-        *("save", "context", "--json", "-", "-p", "nav", "--token", token),
-        cwd=root,
-        text_in=json.dumps(context(scope="global")),
-    )
-    assert (ran.returncode, json.loads(ran.stdout)["artifact_id"]) == (0, "shared/context/arm")
-
-
 def write_globally(number: int, root: str, token: str) -> str:
     saves = Agent(open_root(Path(root)), now=lambda: NOON)
     return str(saves.save_context(context(f"Of process {number}.", scope="global"), "nav", None, token).status)
@@ -187,14 +162,6 @@ def test_token_lets_one_of_two_processes_write(tmp_path: Path) -> None:
     assert entries(root) == ["shared/context/arm"]
 
 
-def test_token_lets_one_of_several_threads_write(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    token = token_of(agent(root))
-    with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(partial(write_globally, root=str(root), token=token), range(4)))
-    assert sorted(answers) == ["failed", "failed", "failed", "saved"]
-
-
 def test_settings_forbid_global_writes_even_with_a_token(tmp_path: Path) -> None:
     root = project(tmp_path)
     token = token_of(agent(root))
@@ -204,16 +171,6 @@ def test_settings_forbid_global_writes_even_with_a_token(tmp_path: Path) -> None
     assert saves.request_global_write_approval() == {"blocked": True, "reason": reason}
     assert {(one.status, one.message) for one in global_writes(saves, token)} == {("failed", reason)}
     assert saves.save_context(context(), "nav").status == "saved"
-
-
-def test_settings_are_read_anew_at_each_call(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    saves = agent(root)
-    assert "token" in saves.request_global_write_approval()
-    write(root, "mdmem.toml", "[governance]\nglobal_writes = false\n")
-    assert saves.request_global_write_approval()["blocked"] is True
-    write(root, "mdmem.toml", "[governance]\ntoken_seconds = 7\n")
-    assert saves.request_global_write_approval()["ttl_seconds"] == 7
 
 
 def test_token_of_a_write_that_waits_is_used_up_and_not_asked_for_again(tmp_path: Path) -> None:

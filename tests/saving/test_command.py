@@ -100,24 +100,6 @@ def test_input_that_is_no_json_is_one_sentence(tmp_path: Path, capsys: Capture, 
     assert (ran.code, ran.out, ran.err) == (2, "", f"mdmem save: {file} {message}\n")
 
 
-@pytest.mark.parametrize("depth", [2_000, 100_000])
-def test_input_that_nests_too_deep_is_one_sentence(tmp_path: Path, capsys: Capture, depth: int) -> None:
-    root = project(tmp_path)
-    file = write(tmp_path, "stated.json", b"[" * depth + b"]" * depth)
-    ran = run_here(capsys, "save", "decision", "--json", str(file), "-p", "nav", cwd=root)
-    assert (ran.code, (ran.out + ran.err).count("Traceback")) == (2, 0)
-
-
-def test_input_of_standard_input_is_called_by_its_name(tmp_path: Path) -> None:
-    ran = run_mdmem("save", "decision", "--json", "-", cwd=project(tmp_path), text_in="no")
-    assert ran.stderr == "mdmem save: standard input holds no JSON: Expecting value: line 1 column 1 (char 0)\n"
-
-
-def test_file_that_is_not_there_is_one_sentence(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "save", "decision", "--json", "none.json", cwd=project(tmp_path))
-    assert (ran.code, ran.err) == (2, "mdmem save: none.json cannot be read: no such file or directory\n")
-
-
 def test_argument_that_is_none_is_refused_by_name(tmp_path: Path, capsys: Capture) -> None:
     root = project(tmp_path)
     file = write(tmp_path, "stated.json", json.dumps({"decision": decision(), "wing": "nav"}))
@@ -222,17 +204,6 @@ def test_retry_ends_with_one_where_a_write_still_waits(
     ran = run_here(capsys, "save", "--retry", cwd=root)
     assert (ran.code, ran.out) == (1, f"{id_[:12]}  pending_retry  not written yet: no space left on device\n")
     assert "(2 attempts, since" in run_here(capsys, "save", "--waiting", cwd=root).out
-
-
-def test_refused_write_is_marked(tmp_path: Path, capsys: Capture) -> None:
-    root = project(tmp_path)
-    waiting(root, "Set up")
-    write(root, "nav/README.md", "---\nkind: shared\n---\n")
-    assert run_here(capsys, "save", "--retry", cwd=root).code == 1
-    assert run_here(capsys, "save", "--waiting", cwd=root).out.splitlines() == [
-        f"{waiting(root)[0][:12]}  save_session  Set up  (2 attempts, refused, since 2026-11-21T12:00:00+00:00)",
-        "  a write to the shared wing `nav` needs a `governance_token`",
-    ]
 
 
 @pytest.mark.parametrize("prefix", ["zz", "", "../x"])

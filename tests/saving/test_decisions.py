@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from mdmem.change.hygiene import run_hygiene
-from mdmem.markdown.similarity import Subject
 from mdmem.store.workspace.remarks import is_due
 from mdmem.store.workspace.workspace import Parts
 from saving.agents import WORDS, Agent, agent, decision, entries, of_words, outcome, project
@@ -59,19 +58,6 @@ def test_equal_decision_is_skipped_whatever_its_case_blanks_and_punctuation(
     assert snapshot(tmp_path) == before
 
 
-@pytest.mark.parametrize("title", ["Use C", "Use -1", "Use env", "Use 35"])
-def test_signs_that_say_something_make_another_decision(title: str) -> None:
-    marked = {"Use C": "Use C#", "Use -1": "Use 1", "Use env": "Use .env", "Use 35": "Use 3.5"}[title]
-    assert Subject(title, "why").fingerprint != Subject(marked, "why").fingerprint
-
-
-def test_same_call_twice_writes_once(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    first, second = (agent(root).save_decision(decision(), "nav") for _ in range(2))
-    assert (outcome(first), second.status, second.artifact_id) == (NEW, "duplicate_skip", first.artifact_id)
-    assert entries(root) == ["nav/architecture/use-utc"]
-
-
 @pytest.mark.parametrize(
     ("shared", "expected"),
     [(14, "supersede"), (13, "manual_review"), (10, "manual_review"), (9, "new")],
@@ -84,12 +70,6 @@ def test_share_of_words_decides_at_its_edges(tmp_path: Path, shared: int, expect
     assert result.dedup_outcome == expected
     assert result.candidate_id == (None if expected == "new" else address)
     assert result.status == ("pending_retry" if expected == "manual_review" else "saved")
-
-
-def test_similar_draft_is_a_candidate_too(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    with_words(root, 12, status="draft")
-    assert outcome(agent(root).save_decision(of_words(20), "nav")) == review("nav/architecture/known")
 
 
 @pytest.mark.parametrize(
@@ -164,21 +144,6 @@ def test_review_lets_a_lower_confidence_pass_and_no_other(tmp_path: Path) -> Non
     saves = agent(root)
     assert [confident(saves, one) for one in (0.8, 0.8, 0.9, None)] == [stopped] * 4
     assert confident(agent(root), 0.79) == NEW
-
-
-def test_review_stops_the_first_call_whatever_its_confidence(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    stopped = review(with_words(root, 13))
-    saves = agent(root)
-    assert [confident(saves, one) for one in (0.0, 0.0)] == [stopped, stopped]
-
-
-def test_no_confidence_counts_as_one(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    stopped = review(with_words(root, 13))
-    saves = agent(root)
-    assert [confident(saves, one) for one in (None, 1, None)] == [stopped] * 3
-    assert confident(saves, 0.99) == NEW
 
 
 def test_review_of_one_decision_lets_no_other_pass(tmp_path: Path) -> None:
@@ -352,15 +317,6 @@ def test_duplicate_is_told_from_one_that_differs_at_the_end_of_a_long_title(tmp_
     results = [saves.save_decision(decision(f"{'Long ' * 30}{end}", "Why."), "nav") for end in ("one", "two")]
     assert [one.status for one in results] != ["saved", "duplicate_skip"]
     assert f"title: {'Long ' * 30}one\n" in (root / f"{results[0].artifact_id}.md").read_text()
-
-
-def test_duplicate_is_told_from_one_that_differs_below_a_heading(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    saves = agent(root)
-    texts = [f"It was measured.\n\n## Figures\n\n{figures}" for figures in ("one two three four", "five six")]
-    results = [saves.save_decision(decision("Use it", text), "nav") for text in texts]
-    assert [one.status for one in results] != ["saved", "duplicate_skip"]
-    assert (root / "nav/architecture/use-it.md").read_text().endswith(f"---\n\n{texts[0]}\n")
 
 
 def test_taken_name_gets_a_number(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from mdmem.model.entry import Relation
 from mdmem.store.catalog import load
 from mdmem.store.tree import WorkingTree
 from mdmem.write.results import SaveResult
-from saving.agents import agent, entity, entries, project
+from saving.agents import agent, entity, project
 
 ARM = "nav/entities/arm"
 ONE = "`related_entities[0]`"
@@ -45,16 +45,6 @@ def test_entity_is_a_note_with_its_name_and_fact(tmp_path: Path) -> None:
         "title: Arm\nlabel: entity\nentity: Arm\n---\n\n"
         "It has six joints.\n"
     )
-
-
-def test_second_call_brings_the_same_entity_up_to_date(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    upsert(root)
-    result = upsert(root, " aRM ", "It has seven joints.\n\nOne is new.")
-    assert (result.status, result.artifact_id) == ("saved", ARM)
-    assert result.message == f"{ARM} is brought up to date"
-    assert entries(root) == [ARM]
-    assert (root / f"{ARM}.md").read_text().endswith("entity: Arm\n---\n\nIt has seven joints.\n\nOne is new.\n")
 
 
 def test_same_call_twice_changes_no_byte(tmp_path: Path) -> None:
@@ -173,13 +163,6 @@ def test_relation_goes_to_what_is_there_by_name_or_address(tmp_path: Path, type_
     upsert(root, "Base")
     assert upsert(root, "Arm", "It moves.", related(named, type_)).status == "saved"
     assert relations_of(root, ARM) == (Relation(type_, "nav/entities/base"),)
-
-
-def test_relation_goes_to_any_entry_by_its_address(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    write_entry(root, "web/rules/one")
-    upsert(root, "Arm", "It moves.", related("web/rules/one", "CONSUMES"))
-    assert relations_of(root, ARM) == (Relation("CONSUMES", "web/rules/one"),)
 
 
 def test_relation_by_name_goes_to_the_own_wing_before_a_shared_one(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from mdmem.markdown.similarity import Subject
 from mdmem.model.entry import EntryType, Status
 from mdmem.write.records import ComposedEntry, Record, compose_record, read_request
 from mdmem.write.similar import subject_of
-from saving.agents import WORDS, agent, context, decision, entries, later, outcome, pattern, project, save, session
+from saving.agents import agent, context, decision, entries, later, outcome, pattern, project, save, session
 
 TEXT = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], include_characters="\n"), min_size=1)
 
@@ -70,13 +70,6 @@ def test_equal_pattern_of_a_later_validation_renews_that_date_alone(
     assert file.read_text() == before.replace("verified_at: 2026-04-08", f"verified_at: {held}")
 
 
-def test_nearly_equal_pattern_is_new(tmp_path: Path) -> None:
-    saves = agent(project(tmp_path))
-    assert save(saves, "pattern", repeatable_steps=list(WORDS)).dedup_outcome == "new"
-    assert save(saves, "pattern", repeatable_steps=[*WORDS, "more"]).dedup_outcome == "new"
-    assert save(saves, "pattern", repeatable_steps=list(WORDS), exclusions=["not here"]).dedup_outcome == "new"
-
-
 @pytest.mark.parametrize(
     "other",
     [
@@ -89,13 +82,6 @@ def test_pattern_that_ended_or_is_of_another_kind_is_no_duplicate(tmp_path: Path
     root = project(tmp_path)
     stated = {"type": "pattern", "trigger": "A test fails", "repeatable_steps": ["read it"], "title": "A test fails"}
     write_entry(root, "nav/conventions/known", "", **(stated | other))
-    assert save(agent(root), "pattern").dedup_outcome == "new"
-
-
-def test_equal_pattern_of_another_wing_is_no_duplicate(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    stated = {"type": "pattern", "trigger": "A test fails", "repeatable_steps": ["read it"], "title": "A test fails"}
-    write_entry(root, "web/conventions/known", "", **stated)
     assert save(agent(root), "pattern").dedup_outcome == "new"
 
 

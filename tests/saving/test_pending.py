@@ -157,13 +157,6 @@ def test_write_waits_while_a_merge_goes_on_where_writes_are_committed(tmp_path: 
     assert git(tmp_path, "status", "--porcelain") == ""
 
 
-def test_merge_stops_no_write_that_is_not_committed(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    commit_all(tmp_path)
-    write(tmp_path, ".git/MERGE_HEAD", git(tmp_path, "rev-parse", "HEAD"))
-    assert agent(root).save_session(session(), "nav").status == "saved"
-
-
 def test_write_that_git_refuses_to_commit_is_saved_and_says_so(tmp_path: Path) -> None:
     root = project(tmp_path, "commit = true\n")
     commit_all(tmp_path)
@@ -388,11 +381,6 @@ def test_status_is_partial_where_some_were_refused(tmp_path: Path) -> None:
     with busy(tmp_path):
         agent(root, wait=0).save_context(context(), "nav")
     assert agent(root).get_save_status("nav").status == "partial"
-
-
-@pytest.mark.parametrize("project_id", [None, "unknown", 5, "\ud800"])
-def test_status_of_no_project_raises_nothing(tmp_path: Path, project_id: object) -> None:
-    assert agent(project(tmp_path)).get_save_status(project_id).status == "saved"
 
 
 def test_status_of_the_memory_has_a_line_for_what_waits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

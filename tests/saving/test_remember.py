@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from processes import run_at_once
 
 from mdmem.ask.context.answer import pack_answer
-from mdmem.ask.context.compile import compile_context
-from mdmem.ask.context.request import read_request
 from mdmem.model.access import Access
 from mdmem.write.remember import RememberResult, remember
 
@@ -61,12 +59,6 @@ def test_kind_gives_type_status_and_room(tmp_path: Path, kind: str, place: str, 
     result = kept(root, title="A zebra", content="It is striped.", kind=kind, project="app")
     assert result.id == f"app/{place}/a-zebra"
     assert text_of(root, result).startswith(f"---\n{fields}created_at: 2026-11-21T09:30:15+00:00\ntitle: A zebra\n")
-
-
-@pytest.mark.parametrize("kind", ["episode", "plan", "idea", "claim", "artifact", "domain", "session"])
-def test_other_kinds_are_notes_with_their_label(tmp_path: Path, kind: str) -> None:
-    root = make_memory(tmp_path)
-    assert f"\nlabel: {kind}\n" in text_of(root, kept(root, title="Z", content="T.", kind=kind, project="app"))
 
 
 def test_everything_stated_is_in_the_file(tmp_path: Path) -> None:
@@ -301,17 +293,6 @@ def test_commit_setting_commits_just_the_memory(tmp_path: Path) -> None:
     commit_all(tmp_path)
     assert kept(root, title="A zebra", content="It is striped.", project="app", agent="bot").success
     assert git(tmp_path, "show", "--name-only", "--format=", "HEAD") == "memory/app/context/a-zebra.md"
-
-
-def test_what_is_remembered_is_found_again(tmp_path: Path) -> None:
-    root = make_memory(tmp_path)
-    found = workspace(root)
-    result = remember(
-        found, {"title": "A zebra", "content": "It is striped.", "project": "app", "metadata": {"ticket": "T-1"}}
-    )
-    pack = compile_context(again(found), read_request({"goal": "zebra"}))
-    item = next(one for one in pack.items if one.id == result.id)
-    assert (item.content, item.metadata["ticket"]) == ("It is striped.", "T-1")
 
 
 def test_day_stands_where_the_clock_is_of_another(tmp_path: Path) -> None:

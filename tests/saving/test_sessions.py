@@ -13,7 +13,7 @@ from mdmem.markdown.similarity import DedupOutcome
 from mdmem.store.catalog import load
 from mdmem.store.tree import WorkingTree
 from mdmem.write.results import BatchSaveResult, SaveResult, SaveStatus
-from saving.agents import agent, decision, entries, later, pattern, project, session
+from saving.agents import agent, decision, later, pattern, project, session
 
 SESSION = "nav/sessions/set-up"
 
@@ -40,13 +40,6 @@ def test_session_names_what_came_out_of_it(tmp_path: Path) -> None:
     learned = ("nav/architecture/use-utc", "nav/architecture/other", "nav/conventions/a-test-fails")
     assert tuple(one.artifact_id for one in (*batch.decisions, *batch.patterns)) == learned
     assert produced(root) == learned
-
-
-def test_session_makes_the_project_for_what_it_taught(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    batch = agent(root).store_session_with_learnings(session(), [decision()], None, "web")
-    assert statuses(batch) == ("saved", ["saved"], [], "saved")
-    assert entries(root) == ["web/architecture/use-utc", "web/sessions/set-up"]
 
 
 def test_session_names_what_was_there_before(tmp_path: Path) -> None:
@@ -80,18 +73,6 @@ def test_session_that_fails_stops_no_part(tmp_path: Path) -> None:
     root = project(tmp_path)
     batch = agent(root).store_session_with_learnings({}, [decision()], [], "nav")
     assert statuses(batch) == ("failed", ["saved"], [], "partial")
-
-
-def test_all_fails_where_no_project_is_named(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    batch = agent(root).store_session_with_learnings(session(), [decision()], [pattern()], None)
-    assert statuses(batch) == ("blocked_scope", ["blocked_scope"], ["blocked_scope"], "failed")
-
-
-@pytest.mark.parametrize("given", [decision(), [decision()], (decision(),)])
-def test_one_record_is_read_as_a_list_of_one(tmp_path: Path, given: object) -> None:
-    batch = agent(project(tmp_path)).store_session_with_learnings(session(), given, [], "nav")
-    assert statuses(batch) == ("saved", ["saved"], [], "saved")
 
 
 def test_link_changes_no_other_byte_of_the_session(tmp_path: Path) -> None:
@@ -132,15 +113,6 @@ REVIEW = result("pending_retry", DedupOutcome.MANUAL_REVIEW)
 def test_overall_says_whether_all_some_or_none_is_there(parts: tuple[SaveResult, ...], overall: str) -> None:
     batch = BatchSaveResult(session=parts[0], decisions=parts[1:2], patterns=parts[2:])
     assert batch.overall == overall
-
-
-def test_batch_as_json_has_the_fields_of_the_contract() -> None:
-    batch = BatchSaveResult(session=SAVED, decisions=(REVIEW,))
-    found = batch.as_json()
-    assert list(found) == ["session", "decisions", "patterns", "overall"]
-    names = ["status", "artifact_id", "dedup_outcome", "candidate_id", "message", "next_step"]
-    assert [list(one) for one in (found["session"], *found["decisions"])] == [names, names]
-    assert (found["patterns"], found["overall"]) == ([], "partial")
 
 
 def test_newest_session_of_a_day_is_the_active_work(tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import make_repository, make_root, snapshot, write, write_entry
+from builders import make_repository, make_root, snapshot, write
 
-from saving.agents import agent, context, entries, project, save, session
+from saving.agents import agent, context, entries, project, save
 
 KINDS = ("decision", "pattern", "context", "session", "entity")
 
@@ -45,17 +45,6 @@ def test_write_to_a_project_that_is_there_passes_with_any_focus(tmp_path: Path, 
     assert result.status == "saved"
     text = (root / f"{result.artifact_id}.md").read_text()
     assert ("focus: auth-refactor\n" in text) is (focus is not None)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_session_makes_the_project_and_then_everything_passes(tmp_path: Path, kind: str) -> None:
-    root = project(tmp_path)
-    saves = agent(root)
-    assert save(saves, "session", "My-New/Project").artifact_id == "my_new_project/sessions/set-up"
-    assert (root / "my_new_project/README.md").read_text() == (
-        "---\nkind: project\nproject_id: My-New/Project\n---\n\n# my_new_project\n"
-    )
-    assert save(saves, kind, "My-New/Project").status == "saved"
 
 
 @pytest.mark.parametrize("project_id", ["0012", "yes", "a: b", "“Web”", "12:30", "#1", "Überwachung"])
@@ -123,23 +112,8 @@ def test_scope_focus_without_a_focus_fails(tmp_path: Path, kind: str) -> None:
     )
 
 
-def test_scope_of_a_session_is_called_save_scope(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    saves = agent(root)
-    assert saves.save_session(session(save_scope="focus"), "nav", "auth").status == "saved"
-    assert saves.save_session(session(scope="focus"), "nav", "auth").message == (
-        "`session` has no field `scope`; did you mean `save_scope`?"
-    )
-
-
 def test_focus_is_known_after_a_write_with_it(tmp_path: Path) -> None:
     root = project(tmp_path)
     saves = agent(root)
     assert saves.save_context(context(scope="focus"), "nav", "auth").status == "saved"
     assert "focus: auth\n" in (root / f"{entries(root)[0]}.md").read_text()
-
-
-def test_project_of_a_wing_without_manifest_is_there(tmp_path: Path) -> None:
-    root = make_root(make_repository(tmp_path) / "memory")
-    write_entry(root, "web/rules/one")
-    assert save(agent(root), "decision", "Web").artifact_id == "web/architecture/use-utc"

@@ -1,18 +1,22 @@
-"""Superseding by an entry that is there: both ends at once, the draft's alone, and what is refused."""
+"""Superseding: both ends at once, the draft's alone, and what is refused."""
 
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
-from builders import open_root, write, write_entry
-from lives import NEW, OLD, RULE, changed_lines, lived_in, two_entries
+from builders import entry_text, make_root, open_root, write, write_entry
+from lives import NEW, OLD, RULE, changed_lines, two_entries
 
 from mdmem.errors import LostRaceError, UsageError
-from mdmem.model.entry import Status
-from mdmem.write.change_set import ChangeSet, Verb, WriteAction
-from mdmem.write.supersede import plan_supersession
+from mdmem.model.entry import EntryType, Status
+from mdmem.write.change_set import ChangeSet
+from mdmem.write.create import Draft
+from mdmem.write.supersede import plan_succession, plan_supersession, successor_text
 
 TODAY = date(2026, 11, 21)
+
+
 WHY = "one executor schedules all"
 
 
@@ -25,40 +29,11 @@ def after(intent: ChangeSet) -> dict[str, list[str]]:
     return {one.path: changed_lines(one.before or b"", one.after or b"") for one in intent.changes}
 
 
-def test_both_ends_are_written_the_newer_one_first(tmp_path: Path) -> None:
-    intent = superseding(two_entries(tmp_path))
-    assert list(after(intent).items()) == [
-        (f"{NEW}.md", [f"+ supersedes: [{OLD}]", f"+ reason: {WHY}"]),
-        (
-            f"{OLD}.md",
-            ["- status: active", "+ status: deprecated", "+ deprecated_at: 2026-11-21", f"+ superseded_by: [{NEW}]"],
-        ),
-    ]
-    assert intent.actions == (WriteAction(Verb.SUPERSEDE, OLD, NEW),)
-    assert (intent.supersedes, intent.reason) == ((OLD,), WHY)
-
-
 def test_draft_names_what_it_will_end_and_ends_nothing(tmp_path: Path) -> None:
     intent = superseding(two_entries(tmp_path, new_status="draft"))
     assert after(intent) == {f"{NEW}.md": [f"+ supersedes: [{OLD}]", f"+ reason: {WHY}"]}
     assert intent.remarks == (f"{OLD} stays as it is until `mdmem approve {NEW}`",)
     assert intent.supersedes == ()
-
-
-def test_only_the_meant_lines_of_a_lived_in_file_change(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
-    write(root, f"{OLD}.md", lived_in())
-    write(root, f"{NEW}.md", lived_in(more="supersedes:   # a list to be\r\n  - nav/rules/callbacks\r\n"))
-    write_entry(root, RULE, status="deprecated", deprecated_at="2026-10-01", superseded_by=NEW)
-    assert after(superseding(root)) == {
-        f"{NEW}.md": [f"+   - {OLD}\r", f"+ reason: {WHY}\r"],
-        f"{OLD}.md": [
-            "- status: active # since spring\r",
-            "+ status: deprecated # since spring\r",
-            "+ deprecated_at: 2026-11-21\r",
-            f"+ superseded_by: [{NEW}]\r",
-        ],
-    }
 
 
 def test_reason_that_the_newer_entry_gives_is_kept_and_said(tmp_path: Path) -> None:
@@ -133,15 +108,6 @@ def superseded(folder: Path, *, head: str = "nav/architecture/first") -> Path:
     return root
 
 
-def test_second_successor_is_refused_with_the_address_of_the_first(tmp_path: Path) -> None:
-    with pytest.raises(LostRaceError) as caught:
-        superseding(superseded(tmp_path))
-    assert str(caught.value) == (
-        f"{OLD} is superseded by nav/architecture/first already; nothing was written: "
-        f"`mdmem supersede nav/architecture/first --by {NEW} --reason TEXT` replaces that one"
-    )
-
-
 def test_second_successor_is_refused_where_only_the_claim_is_written(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
     write_entry(root, "nav/architecture/first", supersedes=OLD, reason="a")
@@ -187,11 +153,6 @@ def test_successor_at_the_end_of_the_chain_is_one_already(tmp_path: Path) -> Non
     write_entry(root, NEW, supersedes="nav/architecture/first", reason="b")
     with pytest.raises(UsageError, match=f"{NEW} supersedes {OLD} already, by way of nav/architecture/first"):
         superseding(root)
-
-
-def test_entry_does_not_supersede_itself(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=f"{OLD} cannot supersede itself"):
-        superseding(two_entries(tmp_path), new=OLD)
 
 
 def test_cycle_is_refused(tmp_path: Path) -> None:
@@ -266,15 +227,97 @@ def test_lower_authority_is_said(tmp_path: Path) -> None:
     assert superseding(root).remarks == ("a note weighs less than the decision it replaces",)
 
 
-@pytest.mark.parametrize("reason", ["", "  \n"])
-def test_reason_is_asked_for(tmp_path: Path, reason: str) -> None:
-    catalog = open_root(two_entries(tmp_path)).whole_catalog
-    with pytest.raises(UsageError, match="say why it is superseded: --reason TEXT"):
-        plan_supersession(catalog, OLD, by=NEW, reason=reason, today=TODAY)
-
-
 def test_entry_under_review_is_superseded_as_one_in_force(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
     write_entry(root, OLD, status="under_review")
     assert open_root(root).catalog.entries[OLD].status is Status.UNDER_REVIEW
     assert "+ status: deprecated" in after(superseding(root))[f"{OLD}.md"]
+
+
+THREE = "nav/architecture/use-three-threads"
+
+
+TEXT = "Navigation uses three threads.\n\nRationale: it was measured.\n"
+
+
+def composed(root: Path, old: str = OLD, /, **stated: object) -> tuple[str, str]:
+    catalog = open_root(root).whole_catalog
+    place, type_ = old.rpartition("/")[0], catalog.entries[old].type
+    usual: dict[str, Any] = {"title": "Use three threads", "body": TEXT, "place": place, "type": type_}
+    return successor_text(catalog, old, Draft(**usual | stated), reason="two are too few", today=TODAY)
+
+
+def with_text(root: Path, text: str, *, new: str = THREE) -> ChangeSet:
+    catalog = open_root(root).whole_catalog
+    return plan_succession(catalog, OLD, new=new, text=text, reason="two are too few", today=TODAY)
+
+
+SCOPE = {"label": "contract", "owner": "nav-team", "topic": "threads", "focus": "docking", "tags": ["executor"]}
+
+
+GLOBS = 'applies_to: ["src/nav/**"]\n'
+
+
+def test_new_entry_is_about_what_the_old_one_is_about(tmp_path: Path) -> None:
+    root = make_root(tmp_path)
+    write_entry(root, OLD, applies_to=["src/nav/**"], confidence=0.5, see=[NEW], **SCOPE)
+    held = "label: contract\nowner: nav-team\ntopic: threads\nfocus: docking\ntags: [executor]\n"
+    assert f"{held}{GLOBS}supersedes: " in composed(root)[1]
+    stated = composed(root, applies_to=("src/dock/**",), type=EntryType.INVARIANT)[1]
+    assert (GLOBS in stated, 'applies_to: ["src/dock/**"]\n' in stated, "label:" in stated) == (False, True, False)
+    # What binds at once is nobody's who has not seen it.
+    assert "owner" not in composed(root, status=Status.ACTIVE)[1]
+    # An empty glob says that it is about no files in particular.
+    assert "applies_to" not in composed(root, applies_to=("",))[1]
+
+
+def test_nobody_types_in_vain_where_another_was_first(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    write_entry(root, NEW, supersedes=OLD, reason="a")
+    with pytest.raises(LostRaceError) as caught:
+        composed(root)
+    assert str(caught.value) == (
+        f"{NEW} says already that it supersedes {OLD}; nothing was written: replace that one with "
+        f"`mdmem supersede {NEW} --title TEXT --reason TEXT`, or add to it with `mdmem edit {NEW}`"
+    )
+
+
+def test_less_authority_than_an_invariant_is_refused_before_typing(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="a note would take the place of the invariant"):
+        composed(two_entries(tmp_path), RULE, type=EntryType.NOTE)
+
+
+def test_links_that_the_editor_took_away_are_written_all_the_same(tmp_path: Path) -> None:
+    (change,) = with_text(two_entries(tmp_path), entry_text(TEXT, status="draft")).changes
+    assert f"supersedes: [{OLD}]\nreason: two are too few\n".encode() in (change.after or b"")
+
+
+def test_reason_that_was_typed_stays(tmp_path: Path) -> None:
+    text = entry_text(TEXT, status="draft", reason="I know better now")
+    (change,) = with_text(two_entries(tmp_path), text).changes
+    assert (change.after or b"").count(b"reason:") == 1
+    assert b"reason: I know better now\n" in (change.after or b"")
+
+
+def test_everything_that_the_text_supersedes_ends(tmp_path: Path) -> None:
+    intent = with_text(two_entries(tmp_path), entry_text(TEXT, supersedes=[NEW], reason="both"))
+    assert [one.path for one in intent.changes] == [f"{THREE}.md", f"{NEW}.md", f"{OLD}.md"]
+
+
+@pytest.mark.parametrize("status", ["under_review", "deprecated"])
+def test_new_entry_starts_as_draft_or_active(tmp_path: Path, status: str) -> None:
+    with pytest.raises(UsageError, match=f"a new entry starts as `draft` or `active`, not as `{status}`"):
+        with_text(two_entries(tmp_path), entry_text(TEXT, status=status))
+
+
+def test_text_that_is_no_entry_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="the entry cannot be read: line 1"):
+        with_text(two_entries(tmp_path), "only words\n")
+
+
+def test_text_is_refused_where_the_address_was_taken_meanwhile(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    text = composed(root)[1]
+    write_entry(root, THREE)
+    with pytest.raises(LostRaceError, match=f"{THREE} exists already"):
+        with_text(root, text)
