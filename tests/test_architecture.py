@@ -35,7 +35,7 @@ ROWS = (
     {"markdown"},
     {"arguments"},
     {"model"},
-    {"guide", "reply"},
+    {"guide"},
     {"errors", "disk", "record"},
 )
 LAYERS = {f"mdmem.{unit}": layer for layer, units in enumerate(reversed(ROWS), 1) for unit in units} | {

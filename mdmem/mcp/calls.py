@@ -36,7 +36,6 @@ from mdmem.mcp.pages import page_of, text_page_of
 from mdmem.mcp.tools.shape import AT, JSON_FORM, REPOSITORY, Facts, Given, Told, Tool
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
-from mdmem.reply import replying
 from mdmem.store.workspace.deadline import OverdueError, within
 from mdmem.store.workspace.remarks import note_told
 from mdmem.store.workspace.workspace import Workspace
@@ -156,10 +155,7 @@ class Calls:
                 given={} if self._session is None or is_fresh else self._session.given,
             )
             async with self._writers if tool.writes else self._readers:
-                with replying() as reply:
-                    page = await self._answer(asked)
-                # A client that leaves before its answer cancels this call, and may send it again.
-                reply.has_left()
+                page = await self._answer(asked)
         except MdmemError as error:
             is_of_call = isinstance(error, (UsageError, NotFoundError)) and not isinstance(error, RootNotFoundError)
             return _refusal(tool, str(error), _MEND_CALL if is_of_call else _MEND_MEMORY)

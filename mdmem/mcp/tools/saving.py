@@ -164,9 +164,9 @@ def _save_context(
     context: Annotated[_Context, Field(description="The piece of context.")],
     **where: Unpack[_Where],
 ) -> Annotated[Facts, _SaveResult]:
-    """For background that is neither decision nor pattern: reference material, an explanation. Saving it twice makes
-    two entries.
-    """
+    """For background that is neither decision nor pattern: reference material, an explanation.
+
+    The same call repeated within five minutes is one entry."""
     return save(workspace, "context", {"context": context, **where}).as_json()
 
 
