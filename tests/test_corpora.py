@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from builders import environment, open_root, run_mdmem, write
 
+from mdmem.ask.answer import Item
 from mdmem.ask.question import Question
-from mdmem.ask.ranks import Retrieved
 from mdmem.ask.retrieve import retrieve, retrieve_in
 from mdmem.ask.search import search
 from mdmem.store.index.fulltext import FullTextIndex
@@ -92,7 +92,7 @@ def ids(addresses: Iterator[str]) -> list[str]:
     return [address.rsplit("/", 1)[1] for address in addresses]
 
 
-def in_force(workspace: Workspace, question: Question) -> tuple[Retrieved, ...]:
+def in_force(workspace: Workspace, question: Question) -> tuple[Item, ...]:
     """Return the items of a retrieval before any budget."""
     scope = resolve_scope(workspace.catalog, workspace.settings, question.filters)
     return retrieve_in(workspace, scope, question).items
@@ -161,9 +161,9 @@ def test_retrieve_that_includes_what_ended_has_the_current_pep_before_the_old_on
 
 def test_retrieve_within_the_default_budget_never_gives_the_replaced_pep(peps: Workspace) -> None:
     def is_right(name: str, title: str, heads: frozenset[str]) -> bool:
-        pack = retrieve(peps, Question(words=title))
-        found = ids(one.item.entry.address for one in pack.items)
-        return name not in found and pack.tokens <= pack.budget
+        (answer,) = retrieve(peps, Question(words=title)).all
+        found = ids(one.address for one in answer.items)
+        return name not in found and answer.tokens <= answer.budget
 
     assert broken(is_right) == []
 

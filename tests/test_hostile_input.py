@@ -21,8 +21,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import run_text
 
+from mdmem.ask.excerpt import summary_of
 from mdmem.markdown.parse import without_code
-from mdmem.markdown.text import summary_of
 
 
 def _memory(folder: Path) -> Path:

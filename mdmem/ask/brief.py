@@ -9,15 +9,14 @@ from itertools import takewhile
 
 from msgspec import Struct, field
 
-from mdmem.ask.code_paths import code_path, lies_inside
-from mdmem.ask.neighbours import count_elsewhere
+from mdmem.ask.code_paths import code_path, count_elsewhere, lies_inside
+from mdmem.ask.excerpt import excerpt
 from mdmem.ask.overrides import Overrides
 from mdmem.ask.problems import problems_in
 from mdmem.ask.question import Question
 from mdmem.ask.quotation import Quoted, fenced_lines, plain
 from mdmem.ask.retrieve import forgiving_settings
 from mdmem.errors import GoneError, SettingsError
-from mdmem.markdown.sections import shortened
 from mdmem.model.entry import Entry, EntryType, Status, instant_of
 from mdmem.model.finding import Finding
 from mdmem.model.globs import any_match
@@ -269,7 +268,7 @@ _SAID = 300
 
 
 def _shortened(entry: Entry, body: str) -> str:
-    return shortened(entry, body, limit=_SAID)
+    return excerpt(entry, body, _SAID)
 
 
 def _binds_there(catalog: Catalog, address: str) -> bool:

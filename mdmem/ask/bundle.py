@@ -10,9 +10,9 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import asdict
 
-from mdmem.ask.bearings import doubts_of
-from mdmem.ask.question import VIA_NAMED, AnswerBasis, Contradiction, OmittedCount, Tier
-from mdmem.ask.ranks import Retrieved
+from mdmem.ask.answer import VIA_NAMED, AnswerBasis, Contradiction, Item, OmittedCount
+from mdmem.ask.question import Tier
+from mdmem.ask.relate import doubts_of
 from mdmem.errors import UsageError
 from mdmem.markdown.parse import rationale_span, without_code
 from mdmem.markdown.text import content_of
@@ -112,7 +112,7 @@ class BundleItem(Struct, frozen=True, kw_only=True):
     """One entry: `rationale` and `content` together are all it says.
 
     `uncertainty` tells why it is to be confirmed first; `overridden_by` are the project's entries that replace it here;
-    `bearings` are claims and amendments both ways; `stance` is how it stands to the default branch, where that is
+    `relations` are claims and amendments both ways; `stance` is how it stands to the default branch, where that is
     known, `current` whether it is in force.
     """
 
@@ -130,7 +130,7 @@ class BundleItem(Struct, frozen=True, kw_only=True):
     overrides: tuple[str, ...] = ()
     overridden_by: tuple[str, ...] = ()
     via: tuple[str, ...] = ()
-    bearings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    relations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     stance: Stance | None = None
     current: bool = True
 
@@ -142,7 +142,7 @@ class BundleItem(Struct, frozen=True, kw_only=True):
             "overrides": list(self.overrides),
             "overridden_by": list(self.overridden_by),
             "via": list(self.via[:VIA_NAMED]),
-            **{name: list(addresses) for name, addresses in self.bearings.items()},
+            **{name: list(addresses) for name, addresses in self.relations.items()},
         }
         return {
             "id": self.id,
@@ -211,7 +211,7 @@ def problems_json(basis: AnswerBasis) -> list[dict[str, Any]]:
     ]
 
 
-def bundle_item(catalog: Catalog, item: Retrieved, overridden_by: tuple[str, ...] = ()) -> BundleItem:
+def bundle_item(catalog: Catalog, item: Item, overridden_by: tuple[str, ...] = ()) -> BundleItem:
     """Return an item with what its file says; raises GoneError where the file went away meanwhile."""
     entry = item.entry
     rationale, content = _texts(entry, catalog.body(entry.address))
@@ -230,7 +230,7 @@ def bundle_item(catalog: Catalog, item: Retrieved, overridden_by: tuple[str, ...
         overrides=item.overrides,
         overridden_by=item.overridden_by or overridden_by,
         via=item.via,
-        bearings=item.bearings,
+        relations=item.relations,
         stance=item.stance,
         current=item.current,
     )

@@ -1,19 +1,28 @@
-"""Code at hand as globs speak of it: from the repository's top, wherever it was named from."""
+"""Find the code that a question is about: paths from the repository's top, and the entries that name them."""
 
 from __future__ import annotations
 
 import errno
 import os
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from mdmem.model.entry import EntryType
+from mdmem.model.globs import any_match
+from mdmem.store.catalog import Catalog
 from mdmem.store.workspace.location import Location
+from mdmem.store.workspace.scope import Scope
 from mdmem.store.workspace.workspace import Workspace
 
 # What Windows calls another disk; a file may have a colon in its name.
 _DRIVE = re.compile(r"[A-Za-z]:(?:[/\\]|\Z)")
+# A bare word is no path in prose: `src` may mean anything.
+_LIKE_A_PATH = re.compile(r"/|\.\w")
+# So many of several paths are named.
+_NAMED = 2
 
 
 def code_path(workspace: Workspace, path: str) -> str:
@@ -110,3 +119,50 @@ def _has_folders_beside(location: Location) -> bool:
     with suppress(OSError), os.scandir(location.base) as listed:
         return any(one.is_dir() and one.name != memory and not one.name.startswith(".") for one in listed)
     return False
+
+
+def entries_naming(catalog: Catalog, paths: Sequence[str], addresses: Collection[str]) -> Mapping[str, tuple[str, ...]]:
+    """Return, for each of some entries whose text holds one of the paths as a whole word, these paths.
+
+    It reads the files: to load the index takes longer than to search a thousand of them.
+    """
+    names = {path: path.rstrip("/") for path in paths if _LIKE_A_PATH.search(path.rstrip("/"))}
+    if not names:
+        return {}
+    anywhere = re.compile(b"|".join(re.escape(name.encode("utf-8", "surrogateescape")) for name in names.values()))
+    patterns = {path: re.compile(rf"(?<![\w./-]){re.escape(name)}(?!/?[\w-]|\.\w)") for path, name in names.items()}
+    contents = catalog.tree.read([f"{address}.md" for address in addresses])
+    likely = [
+        path.removesuffix(".md")
+        for path, content in contents
+        if isinstance(content, bytes) and anywhere.search(content) is not None
+    ]
+    found = {}
+    for address, body in catalog.plain_bodies(likely):
+        text = f"{catalog.entries[address].title}\n{body}"
+        found[address] = tuple(path for path, pattern in patterns.items() if pattern.search(text))
+    return {address: named for address, named in found.items() if named}
+
+
+def few_of(met: Sequence[str], asked: Sequence[str]) -> str:
+    """Return the matching ones of the given paths in words: some named, or all but one, or all."""
+    if len(met) == len(asked) > 1:
+        return f"all {len(asked)} files"
+    if len(met) == len(asked) - 1 > _NAMED:
+        return f"all but {next(path for path in asked if path not in met)}"
+    more = f" and {len(met) - _NAMED} more" if len(met) > _NAMED else ""
+    return f"{', '.join(met[:_NAMED])}{more}"
+
+
+def count_elsewhere(catalog: Catalog, scope: Scope, paths: Sequence[str]) -> dict[str, int]:
+    """Count the rules that apply to one of the paths, by project wing, for the wings that are not read."""
+    found: Counter[str] = Counter()
+    for address, entry in catalog.entries.items() if paths else ():
+        if entry.wing in scope.wings or catalog.wings[entry.wing].is_shared or not entry.type.is_rule:
+            continue
+        # An invariant without `applies_to` applies to the files of its wing.
+        is_general = entry.type is EntryType.INVARIANT and not entry.applies_to
+        globs = catalog.wings[entry.wing].applies_to if is_general else entry.applies_to
+        if catalog.lineage.is_current(address) and any_match(globs, paths) is not None:
+            found[entry.wing] += 1
+    return dict(sorted(found.items()))

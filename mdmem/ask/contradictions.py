@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
-from mdmem.ask.question import DECLARED, RELATED, Contradiction
+from mdmem.ask.answer import DECLARED, RELATED, Contradiction
 from mdmem.markdown.similarity import undeclared_overlaps
 from mdmem.store.catalog import Catalog
 

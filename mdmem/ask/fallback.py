@@ -8,8 +8,8 @@ from contextlib import suppress
 from itertools import groupby, islice
 from pathlib import Path
 
-from mdmem.ask.pack import Pack
-from mdmem.ask.question import AnswerBasis, Passage, Question
+from mdmem.ask.answer import Answer, AnswerBasis, Passage
+from mdmem.ask.question import Question
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.markdown.text import tokens_of
@@ -120,10 +120,12 @@ def _short(text: str) -> str:
     return text if len(text) <= _WIDTH else text[: _WIDTH - 1].rstrip() + "…"
 
 
-def retrieve_without_root(cwd: Path, question: Question, *, why: str, budget: int | None) -> Pack:
+def retrieve_without_root(cwd: Path, question: Question, *, why: str, budget: int | None) -> Answer:
     """Return the answer of docs, README or workspace where there is no memory to ask."""
     limit = Settings().budget if budget is None else budget
-    return Pack(scope=NO_SCOPE, budget=limit, basis=basis_without_root(cwd, question.words, why=why))
+    return Answer(
+        scope=NO_SCOPE, question=question, budget=limit, basis=basis_without_root(cwd, question.words, why=why)
+    )
 
 
 def basis_without_root(cwd: Path, words: str, *, why: str) -> AnswerBasis:

@@ -1,101 +1,76 @@
-"""What stands under an entry in an answer: what it replaced, and the newer entries that cite it, with the sentence."""
+"""Find what to say under an entry: the entries that it replaced, that amend it, and newer ones that mention it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from functools import cached_property
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from mdmem.ask.pack import CITED, Mention, Texts
-from mdmem.ask.question import BEARINGS
-from mdmem.ask.ranks import Retrieval, Retrieved
-from mdmem.markdown.sections import citing_sentences, is_changing
-from mdmem.markdown.sentences import without_targets
-from mdmem.model.entry import Entry, EntryType, day_of
+from mdmem.ask.answer import MENTIONED, RELATIONS, Mention
+from mdmem.ask.excerpt import mentioning_sentences
+from mdmem.ask.limits import MOST_MENTIONS, RECORD_NUMBER, SENTENCE, VERB_DISTANCE
+from mdmem.markdown.sentences import cut_at_word
+from mdmem.model.entry import Entry, day_of
 from mdmem.store.catalog import Catalog
-from mdmem.store.catalog.links import Neighbourhood
 from mdmem.store.workspace.workspace import Workspace
 
-_REPLACED, _CITING = 5, 8
-_AMENDING = ("amended_by", "proposed_amendments")
-# Whose text the index is asked for: more than these few are seldom given with their content.
-_ASKED = 4
-_BRACKETED = re.compile(r"\[[^\[\]]*\]")
-# Bodies that are read for sentences, the likeliest first.
-_READ = 40
-# A record's number at the start of its id, behind its kind if the id has one: `0148-use-postgres`, `pep-0484-hints`.
-_NUMBER = re.compile(r"(?:(adr|bip|eip|kep|pep|rfc)-)?(\d{1,6})-")
-# The kind of a record whose id has a number alone.
-_KIND = "adr"
+_REPLACED = 5
+_LINK = re.compile(r"\[[^\[\]]*\]")
+# What the number of a record may stand behind where its entry-id has no kind: `ADR-0148`.
+_KINDS = ("adr", "decision", "record")
+# The verb forms of a change: what a newer entry does to the one that it mentions.
+_CHANGES = {
+    "amend": "amends",
+    "supersed": "supersedes",
+    "replac": "replaces",
+    "obsolet": "obsoletes",
+    "updat": "updates",
+    "extend": "extends",
+    "revis": "revises",
+    "modif": "modifies",
+    "deprecat": "deprecates",
+    "overrid": "overrides",
+    "relax": "relaxes",
+    "refin": "refines",
+}
+_ACTIVE = re.compile(rf"\b({'|'.join(_CHANGES)})(?:s|es|ies|ing|e)?\b(?! by\b)", re.IGNORECASE)
+_PASSIVE = re.compile(
+    rf"\W*(?:is|are|was|were)\s+(?:\w+\s+)?({'|'.join(_CHANGES)})\w*\s+(?:by this|here)", re.IGNORECASE
+)
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|neither|nor|without|cannot|if|whether|unless|reject\w*|instead)\b|n['’]t\b", re.I
+)
 
 
-def texts_of(workspace: Workspace, found: Retrieval) -> Texts:
-    """Return what a pack reads of the entries of a workspace."""
-    catalog = workspace.catalog
-    mentions = Mentions(workspace, (lambda: found.scope.held(catalog)) if found.is_indexed else None)
-    return Texts(catalog.body, catalog.sizes.__getitem__, catalog.digests.__getitem__, mentions.under, mentions.passed)
+class Mentions(Struct, frozen=True):
+    """The lines under the entries of one answer.
 
-
-class Mentions(Struct, dict=True):
-    """The entries that stand under those of one answer.
-
-    The full text of those that `among` returns is asked for more; None where no index is at hand.
+    `searches` says that the full text may be asked: without it only links are found, and nothing is said to be absent.
     """
 
     workspace: Workspace
-    among: Callable[[], Collection[str]] | None
-    # Of what may be asked of the index which comes when: of each once.
-    _turns: dict[str, int] = field(default_factory=dict)
-    _known: dict[str, tuple[Mention, ...]] = field(default_factory=dict)
+    searches: bool
+
+    def of(self, entry: Entry, relations: Mapping[str, Sequence[str]]) -> tuple[Mention, ...]:
+        """Return what relates to an entry: its relations, what it replaced, the newest first, and what mentions it."""
+        related = tuple(self._related(entry, relations))
+        known = {one.address for one in related}
+        mentioning = [one for one in self._mentioning(entry) if one.address not in known]
+        return (*related, *self._replaced(entry), *mentioning)
 
     @property
     def _catalog(self) -> Catalog:
         return self.workspace.catalog
 
-    @cached_property
-    def _links(self) -> Neighbourhood:
-        return Neighbourhood(self._catalog)
-
-    def under(self, item: Retrieved) -> tuple[Mention, ...]:
-        """Return what bears on an item: claims, amendments, what it replaced, the newest first, and what cites it."""
-        address = item.entry.address
-        if address not in self._known:
-            self._known[address] = self.of(item.entry, item.bearings, is_asked=bool(item.score))
-        return self._known[address]
-
-    def passed(self, item: Retrieved) -> None:
-        """Give an item its turn, though nobody asks: which ones the index is asked about hangs on no room."""
-        if item.score and self._is_here(item.entry):
-            self._turn_of(item.entry.address)
-
-    def of(self, entry: Entry, bearings: Mapping[str, Sequence[str]], *, is_asked: bool) -> tuple[Mention, ...]:
-        """Return what bears on an entry; what cites an invariant, and the full text, count where it `is_asked`."""
-        if not self._is_here(entry):
-            return ()
-        bearing = tuple(self._bearing(entry, bearings))
-        known = {one.address for one in bearing}
-        citing = [] if entry.type is EntryType.INVARIANT and not is_asked else self._citing(entry, is_asked=is_asked)
-        return (*bearing, *self._replaced(entry), *(one for one in citing if one.address not in known))
-
-    def _is_here(self, entry: Entry) -> bool:
-        # Equal, not the same: which catalogs share an entry is left to what is kept of earlier questions.
-        return self._catalog.entries.get(entry.address) == entry
-
-    def _turn_of(self, address: str) -> int:
-        return self._turns.setdefault(address, len(self._turns))
-
-    def _bearing(self, entry: Entry, bearings: Mapping[str, Sequence[str]]) -> Iterator[Mention]:
-        for name, addresses in bearings.items():
+    def _related(self, entry: Entry, relations: Mapping[str, Sequence[str]]) -> Iterator[Mention]:
+        for name, addresses in relations.items():
             for address in addresses:
-                said = self._sentence(address, _names_of(entry)) if name in _AMENDING else ""
-                other = self._catalog.entries[address]
-                yield Mention(BEARINGS[name], address, other.title, _day(other), said)
-
-    def _sentence(self, address: str, names: tuple[str, ...]) -> str:
-        return next((without_targets(one.said) for one in citing_sentences(self._catalog.body(address), names)), "")
+                other, said = self._catalog.entries[address], ""
+                if name in ("amended_by", "proposed_amendments"):
+                    said = next((text for text, _ in self._sentences(address, entry)), "")
+                yield Mention(RELATIONS[name], address, other.title, _day(other), said)
 
     def _replaced(self, entry: Entry) -> Iterator[Mention]:
         olds = [self._catalog.entries[old] for old in sorted(self._catalog.lineage.ancestors(entry.address))]
@@ -104,54 +79,92 @@ class Mentions(Struct, dict=True):
         if len(olds) > _REPLACED:
             yield Mention(f"replaces {len(olds) - _REPLACED} more", "")
 
-    def _citing(self, entry: Entry, *, is_asked: bool) -> list[Mention]:
-        """Return the newer entries in force that name an entry, each with the sentence that does."""
-        names, number = _names_of(entry), _number_of(entry)
-        holding = self._holding(names, number) if is_asked else []
-        sources = [self._catalog.entries[address] for address in self._likely(entry, holding)]
-        newer = [one.address for one in sources if _age(one) >= _age(entry) and one.address != entry.address]
-        found: list[Mention] = []
-        for address, body in self._catalog.plain_bodies(newer):
-            # A number means a record of its own room.
-            is_near = address.rpartition("/")[0] == entry.address.rpartition("/")[0]
-            if sentences := citing_sentences(body, (*names, *number) if is_near else names):
-                citing, (said, does) = self._catalog.entries[address], sentences[0]
-                # A bare `[see: …]` is no sentence.
-                told = said if _BRACKETED.sub("", said).strip(" .;,-*") else ""
-                found.append(Mention(CITED, address, citing.title, _day(citing), without_targets(told), does))
-        # One that says what it changes says more than one that points.
-        return sorted(found, key=lambda one: (not one.does, not is_changing(one.said)))[:_CITING]
+    def _mentioning(self, entry: Entry) -> Iterator[Mention]:
+        """Yield the newer current entries that mention an entry: those that state a change first, the rest counted.
 
-    def _likely(self, entry: Entry, holding: Sequence[str]) -> list[str]:
-        """Return the entries in force that link to one, and those whose text holds the words of its name."""
-        is_current = self._catalog.lineage.is_current
-        linking = self._links.citing(entry.address)
-        return [one for one in dict.fromkeys([*linking, *holding]) if is_current(one)][:_READ]
+        That none does is said only where all entries were searched.
+        """
+        found = [
+            Mention(MENTIONED, other.address, other.title, _day(other), said, does)
+            for other in self._candidates(entry)
+            for said, does in self._sentences(other.address, entry)[:1]
+        ]
+        found.sort(key=lambda one: not one.does)
+        yield from found[:MOST_MENTIONS]
+        if rest := found[MOST_MENTIONS:]:
+            ids = ", ".join(one.address.rpartition("/")[2] for one in rest[:MOST_MENTIONS])
+            more = f" and {len(rest) - MOST_MENTIONS} more" if len(rest) > MOST_MENTIONS else ""
+            yield Mention(f"also {MENTIONED} {ids}{more}", "")
+        elif not found and self.searches:
+            yield Mention(f"{MENTIONED} no newer entry", "")
 
-    def _holding(self, names: tuple[str, ...], number: tuple[str, ...]) -> list[str]:
-        if self.among is None or self._turn_of(names[1]) >= _ASKED:
-            return []
-        # Prose writes ADR 7 for what is `adr-0007`.
-        written = {names[0], *(one.replace("-", " ") for one in number)}
-        spellings = written | {re.sub(r"(?<!\d)0+(?=\d)", "", one) for one in written}
-        return [one for one in self.workspace.find_holders(sorted(spellings)) if one in self._held]
+    def _candidates(self, entry: Entry) -> list[Entry]:
+        """Return the newer current entries that link to an entry or whose text holds the words of its names."""
+        catalog = self._catalog
+        linking = [one for one, _ in catalog.adjacency.incoming.get(entry.address, ())]
+        holding = self.workspace.find_holders(sorted(_spellings(entry))) if self.searches else []
+        found = (catalog.entries[one] for one in dict.fromkeys((*linking, *holding)) if one in catalog.entries)
+        newer = (one for one in found if _age(one) >= _age(entry) and one.address != entry.address)
+        return [one for one in newer if catalog.lineage.is_current(one.address)]
 
-    @cached_property
-    def _held(self) -> frozenset[str]:
-        return frozenset(self.among() if self.among is not None else ())
+    def _sentences(self, address: str, entry: Entry) -> list[tuple[str, str]]:
+        """Return the sentences of the entry at an address that mention another, with the change that they state."""
+        is_near = address.rpartition("/")[0] == entry.address.rpartition("/")[0]
+        pattern = mention_pattern(entry, is_near=is_near)
+        found = mentioning_sentences(self._catalog.body(address), pattern)
+        # A bare link, as `[see: ...]`, is no sentence.
+        sentences = [
+            (cut_at_word(text, SENTENCE) if _LINK.sub("", text).strip(" .;,-*") else "", stated_change(text, match))
+            for text, match in found
+        ]
+        return sorted(dict.fromkeys(sentences), key=lambda one: not one[1])
 
 
-def _names_of(entry: Entry) -> tuple[str, ...]:
-    """Return what other entries call one in prose: its address, its id, its number, its title."""
+def mention_pattern(entry: Entry, *, is_near: bool) -> re.Pattern[str]:
+    """Return what finds a mention of an entry: its address, its id, and its number.
+
+    A number stands behind its kind (`PEP 572`, `ADR-0148`) or has leading zeros (`0148`); `#148` is a ticket. Where the
+    id has a number alone, it means this entry only in texts of the same room (`is_near`).
+    """
     name = entry.address.rpartition("/")[2]
-    titles = (entry.title,) if len(entry.title.split()) > 2 else ()
-    return (name, entry.address, *titles)
+    ways = [rf"{re.escape(name)}(?![\w-])"]
+    number = RECORD_NUMBER.match(name)
+    if number is not None and (number["kind"] or is_near):
+        digits = number["number"].lstrip("0") or "0"
+        kinds = "|".join([number["kind"]] if number["kind"] else _KINDS)
+        ways.append(rf"(?:{kinds})s?(?:[\s_-]*#?|:`(?:[^`<]*<)?)0*{digits}(?![\w.]*\d)")
+        if number["number"].startswith("0"):
+            ways.append(rf"{number['number']}(?![\w.,:-]*\d)(?!-\w)")
+    return re.compile(rf"(?<![\w#-])(?<!\d[.,:])(?:{'|'.join(ways)})", re.IGNORECASE)
 
 
-def _number_of(entry: Entry) -> tuple[str, ...]:
-    """Return the kind and number of a record whose id begins with them, such as `adr-0148`; nothing for others."""
-    found = _NUMBER.match(entry.address.rpartition("/")[2])
-    return (f"{found[1] or _KIND}-{found[2]}",) if found else ()
+def stated_change(sentence: str, reference: re.Match[str]) -> str:
+    """Return the change that a sentence states of its reference, such as `extends it`; empty where it states none.
+
+    An active verb stands at most 70 characters before the reference, in the same clause, without a negation.
+    """
+    before = sentence[max(0, reference.start() - VERB_DISTANCE) : reference.start()]
+    clause = re.split(r"[;:.()]|\bbut\b|\bwhich\b|\bthat\b", before)[-1]
+    if _NEGATION.search(clause):
+        return ""
+    active = list(_ACTIVE.finditer(clause))
+    passive = _PASSIVE.match(sentence, reference.end())
+    stem = active[-1][1] if active else passive[1] if passive else ""
+    return f"{_CHANGES[stem.lower()]} it" if stem else ""
+
+
+def _spellings(entry: Entry) -> Iterable[str]:
+    """Return the words by which the full text finds mentions of an entry."""
+    name = entry.address.rpartition("/")[2]
+    found = {name}
+    number = RECORD_NUMBER.match(name)
+    if number is not None:
+        digits = number["number"]
+        for kind in [number["kind"]] if number["kind"] else _KINDS:
+            found |= {f"{kind} {digits}", f"{kind} {digits.lstrip('0') or '0'}"}
+        if digits.startswith("0"):
+            found.add(digits)
+    return found
 
 
 def _age(entry: Entry) -> date:

@@ -12,6 +12,16 @@ from time import monotonic
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mdmem.ask.answer import (
+    TYPE_FILTER,
+    AnswerBasis,
+    Contradiction,
+    Item,
+    Omission,
+    OmittedCount,
+    Retrieval,
+    count_omitted,
+)
 from mdmem.ask.bundle import (
     SCOPE_WORDS,
     BundleRequest,
@@ -22,8 +32,7 @@ from mdmem.ask.bundle import (
     read_request,
 )
 from mdmem.ask.problems import problems_in
-from mdmem.ask.question import AnswerBasis, Contradiction, Omission, OmittedCount, Question, Tier, count_omitted
-from mdmem.ask.ranks import Retrieval, Retrieved
+from mdmem.ask.question import Question, Tier
 from mdmem.ask.retrieve import Reading, read_steadily, with_code_paths, with_fallback, with_outside
 from mdmem.errors import EnvironmentFaultError, GoneError
 from mdmem.model.entry import EntryType, label_of
@@ -44,8 +53,8 @@ NAMED = 50
 class MergedBundle(Struct, frozen=True, kw_only=True):
     """What gets into a bundle, in the order of authority, and what does not."""
 
-    items: tuple[Retrieved, ...]
-    proposed: tuple[Retrieved, ...]
+    items: tuple[Item, ...]
+    proposed: tuple[Item, ...]
     suspected: tuple[Contradiction, ...]
     invariants_left_out: tuple[OmittedCount, ...]
     basis: AnswerBasis
@@ -90,7 +99,7 @@ class _Merge(Struct, frozen=True, dict=True):
             *(_omission(item, "of a shared wing, while the focus is uncertain") for item in self._put_off(wanted)),
             # In the contract's words.
             *(
-                replace(one, why="not among `categories`") if one.why == "type filter" else one
+                replace(one, why="not among `categories`") if one.why == TYPE_FILTER else one
                 for one in self.found.basis.omitted
             ),
         ]
@@ -108,9 +117,9 @@ class _Merge(Struct, frozen=True, dict=True):
             ),
         )
 
-    def _shown(self, drafts: Sequence[Retrieved], *, is_alone: bool) -> tuple[list[Retrieved], list[Retrieved]]:
+    def _shown(self, drafts: Sequence[Item], *, is_alone: bool) -> tuple[list[Item], list[Item]]:
         """Return the drafts that are shown, and the rest: where there is nothing else, all of the caller's own are."""
-        own, others = list[Retrieved](), list[Retrieved]()
+        own, others = list[Item](), list[Item]()
         for one in drafts:
             (own if is_alone and self.request.is_own(one.entry) else others).append(one)
         room = max(0, PROPOSED - len(own))
@@ -125,7 +134,7 @@ class _Merge(Struct, frozen=True, dict=True):
         own = Tier.SHARED if wing is not None and wing.is_shared else Tier.PROJECT
         return frozenset({own}) if self.is_uncertain else frozenset(Tier)
 
-    def _is_read(self, item: Retrieved) -> bool:
+    def _is_read(self, item: Item) -> bool:
         """Say whether an item is of a scope that is read, binds always, or stands here for one that is."""
         if item.tier in self._tiers or self._replaces(item):
             return True
@@ -134,14 +143,14 @@ class _Merge(Struct, frozen=True, dict=True):
             return bool(item.via) and self.found.scope.wing is None
         return self.found.scope.binds(item.entry)
 
-    def _has_label(self, item: Retrieved) -> bool:
+    def _has_label(self, item: Item) -> bool:
         """Say whether an item, or one that it stands for, is of a category that was asked for."""
         labels = self.request.labels
         if not labels or label_of(item.entry) in labels or self._replaces(item):
             return True
         return any(label_of(self.catalog.entries[old]) in labels for old in item.via)
 
-    def _replaces(self, item: Retrieved) -> bool:
+    def _replaces(self, item: Item) -> bool:
         return not self._overridden.isdisjoint(item.overrides)
 
     @cached_property
@@ -149,7 +158,7 @@ class _Merge(Struct, frozen=True, dict=True):
         """The shared entries that are left out because the project overrides them."""
         return frozenset(one.address for one in self.found.basis.omitted if one.why.startswith("overridden by "))
 
-    def _put_off(self, wanted: Iterable[Retrieved]) -> Iterator[Retrieved]:
+    def _put_off(self, wanted: Iterable[Item]) -> Iterator[Item]:
         if self.is_uncertain and self.request.scope is not BundleScope.GLOBAL:
             yield from (item for item in wanted if not self._is_read(item))
 
@@ -175,7 +184,7 @@ def overriders(catalog: Catalog, wing: str) -> dict[str, tuple[str, ...]]:
     return {other: tuple(sorted(by)) for other, by in found.items()}
 
 
-def _within_caps(items: Iterable[Retrieved]) -> tuple[list[Retrieved], list[Retrieved]]:
+def _within_caps(items: Iterable[Item]) -> tuple[list[Item], list[Item]]:
     """Return what finds room in its scope, and what does not; invariants need none."""
     room, everything = dict(CAPS), list(items)
     chosen = set()
@@ -188,13 +197,13 @@ def _within_caps(items: Iterable[Retrieved]) -> tuple[list[Retrieved], list[Retr
     return given, [item for item in everything if item.entry.address not in chosen]
 
 
-def _turn(item: Retrieved) -> tuple[bool, bool, bool]:
+def _turn(item: Item) -> tuple[bool, bool, bool]:
     """Return when an item gets room: proposals last, merged decisions after rules and patterns and before notes."""
     standing = item.stance.standing if item.stance is not None else Standing.BINDING
     return standing.is_proposal, item.entry.type is EntryType.NOTE, standing is Standing.MERGED
 
 
-def _omission(item: Retrieved, why: str) -> Omission:
+def _omission(item: Item, why: str) -> Omission:
     return Omission(item.entry.address, item.entry.type.value, why)
 
 
@@ -234,7 +243,7 @@ def retrieve_context(
 
 
 def _bundle(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> ContextBundle:
-    catalog, workspace = reading.catalog, reading.workspace
+    catalog, workspace = reading.view.effective.catalog, reading.workspace
     state = scope_seen(reading.view.effective, request.project_id, request.focus)
     if state.wing is None:
         return _without_wing(catalog, request, state)
@@ -256,8 +265,10 @@ def _bundle(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> C
     bundle = ContextBundle(
         status=_status(found, merged, catalog),
         scope_state=state.state,
-        items=tuple(bundle_item(catalog, item, by.get(item.entry.address, ())) for item in merged.items),
-        proposed=tuple(bundle_item(files, item) for item in merged.proposed),
+        items=tuple(
+            bundle_item(catalog, found.describe(item), by.get(item.entry.address, ())) for item in merged.items
+        ),
+        proposed=tuple(bundle_item(files, found.describe_proposed(item)) for item in merged.proposed),
         suspected=merged.suspected,
         invariants_left_out=merged.invariants_left_out,
         hygiene_due=is_due(workspace, request.project_id or state.wing),

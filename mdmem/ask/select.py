@@ -1,329 +1,175 @@
-"""Which entries answer a question: the unconditional invariants, and every current entry that matches."""
+"""Select the entries that answer a question: the invariants of the scope, and every current entry that matches."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Set
+from datetime import date
 from functools import cached_property
-from heapq import nsmallest
-from itertools import chain, compress, filterfalse
-from operator import attrgetter, not_
 
-from msgspec import field
+from msgspec import Struct, field
 
-from mdmem.ask.bearings import claims_on, partners_of, runs_by_claims
-from mdmem.ask.coverage import HeldGroup, HeldTexts, TermWeights, coverage_of, weights_of
-from mdmem.ask.grounds import Grounds
-from mdmem.ask.kinds import AheadKey, RankGroup, RankKind, Ranks
-from mdmem.ask.matches import MatchColumns
-from mdmem.ask.question import ELSEWHERE, Coverage, Described, Omission
-from mdmem.ask.ranks import Rank, Ranked, Retrieved
-from mdmem.ask.reasons import Reasons
-from mdmem.ask.scope_kinds import ScopeKinds, kinds_in
+from mdmem.ask.answer import ELSEWHERE, OTHER_FOCUS, OTHER_ROOM, TYPE_FILTER, Item, Omission
+from mdmem.ask.overrides import Overrides
+from mdmem.ask.question import Question, Tier
+from mdmem.ask.rank import authority_key, claimants_first, fit_key
+from mdmem.ask.relate import claims_on, partners_of
 from mdmem.model.entry import Entry, EntryType, Status
+from mdmem.model.globs import any_match
+from mdmem.store.catalog import Catalog
+from mdmem.store.index.protocol import Match, TextAnswer
+from mdmem.store.workspace.scope import Scope
 
-_RULES = frozenset(one for one in EntryType if one.is_rule)
-# Among so many of the best matches the likely room is the one that holds most.
-_BEST = 10
+# An entry that holds half of the question's words matches it as a whole.
+_HALF = 0.5
 _NO_TERMS = frozenset[str]()
-_terms_of, _score_of = attrgetter("terms"), attrgetter("score")
 
 
-class Selection(Grounds, frozen=True, dict=True):
-    """What of a scope answers a question, by address: what is `chosen`, and what was `omitted` on the way."""
+class Selection(Struct, frozen=True, dict=True):
+    """One question put to one scope.
 
+    `answer` is what the full text found, None for a question without words. `naming` are the entries whose text names a
+    given path. `omitted` collects the entries that were left out.
+    """
+
+    catalog: Catalog
+    scope: Scope
+    question: Question
+    answer: TextAnswer | None
+    today: date
+    naming: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     omitted: dict[str, Omission] = field(default_factory=dict)
-    chosen: set[str] = field(default_factory=set)
 
-    def select(self) -> Described[Retrieved]:
-        """Return the items in the order of authority; what is left out is named in `omitted`."""
-        return Described(self.ranks(), attrgetter("described"))
-
-    def ranks(self, few: Set[str] | None = None) -> Ranks[Ranked]:
-        """Return what ranks them, or those at a few addresses."""
-        entries, alike, among_alike = self.catalog.entries, self._alike, self._among_alike
-        apart = {entry.address: entry for entry in (*self._candidates(), *self._reached_by_chain())}
-        chosen = self.chosen
-        chosen.update(among_alike, apart)
-        overriders = self.overrides.of(chosen)
-        apart |= {entry.address: entry for entry in (*overriders.values(), *self.overrides.powerless(chosen))}
-        chosen.update(apart)
-        for address in self.omitted.keys() & chosen:
-            del self.omitted[address]
-        for address, by in overriders.items():
-            one = entries[address]
-            if self.overrides.replaces(by, one) and one.type is not EntryType.INVARIANT:
-                chosen.remove(address)
-                self._leave_out(one, f"overridden by {by.address}")
+    def select(self, only: Set[str] | None = None) -> list[Item]:
+        """Return the items in the order of authority, or those of `only` some addresses."""
+        chosen = {address: self.catalog.entries[address] for address in self._candidates() if self._answers(address)}
+        for head, olds in self.inherited.items():
+            if head not in chosen and self._comes_for(head, olds):
+                chosen[head] = self.catalog.entries[head]
+        self._apply_overrides(chosen)
         for entry in partners_of(self.catalog, chosen, self.scope):
-            if not self.misses_paths(entry) and not self._has_other_focus(entry):
-                apart[entry.address] = entry
-                chosen.add(entry.address)
-                self.omitted.pop(entry.address, None)
-        # What replaced a match holds more than its own words.
-        heads = among_alike & self.inherited.keys()
-        own = heads.union(one for one in apart if one not in among_alike) & chosen
-        # Not among the chosen: they override nothing, contradict nothing, and bring nothing else in.
-        own |= {entry.address for entry in self._drafts() if self.catalog.is_merged(entry.address)}
-        without = heads.union(one for one in overriders if one not in chosen)
-        if few is not None:
-            alone = alike.where(one in few and one not in without for one in alike.keys)
-            return self._ranks(alone, own & few, overriders)
-        like = alike.where(map(not_, map(without.__contains__, alike.keys))) if without else alike
-        self._kinds.learn(among_alike | (own & self.catalog.lineage.current))
-        ranks = self._ranks(like, own, overriders)
-        claimed = self.catalog.lineage.claimed & chosen
-        return ranks.with_ahead(self._claimants(ranks, claimed)) if claimed else ranks
-
-    def _claimants(self, ranks: Ranks[Ranked], claimed: Iterable[str]) -> dict[str, AheadKey]:
-        """Return what claims the place of an entry that would stand before it, and where it comes for that."""
-        named = {address: claims_on(self.catalog, self.catalog.entries[address], self.scope) for address in claimed}
-        found = map(ranks.find, {*named, *chain.from_iterable(named.values())})
-        items = ranks.in_order(one for one in found if one is not None)
-        ahead: dict[str, AheadKey] = {}
-        for run in runs_by_claims(items, lambda rank: named.get(rank.entry.address, ())):
-            ahead |= {one.entry.address: (run[-1].sort_key, 0, at) for at, one in enumerate(run[:-1])}
-        return ahead
-
-    def propose(self) -> Described[Retrieved]:
-        """Return the drafts that match, in order, but for those that were merged; they are never authority."""
-        drafts = [entry.address for entry in self._drafts() if not self.catalog.is_merged(entry.address)]
-        return Described(self._ranks(MatchColumns(), drafts, {}), attrgetter("described"))
-
-    def _drafts(self) -> Iterator[Entry]:
-        """Yield the drafts of the scope that match and nothing replaced."""
-        for entry in self.catalog.traits.drafts:
-            is_open = entry.address in self.members and not self.catalog.lineage.heads(entry.address)
-            if is_open and self._passes(entry) and self._is_asked_for(entry):
-                yield entry
-
-    @cached_property
-    def _alike(self) -> MatchColumns:
-        """What the words alone bring in, and nothing keeps out: of most entries there is nothing else to say."""
-        if self.is_open:
-            matches = sorted(self._plain if self.is_whole else self._plain & self.members)
-            found = MatchColumns(matches, [0.0] * len(matches), [_NO_TERMS] * len(matches))
-        else:
-            found = self.matches
-        entries, plain, members = self.catalog.entries, self._plain, self.members
-        if self.narrows:
-            return found.where(one in plain and one in members and self._passes(entries[one]) for one in found.keys)
-        if self.is_whole:
-            return found.where(map(plain.__contains__, found.keys))
-        return found.where(one in plain and one in members for one in found.keys)
-
-    @cached_property
-    def _among_alike(self) -> frozenset[str]:
-        """The addresses of those."""
-        return frozenset(self._alike.keys)
-
-    @cached_property
-    def _plain(self) -> frozenset[str]:
-        """The entries that are ranked by what they are and by the words that they hold."""
-        traits = self.catalog.traits
-        at_hand = self.question.paths or self.question.beside
-        apart = self.naming.keys() | (traits.bound if at_hand else ())
-        return traits.plain.difference(apart) if apart else traits.plain
-
-    def _ranks(self, alike: MatchColumns, apart: Iterable[str], overriders: Mapping[str, Entry]) -> Ranks[Ranked]:
-        """Return what ranks entries, most of which are like others but for their score."""
-        found = defaultdict[tuple[int, frozenset[str]], list[int]](list)
-        known = list(map(self._kinds.__getitem__, alike.keys))
-        for place, one in enumerate(zip(map(id, known), alike.terms, strict=True)):
-            found[one].append(place)
-        groups: list[RankGroup] = []
-        for (_, terms), places in found.items():
-            whole = RankKind(*known[places[0]], self.is_open or self.is_half(terms), terms)
-            own = alike.at(places) if len(places) < len(alike) else alike
-            groups.append(RankGroup(whole, list(own.keys), list(own.scores), is_alike=True))
-        # These are kept by themselves, though they may be of such a kind: few, they need not be sorted among thousands.
-        mixed = dict[RankKind, RankGroup]()
-        for address in apart:
-            whole, score = self._by_itself(address, overriders)
-            group = mixed.get(whole) or mixed.setdefault(whole, RankGroup(whole))
-            group.addresses.append(address)
-            group.scores.append(score)
-        for group in mixed.values():
-            group.sort()
-        return Ranks([*groups, *mixed.values()], self._maker(Reasons(self, overriders).described))
-
-    def _maker(self, describe: Callable[[Rank], Retrieved]) -> Callable[[RankGroup, int], Ranked]:
-        entries = self.catalog.entries
-
-        def make(group: RankGroup, at: int) -> Rank:
-            kind, entry = group.kind, entries[group.addresses[at]]
-            return Rank(
-                kind.force,
-                entry,
-                group.scores[at],
-                kind.terms,
-                kind.current,
-                kind.is_proposal,
-                kind.on_path,
-                kind.lies_aside,
-                kind.matches,
-                describe,
+            if not self._misses_paths(entry) and not self._has_other_focus(entry):
+                chosen.setdefault(entry.address, entry)
+        for address in chosen:
+            self.omitted.pop(address, None)
+        merged = {one.address: one for one in self._drafts() if self.catalog.is_merged(one.address)}
+        everything = {**chosen, **merged}
+        items = [self.item(entry) for address, entry in everything.items() if only is None or address in only]
+        items.sort(key=lambda item: authority_key(item, starts_shared=self.scope.starts_shared))
+        if not self.catalog.lineage.claimed.isdisjoint(everything):
+            items = claimants_first(
+                items, lambda item: item.entry, lambda entry: claims_on(self.catalog, entry, self.scope)
             )
+        return items
 
-        return make
+    def propose(self, only: Set[str] | None = None) -> list[Item]:
+        """Return the matching drafts that nobody merged, in the order of authority, though they have none."""
+        drafts = (one for one in self._drafts() if not self.catalog.is_merged(one.address))
+        return sorted((self.item(one) for one in drafts if only is None or one.address in only), key=authority_key)
 
-    def _by_itself(self, address: str, overriders: Mapping[str, Entry]) -> tuple[RankKind, float]:
-        """Return of what kind an entry is that is looked at by itself, and its score."""
-        kind, force = self._kinds[address]
-        if address in self._plain and not self.question.paths:
-            matches, olds = self.matches, self.inherited.get(address, ())
-            held, scores, place = [*map(_terms_of, olds)], [*map(_score_of, olds)], matches.places.get(address)
-            if place is not None:
-                held.append(matches.terms[place])
-                scores.append(matches.scores[place])
-            suits, terms = self._held_together(tuple(held))
-            return RankKind(kind, force, suits, terms), max(scores, default=0.0)
-        entry = self.catalog.entries[address]
-        score, terms = self.held_by(entry, overriders)
-        on_path, aside = self.covers_path(entry), self.question.lies_aside(entry)
-        return RankKind(kind, force, self.suits(entry), terms, on_path, aside), score
-
-    def _held_together(self, held: tuple[frozenset[str], ...]) -> tuple[bool, frozenset[str]]:
-        """Return whether one of several holds half of the question's words, and what all of them hold."""
-        known = self._known_together
-        if held not in known:
-            # Thousands of chains share a few sets.
-            known[held] = (self.is_open or any(map(self.is_half, held)), _NO_TERMS.union(*held))
-        return known[held]
-
-    @cached_property
-    def _known_together(self) -> dict[tuple[frozenset[str], ...], tuple[bool, frozenset[str]]]:
-        return {}
-
-    @cached_property
-    def _kinds(self) -> ScopeKinds:
-        return kinds_in(self.catalog, self.scope, self.today)
-
-    def coverage(self, ranks: Ranks[Ranked]) -> tuple[Coverage, tuple[str, ...]]:
-        """Return how far a current invariant or decision that is no mere proposal answers, and what it lacks.
-
-        The words are those that nothing binding holds.
-        """
-        spoken, entries = ranks.where(lambda kind: kind.binds and kind.type in _RULES), self.catalog.entries
-        on_path = self.question.paths and any(group.kind.on_path for group in spoken.groups)
-        others = self._spoken_for(spoken) if spoken.groups else []
-        covered = self.question.paths and any(map(self.covers_path, map(entries.__getitem__, others)))
-        if spoken.groups and (self.is_open or on_path or covered):
-            return Coverage.FULL, ()
-        held = self.texts(spoken, others)
-        found = coverage_of(self.weights, held)
-        if found is Coverage.NONE and self.naming and self._is_named(spoken, others):
-            found = Coverage.PARTIAL
-        known = frozenset[str]().union(*{one.terms for one in held.groups})
-        return found, self.typed(
-            term for term in self.weights.of if term not in known
-        ) if found is Coverage.PARTIAL else ()
-
-    @cached_property
-    def weights(self) -> TermWeights:
-        """Return how much each term of the question weighs among the entries that are read."""
-        if self.answer is None:
-            return weights_of((), (), len(self.members))
-        return weights_of(self.answer.terms, self.matches.terms, len(self.members))
-
-    def _is_named(self, spoken: Ranks[Ranked], others: Iterable[str]) -> bool:
-        named = any(address in self.naming for group in spoken.groups for address in group.addresses)
-        return named or any(address in self.naming for address in others)
-
-    def _spoken_for(self, spoken: Ranks[Ranked]) -> list[str]:
-        """Return what some of what binds replaced or overrides: that speaks for it."""
-        # Nothing that did so is like others.
-        held = {address for group in spoken.groups if not group.is_alike for address in group.addresses}
-        replaced = [match.key for head, olds in self.inherited.items() if head in held for match in olds]
-        overriding = [one for one in self.catalog.traits.overriding if one.address in held]
-        return [*replaced, *(other.address for one in overriding for other in self.overrides.overridden_by(one))]
-
-    def texts(self, spoken: Ranks[Ranked], others: Iterable[str] = ()) -> HeldTexts:
-        """Return those entries that hold a word of the question, by the words that each holds."""
-        matches, apart, found = self.matches, list(others), list[HeldGroup]()
-        for group in spoken.groups:
-            terms, columns = group.kind.terms, (group.addresses, group.scores)
-            if not group.is_alike:
-                are = [one in self._among_alike and one not in self.inherited for one in group.addresses]
-                apart += compress(group.addresses, map(not_, are))
-                columns = list(compress(group.addresses, are)), list(compress(group.scores, are))
-            if terms and columns[0]:
-                found.append(HeldGroup(terms, *columns))
-        by_terms = dict[frozenset[str], list[tuple[float, str]]]()
-        for address in dict.fromkeys(apart):
-            place = matches.places.get(address)
-            if place is not None:
-                by_terms.setdefault(matches.terms[place], []).append((-matches.scores[place], address))
-        for terms, some in by_terms.items():
-            some.sort()
-            found.append(HeldGroup(terms, [one for _, one in some], [-score for score, _ in some]))
-        return HeldTexts(found, self.catalog.entries.__getitem__, self.catalog.body)
-
-    def likely_room(self, ranks: Ranks[Ranked]) -> str | None:
-        """Return the room that holds most of the best matches, several of them; None where rooms are asked for."""
-        if self.answer is None or self.scope.rooms:
-            return None
-        leading = [
-            (-score, address)
-            for group in ranks.groups
-            for score, address in zip(group.scores[:_BEST], group.addresses, strict=False)
-            if score > 0
+    def unmatched_decisions(self, items: Iterable[Item]) -> list[Entry]:
+        """Return the current decisions of the scope that match nothing in the question, by address."""
+        if self.question.is_open:
+            return []
+        known = self.omitted.keys() | {item.address for item in items}
+        decisions = self.catalog.traits.of_type[EntryType.DECISION] & self.members
+        return [
+            self.catalog.entries[address]
+            for address in sorted(decisions - known)
+            if self._is_shown(address) and self.question.filters.lets_in(self.catalog.entries[address])
+            if not (self.question.paths and self.catalog.entries[address].applies_to)
+            if not self._is_proposal(address)
         ]
-        rooms = Counter(address.rpartition("/")[0] for _, address in nsmallest(_BEST, leading))
-        room, count = max(rooms.items(), key=lambda pair: pair[1], default=("", 0))
-        return room if count > 1 and 2 * count >= rooms.total() else None
-
-    def unmatched_terms(self) -> tuple[str, ...]:
-        """Return the words of the question, as typed, that no entry of the scope holds."""
-        if self.answer is None:
-            return ()
-        held = frozenset[str]().union(*set(self.matches.terms))
-        return self.typed(term for term in self.answer.terms if term not in held)
-
-    def _candidates(self) -> Iterator[Entry]:
-        """Yield those of the others that come: each is looked at by itself."""
-        entries, traits, plain = self.catalog.entries, self.catalog.traits, self._plain
-        others = set(filterfalse(plain.__contains__, self.members if self.is_open else self.matches.keys))
-        others.update(traits.of_type[EntryType.INVARIANT], self.inherited.keys() - self._among_alike, self.naming)
-        others.update(traits.bound if self.question.paths else ())
-        others.difference_update(() if self._with_ended else self.catalog.traits.hidden)
-        for entry in map(entries.__getitem__, others if self.is_whole else others & self.members):
-            if not (entry.type is EntryType.INVARIANT or self.is_brought(entry)) or not self._may_bind(entry):
-                continue
-            if self.is_unconditional(entry):
-                if self._invariant_applies(entry):
-                    yield entry
-            elif self._passes(entry) and self._is_asked_for(entry):
-                yield entry
 
     @cached_property
-    def narrows(self) -> bool:
-        """Say whether a filter may keep out what the scope reads."""
-        wanted = self.question.filters
-        return any((wanted.types, wanted.labels, wanted.tags, wanted.owners, wanted.statuses, wanted.focuses))
+    def members(self) -> Set[str]:
+        """Return the addresses of the entries that are read."""
+        return frozenset(self.scope.read(self.catalog))
 
-    def _may_bind(self, entry: Entry) -> bool:
-        return self.is_shown(entry) or (self._with_ended and entry.status is not Status.DRAFT)
+    @cached_property
+    def matches(self) -> dict[str, Match]:
+        """Return what the full text found, by address, best first."""
+        return {match.key: match for match in self.answer.matches} if self.answer else {}
+
+    @cached_property
+    def on_path(self) -> frozenset[str]:
+        """Return the entries whose `applies_to` matches a given path."""
+        entries, paths = self.catalog.entries, self.question.paths
+        bound = self.catalog.traits.bound & self.members if paths else ()
+        return frozenset(one for one in bound if any_match(entries[one].applies_to, paths) is not None)
+
+    @cached_property
+    def inherited(self) -> dict[str, list[str]]:
+        """Return, for each current entry, the superseded entries that match and lead to it, the best first."""
+        lineage, found = self.catalog.lineage, dict[str, list[str]]()
+        for address in (*self.matches, *sorted({*self.on_path, *self.naming} - self.matches.keys())):
+            for head in lineage.heads(address) if not lineage.is_current(address) else ():
+                if head != address:
+                    found.setdefault(head, []).append(address)
+        return found
+
+    def _candidates(self) -> Iterator[str]:
+        """Yield the addresses that may answer, each once."""
+        members = self.members
+        invariants = self.catalog.traits.of_type[EntryType.INVARIANT]
+        if self.question.is_open:
+            yield from sorted(members)
+            return
+        brought = (*self.matches, *sorted((self.on_path | self.naming.keys() | invariants) & members), *self.inherited)
+        yield from (address for address in dict.fromkeys(brought) if address in members)
+
+    def _is_brought_in(self, address: str) -> bool:
+        """Say whether the words or the paths bring an entry in, or one that it superseded."""
+        return self.question.is_open or self._is_brought_in_itself(address) or address in self.inherited
+
+    def _is_brought_in_itself(self, address: str) -> bool:
+        return address in self.matches or address in self.on_path or address in self.naming
+
+    def _answers(self, address: str) -> bool:
+        entry = self.catalog.entries[address]
+        if not self._is_shown(address) and not (self._with_ended and entry.status is not Status.DRAFT):
+            return False
+        if self.is_unconditional(entry):
+            return self._invariant_applies(entry)
+        return self._is_brought_in(address) and self._passes(entry) and not self._misses_paths(entry)
+
+    def _comes_for(self, head: str, olds: Iterable[str]) -> bool:
+        """Say whether an entry answers for one that it replaced, even where a filter would leave it out itself."""
+        entries, lets_in = self.catalog.entries, self.question.filters.lets_in
+        wanted = any(self.scope.holds(old) and lets_in(entries[old]) for old in olds)
+        return wanted and not self._misses_paths(entries[head])
+
+    def _is_shown(self, address: str) -> bool:
+        lineage = self.catalog.lineage
+        return lineage.is_current(address) or lineage.is_unresolved(address)
+
+    def _is_proposal(self, address: str) -> bool:
+        stance = self.catalog.stance(address)
+        return stance is not None and stance.standing.is_unapproved
 
     @property
     def _with_ended(self) -> bool:
         wanted = self.question.filters
         return wanted.include_deprecated or Status.DEPRECATED in wanted.statuses
 
+    def is_unconditional(self, entry: Entry) -> bool:
+        """Say whether an entry is an invariant that is part of every answer."""
+        return entry.type is EntryType.INVARIANT and self.scope.binds(entry) and self._is_shown(entry.address)
+
     def _invariant_applies(self, entry: Entry) -> bool:
-        """Only these keep an unconditional invariant out, and each is said: a room only where invariants are named."""
+        """Say whether an unconditional invariant applies; rooms count only where invariants are asked for by type."""
         types = self.question.filters.types
         if types and EntryType.INVARIANT not in types:
-            return self._leave_out(entry, "type filter")
+            return self._omit(entry, TYPE_FILTER)
         if types and not self.scope.holds(entry.address):
-            return self._leave_out(entry, "another room")
-        if self.misses_paths(entry) or (self.question.lies_aside(entry) and not self.is_named(entry.address)):
-            return self._leave_out(entry, ELSEWHERE)
-        return not self._has_other_focus(entry) or self._leave_out(entry, "another focus")
-
-    def _has_other_focus(self, entry: Entry) -> bool:
-        focuses = self.question.filters.focuses
-        return bool(focuses) and entry.focus not in (None, *focuses)
+            return self._omit(entry, OTHER_ROOM)
+        if self._misses_paths(entry):
+            return False
+        at_work = self.question.work_paths
+        is_bound = at_work and entry.applies_to and entry.address not in self.matches
+        if is_bound and any_match(entry.applies_to, at_work) is None:
+            return self._omit(entry, ELSEWHERE)
+        return not self._has_other_focus(entry) or self._omit(entry, OTHER_FOCUS)
 
     def _passes(self, entry: Entry) -> bool:
         wanted = self.question.filters
@@ -331,28 +177,114 @@ class Selection(Grounds, frozen=True, dict=True):
             return False
         if wanted.statuses and {entry.status, entry.status_on(self.today)}.isdisjoint(wanted.statuses):
             return False
-        if self._has_other_focus(entry):
-            return self._is_asked_for(entry) and self._leave_out(entry, "another focus")
-        return True
+        return not self._has_other_focus(entry) or self._omit(entry, OTHER_FOCUS)
 
-    def _is_asked_for(self, entry: Entry) -> bool:
-        """Say whether an entry is brought in, and does not apply elsewhere."""
-        asked = self.is_brought(entry)
-        return asked and (not self.misses_paths(entry) or self._leave_out(entry, ELSEWHERE))
+    def _has_other_focus(self, entry: Entry) -> bool:
+        focuses = self.question.filters.focuses
+        return bool(focuses) and entry.focus not in (None, *focuses)
 
-    def _reached_by_chain(self) -> Iterator[Entry]:
-        """Yield the heads of superseded entries that match, even where a filter on the head would leave it out."""
-        wanted = self.question.filters
-        for head, matches in sorted(self.inherited.items()):
-            if head in self._among_alike:
-                continue
-            entry = self.catalog.entries[head]
-            olds = [self.catalog.entries[match.key] for match in matches]
-            if not any(self.scope.holds(old.address) and wanted.lets_in(old) for old in olds):
-                continue
-            if not self.misses_paths(entry) or self._leave_out(entry, ELSEWHERE):
-                yield entry
+    def _misses_paths(self, entry: Entry) -> bool:
+        """Say, and note, that an entry applies to other paths than the given ones."""
+        paths = self.question.paths
+        if not (entry.applies_to and paths) or entry.address in self.on_path:
+            return False
+        if entry.address not in self.members and any_match(entry.applies_to, paths) is not None:
+            return False
+        return not self._omit(entry, ELSEWHERE)
 
-    def _leave_out(self, entry: Entry, why: str) -> bool:
+    def _omit(self, entry: Entry, why: str) -> bool:
         self.omitted[entry.address] = Omission(entry.address, entry.type.value, why)
         return False
+
+    def _drafts(self) -> Iterator[Entry]:
+        """Yield the drafts of the scope that match and that nothing replaced."""
+        for entry in self.catalog.traits.drafts:
+            if entry.address not in self.members or self.catalog.lineage.heads(entry.address):
+                continue
+            if self._is_brought_in(entry.address) and self._passes(entry) and not self._misses_paths(entry):
+                yield entry
+
+    @cached_property
+    def overrides(self) -> Overrides:
+        """Return the overrides of the active wing."""
+        return Overrides(self.catalog, self.scope, self.question)
+
+    @cached_property
+    def overriders(self) -> dict[str, Entry]:
+        """Return, for each selected entry that the active wing overrides, the entry that does; `select` fills it."""
+        return {}
+
+    def _apply_overrides(self, chosen: dict[str, Entry]) -> None:
+        """Let what the active wing overrides give way, but for invariants, and add the entries that override."""
+        self.overriders.update(self.overrides.of(chosen))
+        powerless = self.overrides.powerless(chosen)
+        for address, by in self.overriders.items():
+            chosen.setdefault(by.address, by)
+            overridden = chosen[address]
+            if self.overrides.replaces(by, overridden) and overridden.type is not EntryType.INVARIANT:
+                del chosen[address]
+                self._omit(overridden, f"overridden by {by.address}")
+        for entry in powerless:
+            chosen.setdefault(entry.address, entry)
+
+    def item(self, entry: Entry) -> Item:
+        """Return an entry as an item, without its relations to others."""
+        address = entry.address
+        olds = self.inherited.get(address, ())
+        overridden = [one.address for one in self.overrides.overridden_by(entry)] if entry.overrides else []
+        spoken_for = (address, *olds, *(one for one in overridden if self.overriders.get(one) is entry))
+        held = [self.matches[one] for one in spoken_for if one in self.matches]
+        by = self.overriders.get(address)
+        return Item(
+            entry=entry,
+            status=entry.status_on(self.today),
+            tier=self._tiers[entry.wing] if entry.focus is None else tier_of(entry, self.scope, self.catalog),
+            score=max((match.score for match in held), default=0.0),
+            terms=_NO_TERMS.union(*(match.terms for match in held)) if len(held) != 1 else held[0].terms,
+            via=tuple(sorted(olds)),
+            current=self._is_shown(address) or self.catalog.is_merged(address),
+            matches=self._matches(held, spoken_for),
+            inherited=bool(olds) and not self._is_brought_in_itself(address),
+            on_path=address in self.on_path,
+            unconditional=self.is_unconditional(entry),
+            overrides=tuple(overridden),
+            overridden_by=(by.address,) if by is not None and self.overrides.replaces(by, entry) else (),
+            stance=self.catalog.stance(address),
+        )
+
+    def _matches(self, held: Iterable[Match], spoken_for: Iterable[str]) -> bool:
+        terms = self.answer.terms if self.answer else ()
+        if self.question.is_open or any(len(match.terms) >= _HALF * len(terms) for match in held):
+            return True
+        return not self.on_path.isdisjoint(spoken_for)
+
+    @cached_property
+    def _tiers(self) -> dict[str, Tier]:
+        return {name: Tier.SHARED if wing.is_shared else Tier.PROJECT for name, wing in self.catalog.wings.items()}
+
+    def likely_room(self, items: Iterable[Item], *, among: int = 10) -> str | None:
+        """Return the room that holds most of the best matches; None where the question names rooms."""
+        if self.answer is None or self.scope.rooms:
+            return None
+        best = sorted((item for item in items if item.score > 0), key=fit_key)[:among]
+        rooms = Counter(item.address.rpartition("/")[0] for item in best)
+        room, count = max(rooms.items(), key=lambda pair: pair[1], default=("", 0))
+        return room if count > 1 and 2 * count >= rooms.total() else None
+
+    def typed(self, terms: Iterable[str]) -> tuple[str, ...]:
+        """Return the words that the user typed for some terms, each once."""
+        words = self.answer.words if self.answer else {}
+        return tuple(dict.fromkeys(words[term] for term in terms if term in words))
+
+    def unmatched_terms(self) -> tuple[str, ...]:
+        """Return the words of the question, as typed, that no entry of the scope holds."""
+        held = _NO_TERMS.union(*{match.terms for match in self.matches.values()})
+        return self.typed(term for term in self.answer.terms if term not in held) if self.answer else ()
+
+
+def tier_of(entry: Entry, scope: Scope, catalog: Catalog) -> Tier:
+    """Return how close an entry is to a scope."""
+    if catalog.wings[entry.wing].is_shared:
+        return Tier.SHARED
+    is_focus = scope.focus is not None and entry.focus == scope.focus and entry.wing == scope.wing
+    return Tier.FOCUS if is_focus else Tier.PROJECT

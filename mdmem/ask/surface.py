@@ -10,8 +10,9 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from mdmem.ask.answer import VIA_NAMED, AnswerBasis, Item, SearchResult
 from mdmem.ask.bundle import SCOPE_WORDS, plain, problems_json
-from mdmem.ask.question import VIA_NAMED, AnswerBasis, Hit, Question, SearchResult, Tier
+from mdmem.ask.question import Question, Tier
 from mdmem.ask.search import search_in
 from mdmem.errors import GoneError
 from mdmem.markdown.text import content_of
@@ -131,7 +132,7 @@ def memory_surface(workspace: Workspace, *, query: str, project_id: str | None =
     )
 
 
-def _match(catalog: Catalog, hit: Hit, found: SearchResult, today: date) -> SurfaceMatch:
+def _match(catalog: Catalog, hit: Item, found: SearchResult, today: date) -> SurfaceMatch:
     entry = hit.entry
     wing = catalog.wings[entry.wing]
     return SurfaceMatch(
@@ -154,7 +155,7 @@ def freshness_on(entry: Entry, today: date) -> Freshness:
     return freshness_of(age) if age is not None else Freshness.STALE
 
 
-def _passage(catalog: Catalog, hit: Hit, found: SearchResult) -> str:
+def _passage(catalog: Catalog, hit: Item, found: SearchResult) -> str:
     address = hit.entry.address
     try:
         return snippet(content_of(hit.entry, catalog.body(address)), hit.terms or found.terms, width=_WIDTH)

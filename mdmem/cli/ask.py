@@ -14,18 +14,26 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.ask.about import gave, tell_about
-from mdmem.ask.answers import Answers, answer_each
+from mdmem.ask.answer import AnswerBasis, Answers
 from mdmem.ask.brief import brief, unreadable, unsaid
 from mdmem.ask.code_paths import is_there, remark_on
 from mdmem.ask.context.answer import pack_markdown
 from mdmem.ask.context.compile import compile_context, context_without_root
 from mdmem.ask.context.request import read_request
-from mdmem.ask.entries import count_hidden, digests_of, in_full, list_entries, list_problems, show, stance_of
 from mdmem.ask.fallback import retrieve_without_root
-from mdmem.ask.question import AnswerBasis, Question
-from mdmem.ask.retrieve import with_code_paths
+from mdmem.ask.question import Question
+from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
+from mdmem.ask.show import (
+    count_hidden,
+    digests_of,
+    in_full,
+    list_entries,
+    list_problems,
+    show,
+    show_about,
+    stance_of,
+)
 from mdmem.cli.common import (
     Globals,
     at_option,
@@ -41,7 +49,7 @@ from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.short_help import ShortHelp
 from mdmem.errors import MdmemError, RootNotFoundError, UsageError
 from mdmem.model.lineage import marked
-from mdmem.render.answers import answers_json, answers_markdown, answers_text, short_markdown_size, short_text_size
+from mdmem.render.answers import answers_json, answers_markdown, answers_text
 from mdmem.render.basis import problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.entries import (
@@ -49,6 +57,9 @@ from mdmem.render.entries import (
     context_text,
     entry_list,
     entry_table,
+    excerpts_json,
+    excerpts_markdown,
+    excerpts_text,
     not_listed,
     nothing_listed,
     search_markdown,
@@ -56,22 +67,17 @@ from mdmem.render.entries import (
     shown_markdown,
     shown_text,
     titles_by_room,
-    told_json,
-    told_markdown,
-    told_text,
 )
-from mdmem.render.json import PrintedJson, dump, entries_json, pack_json, search_json
-from mdmem.render.retrieval import markdown_size, text_size
+from mdmem.render.json import dump, entries_json, search_json
 from mdmem.store.state.local_records import Sessions, briefed
 from mdmem.store.workspace.addresses import from_root
 from mdmem.store.workspace.remote_wings import aged_wings
 from mdmem.store.workspace.scope import Filters, find_wing, not_there
 
 if TYPE_CHECKING:
+    from mdmem.ask.answer import SearchResult
     from mdmem.ask.context.pack import ContextPack
     from mdmem.ask.context.request import ContextRequest
-    from mdmem.ask.pack import Printed
-    from mdmem.ask.question import SearchResult
     from mdmem.store.workspace.workspace import Workspace
 
 
@@ -155,9 +161,9 @@ def retrieve_command(
         answers = Answers(retrieve_without_root(Path.cwd(), everything, why=str(error), budget=budget), ())
     else:
         main = work if work.words or paths or not questions else None
-        answers = _answer(workspace, given, main, questions, paths=paths, budget=budget, form=form, session=session)
+        answers = _answer(workspace, given, main, questions, paths=paths, budget=budget, session=session)
     print_text(_rendered(answers, form, given))
-    session.note(lambda: answers.gave)
+    session.note(lambda: answers.shown)
     return 0
 
 
@@ -169,7 +175,6 @@ def _answer(
     *,
     paths: tuple[str, ...],
     budget: int | None,
-    form: str,
     session: CallerSession,
 ) -> Answers:
     work, read = main, None
@@ -179,9 +184,7 @@ def _answer(
     for remark in (*aged_wings(workspace), *filter(None, [read])):
         # A clone may hold a name of several lines.
         given.remark(one_line(remark))
-    printed, short = _printed(form)
-    before = session.given(workspace)
-    return answer_each(workspace, work, questions, budget=budget, printed=printed, printed_short=short, given=before)
+    return retrieve(workspace, work, questions, budget=budget, shown=session.given(workspace))
 
 
 def _misspelt(workspace: Workspace, paths: tuple[str, ...]) -> str | None:
@@ -199,16 +202,9 @@ def _misspelt(workspace: Workspace, paths: tuple[str, ...]) -> str | None:
     return None
 
 
-def _printed(form: str) -> tuple[Printed, Printed]:
-    """Return what the parts of an answer take in the form that is printed, and those of a short one."""
-    if form == "json":
-        return PrintedJson(), PrintedJson()
-    return (markdown_size, short_markdown_size) if form == "markdown" else (text_size, short_text_size)
-
-
 def _rendered(answers: Answers, form: str, given: Globals) -> str:
     if form == "json":
-        return dump(answers_json(answers, pack_json))
+        return dump(answers_json(answers))
     return answers_markdown(answers) if form == "markdown" else answers_text(answers, ink=given.ink())
 
 
@@ -378,7 +374,7 @@ def show_command(
     """
     session, workspace = CallerSession(options["session"], options["fresh"]), open_workspace(given, revision=revision)
     if about:
-        _tell(given, workspace, addresses, about, form=form, session=session)
+        _show_about(given, workspace, addresses, about, form=form, session=session)
         return 0
     session.given(workspace)
     shown = show(workspace, addresses)
@@ -390,7 +386,7 @@ def show_command(
     return 0
 
 
-def _tell(
+def _show_about(
     given: Globals,
     workspace: Workspace,
     addresses: tuple[str, ...],
@@ -399,12 +395,12 @@ def _tell(
     form: str,
     session: CallerSession,
 ) -> None:
-    told = tell_about(workspace, addresses, about, given=session.given(workspace))
+    found = show_about(workspace, addresses, about, shown=session.given(workspace))
     if form == "json":
-        print_text(dump(told_json(told)))
+        print_text(dump(excerpts_json(found)))
     else:
-        print_text(told_markdown(told) if form == "markdown" else told_text(told, given.ink()))
-    session.note(lambda: gave(told))
+        print_text(excerpts_markdown(found) if form == "markdown" else excerpts_text(found, given.ink()))
+    session.note(lambda: {one.entry.address: one.note for one in found})
 
 
 @click.command("list", cls=ShortHelp, everyday=("wing", "room", "types", "status", "all_wings"))

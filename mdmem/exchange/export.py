@@ -15,17 +15,17 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.ask.entries import ShownEntry, in_full, list_entries
+from mdmem.ask.answer import Retrieval
+from mdmem.ask.excerpt import summary_of
 from mdmem.ask.question import Question
-from mdmem.ask.ranks import Retrieval
 from mdmem.ask.retrieve import Reading, read_steadily, retrieve_in
+from mdmem.ask.show import ShownEntry, in_full, list_entries
 from mdmem.errors import UsageError
 from mdmem.exchange.decision import status_section
 from mdmem.exchange.memory_json import memory_json
 from mdmem.exchange.outlet import ExportedFile, OutletChange, list_changes, write_changes
 from mdmem.markdown.headings import sections_of
 from mdmem.markdown.sentences import cut_at_word
-from mdmem.markdown.text import summary_of
 from mdmem.model.entry import Entry, EntryType, Status, day_of, instant_of
 from mdmem.setup.seal import END, opening
 from mdmem.store.catalog import Catalog
@@ -219,7 +219,7 @@ def _rules(workspace: Workspace, wings: _Globs) -> tuple[Mapping[_Globs, list[st
 
     catalog, found = read_steadily(workspace, answer)
     by_globs: dict[_Globs, list[str]] = {}
-    for item in found.items:
+    for item in map(found.describe, found.items):
         if item.current and not item.overridden_by:
             lines = by_globs.setdefault(item.entry.applies_to, [])
             lines.append(_line(item.entry, catalog.body(item.entry.address), item.amended_by))

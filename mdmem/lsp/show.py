@@ -14,13 +14,13 @@ from lsprotocol import types
 from msgspec import Struct
 
 from mdmem.ask.brief import always_for, rules_for
+from mdmem.ask.excerpt import summary_of
 from mdmem.ask.quotation import plain
 from mdmem.checks.check import get_check
 from mdmem.errors import MdmemError
 from mdmem.lsp.client import Abilities
 from mdmem.lsp.memory import START, Document, OpenMemory
 from mdmem.lsp.tokens import Token, TokenKind
-from mdmem.markdown.text import summary_of
 from mdmem.model.entry import Entry, Status
 from mdmem.model.fields import FIELDS
 from mdmem.model.globs import all_matches

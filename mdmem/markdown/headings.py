@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
-from itertools import product
+from functools import lru_cache
 
 from msgspec import Struct
 
 from mdmem.markdown.sentences import without_comments
-from mdmem.model.relations import begins_with, holds_any, lowered, words_in
 
 # Behind the end of a line, which these begin with: to look for the start of a line at each letter takes ten times as
 # long.
@@ -40,108 +38,41 @@ _NOT_NAME = re.compile(
 )
 
 
-def _each(*parts: str) -> Iterator[str]:
-    """Yield what may be written of parts one behind the other, of each one of its ways."""
-    return map("".join, product(*(part.split("|") for part in parts)))
-
-
-@cache
-def _deciding_names() -> dict[str, int]:
-    """Return how plainly headings say that this was decided, by name: what decided, what rules, sums up, is wanted.
-
-    To compile patterns of them takes ten times as long as to write them all out.
-    """
-    decided = (
-        *_each("|the ", "|final ", "decision|decisions", "| outcome| outcomes| made| taken| summary| statement"),
-        *_each("|final ", "verdict|conclusion|conclusions"),
-        *_each("|decision ", "outcome"),
-        *_each("chosen ", "option|solution|alternative|approach"),
-        *_each("|what ", "we decided"),
-        *_each("decision ", "and |& ", "rationale|justification|consequences"),
-        *_each("entscheidung", "|sergebnis"),
-        *_each("ergebnis|décision|decisión|decisão|decisione|besluit|решение"),
-        *_each("决定|决策|决策结果|決定|決策|결정"),
-    )
-    ruled = (*_each("|the ", "rule|rules"), *_each("policy|policies|resolution"), *_each("tl", "|;", "| ", "dr"))
-    summed = (
-        *_each("|executive ", "summary"),
-        *_each("abstract|zusammenfassung|résumé|resumen|resumo|摘要|概要|总结|요약"),
-    )
-    wanted = (
-        *_each("propos", "ed |al ", "change|solution|decision|design", "|s"),
-        *_each("|the |our ", "solution"),
-        *_each("proposal|proposals|recommendation|recommendations|specification"),
-    )
-    ranks = enumerate((wanted, summed, ruled, decided), 1)
-    return {name: rank for rank, names in ranks for name in names}
-
-
-# What is no rule: alternatives, context, reasons, matters of form. A pattern of all that takes two milliseconds.
-_ASIDE_STEMS = ("alternativ", "rejected", "discarded", "dismissed", "declined")
-_ASIDE_BEGUN = ("not chosen", "not taken", "not selected")
-_ASIDE_WORDS = {"considered", "drawbacks", "nongoals", "superseded", "obsolete", "reversed", "outdated"}
-_ASIDE_PHRASES = (
-    *("pros and cons", "pros & cons", "why not", "other approaches", "problem statement", "decision drivers"),
-    *("non-goals", "out of scope", "open questions", "open issues", "prior art", "previous work"),
-    *("user story", "user stories"),
+# What headings call a decision, from the plainest: the decision, a rule, a summary, a proposal.
+_DECIDING = (
+    re.compile(
+        r"(?:what )?we decided|(?:the |final )?decisions?(?: outcomes?| made| taken| summary| statement)?"
+        r"|decision (?:and|&) (?:rationale|justification|consequences)|(?:decision )?outcome"
+        r"|(?:final )?(?:verdict|conclusions?)|chosen (?:option|solution|alternative|approach)"
+        r"|entscheidung(?:sergebnis)?|ergebnis|décision|decisión|decisão|decisione|besluit|решение"
+        r"|决定|决策|决策结果|決定|決策|결정"
+    ),
+    re.compile(r"(?:the )?rules?|polic(?:y|ies)|resolution|tl;? ?dr"),
+    re.compile(r"(?:executive )?summary|abstract|zusammenfassung|résumé|resumen|resumo|摘要|概要|总结|요약"),
+    re.compile(
+        r"propos(?:ed|al) (?:change|solution|decision|design)s?|(?:the |our )?solution|proposals?|recommendations?"
+        r"|specification"
+    ),
 )
-_ASIDE_ENDS = ("option", "options", "rationale")
-_ASIDE_PARTS = ("optionen", "opciones", "背景", "备选", "候选", "选项", "検討", "選択肢")
-
-
-@cache
-def _aside_names() -> tuple[frozenset[str], tuple[str, ...]]:
-    """Return whole names of what is no rule, and what such names begin with."""
-    whole = (
-        *_each("status|history|status quo"),
-        *_each("implementation|change|version|revision|document|post", "| ", "history|log"),
-        *_each("reference|references|footnote|footnotes|link|links|relations|toc|metadata"),
-        *_each("notes and references|references and footnotes|see also|further reading|more information"),
-        *_each("|table of ", "contents"),
-        *_each("discussion|discussions", "|-to"),
-        *_each("test|testing", " plan| plans"),
-        *_each("test cases|graduation criteria|release signoff checklist|copyright|license|credits"),
-        *_each("acknowledge|acknowledg", "ment|ments"),
-        *_each("author|authors"),
-    )
-    begun = (
-        *_each("option|options|pros|cons|advantages|disadvantages|related|production readiness"),
-        *_each("|the ", "context|contexte|kontext|contexto|contesto|background|hintergrund"),
-        *_each("|the ", "motivation|problem|rationale|driver|drivers|forces"),
-        *_each("|the ", "current ", "state|situation|status"),
-    )
-    return frozenset(whole), begun
-
-
-def _is_aside_name(name: str) -> bool:
-    whole, begun = _aside_names()
-    words = words_in(name)
-    return (
-        name in whole
-        or not _ASIDE_WORDS.isdisjoint(words)
-        or any(word.startswith(_ASIDE_STEMS) for word in words)
-        or (name.startswith(begun) and any(begins_with(name, one) for one in begun))
-        or (name.endswith(_ASIDE_ENDS) and words[-1] in _ASIDE_ENDS)
-        or holds_any(name, _ASIDE_PHRASES)
-        or holds_any(name, _ASIDE_BEGUN, begun=True)
-        or any(part in name for part in _ASIDE_PARTS)
-    )
-
-
-# What says how it is decided, or made, and what a rule brings with it: whoever asks for it is not answered by these.
-_MAIN_NAMES = {
-    *("proposal", "specification", "detail", "details", "design", "implementation", "semantics", "api", "overview"),
-    *("syntax", "behavior", "behaviour", "decision", "policy", "rule", "rules", "abstract", "summary"),
-}
-_BESIDE_WORDS = {
-    *("test", "tests", "testing", "upgrade", "downgrade", "rollout", "rollback", "graduation", "monitoring"),
-    *("scalability", "troubleshooting", "future", "risk", "risks", "breakage"),
-}
-_BESIDE_PHRASES = (
-    *("production readiness", "readiness review", "how to teach"),
-    *("reference implementation", "implementation history"),
+# Headings of what is no part of a decision: context, alternatives, reasons, matters of form.
+_ASIDE_WHOLE = re.compile(
+    r"(?:implementation |change |version |revision |document |post )?(?:history|log)|status(?: quo)?"
+    r"|(?:notes and )?references?|(?:references and )?footnotes?|links?|relations|toc|metadata|see also|further reading"
+    r"|more information|(?:table of )?contents|discussions?(?:-to)?|test(?:ing)?(?: plans?)?|test cases"
+    r"|graduation criteria|release signoff checklist|copyright|license|credits|acknowledge?ments?|authors?"
 )
-_COMPATIBLE = "compatib"
+_ASIDE_BEGUN = re.compile(
+    r"(?:options?|pros|cons|advantages|disadvantages|related|production readiness"
+    r"|(?:the )?(?:current )?(?:context|contexte|kontext|contexto|contesto|background|hintergrund|motivation|problem"
+    r"|rationale|drivers?|forces|state|situation|status))\b"
+)
+_ASIDE_WITHIN = re.compile(
+    r"\b(?:alternativ|rejected|discarded|dismissed|declined|not (?:chosen|taken|selected))"
+    r"|\b(?:considered|drawbacks|non-?goals|superseded|obsolete|reversed|outdated|pros (?:and|&) cons|why not"
+    r"|other approaches|problem statement|decision drivers|out of scope|open (?:questions|issues)|prior art"
+    r"|previous work|user stor(?:y|ies))\b|\b(?:options?|rationale)\Z"
+    r"|optionen|opciones|背景|备选|候选|选项|検討|選択肢"
+)
 
 
 class Section(Struct, frozen=True):
@@ -171,16 +102,6 @@ class Section(Struct, frozen=True):
         """Say whether the heading is of alternatives, context, reasons or matters of form."""
         return _meaning(self.heading)[1]
 
-    @property
-    def is_main(self) -> bool:
-        """Say whether the heading is of what was decided, or of how it is made."""
-        return _parts(self.heading)[0]
-
-    @property
-    def is_beside(self) -> bool:
-        """Say whether the heading is of what a rule brings with it: tests, upgrades, risks."""
-        return _parts(self.heading)[1]
-
 
 def _name_of(heading: str) -> str:
     words = heading[:_LONGEST_NAME].split()
@@ -192,24 +113,11 @@ def _name_of(heading: str) -> str:
 # Records of one kind repeat their headings.
 @lru_cache(maxsize=4096)
 def _meaning(heading: str) -> tuple[int, bool]:
-    if not heading:
-        return 0, False
+    """Return how plainly a heading says that this was decided, 0 for not at all, and whether it is no part of it."""
     name = _name_of(heading)
-    return _deciding_names().get(name, 0), _is_aside_name(name)
-
-
-@lru_cache(maxsize=4096)
-def _parts(heading: str) -> tuple[bool, bool]:
-    name, said = _name_of(heading), lowered(heading[:_LONGEST_NAME])
-    words = words_in(said)
-    is_main = any(begins_with(name, one) for one in _MAIN_NAMES)
-    is_beside = (
-        not _BESIDE_WORDS.isdisjoint(words)
-        or any(word.startswith(_COMPATIBLE) and word != _COMPATIBLE for word in words)
-        or said.rstrip().endswith("?")
-        or holds_any(said, _BESIDE_PHRASES)
-    )
-    return is_main, is_beside
+    plainness = next((len(_DECIDING) - at for at, one in enumerate(_DECIDING) if one.fullmatch(name)), 0)
+    is_aside = bool(name and (_ASIDE_WHOLE.fullmatch(name) or _ASIDE_BEGUN.match(name) or _ASIDE_WITHIN.search(name)))
+    return plainness, is_aside
 
 
 # One answer asks several times what the few bodies that it is about are made of.

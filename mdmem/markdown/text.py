@@ -1,13 +1,12 @@
-"""What an entry says, as text: its content with the fields that belong to it, its summary, and how large they are."""
+"""Give the content of an entry as text: its body with the fields that belong to it, and its size."""
 
 from __future__ import annotations
 
-from mdmem.markdown.sections import shortened
-from mdmem.markdown.statements import stated_fields
-from mdmem.model.entry import Entry
+from collections.abc import Sequence
+
+from mdmem.model.entry import Entry, EntryType
 
 BYTES_A_TOKEN = 4
-_SUMMARY_BYTES = 480
 
 
 def tokens_of(size: int) -> int:
@@ -30,6 +29,24 @@ def is_title_alone(content: str) -> bool:
     return all(line.startswith("#") for line in content.splitlines() if line.strip())
 
 
-def summary_of(entry: Entry, body: str) -> str:
-    """Return what was decided, in a few sentences, and for a pattern its steps."""
-    return shortened(entry, body, limit=_SUMMARY_BYTES)
+def stated_fields(entry: Entry) -> list[str]:
+    """Return what the fields of an entry say beside its body; empty ones among them."""
+    if entry.type is EntryType.PATTERN:
+        return [
+            f"When: {entry.trigger}" if entry.trigger else "",
+            "\n".join(f"{number}. {step}" for number, step in enumerate(entry.repeatable_steps, 1)),
+            _bullets("Not when:", entry.exclusions),
+        ]
+    relations = tuple(f"{relation.type} {relation.to}" for relation in entry.relations)
+    return [
+        f"Objective: {entry.objective}" if entry.objective else "",
+        _bullets("Done:", entry.actions_taken),
+        _bullets("Decided:", entry.decisions_made),
+        _bullets("Open:", entry.open_items),
+        _bullets("Next:", entry.next_actions),
+        _bullets("Relations:", relations),
+    ]
+
+
+def _bullets(head: str, items: Sequence[str]) -> str:
+    return "\n".join([head, *(f"- {item}" for item in items)]) if items else ""

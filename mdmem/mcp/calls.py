@@ -21,7 +21,6 @@ from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
 from mdmem.ask.fallback import outside
-from mdmem.ask.given import is_given
 from mdmem.errors import (
     EnvironmentFaultError,
     MdmemError,
@@ -258,7 +257,7 @@ class Calls:
         answer = asked.carried_out(workspace)
         if isinstance(answer, Told):
             # For the count of how often the memory is used.
-            note_told(workspace, "server", tuple(one for one, known in answer.gave.items() if is_given(known)))
+            note_told(workspace, "server", tuple(one for one in answer.gave if one != "/"))
         return remarked(answer, workspace.snapshot.remarks)
 
     def _outside(self, asked: ToolCall) -> Facts:

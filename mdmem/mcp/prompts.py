@@ -12,15 +12,15 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 from pydantic import Field
 
-from mdmem.ask.entries import show_one
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve, with_code_paths
+from mdmem.ask.show import show_one
 from mdmem.errors import MdmemError, NotFoundError, SettingsError, UsageError
 from mdmem.mcp.answers import cut, plain, safe_text
 from mdmem.mcp.calls import system_refusal
 from mdmem.mcp.tools.core import entries_text, from_top
 from mdmem.mcp.tools.table import tools_of
-from mdmem.render.retrieval import pack_markdown
+from mdmem.render.answers import answers_markdown
 from mdmem.store.settings.model import Profile
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters
 from mdmem.store.workspace.workspace import Workspace
@@ -173,7 +173,7 @@ def _around(workspace: Workspace, words: str, wing: str, paths: Sequence[str]) -
     """Return the entries that apply to words and files; where no wing is active, the question which one is."""
     question = Question(words=" ".join(words.split()[:_WORDS]), filters=Filters(wings=(wing,) if wing else ()))
     try:
-        return pack_markdown(retrieve(workspace, with_code_paths(workspace, question, from_top(workspace, paths))))
+        return answers_markdown(retrieve(workspace, with_code_paths(workspace, question, from_top(workspace, paths))))
     except AmbiguousWingError as error:
         return str(error)
 

@@ -12,10 +12,10 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import Resource
 
-from mdmem.ask.entries import show, show_one
 from mdmem.ask.problems import problems_in
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
+from mdmem.ask.show import show, show_one
 from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, RootNotFoundError, SettingsError, UsageError
 from mdmem.guide import page, summary, topics
 from mdmem.mcp.answers import cut, plain, safe_text
@@ -258,10 +258,10 @@ def _state(workspace: Workspace, catalog: Catalog, entry: Entry) -> str:
 def _invariants_text(workspace: Workspace, named: str | None = None) -> str:
     wings = () if named is None else (_wing_name(workspace.catalog, named),)
     question = Question(filters=Filters(wings=wings, types=(EntryType.INVARIANT,)))
-    pack = retrieve(workspace, question, budget=_WITHOUT_LIMIT)
-    wing = f" of the wing {_code(pack.scope.wing)}" if pack.scope.wing else ""
-    found = [one.item.entry.address for one in pack.items]
-    blocks = [f"# Invariants{wing}", *problems_text(pack.basis)]
+    (answer,) = retrieve(workspace, question, budget=_WITHOUT_LIMIT).all
+    wing = f" of the wing {_code(answer.scope.wing)}" if answer.scope.wing else ""
+    found = [item.address for item in answer.items]
+    blocks = [f"# Invariants{wing}", *problems_text(answer.basis)]
     blocks.append(entries_text(show(workspace, found)) if found else "There is none.")
     return "\n\n".join(blocks)
 

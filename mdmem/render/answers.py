@@ -1,142 +1,296 @@
-"""Several answers of one call as text, as Markdown and as JSON values: what they share is said once."""
+"""Render retrievals as text for a terminal and as Markdown for an agent."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
-from msgspec.structs import replace
+from msgspec import Struct
 
-from mdmem.ask.question import AnswerBasis, Coverage
-from mdmem.ask.ranks import is_fitting
-from mdmem.render.basis import contradictions_text, ended_text, problems_text
+from mdmem.ask.answer import OVER_BUDGET, Answer, AnswerBasis, Answers, Form, Item, Mention, count_omitted
+from mdmem.ask.question import Coverage, Tier
+from mdmem.markdown.text import is_title_alone, quoted
+from mdmem.model.entry import Entry, Status
+from mdmem.model.lineage import marked
+from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
-from mdmem.render.retrieval import (
-    NO_INK,
-    PrintedText,
-    blocks_of,
-    came_from,
-    elsewhere_text,
-    entries_of,
-    item_markdown,
-    item_text,
-    pack_markdown,
-    pack_text,
-    unread_text,
-)
-from mdmem.render.words import count, unheld
+from mdmem.render.json import answer_json
+from mdmem.render.words import count, entries, indent, unheld
+from mdmem.store.workspace.scope import Filters
 
-if TYPE_CHECKING:
-    from mdmem.ask.answers import Answers
-    from mdmem.ask.pack import Pack, Printed
-    from mdmem.render.retrieval import Rendered
+TITLE_ALONE = "no text beyond its title"
+SOURCES = {
+    "index": "the index",
+    "scan": "the files themselves",
+    "hub": "the hub",
+    "docs": "docs/architecture.md",
+    "readme": "README.md",
+    "workspace": "a search of the workspace",
+}
+# So much of a question shows which one an answer is about.
+_QUESTION = 48
+_MOST_WINGS, _MOST_ROOMS, _MOST_ABSENT, _LONGEST_PATH = 4, 12, 3, 120
+# Entries with at most so many words of the question name these in a line.
+_FEW_WORDS = 2
 
-# So much of a question tells which one an answer is to.
-_ASKED = 48
-# Wings that are named as not read.
-_WINGS = 4
+
+class Style(Struct, frozen=True):
+    """How an answer is set: as text, in colour or not, or as Markdown, with contents as quotes."""
+
+    is_markdown: bool = False
+    ink: Ink = Ink()
+
+    def heading(self, text: str) -> str:
+        """Return a heading inside an answer."""
+        return f"## {text}" if self.is_markdown else self.ink.bold(text)
+
+    def foot(self, text: str) -> str:
+        """Return a remark below an answer."""
+        return f"_{text}_" if self.is_markdown else self.ink.dim(text)
+
+    def item(self, item: Item) -> str:
+        """Return an entry with its content and the lines under it."""
+        entry, marks = item.entry, _marks(item)
+        called = "" if item.form is Form.GIVEN else f": {one_line(_title(item))}"
+        lines = [mention_line(one) for one in item.mentions]
+        if not self.is_markdown:
+            head = f"{self.ink.bold(f'[{entry.type}] {entry.address}')}{called}{marks}"
+            content = [indent(item.content)] if item.content and not item.form.is_line else []
+            return "\n".join([head, *content, *(self.ink.dim(f"  {line}") for line in lines)])
+        if item.form.is_line:
+            return "\n".join([f"- {entry.type} `{entry.address}`{marks}{called}", *(f"  - {line}" for line in lines)])
+        blocks = [f"### {entry.type}: {one_line(entry.title)}", f"`{entry.address}`{marks}", quoted(item.content)]
+        return "\n\n".join([*blocks, *(["\n".join(f"- {line}" for line in lines)] if lines else [])])
+
+    def items(self, items: Iterable[Item]) -> Iterator[str]:
+        """Yield entries as blocks; lines that follow each other are one, and entries already shown are listed by id."""
+        items = list(items)
+        shown = [one for one in items if one.form is Form.GIVEN and not (one.mentions or marked(one.stance))]
+        lines: list[str] = []
+        for item in (one for one in items if one not in shown):
+            if item.form.is_line:
+                lines.append(self.item(item))
+                continue
+            yield from ["\n".join(lines)] if lines else []
+            lines = []
+            yield self.item(item)
+        lines += [_already_shown(shown)] if shown else []
+        yield from ["\n".join(lines)] if lines else []
 
 
 def answers_text(answers: Answers, *, ink: Ink) -> str:
-    """Return the answer to the work at hand as it stands alone, then a short block for each question."""
-    first = [pack_text(answers.main, ink=ink)] if answers.main is not None else []
-    asked = (
-        f"{ink.bold(_head(number, one.question.words))}{_short_text(one.pack, ink)}"
-        for number, one in enumerate(answers.short, 1)
-    )
-    return "\n\n".join([*_problems(answers), *first, *asked, *_elsewhere(answers), *_rest(answers, ink)])
+    """Return the answers of a call as text."""
+    return _answers(answers, Style(ink=ink))
 
 
 def answers_markdown(answers: Answers) -> str:
-    """Return the answers as Markdown, each question a section."""
-    first = [pack_markdown(answers.main)] if answers.main is not None else []
-    asked = (
-        f"## {_head(number, one.question.words)}{_short_markdown(one.pack)}"
-        for number, one in enumerate(answers.short, 1)
-    )
-    return "\n\n".join([*_problems(answers), *first, *asked, *_elsewhere(answers), *_rest(answers, NO_INK)])
+    """Return the answers of a call as Markdown; each content is a quote, so that it stays material."""
+    return _answers(answers, Style(is_markdown=True))
 
 
-def answers_json(answers: Answers, shown: Callable[[Pack], dict[str, Any]]) -> dict[str, Any]:
-    """Return the answer to the work at hand as it is `shown`, if there was any, and beside it a list of the others."""
+def answers_json(answers: Answers, shown: Callable[[Answer], dict[str, Any]] = answer_json) -> dict[str, Any]:
+    """Return the answer about the work at hand as JSON values, and a list of the others."""
     first = shown(answers.main) if answers.main is not None else {}
     if not answers.short:
         return first
-    return {**first, "answers": [{"query": one.question.words, **shown(one.pack)} for one in answers.short]}
+    return {**first, "answers": [{"query": one.question.words, **shown(one)} for one in answers.short]}
 
 
-def _problems(answers: Answers) -> Iterator[str]:
-    if answers.main is None and not answers.known:
-        # Else they stand in its answer: all of them are asked in one scope.
-        yield from problems_text(AnswerBasis(problems=answers.problems))
+def _answers(answers: Answers, style: Style) -> str:
+    blocks: list[str] = []
+    if answers.main is not None:
+        blocks.append(answer_text(answers.main, style))
+    elif answers.short:
+        # All questions of a call have one scope, so that their problems are the same.
+        blocks += problems_text(answers.short[0].basis)
+    blocks += [_short(number, one, style) for number, one in enumerate(answers.short, 1)]
+    blocks += dict.fromkeys(line for one in answers.short for line in _elsewhere(one.basis))
+    if answers.short:
+        blocks.append(style.foot(_short_foot(answers)))
+    return "\n\n".join(blocks)
 
 
-def _head(number: int, question: str) -> str:
-    line = one_line(question)
-    short = line if len(line) <= _ASKED else f"{line[:_ASKED].rpartition(' ')[0] or line[:_ASKED]} …"
-    return f"{number}. {short}"
+def answer_text(answer: Answer, style: Style) -> str:
+    """Return one answer: problems first, then the verdict, what binds, what is proposed, and the counts."""
+    basis = answer.basis
+    blocks = [*problems_text(basis)]
+    if basis.degraded:
+        blocks.append(f"Degraded: {basis.why_degraded}; this answer comes from {source_of(basis)}.")
+    blocks += [_verdict(answer), *_unread(basis), *ended_text(basis), *style.items(answer.items)]
+    if answer.proposed:
+        blocks += [style.heading("Proposed (not binding)"), *style.items(answer.proposed)]
+    blocks += [style.ink.warn(block) for block in contradictions_text(basis, entries_of(answer))]
+    return "\n\n".join([*blocks, *fallback_text(basis), style.foot(_foot(answer)), *_absent(basis), *_elsewhere(basis)])
 
 
-def _elsewhere(answers: Answers) -> list[str]:
-    # Of the work at hand it stands below its own answer.
-    return list(dict.fromkeys(line for one in answers.short for line in elsewhere_text(one.pack)))
+def entries_of(answer: Answer) -> dict[str, Entry]:
+    """Return the entries that an answer shows, by address."""
+    return {item.address: item.entry for item in answer.items}
 
 
-def _rest(answers: Answers, ink: Ink) -> Iterator[str]:
-    """Yield the one line of counts of all short answers, and where they come from."""
-    bases = [one.pack.basis for one in answers.short]
-    most = max((len(one.omitted) + sum(some.count for some in one.omitted_counts) for one in bases), default=0)
-    sources = dict.fromkeys(map(came_from, bases))
-    if bases:
-        left = f"Each leaves out up to {count(most, 'weaker match', 'weaker matches')}; read" if most else "Read"
-        named = ", ".join(answers.unread[:_WINGS])
-        unread = f"; not read: {named} (--wing, --all-wings)" if named else ""
-        at_hand = "" if answers.main is not None or not answers.paths else f"; {_told_before(len(answers.paths))}"
-        yield ink.dim(f"{left} from {' and '.join(sources)}{unread}{at_hand}")
+def _short(number: int, answer: Answer, style: Style) -> str:
+    """Return the answer to one of several questions: what it lacks, its entries, its contradictions."""
+    words = one_line(answer.question.words)
+    cut = words if len(words) <= _QUESTION else f"{words[:_QUESTION].rpartition(' ')[0] or words[:_QUESTION]} …"
+    blocks = [style.heading(f"{number}. {cut}"), *_lacks(answer)]
+    blocks += style.items((*answer.items, *answer.proposed))
+    blocks += contradictions_text(answer.basis, entries_of(answer))
+    return ("\n\n" if style.is_markdown else "\n").join(blocks)
 
 
-def _told_before(files: int) -> str:
-    """Return that the files of a session had their own answer: whether it told all that binds, it said itself."""
-    which, its = ("file", "its") if files == 1 else (f"{files} files", "their")
-    return f"the {which} at hand had {its} own answer before"
-
-
-def _short_text(pack: Pack, ink: Ink, rendered: Rendered | None = None) -> str:
-    """Return what stands below a question: what is lacking, entries with no blank line between, contradictions."""
-    items = blocks_of((*pack.items, *pack.proposed), rendered or partial(item_text, ink=ink))
-    told = (ink.warn(block) for block in contradictions_text(pack.basis, entries_of(pack)))
-    return "".join(f"\n{one}" for one in (*_lacks(pack), *items, *told))
-
-
-def _short_markdown(pack: Pack, rendered: Rendered = item_markdown) -> str:
-    items = blocks_of((*pack.items, *pack.proposed), rendered)
-    return "".join(f"\n\n{one}" for one in (*_lacks(pack), *items, *contradictions_text(pack.basis, entries_of(pack))))
-
-
-def _lacks(pack: Pack) -> Iterator[str]:
-    """Yield what an agent has to know before it believes the answer; of a whole one nothing."""
-    basis = pack.basis
+def _lacks(answer: Answer) -> Iterator[str]:
+    basis = answer.basis
     if basis.degraded:
         yield f"Degraded: {basis.why_degraded}."
-    if not pack.scope.wings:
+    if not answer.scope.wings:
         yield "There is no memory to ask here."
     elif basis.coverage is Coverage.NONE:
-        near = "; below is what comes near" if any(item.item.score > 0 for item in pack.items) else ""
-        nothing = "No invariant or decision" if any(is_fitting(item.item) for item in pack.items) else "Nothing binding"
-        yield f"{'Nothing that could be read' if basis.problems else nothing} covers this{near}."
-    yield from unread_text(pack)
+        yield _uncovered(answer)
+    yield from _unread(basis)
     if basis.unmatched_terms:
-        yield unheld(basis.unmatched_terms, pack.scope.wings)
-    given = {packed.item.entry.address for packed in pack.items}
-    # What took the place of one is named as such where it is given.
-    for one in basis.ended:
-        if given.isdisjoint(one.heads):
-            yield from ended_text(replace(basis, ended=(one,)))
+        yield unheld(basis.unmatched_terms, answer.scope.wings)
+    shown = entries_of(answer).keys()
+    if basis.ended and shown.isdisjoint(basis.ended[0].heads):
+        yield from ended_text(basis)
 
 
-short_text_size: Printed = PrintedText(
-    lambda pack, rendered: _short_text(pack, NO_INK, rendered), item_text, counts=False
-)
-short_markdown_size: Printed = PrintedText(_short_markdown, item_markdown, counts=False)
+def _short_foot(answers: Answers) -> str:
+    bases = [one.basis for one in answers.short]
+    most = max(sum(one.count for one in (*count_omitted(basis.omitted), *basis.omitted_counts)) for basis in bases)
+    sources = " and ".join(dict.fromkeys(map(source_of, bases)))
+    omitted = f"Each answer omits up to {count(most, 'entry', 'entries')}. " if most else ""
+    named = ", ".join(answers.unread[:_MOST_WINGS])
+    return f"{omitted}From {sources}{f'; not read: {named} (--wing, --all-wings)' if named else ''}"
+
+
+def _verdict(answer: Answer) -> str:
+    scope, basis = answer.scope, answer.basis
+    if not scope.wings:
+        return "There is no memory to ask here."
+    where = f" in {', then '.join(filter(None, (scope.wing, ', '.join(scope.wings[1:]))))}"
+    where += f"; rooms {', '.join(scope.rooms)}" if scope.rooms else ""
+    where += f", mostly {answer.likely_room.partition('/')[2]}" if answer.likely_room else ""
+    unmatched = f" {unheld(basis.unmatched_terms, scope.wings)}" if basis.unmatched_terms else ""
+    if basis.coverage is Coverage.FULL:
+        return f"{entries(len(answer.items))}{where}.{unmatched}"
+    if basis.coverage is Coverage.PARTIAL:
+        lacks = (
+            f": no invariant or decision here holds {', '.join(basis.uncovered_terms)}" if basis.uncovered_terms else ""
+        )
+        return f"{entries(len(answer.items))}{where}. Covered in part{lacks}."
+    rooms = answer.searched
+    searched = f" Searched {count(len(rooms), 'room')}: {', '.join(rooms[:_MOST_ROOMS])}." if rooms else ""
+    return f"{_uncovered(answer)}{unmatched}{searched or ' There is no entry yet.'}"
+
+
+def _uncovered(answer: Answer) -> str:
+    """Return the sentence over an answer in which no invariant or decision covers the question."""
+    if answer.basis.problems:
+        # A file that cannot be read may be what covers it.
+        return "Nothing that could be read covers this."
+    always = sum(item.unconditional and not item.score for item in answer.items)
+    patterns = sum(item.is_matching_pattern for item in answer.items)
+    near = sum(item.score > 0 or item.on_path for item in answer.items) - patterns
+    found = [count(always, "invariant always applies", "invariants always apply")] if always else []
+    found += [count(patterns, "pattern matches", "patterns match")] if patterns else []
+    found += [count(near, "entry only touches it", "entries only touch it")] if near else []
+    return f"No invariant or decision covers this{': ' if found else ''}{', '.join(found)}."
+
+
+def _foot(answer: Answer) -> str:
+    """Return the line of counts: what is omitted and why, and how large the answer is."""
+    counts: dict[str, Counter[str]] = {}
+    for one in (*count_omitted(answer.basis.omitted), *answer.basis.omitted_counts):
+        counts.setdefault(one.why, Counter())[one.type] += one.count
+    kinds = {why: ", ".join(count(number, kind) for kind, number in found.items()) for why, found in counts.items()}
+    omitted = "; ".join(f"{kinds[why]} ({why})" for why in sorted(kinds))
+    settled = f"{_settled(answer)} " if _settled(answer) else ""
+    size = f"{answer.tokens} of {answer.budget} tokens"
+    if answer.over_budget:
+        size = f"{answer.tokens} tokens, {answer.tokens - answer.budget} over the budget for invariants"
+    return f"{f'Omitted: {omitted}. ' if omitted else ''}{settled}{size}; from {source_of(answer.basis)}"
+
+
+def _settled(answer: Answer) -> str:
+    """Return that asking in other words is of no use, where all rules that apply to the given paths are shown."""
+    basis, scope, paths = answer.basis, answer.scope, answer.question.paths
+    is_narrowed = scope.rooms or answer.question.filters != Filters(wings=answer.question.filters.wings)
+    may_hide = basis.problems or basis.elsewhere or basis.degraded or not scope.binds_throughout
+    reasons = {one.why for one in basis.omitted} | {one.why for one in basis.omitted_counts}
+    if not paths or is_narrowed or may_hide or OVER_BUDGET in reasons:
+        return ""
+    return f"These are all the rules for {'this file' if len(paths) == 1 else f'these {len(paths)} files'}."
+
+
+def source_of(basis: AnswerBasis) -> str:
+    """Return where an answer comes from; without a memory that may be several sources."""
+    if basis.source not in ("docs", "readme", "workspace"):
+        return SOURCES[basis.source]
+    paths = {one.path for one in basis.fallback}
+    documents = [name for name in (SOURCES["docs"], SOURCES["readme"]) if name in paths]
+    return ", ".join(documents if paths and paths <= {*documents} else [*documents, SOURCES["workspace"]])
+
+
+def _elsewhere(basis: AnswerBasis) -> Iterator[str]:
+    for one in basis.elsewhere:
+        apply = "1 rule applies" if one.count == 1 else f"{one.count} rules apply"
+        yield f"In {one.wing} {apply} to this path: --wing {one.wing}"
+
+
+def _absent(basis: AnswerBasis) -> Iterator[str]:
+    """Yield one line for the given paths without a file: a slip, or files that are about to be made."""
+    names = [one_line(path) for path in basis.absent]
+    short = [name if len(name) <= _LONGEST_PATH else f"…{name[1 - _LONGEST_PATH :]}" for name in names[:_MOST_ABSENT]]
+    more = f" and {len(names) - _MOST_ABSENT} more" if len(names) > _MOST_ABSENT else ""
+    if names:
+        yield f"Not in this working tree now: {', '.join(f'`{name}`' for name in short)}{more}"
+
+
+def _unread(basis: AnswerBasis) -> Iterator[str]:
+    for one in basis.unread:
+        yield f"Not read, and a better match: {one.address}: {one_line(one.title)} (--wing {one.wing})"
+
+
+def _already_shown(items: Sequence[Item]) -> str:
+    """Return entries that the session has seen as one line of ids, by type."""
+    ids = Counter(item.address.rpartition("/")[2] for item in items)
+    names: dict[str, list[str]] = {}
+    for item in items:
+        short = item.address.rpartition("/")[2]
+        names.setdefault(item.entry.type, []).append(short if ids[short] == 1 else item.address)
+    listed = [f"[{kind}] {', '.join(some)}" for kind, some in names.items()]
+    return f"Already shown: {'; '.join(listed)}"
+
+
+def _title(item: Item) -> str:
+    return item.content or item.entry.title if item.form.is_line else item.entry.title
+
+
+def _marks(item: Item) -> str:
+    """Return in brackets what a reader has to know of an entry beside its text."""
+    reasons = list(item.reasons)
+    marks = [] if item.tier is Tier.PROJECT else [item.tier.value]
+    status = item.status.value.replace("_", " ")
+    marks += [status] if item.status is not Status.ACTIVE and not any(status in one for one in reasons) else []
+    marks += ["excerpt"] if item.form is Form.SUMMARY else ["already shown"] if item.form is Form.GIVEN else []
+    marks += [TITLE_ALONE] if item.form is Form.FULL and is_title_alone(item.content) else []
+    names_words = item.form is Form.LINE and 0 < len(item.terms) <= _FEW_WORDS
+    marks += (
+        [one for one in reasons if names_words or not one.startswith(_OBVIOUS)] if item.form is not Form.GIVEN else []
+    )
+    marks += [one for one in marked(item.stance) if not any(one in other for other in marks)]
+    return f" ({'; '.join(marks)})" if marks else ""
+
+
+# Reasons that go without saying where the content is shown.
+_OBVIOUS = ("holds ", "invariant of the scope", "in scope", "matches the query", "replaces ")
+
+
+def mention_line(one: Mention) -> str:
+    """Return what is under an entry as one line."""
+    day = f" ({'; '.join(filter(None, (one.does, one.day)))})" if one.does or one.day else ""
+    said = f": “{one_line(one.said)}”" if one.said else ""
+    title = f": {one_line(one.title)}" if one.title else ""
+    return f"{one.how} {one.address}{title}{day}{said}".rstrip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from mdmem.ask.question import BEARINGS, AnswerBasis, AnsweredEntry, Contradiction
+from mdmem.ask.answer import RELATIONS, AnswerBasis, Contradiction, Item
 from mdmem.model.entry import Entry, day_of
 from mdmem.model.finding import Finding
 from mdmem.render.characters import one_line
@@ -83,11 +83,11 @@ def _short(text: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST].rsplit(' ', 1)[0]} …"
 
 
-def bearings_text(answered: AnsweredEntry) -> Iterator[str]:
-    """Yield a line for each entry that claims its place, that it claims to replace, and that amends or is amended."""
-    for name, addresses in answered.bearings.items():
+def relations_text(item: Item) -> Iterator[str]:
+    """Yield a line for each relation of an entry to another."""
+    for name, addresses in item.relations.items():
         then = _CLAIMS.get(name, "")
-        yield from (f"{BEARINGS[name]} {one} ({one_line(answered.titles[one])}){then}" for one in addresses)
+        yield from (f"{RELATIONS[name]} {one} ({one_line(item.titles[one])}){then}" for one in addresses)
 
 
 def fallback_text(basis: AnswerBasis) -> Iterator[str]:

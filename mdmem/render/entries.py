@@ -5,32 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from mdmem.ask.about import ToldEntry
+from mdmem.ask.answer import VIA_NAMED, replaced_notes
 from mdmem.ask.context.answer import pack_answer, usage_hint
 from mdmem.ask.context.pack import named_in
 from mdmem.ask.context.request import Layer
-from mdmem.ask.question import VIA_NAMED, replaced_notes
+from mdmem.ask.show import EntryExcerpt
 from mdmem.markdown.text import quoted
 from mdmem.model.entry import Entry, EntryType, Status
 from mdmem.model.lineage import Standing, marked
-from mdmem.render.basis import bearings_text, contradictions_text, ended_text, fallback_text, problems_text
+from mdmem.render.answers import TITLE_ALONE, mention_line
+from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text, relations_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
-from mdmem.render.json import beneath_json, dump
-from mdmem.render.retrieval import TITLE_ALONE, mention_line
+from mdmem.render.json import dump, mentions_json
 from mdmem.render.words import UNREPLACED, count, indent
 
 if TYPE_CHECKING:
-    from mdmem.ask.context.pack import ContextPack, Item, Related
-    from mdmem.ask.entries import ShownEntry
-    from mdmem.ask.question import Hit, SearchResult
+    from mdmem.ask.answer import Item as Result
+    from mdmem.ask.answer import SearchResult
+    from mdmem.ask.context.pack import ContextItem, ContextPack, Related
+    from mdmem.ask.show import ShownEntry
 
 
 def search_text(
     result: SearchResult,
     *,
     limit: int,
-    snippet_of: Callable[[Hit], str],
+    snippet_of: Callable[[Result], str],
     ink: Ink,
     more: str = "--limit shows them",
 ) -> str:
@@ -45,7 +46,7 @@ def search_text(
         if hit.heads and hit.entry.address not in hit.heads:
             lines.append(f"  replaced by {', '.join(hit.heads)}")
         lines += [f"  {note}" for note in replaced_notes(hit.via)]
-        lines += [f"  {line}" for line in bearings_text(hit)]
+        lines += [f"  {line}" for line in relations_text(hit)]
         lines += [f"  {hit.stance.note}"] if hit.stance is not None and hit.stance.note else []
         snippet = snippet_of(hit)
         blocks.append("\n".join([*lines, *([ink.dim(f"  {snippet}")] if snippet else [])]))
@@ -54,7 +55,7 @@ def search_text(
     return "\n\n".join(blocks)
 
 
-def search_markdown(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str]) -> str:
+def search_markdown(result: SearchResult, *, limit: int, snippet_of: Callable[[Result], str]) -> str:
     """Return the best hits as a list."""
     lines = [text for block in problems_text(result.basis) for text in (block, "")]
     lines += [text for line in ended_text(result.basis) for text in (line, "")]
@@ -64,12 +65,12 @@ def search_markdown(result: SearchResult, *, limit: int, snippet_of: Callable[[H
         marks = "".join(f", {mark}" for mark in marked(hit.stance))
         lines.append(
             f"- `{hit.entry.address}` ({hit.entry.type}{via}{marks}): {one_line(hit.entry.title)}. {snippet_of(hit)}"
-            + "".join(f"\n  {line}" for line in bearings_text(hit))
+            + "".join(f"\n  {line}" for line in relations_text(hit))
         )
     return "\n".join(lines)
 
 
-def _mark(hit: Hit) -> str:
+def _mark(hit: Result) -> str:
     status = [] if hit.status is Status.ACTIVE else [hit.status.value.replace("_", " ")]
     marks = [*status, *marked(hit.stance)]
     return f" ({', '.join(marks)})" if marks else ""
@@ -182,56 +183,51 @@ def _value(value: object) -> str:
     return "" if value is None else one_line(str(value))
 
 
-_NOTHING, _NOTHING_MORE, _ALL = "holds none of these words", "nothing more of it is about these words", "given before"
-
-
-def told_text(told: Iterable[ToldEntry], ink: Ink) -> str:
-    """Return each entry with its passages, or that it has none."""
+def excerpts_text(shown: Iterable[EntryExcerpt], ink: Ink) -> str:
+    """Return each entry with its excerpt."""
     return "\n\n".join(
-        f"{ink.bold(one.entry.address)}: {one_line(one.entry.title)}{_told_standing(one)}\n{indent(_said(one))}"
-        + "".join(f"\n  {ink.dim(mention_line(other))}" for other in one.beneath)
-        for one in told
+        f"{ink.bold(one.entry.address)}: {one_line(one.entry.title)}{_currency(one)}\n{indent(_excerpt(one))}"
+        + "".join(f"\n  {ink.dim(mention_line(other))}" for other in one.mentions)
+        for one in shown
     )
 
 
-def told_markdown(told: Iterable[ToldEntry]) -> str:
-    """Return each entry as a section, its passages as a quote."""
+def excerpts_markdown(shown: Iterable[EntryExcerpt]) -> str:
+    """Return each entry as a section, its excerpt as a quote."""
     return "\n\n".join(
-        f"### {one_line(one.entry.title)}\n\n`{one.entry.address}`{_told_standing(one)}\n\n{quoted(_said(one))}"
-        + "".join(f"\n- {mention_line(other)}" for other in one.beneath)
-        for one in told
+        f"### {one_line(one.entry.title)}\n\n`{one.entry.address}`{_currency(one)}\n\n{quoted(_excerpt(one))}"
+        + "".join(f"\n- {mention_line(other)}" for other in one.mentions)
+        for one in shown
     )
 
 
-def told_json(told: Iterable[ToldEntry]) -> dict[str, Any]:
-    """Return the passages of each entry; `heads` is what is in force in its place."""
+def excerpts_json(shown: Iterable[EntryExcerpt]) -> dict[str, Any]:
+    """Return the excerpt of each entry; `heads` are the current entries in its place."""
     return {
         "entries": [
             {
                 "address": one.entry.address,
                 "title": one.entry.title,
-                "passages": one.said,
-                **({"given_before": "all" if one.was_whole else "in part"} if one.before else {}),
+                "passages": one.content,
+                **({"given_before": one.was_shown} if one.was_shown else {}),
                 "heads": list(one.heads),
-                **({"beneath": beneath_json(one.beneath)} if one.beneath else {}),
+                **({"beneath": mentions_json(one.mentions)} if one.mentions else {}),
             }
-            for one in told
+            for one in shown
         ]
     }
 
 
-def _said(one: ToldEntry) -> str:
+def _excerpt(one: EntryExcerpt) -> str:
     if one.is_title_alone:
         return f"has {TITLE_ALONE}"
-    if one.was_whole:
-        return _ALL
-    return one.said or (_NOTHING_MORE if one.before else _NOTHING)
+    return one.content or "already shown"
 
 
-def _told_standing(one: ToldEntry) -> str:
+def _currency(one: EntryExcerpt) -> str:
     if one.is_current:
         return ""
-    return f" (replaced by {', '.join(one.heads)})" if one.heads else " (not in force)"
+    return f" (replaced by {', '.join(one.heads)})" if one.heads else " (not current)"
 
 
 def context_json(pack: ContextPack) -> str:
@@ -251,7 +247,7 @@ def context_text(pack: ContextPack, *, ink: Ink) -> str:
     return "\n\n".join([*blocks, *fallback_text(pack.basis), *(ink.dim(block) for block in _foot(pack))])
 
 
-def _item(item: Item, ink: Ink) -> str:
+def _item(item: ContextItem, ink: Ink) -> str:
     status = str(item.metadata.get("status", ""))
     marks = [str(item.metadata.get("scope", "")), *([status.replace("_", " ")] if status != "active" else [])]
     marks += ["shortened"] if item.metadata.get("form") == "summary" else []
@@ -269,11 +265,11 @@ def _linked(one: Related) -> str:
     return f"{one.relationship} {name}" if one.direction == "outgoing" else f"{name} {one.relationship} this"
 
 
-def _bearings(item: Item, ink: Ink) -> Iterator[str]:
+def _bearings(item: ContextItem, ink: Ink) -> Iterator[str]:
     yield from (ink.warn(f"  {one_line(line)}") for line in item.bearings)
 
 
-def _line_item(item: Item, ink: Ink) -> str:
+def _line_item(item: ContextItem, ink: Ink) -> str:
     """Return an item in a line, a rule in the place of its title, below others what they say: a session begins so."""
     status = str(item.metadata.get("status", ""))
     marks = [*([status.replace("_", " ")] if status != "active" else []), *marked(item.stance)]

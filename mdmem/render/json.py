@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
-from mdmem.ask.question import VIA_NAMED
+from mdmem.ask.answer import VIA_NAMED
 from mdmem.model.lineage import standing_json
 from mdmem.render.characters import json_text
 
 if TYPE_CHECKING:
-    from mdmem.ask.entries import ShownEntry
-    from mdmem.ask.pack import Mention, Pack, PackedEntry
-    from mdmem.ask.question import AnswerBasis, Hit, Omission, SearchResult
+    from mdmem.ask.answer import Answer, AnswerBasis, Item, Mention, SearchResult
+    from mdmem.ask.show import ShownEntry
     from mdmem.change.status import StatusReport
     from mdmem.change.why import ChainLink, WhyReport
 
@@ -27,7 +26,7 @@ def dump(content: Mapping[str, Any]) -> str:
 
 
 def search_json(
-    result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str], named: int | None = None
+    result: SearchResult, *, limit: int, snippet_of: Callable[[Item], str], named: int | None = None
 ) -> dict[str, Any]:
     """Return the hits, `limit` of them at most, with as many of what matched in the stead of each as are `named`."""
     return {
@@ -39,7 +38,7 @@ def search_json(
     }
 
 
-def _hit(hit: Hit, snippet: str, named: int | None) -> dict[str, Any]:
+def _hit(hit: Item, snippet: str, named: int | None) -> dict[str, Any]:
     entry = hit.entry
     return {
         "address": entry.address,
@@ -52,7 +51,7 @@ def _hit(hit: Hit, snippet: str, named: int | None) -> dict[str, Any]:
         "snippet": snippet,
         "heads": list(hit.heads),
         "via": list(hit.via[:named]),
-        **_lists(hit.bearings),
+        **_lists(hit.relations),
         **standing_json(hit.stance, in_force=entry.address in hit.heads),
     }
 
@@ -65,9 +64,9 @@ def _lists(named: Mapping[str, tuple[str, ...]]) -> dict[str, list[str]]:
     return {name: list(addresses) for name, addresses in named.items() if addresses}
 
 
-def pack_json(pack: Pack) -> dict[str, Any]:
+def answer_json(answer: Answer) -> dict[str, Any]:
     """Return a retrieval within its budget."""
-    scope, basis = pack.scope, pack.basis
+    scope, basis = answer.scope, answer.basis
     return {
         "scope": {
             "wing": scope.wing,
@@ -76,50 +75,50 @@ def pack_json(pack: Pack) -> dict[str, Any]:
             "focus": scope.focus,
             "state": scope.state,
         },
-        "items": [_item(packed) for packed in pack.items],
-        "proposed": [_item(packed) for packed in pack.proposed],
+        "items": [_item(item) for item in answer.items],
+        "proposed": [_item(item) for item in answer.proposed],
         **_ended_json(basis),
         **basis.as_json("conflicts", "omitted", "omitted_counts", "problems", "fallback"),
-        "tokens": pack.tokens,
-        "budget": pack.budget,
-        "over_budget": pack.over_budget,
+        "tokens": answer.tokens,
+        "budget": answer.budget,
+        "over_budget": answer.over_budget,
         **basis.as_json("coverage", "covered", "uncovered_terms", "unmatched_terms", "elsewhere", "unread"),
         **(basis.as_json("absent") if basis.absent else {}),
-        "searched": list(pack.searched or ()),
-        "likely_room": pack.likely_room,
+        "searched": list(answer.searched),
+        "likely_room": answer.likely_room,
         **basis.as_json("degraded", "source"),
     }
 
 
-def _item(packed: PackedEntry) -> dict[str, Any]:
-    item, entry = packed.item, packed.item.entry
+def _item(item: Item) -> dict[str, Any]:
+    entry = item.entry
     return {
         "address": entry.address,
         "type": entry.type,
         "status": item.status,
         "title": entry.title,
         "scope": item.tier,
-        "content": packed.content,
-        "form": packed.form,
+        "content": item.content,
+        "form": item.form,
         "score": round(item.score, 4),
         "reason": item.reason,
         "overrides": list(item.overrides),
         # All of a long chain would take the place of the entry itself; the reason counts them.
         "via": list(item.via[:VIA_NAMED]),
-        **_lists(item.bearings),
+        **_lists(item.relations),
         **standing_json(item.stance, in_force=item.current),
-        **({"beneath": beneath_json(packed.beneath)} if packed.beneath else {}),
+        **({"beneath": mentions_json(item.mentions)} if item.mentions else {}),
     }
 
 
-def beneath_json(beneath: Iterable[Mention]) -> list[dict[str, Any]]:
-    """Return what stands under an entry."""
-    return [_filled(asdict(one)) for one in beneath]
+def mentions_json(mentions: Iterable[Mention]) -> list[dict[str, Any]]:
+    """Return the lines under an entry."""
+    return [_filled(asdict(one)) for one in mentions]
 
 
-def agents_json(pack: Pack) -> dict[str, Any]:
+def agents_json(answer: Answer) -> dict[str, Any]:
     """Return a retrieval for an agent: what is empty or goes without saying is left out."""
-    whole = pack_json(pack)
+    whole = answer_json(answer)
     lists = {name: [_said(item) for item in whole[name]] for name in ("items", "proposed")}
     return _filled({**whole, **lists, "scope": _filled(whole["scope"])})
 
@@ -133,44 +132,6 @@ def _said(item: Mapping[str, Any]) -> dict[str, Any]:
 
 def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in (None, "", [], False)}
-
-
-class PrintedJson:
-    """What the parts of an answer take in a document of the command line, or in one for an agent."""
-
-    def __init__(self, whole: Callable[[Pack], dict[str, Any]] = pack_json) -> None:
-        """Take what makes the document."""
-        self._whole = whole
-
-    def entry(self, packed: PackedEntry) -> int:
-        """Return the bytes of one entry, indented as a member of a list of the document."""
-        item = _item(packed) if self._whole is pack_json else _said(_item(packed))
-        return _nested(item)
-
-    def rest(self, pack: Pack) -> int:
-        """Return the bytes of what is a list and no problem: the rest of the document is its line of counts."""
-        lists = (*pack.basis.as_json("conflicts", "fallback").values(), list(pack.searched or ()))
-        begun = sum(map(bool, (pack.items, pack.proposed)))
-        said = (*lists, list(pack.basis.unmatched_terms))
-        return begun * _LIST + sum(_nested(one) for one in said if one)
-
-    def problems(self, basis: AnswerBasis) -> int:  # noqa: ARG002  # they are no part of an answer's size
-        """Return 0: whoever reads a document looks for what is wanted."""
-        return 0
-
-    def omission(self, omission: Omission) -> int:
-        """Return the bytes of one entry that is left out."""
-        return _nested(asdict(omission))
-
-
-# The key of a list that is not empty, its brackets, and the ends of its lines.
-_LIST = 24
-
-
-def _nested(value: Any) -> int:
-    text = json_text(value)
-    # Two levels down, each line is indented by 4 more; a comma and a line's end part it from the next.
-    return len(text.encode()) + 4 * (text.count("\n") + 1) + 2
 
 
 def entries_json(shown: tuple[ShownEntry, ...]) -> dict[str, Any]:

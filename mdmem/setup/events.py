@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from mdmem.ask.brief import Brief, brief
 from mdmem.ask.context.compile import compile_context
-from mdmem.ask.context.pack import ContextPack, Item
+from mdmem.ask.context.pack import ContextItem, ContextPack
 from mdmem.ask.context.request import ContextRequest, Layer
 from mdmem.ask.quotation import Quoted, fenced_lines
 from mdmem.errors import GitError
@@ -158,7 +158,7 @@ def _problems(pack: ContextPack) -> str:
     return f"{said} of the memory cannot be read in full and may hold rules; `mdmem check` tells why."
 
 
-def _quoted(item: Item) -> Quoted:
+def _quoted(item: ContextItem) -> Quoted:
     mark = item.stance.mark if item.stance is not None else ""
     return Quoted(item.type, item.id, item.name, lambda: item.content, (mark,) if mark else ())
 

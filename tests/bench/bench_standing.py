@@ -22,9 +22,9 @@ from pathlib import Path
 from bench_cli import build, git, write
 from msgspec.structs import replace
 
-from mdmem.ask.entries import list_entries
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
+from mdmem.ask.show import list_entries
 from mdmem.change.status import refresh_index
 from mdmem.store.workspace.location import located
 from mdmem.store.workspace.proposals import find_standings

@@ -109,7 +109,7 @@ def test_file_that_vanishes_while_it_is_read_is_no_empty_authority(root: Path) -
     workspace = open_root(root)
     assert len(workspace.catalog.entries) == 2
     gone.unlink()
-    assert [packed.item.entry.address for packed in retrieve(workspace, Question()).items] == ["nav/a/kept"]
+    assert [item.address for item in retrieve(workspace, Question()).all[0].items] == ["nav/a/kept"]
 
 
 def test_successor_inherits_a_declared_contradiction(root: Path, capsys: Capture) -> None:

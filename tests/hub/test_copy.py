@@ -12,10 +12,10 @@ from builders import TODAY, commit_all, head, make_repository, make_root, memory
 from msgspec.structs import replace
 from pushes import pushed
 
-from mdmem.ask.entries import in_full, list_entries, list_problems, show
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
 from mdmem.ask.search import search, snippets
+from mdmem.ask.show import in_full, list_entries, list_problems, show
 from mdmem.change.why import why
 from mdmem.hub.connection import connected, transaction
 from mdmem.hub.copy import copy_key, load_copy, open_copy
@@ -23,7 +23,7 @@ from mdmem.hub.grants import grant
 from mdmem.hub.push import PushRequest, push
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.model.entry import EntryType, Status
-from mdmem.render.json import entries_json, pack_json, search_json, why_json
+from mdmem.render.json import answer_json, entries_json, search_json, why_json
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.scope import Filters
@@ -115,9 +115,9 @@ def answers(workspace: Workspace) -> dict[str, Any]:
         result = search(workspace, question)
         hits = search_json(result, limit=50, snippet_of=snippets(workspace, result))
         found[f"search {words} {filters}"] = hits, result.drafts
-        found[f"retrieve {words} {filters}"] = pack_json(retrieve(workspace, question))
+        found[f"retrieve {words} {filters}"] = answer_json(retrieve(workspace, question).all[0])
     for paths in (("src/app/pay.py",), ("firmware/motor.c", "src/other.py")):
-        found[f"retrieve {paths}"] = pack_json(retrieve(workspace, Question(words="orders", paths=paths)))
+        found[f"retrieve {paths}"] = answer_json(retrieve(workspace, Question(words="orders", paths=paths)).all[0])
     for syntax in ('"durable queue"', "type:invariant AND data", "title:queue NOT retries", "que* room:notes"):
         result = search(workspace, Question(words=syntax, syntax=True))
         found[f"syntax {syntax}"] = search_json(result, limit=50, snippet_of=snippets(workspace, result))

@@ -76,7 +76,7 @@ def test_a_client_lists_tools_and_is_given_an_entry_whole_once(repository: Path,
     names, (first, second) = with_client(process(repository), work, mode=mode)
     assert {"retrieve", "search", "propose"} <= names
     assert "\n> Navigation uses two threads." in first
-    assert "\nGiven before: [invariant] callbacks; [decision] threads\n" in second
+    assert "\nAlready shown: [invariant] callbacks; [decision] threads\n" in second
     assert "> Navigation" not in second
 
 

@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from builders import make_root, open_root, write, write_entry
+from msgspec.structs import replace
 
-from mdmem.ask.question import Hit, Question, SearchResult
-from mdmem.ask.ranks import Retrieval, Retrieved
+from mdmem.ask.answer import Item, Retrieval, SearchResult
+from mdmem.ask.question import Question
 from mdmem.ask.retrieve import reading_of
 from mdmem.ask.search import search
 from mdmem.store.workspace.scope import Filters, resolve_scope
@@ -30,7 +31,10 @@ def found(root: Path, words: str = "", /, paths: tuple[str, ...] = (), **filters
     """Return what a memory holds for a question, before any budget cuts it."""
     question = Question(words=words, paths=paths, filters=Filters(**filters))
     reading = reading_of(open_root(root))
-    return reading.retrieve(resolve_scope(reading.catalog, reading.settings, question.filters), question)
+    scope = resolve_scope(reading.view.effective.catalog, reading.settings, question.filters)
+    answer = reading.retrieve(scope, question)
+    proposed = tuple(map(answer.describe_proposed, answer.proposed))
+    return replace(answer, items=tuple(map(answer.describe, answer.items)), proposed=proposed)
 
 
 def hits(root: Path, words: str, /, **filters: object) -> SearchResult:
@@ -38,12 +42,12 @@ def hits(root: Path, words: str, /, **filters: object) -> SearchResult:
     return search(open_root(root), Question(words=words, filters=Filters(**filters)))
 
 
-def names(items: Iterable[Retrieved | Hit]) -> list[str]:
+def names(items: Iterable[Item]) -> list[str]:
     """Return the addresses of items or hits in their order."""
     return [item.entry.address for item in items]
 
 
-def only(retrieval: Retrieval, address: str) -> Retrieved:
+def only(retrieval: Retrieval, address: str) -> Item:
     """Return the item of an address."""
     return next(item for item in retrieval.items if item.entry.address == address)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from builders import run_here, write
 
-from mdmem.ask.question import EndedMatch
+from mdmem.ask.answer import EndedMatch
 from mdmem.render.basis import ended_text
 
 from .builders import found, hits, make_wings, names, only, put

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from builders import commit_all, make_repository, open_root, run_here, run_mdmem, without_rights, write
 
+from mdmem.ask.answer import Passage
 from mdmem.ask.fallback import LIMIT, SearchLines, fall_back, outside, search_files
-from mdmem.ask.question import Passage
 
 from .builders import make_wings, put
 

@@ -7,11 +7,13 @@ from builders import entry
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mdmem.ask.answer import Retrieval
 from mdmem.ask.bundle import BundleRequest, BundleScope
 from mdmem.ask.question import Question, Tier
-from mdmem.ask.ranks import Retrieval
+from mdmem.ask.rank import authority_key
 from mdmem.ask.retrieve import retrieval_of
 from mdmem.ask.retrieve_context import CAPS, MergedBundle, merge, narrowed
+from mdmem.ask.select import Selection
 from mdmem.model.entry import Entry, EntryType, NodeLabel, Status, Wing, WingKind, label_of
 from mdmem.store.catalog import Catalog
 from mdmem.store.settings import Settings
@@ -62,7 +64,7 @@ def answer(entries: dict[str, Entry], asked: BundleRequest) -> tuple[Catalog, Sc
     focuses = (asked.focus,) if asked.focus else ()
     filters = Filters(wings=("app",), focuses=focuses, types=asked.types)
     scope = narrowed(catalog, resolve_scope(catalog, Settings(), filters), asked)
-    found = retrieval_of(catalog, scope, Question(filters=filters), answer=None, today=TODAY)
+    found = retrieval_of(Selection(catalog, scope, Question(filters=filters), None, TODAY))
     return catalog, scope, found, merge(catalog, found, asked, wing="app", is_uncertain=False)
 
 
@@ -79,7 +81,7 @@ def test_no_scope_gets_more_than_its_room(entries: dict[str, Entry], asked: Bund
 def test_items_stand_in_the_order_of_authority(entries: dict[str, Entry], asked: BundleRequest) -> None:
     *_, merged = answer(entries, asked)
 
-    assert list(merged.items) == sorted(merged.items, key=lambda item: item.sort_key)
+    assert list(merged.items) == sorted(merged.items, key=authority_key)
     ranks = [item.entry.type.rank for item in merged.items]
     assert ranks == sorted(ranks)
 
@@ -124,9 +126,11 @@ def test_what_is_given_outranks_what_finds_no_room(entries: dict[str, Entry], as
     }
     for tier in Tier:
         given_keys = [
-            item.sort_key for item in merged.items if item.tier is tier and item.entry.type is not EntryType.INVARIANT
+            authority_key(item)
+            for item in merged.items
+            if item.tier is tier and item.entry.type is not EntryType.INVARIANT
         ]
-        left = [item.sort_key for item in found.items if item.tier is tier and item.entry.address in over]
+        left = [authority_key(item) for item in found.items if item.tier is tier and item.entry.address in over]
         assert not left or (len(given_keys) == CAPS[tier] and max(given_keys) < min(left))
 
 

@@ -7,7 +7,7 @@ import pytest
 from builders import commit_all, git, open_root, run_here, write_entry
 from workspace.lines import on_branch
 
-from mdmem.ask.pack import Form
+from mdmem.ask.answer import Form
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
 from mdmem.ask.search import search
@@ -57,8 +57,8 @@ def test_notes_whose_title_is_the_question_leave_a_decision_its_room(tmp_path: P
     for count in (1, 12):
         for number in range(count):
             put(root, f"app/log/n{number}", "Queue limits", long, type="note")
-        given = retrieve(open_root(root), Question(words="queue limits"), budget=1500).items
-        assert (given[0].item.entry.address, given[0].form) == ("app/a/rule", Form.FULL)
+        given = retrieve(open_root(root), Question(words="queue limits"), budget=1500).all[0].items
+        assert (given[0].address, given[0].form) == ("app/a/rule", Form.FULL)
 
 
 def test_hit_on_a_superseded_entry_is_its_head(tmp_path: Path) -> None:

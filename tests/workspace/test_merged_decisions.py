@@ -44,7 +44,9 @@ def test_merged_decision_covers_nothing(tmp_path: Path, capsys: Capture) -> None
     folder = merged(tmp_path, applies_to=["src/**"])
     answer = said(capsys, "retrieve", "four", "--path", "src/nav.py", cwd=folder)
     assert ((NEW, "merged") in standings(answer["items"]), answer["coverage"]) == (True, "none")
-    assert "1 merged decision applies to this" in run_here(capsys, "retrieve", "--path", "src/nav.py", cwd=folder).out
+    assert (
+        "No invariant or decision covers this" in run_here(capsys, "retrieve", "--path", "src/nav.py", cwd=folder).out
+    )
 
 
 def test_merged_decision_overrides_and_contradicts_nothing(tmp_path: Path, capsys: Capture) -> None:

@@ -180,6 +180,9 @@ def test_proposal_gives_way_to_what_binds_in_a_budget(tmp_path: Path, capsys: Ca
     folder = memory(tmp_path)
     write_entry(folder / "memory", "nav/rules/big", "A long rule. " * 200, type="invariant")
     answer = said(capsys, "retrieve", "--budget", "250", cwd=folder)
+    forms = {item["address"]: item["form"] for item in answer["items"]}
+    assert forms == {RULE: "full", "nav/rules/big": "summary", OLD: "full"}
+    answer = said(capsys, "retrieve", "--budget", "50", cwd=folder)
     assert standings(answer["items"]) == [(RULE, "binding"), (OLD, "binding")]
     assert answer["omitted"] == [{"address": "nav/rules/big", "type": "invariant", "why": "proposed, over the budget"}]
 

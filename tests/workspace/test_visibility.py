@@ -11,10 +11,10 @@ from saving.agents import Agent
 
 from mdmem.ask.context.compile import compile_context
 from mdmem.ask.context.request import ContextRequest
-from mdmem.ask.entries import show
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
 from mdmem.ask.search import search
+from mdmem.ask.show import show
 from mdmem.change.hygiene import run
 from mdmem.change.status import refresh_index, report_status
 from mdmem.change.why import why
@@ -250,7 +250,7 @@ def test_repository_around_is_not_read_for_who_sees_a_part(tmp_path: Path) -> No
         path.write_text("no front matter\n")
     (root / "vault/rules/onyx.md").write_text("no front matter\n")
     asked = Question(words="onyx")
-    assert retrieve(seen_by(open_root(root), APP), asked).basis.fallback == ()
+    assert retrieve(seen_by(open_root(root), APP), asked).all[0].basis.fallback == ()
     assert compile_context(seen_by(open_root(root), APP), ContextRequest(goal="onyx")).basis.fallback == ()
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
-from mdmem.ask.entries import list_entries, show, shown
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve
 from mdmem.ask.search import search, snippets
+from mdmem.ask.show import list_entries, show, shown
 from mdmem.change.hygiene import HygieneRequest, run
 from mdmem.change.status import report_status
 from mdmem.change.why import why
@@ -60,7 +60,7 @@ def _answers(workspace: Workspace, words: tuple[str, ...]) -> Iterator[str]:
 
 
 def _packed(workspace: Workspace, question: Question, *, budget: int | None = None) -> str:
-    return json_form.dump(json_form.pack_json(retrieve(workspace, question, budget=budget)))
+    return json_form.dump(json_form.answer_json(retrieve(workspace, question, budget=budget).all[0]))
 
 
 def _searched(workspace: Workspace, question: Question) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from mdmem.ask.answer import Form
 from mdmem.ask.bundle import problems_json
 from mdmem.ask.context.pack import ContextPack, named_in
 from mdmem.ask.context.request import Layer
-from mdmem.ask.pack import Form
 from mdmem.ask.question import Coverage
 from mdmem.markdown.text import quoted
 from mdmem.model.entry import EntryType

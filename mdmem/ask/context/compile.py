@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from heapq import nsmallest
-from itertools import chain, compress, filterfalse
+from itertools import chain, filterfalse
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -16,15 +16,16 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
-from mdmem.ask.bearings import claimants_first
+from mdmem.ask.answer import AnswerBasis, Omission, OmittedCount
 from mdmem.ask.context.describe import METADATA, Describer, Room, contents_of, gists_of, id_of, with_links_within
 from mdmem.ask.context.facets import TITLES, Facet, facet_of
 from mdmem.ask.context.gather import Candidate, Memory, MemoryCandidates, gather, is_far
-from mdmem.ask.context.pack import ContextPack, Item, PackSection
+from mdmem.ask.context.pack import ContextItem, ContextPack, PackSection
 from mdmem.ask.context.request import ContextRequest, Intent, Layer
 from mdmem.ask.context.shape import REACHES, FacetReach, facets_for, weight_of
 from mdmem.ask.fallback import NO_SCOPE, basis_without_root
-from mdmem.ask.question import AnswerBasis, Coverage, Omission, OmittedCount
+from mdmem.ask.question import Coverage
+from mdmem.ask.rank import claimants_first
 from mdmem.ask.retrieve import Reading, read_steadily, reading_of, with_fallback, with_outside
 from mdmem.errors import GoneError, MdmemError
 from mdmem.model.entry import EntryType
@@ -54,12 +55,12 @@ def choose_items(candidates: Iterable[Candidate], request: ContextRequest, *, na
     """
     reach, facets = REACHES[request.layer], facets_for(request.intent, request.layer)
     everything = list(candidates)
-    choice = Choice([one for one in everything if one.is_unconditional])
+    choice = Choice([one for one in everything if one.item.unconditional])
     best = max((one.item.score for one in everything), default=0.0)
     queues: dict[Facet, list[Candidate]] = {facet: [] for facet in facets}
     proposed: dict[Facet, list[Candidate]] = {facet: [] for facet in facets}
     others = list[tuple[Candidate, str]]()
-    for one in filterfalse(attrgetter("is_unconditional"), everything):
+    for one in filterfalse(attrgetter("item.unconditional"), everything):
         why = _why_not(one, request, reach, best=best, narrows=narrows)
         if why:
             others.append((one, why))
@@ -79,13 +80,8 @@ def choose_items(candidates: Iterable[Candidate], request: ContextRequest, *, na
 
 
 def _best(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
-    """Return so many of those that fit best, the best first: of thousands a few are put in order."""
-    if count <= 0:
-        return []
-    steps = [one.step for one in candidates]
-    last = max(nsmallest(count, steps), default=None)
-    few = candidates if last is None else compress(candidates, map(last.__ge__, steps))
-    return sorted(few, key=attrgetter("fitness"))[:count]
+    """Return so many of those that fit best, the best first."""
+    return nsmallest(max(0, count), candidates, key=attrgetter("fitness"))
 
 
 def _with_best_first(left: Sequence[tuple[Candidate, str]], count: int) -> Iterator[tuple[Candidate, str]]:
@@ -96,7 +92,7 @@ def _with_best_first(left: Sequence[tuple[Candidate, str]], count: int) -> Itera
 
 
 def _why_not(one: Candidate, request: ContextRequest, reach: FacetReach, *, best: float, narrows: bool) -> str:
-    if one.unasked or one.in_domain:
+    if one.always or one.in_domain:
         return ""
     # What covers the goal stays: it is what the answer `covered` means.
     is_answer = one.item.matches and one.item.entry.type.is_rule
@@ -180,7 +176,10 @@ def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> Con
         narrows=any(part.domain_is_known for part in gathered),
     )
     chosen = sorted(choice.chosen, key=attrgetter("authority"))
-    ordered = claimants_first(chosen, attrgetter("item.described.claimed_by"))
+    describe = {part.memory.is_private: part.retrieval.describe for part in gathered}
+    chosen = [replace(one, item=describe[one.is_private](one.item)) for one in chosen]
+    claims = {one.item.address: one.item.claimed_by for one in chosen}
+    ordered = claimants_first(chosen, attrgetter("item.entry"), lambda entry: claims[entry.address])
     items = _described(ordered, request, settings.budget)
     basis = _basis(gathered, choice, items)
     if basis.problems and not workspace.catalog.entries:
@@ -224,7 +223,7 @@ def _own_memory(workspace: Workspace) -> tuple[list[Memory], tuple[str, ...]]:
     return [Memory(reading=reading, scope=scope, is_private=True)], ()
 
 
-def _basis(gathered: Sequence[MemoryCandidates], choice: Choice, items: Sequence[Item]) -> AnswerBasis:
+def _basis(gathered: Sequence[MemoryCandidates], choice: Choice, items: Sequence[ContextItem]) -> AnswerBasis:
     """Return what the pack says of itself: of the team's memory, but for what the caller's own cannot say or lacks."""
     bases = [part.retrieval.basis for part in gathered]
     return replace(
@@ -240,7 +239,7 @@ def _basis(gathered: Sequence[MemoryCandidates], choice: Choice, items: Sequence
     )
 
 
-def _described(chosen: Sequence[Candidate], request: ContextRequest, budget: int) -> list[Item]:
+def _described(chosen: Sequence[Candidate], request: ContextRequest, budget: int) -> list[ContextItem]:
     """Return the items of candidates, whose files are read now and never before."""
     reach = REACHES[request.layer]
     room = Room(tokens=int(budget * reach.length), longest=reach.longest, terms=frozenset(ask(request.query).terms))
@@ -273,7 +272,7 @@ def _read(chosen: Sequence[Candidate]) -> Iterator[tuple[Key, tuple[str, object]
             yield (is_private, address), (catalog.shown_body(document), document.fields.get(METADATA))
 
 
-def _sections(items: Sequence[Item], request: ContextRequest) -> Iterator[PackSection]:
+def _sections(items: Sequence[ContextItem], request: ContextRequest) -> Iterator[PackSection]:
     for facet in facets_for(request.intent, request.layer):
         own = tuple(item for item in items if item.facet is facet)
         if own:
@@ -291,7 +290,7 @@ def _drafts(gathered: Sequence[MemoryCandidates], request: ContextRequest) -> li
             is_far=is_far(part.memory.scope, item),
         )
         for part in gathered
-        for item in part.retrieval.proposed_ranks
+        for item in map(part.retrieval.describe_proposed, part.retrieval.proposed)
     ]
     return sorted(found, key=lambda one: one.fitness)[:PROPOSED] if request.query else []
 

@@ -12,16 +12,14 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from mdmem.ask.answer import RELATIONS, VIA_NAMED, Form
 from mdmem.ask.context.gather import Candidate
-from mdmem.ask.context.pack import Item, Quality, Related
-from mdmem.ask.pack import Form
-from mdmem.ask.question import BEARINGS, VIA_NAMED
-from mdmem.markdown.sections import ruling, shortened
+from mdmem.ask.context.pack import ContextItem, Quality, Related
+from mdmem.ask.excerpt import excerpt, rule_of
 from mdmem.markdown.text import content_of, tokens_of
 from mdmem.model.entry import Entry, EntryType, instant_of
 from mdmem.store.catalog import Catalog
 from mdmem.store.catalog.links import Neighbour, Neighbourhood
-from mdmem.store.index.finder import finder
 
 PRIVATE = "private:"
 METADATA = "x-metadata"
@@ -75,7 +73,7 @@ def gists_of(chosen: Sequence[Candidate], bodies: Mapping[tuple[bool, str], str]
     return [Content(_gist(one.item.entry, bodies[one.key]), Form.SUMMARY) for one in chosen]
 
 
-def with_links_within(room: Room, items: Sequence[Item]) -> list[Item]:
+def with_links_within(room: Room, items: Sequence[ContextItem]) -> list[ContextItem]:
     """Return items with as many of their links, in their order, as the room holds beside the contents.
 
     Three links make a short item half as long again; what binds comes first, and the contents of none give way to them.
@@ -97,13 +95,13 @@ def _cost(text: str) -> int:
 def _gist(entry: Entry, body: str) -> str:
     """Return what an invariant rules in a line, as answers that only name it do, and what a session left to be done."""
     if entry.type is EntryType.INVARIANT:
-        return ruling(body)
+        return rule_of(body)
     left = (("Open", entry.open_items), ("Next", entry.next_actions))
     return "\n".join(f"{word}: {'; '.join(items)}" for word, items in left if items)
 
 
 def _shortened(one: Candidate, body: str, room: Room) -> str:
-    return shortened(one.item.entry, body, finder(room.terms) if room.terms else None, _SHORTENED)
+    return excerpt(one.item.entry, body, _SHORTENED, dict.fromkeys(room.terms, 1.0))
 
 
 def _in_order_of_shortening(chosen: Sequence[Candidate]) -> list[int]:
@@ -133,10 +131,10 @@ class Describer(Struct, frozen=True, dict=True):
         """The links, read once for all items."""
         return Neighbourhood(self.catalog)
 
-    def item(self, one: Candidate, content: Content, *, body: str, stated: object = None) -> Item:
+    def item(self, one: Candidate, content: Content, *, body: str, stated: object = None) -> ContextItem:
         """Return the item of a candidate; `stated` is the metadata that its author gave, as JSON text."""
         entry = one.item.entry
-        return Item(
+        return ContextItem(
             id=self._id(entry),
             type=entry.type.value,
             name=entry.title,
@@ -148,8 +146,8 @@ class Describer(Struct, frozen=True, dict=True):
             quality=self._quality(entry),
             metadata=self._standing(one, content) if self.is_brief else _stated(stated) | self._metadata(one, content),
             related=tuple(self._related(entry, body)),
-            is_unconditional=one.is_unconditional,
-            stance=one.item.described.stance,
+            is_unconditional=one.item.unconditional,
+            stance=one.item.stance,
             bearings=tuple(_bearings(one)),
         )
 
@@ -169,11 +167,11 @@ class Describer(Struct, frozen=True, dict=True):
         )
 
     def _standing(self, one: Candidate, content: Content) -> dict[str, Any]:
-        scope = "private" if self.is_private else one.item.described.tier.value
-        return {"status": one.item.described.status.value, "scope": scope, "form": content.form.value}
+        scope = "private" if self.is_private else one.item.tier.value
+        return {"status": one.item.status.value, "scope": scope, "form": content.form.value}
 
     def _metadata(self, one: Candidate, content: Content) -> dict[str, Any]:
-        item, entry = one.item.described, one.item.entry
+        item, entry = one.item, one.item.entry
         known: dict[str, Any] = {
             **self._standing(one, content),
             "wing": entry.wing,
@@ -188,7 +186,7 @@ class Describer(Struct, frozen=True, dict=True):
             "applies_to": list(entry.applies_to),
             "overrides": list(item.overrides),
             "via": list(item.via[:VIA_NAMED]),
-            **{name: list(addresses) for name, addresses in item.bearings.items()},
+            **{name: list(addresses) for name, addresses in item.relations.items()},
         }
         return {name: value for name, value in known.items() if value not in (None, [])}
 
@@ -211,21 +209,21 @@ class Describer(Struct, frozen=True, dict=True):
 
 
 def _reasons(one: Candidate) -> Iterator[str]:
-    if one.unasked:
-        yield one.unasked
+    if one.always:
+        yield one.always
     if one.in_domain:
         yield "of the domain"
     # Retrieval asked for everything says of what came unasked only that it is in scope.
-    if one.item.described.reason != "in scope" or not (one.unasked or one.in_domain):
-        yield one.item.described.reason
+    if one.item.reason != "in scope" or not (one.always or one.in_domain):
+        yield one.item.reason
 
 
 def _bearings(one: Candidate) -> Iterator[str]:
-    described = one.item.described
-    for name, addresses in described.bearings.items():
+    described = one.item
+    for name, addresses in described.relations.items():
         for address in addresses:
             title = described.titles.get(address, "")
-            yield f"{BEARINGS[name]} {address}{f': {title}' if title else ''}"
+            yield f"{RELATIONS[name]} {address}{f': {title}' if title else ''}"
 
 
 def _stated(metadata: object) -> dict[str, Any]:

@@ -1,28 +1,28 @@
-"""What one memory has for a goal: entries that match, the unconditional invariants, and what comes unasked."""
+"""Gather what one memory has for a goal: entries that match, the invariants, and entries that always come."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mdmem.ask.answer import Item, Retrieval
 from mdmem.ask.context.facets import SESSION, Facet, facet_of
 from mdmem.ask.context.request import ContextRequest
 from mdmem.ask.context.shape import REACHES
-from mdmem.ask.kinds import Ranks
-from mdmem.ask.question import Question, likeness_step
-from mdmem.ask.ranks import Ranked, Retrieval, Retrieved, fit_key_of
+from mdmem.ask.question import Question, Tier
+from mdmem.ask.rank import authority_key, fit_key
 from mdmem.ask.retrieve import Reading
 from mdmem.ask.select import Selection
 from mdmem.model.entry import Entry, EntryType, instant_of
 from mdmem.store.catalog import Catalog
 from mdmem.store.workspace.scope import Scope
 
-_OLDEST = datetime.min.replace(tzinfo=UTC)
+_OLDEST = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Memory(Struct, frozen=True, kw_only=True):
@@ -35,62 +35,50 @@ class Memory(Struct, frozen=True, kw_only=True):
     @property
     def catalog(self) -> Catalog:
         """Return the entries that answer."""
-        return self.reading.catalog
+        return self.reading.view.effective.catalog
 
     @property
     def proposing(self) -> Catalog:
-        """Return the entries among which those that are only proposed stand as they are proposed."""
+        """Return the entries among which those that are only proposed are as they are proposed."""
         view = self.reading.view
         return view.checkout.catalog if view.alternatives else self.catalog
 
 
-class Candidate(NamedTuple):
+class Candidate(Struct, frozen=True):
     """An entry that may come into a pack.
 
-    `unasked` says why it comes although nothing in the goal names it; `in_domain` that it belongs to the domain;
+    `always` says why it comes although nothing in the goal mentions it; `in_domain` that it belongs to the domain;
     `is_far` that the goal starts at shared knowledge, and this is none.
     """
 
     catalog: Catalog
-    item: Ranked
+    item: Item
     facet: Facet
     is_private: bool
-    is_unconditional: bool = False
-    unasked: str = ""
+    always: str = ""
     in_domain: bool = False
     is_far: bool = False
 
     @property
-    def entry(self) -> Entry:
-        """Return the entry."""
-        return self.item.entry
-
-    @property
     def key(self) -> tuple[bool, str]:
-        """Return what tells it from every other candidate."""
-        return (self.is_private, self.item.entry.address)
+        """Return what identifies it among all candidates."""
+        return (self.is_private, self.item.address)
 
     @property
     def waits(self) -> bool:
-        """Say whether it comes only where what binds leaves room: it is a proposal, and not here unasked."""
-        return self.item.is_proposal and not self.unasked
+        """Say whether it comes only where current entries leave room: it is a proposal that comes by its words."""
+        return self.item.is_proposal and not self.always
 
     @property
-    def authority(self) -> tuple[int, bool, bool, tuple[object, ...]]:
-        """Order by type and force, the team's before the caller's own, then as retrieval does."""
+    def authority(self) -> tuple[Any, ...]:
+        """Order by type and currency, the team's before the caller's own, then as retrieval does."""
         item = self.item
-        return (item.entry.type.rank, not item.current, self.is_private, item.sort_key)
+        return (item.entry.type.rank, not item.current, self.is_private, self.is_far, *authority_key(item))
 
     @property
-    def fitness(self) -> tuple[object, ...]:
+    def fitness(self) -> tuple[Any, ...]:
         """Order by how well the entry fits the goal, the best first."""
-        return (*self.step, *fit_key_of(self.item.entry, self.item.score))
-
-    @property
-    def step(self) -> tuple[bool, bool, bool, bool, float]:
-        """Return where its fitness begins, which is told in a fifth of the time."""
-        item = self.item
-        return (not self.unasked, not self.in_domain, not item.matches, self.is_far, likeness_step(item.score))
+        return (not self.always, not self.in_domain, not self.item.matches, self.is_far, *fit_key(self.item))
 
 
 class MemoryCandidates(Struct, frozen=True, kw_only=True):
@@ -106,40 +94,36 @@ def gather(memory: Memory, request: ContextRequest) -> MemoryCandidates:
     """Return what a memory has for a request."""
     retrieval = memory.reading.retrieve(memory.scope, Question(words=request.query))
     gathering = _Gathering(memory, request)
-    # Of a large memory it reads all entries at once, which one by one take four times as long.
-    unasked = gathering.unasked()
-    items = {item.entry.address: item for item in retrieval.ranks.in_any_order}
+    items = {item.address: item for item in retrieval.items}
     if not request.query:
         # A goal of stop words alone asks for nothing in particular, and everything would match it.
-        items = {address: item for address, item in items.items() if memory.scope.binds(item.entry)}
-    for address in (*unasked, *gathering.in_domain):
-        if address not in items and (item := gathering.everything.find(address)) is not None:
-            items[address] = (
-                replace(item, matches=False) if isinstance(item, Retrieved) else item._replace(matches=False)
-            )
+        items = {address: item for address, item in items.items() if item.unconditional}
+    always = gathering.always()
+    for address in (*always, *gathering.in_domain):
+        if address not in items and address in gathering.everything:
+            items[address] = replace(gathering.everything[address], matches=False)
     return MemoryCandidates(
         memory=memory,
         retrieval=retrieval,
-        candidates=tuple(gathering.candidate(item, unasked.get(address, "")) for address, item in items.items()),
+        candidates=tuple(gathering.candidate(item, always.get(address, "")) for address, item in items.items()),
         domain_is_known=bool(gathering.in_domain),
     )
 
 
-def is_far(scope: Scope, item: Ranked) -> bool:
+def is_far(scope: Scope, item: Item) -> bool:
     """Say whether a question starts at shared knowledge, and an entry is none."""
-    return scope.starts_shared and item.sort_key[3] > 0
+    return scope.starts_shared and item.tier is not Tier.SHARED
 
 
-def made(entry: Entry) -> datetime:
-    """Return when an entry was made, to order by; the beginning of time where no date can be read."""
-    return instant_of(entry.created_at) if entry.created_at is not None else _OLDEST.replace(year=1970)
+def created(entry: Entry) -> datetime:
+    """Return when an entry was created; the beginning of time where no date can be read."""
+    return instant_of(entry.created_at) if entry.created_at is not None else _OLDEST
 
 
 def is_of_domain(entry: Entry, domain: str) -> bool:
     """Say whether an entry's wing, room, label, topic, focus or one of its tags is the domain."""
-    wanted = _folded(domain)
     stated = (entry.wing, entry.room, entry.label, entry.topic, entry.focus, *entry.tags)
-    return any(_folded(one) == wanted for one in stated if one)
+    return any(_folded(one) == _folded(domain) for one in stated if one)
 
 
 def _folded(text: str) -> str:
@@ -147,7 +131,7 @@ def _folded(text: str) -> str:
 
 
 class _Gathering(Struct, frozen=True, dict=True):
-    """What comes from one memory besides what matches."""
+    """The entries of one memory that come without matching the goal."""
 
     memory: Memory
     request: ContextRequest
@@ -158,11 +142,11 @@ class _Gathering(Struct, frozen=True, dict=True):
         return (entry for entry in held if catalog.lineage.is_current(entry.address))
 
     @cached_property
-    def everything(self) -> Ranks[Ranked]:
-        """Every current entry of the scope as retrieval gives it where nothing in particular is asked."""
+    def everything(self) -> dict[str, Item]:
+        """Every current entry of the scope, as retrieval gives it for a question without words."""
         today = self.memory.reading.workspace.today
         selection = Selection(self.memory.catalog, self.memory.scope, Question(), None, today)
-        return selection.ranks()
+        return {item.address: item for item in selection.select()}
 
     @cached_property
     def in_domain(self) -> frozenset[str]:
@@ -181,8 +165,8 @@ class _Gathering(Struct, frozen=True, dict=True):
                 found.setdefault((entry.wing, entry.focus), entry)
         return frozenset(entry.address for entry in found.values())
 
-    def unasked(self) -> dict[str, str]:
-        """Return what comes without being asked for, and why: the last sessions, and the agent's diary."""
+    def always(self) -> dict[str, str]:
+        """Return the entries that every pack includes, with the reason: the last sessions, and the agent's diary."""
         reach, agent = REACHES[self.request.layer], self.request.agent_id
         own = [one for one in self._notes if one.label == SESSION and one.wing == self.memory.scope.wing]
         found = {one.address: "one of the last sessions" for one in own[: reach.latest]}
@@ -192,29 +176,19 @@ class _Gathering(Struct, frozen=True, dict=True):
         return found
 
     @cached_property
-    def _notes(self) -> tuple[Entry, ...]:
+    def _notes(self) -> list[Entry]:
         """The current notes of the scope, the newest first."""
         notes = (entry for entry in self.memory.catalog.entries.values() if entry.type is EntryType.NOTE)
-        return tuple(sorted(self._members(notes), key=_age))
+        return sorted(self._members(notes), key=lambda entry: (-created(entry).timestamp(), entry.address))
 
-    @cached_property
-    def _catalog(self) -> Catalog:
-        return self.memory.catalog
-
-    def candidate(self, item: Ranked, unasked: str) -> Candidate:
+    def candidate(self, item: Item, always: str) -> Candidate:
         """Return an item with what decides whether it comes."""
-        entry = item.entry
         return Candidate(
-            catalog=self._catalog,
+            catalog=self.memory.catalog,
             item=item,
-            facet=facet_of(entry, latest=self.latest),
+            facet=facet_of(item.entry, latest=self.latest),
             is_private=self.memory.is_private,
-            is_unconditional=self.memory.scope.binds(entry),
-            unasked=unasked,
-            in_domain=entry.address in self.in_domain,
+            always=always,
+            in_domain=item.address in self.in_domain,
             is_far=is_far(self.memory.scope, item),
         )
-
-
-def _age(entry: Entry) -> tuple[float, str]:
-    return (-made(entry).timestamp(), entry.address)

@@ -8,9 +8,9 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import asdict
 
+from mdmem.ask.answer import AnswerBasis
 from mdmem.ask.context.facets import Facet
 from mdmem.ask.context.request import ContextRequest
-from mdmem.ask.question import AnswerBasis
 from mdmem.model.entry import IN_FORCE
 from mdmem.model.lineage import Stance, standing_json
 from mdmem.store.workspace.scope import Scope
@@ -40,7 +40,7 @@ class Related(Struct, frozen=True, kw_only=True):
     status: str
 
 
-class Item(Struct, frozen=True, kw_only=True):
+class ContextItem(Struct, frozen=True, kw_only=True):
     """One entry of a pack; `is_unconditional` says that no limit could have left it out.
 
     `stance` is how it stands to the default branch, None where that is not known; `bearings` are claims and amendments
@@ -91,7 +91,7 @@ class PackSection(Struct, frozen=True):
 
     facet: Facet
     title: str
-    items: tuple[Item, ...]
+    items: tuple[ContextItem, ...]
 
 
 class ContextPack(Struct, frozen=True, kw_only=True):
@@ -104,12 +104,12 @@ class ContextPack(Struct, frozen=True, kw_only=True):
     request: ContextRequest
     sections: tuple[PackSection, ...] = ()
     scope: Scope
-    proposed: tuple[Item, ...] = ()
+    proposed: tuple[ContextItem, ...] = ()
     remarks: tuple[str, ...] = ()
     nearest: str | None = None
     basis: AnswerBasis
 
     @property
-    def items(self) -> tuple[Item, ...]:
+    def items(self) -> tuple[ContextItem, ...]:
         """Return the items of all sections."""
         return tuple(item for section in self.sections for item in section.items)

@@ -9,7 +9,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mdmem.ask.question import AnswerBasis
+from mdmem.ask.answer import AnswerBasis
+from mdmem.ask.excerpt import summary_of
 from mdmem.ask.retrieve import Reading, read_steadily
 from mdmem.ask.surface import freshness_on
 from mdmem.ask.synthesis.outlines import Heading, headings_for
@@ -25,7 +26,6 @@ from mdmem.ask.synthesis.sources import (
     gaps_of,
     is_doubtful,
 )
-from mdmem.markdown.text import summary_of
 from mdmem.model.entry import Entry
 from mdmem.store.catalog.links import Neighbourhood
 from mdmem.store.workspace.scope import Scope

@@ -10,11 +10,12 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
+from mdmem.ask.answer import AnswerBasis, Item, Retrieval
 from mdmem.ask.context.facets import SESSION, Facet, facet_of
-from mdmem.ask.context.gather import made
-from mdmem.ask.full_text import find_text
-from mdmem.ask.question import AnswerBasis, Question
-from mdmem.ask.ranks import Retrieval, Retrieved
+from mdmem.ask.context.gather import created
+from mdmem.ask.question import Question
+from mdmem.ask.rank import find_text
+from mdmem.ask.reasons import related
 from mdmem.ask.retrieve import retrieve_in
 from mdmem.ask.select import Selection
 from mdmem.ask.synthesis.outlines import Heading
@@ -79,7 +80,7 @@ def is_doubtful(source: Source) -> bool:
 class SourceChoice(Struct, frozen=True):
     """An entry chosen for a section; `is_forced` says that somebody named it."""
 
-    item: Retrieved
+    item: Item
     is_forced: bool = False
 
     @property
@@ -112,7 +113,8 @@ class SectionSources(Struct, frozen=True, dict=True):
         answer = find_text(self.workspace, question, addresses)
         selection = Selection(self.catalog, self.scope, question, answer, self.workspace.today)
         basis = AnswerBasis(unmatched_terms=selection.unmatched_terms())
-        return Retrieval(scope=self.scope, items=selection.select(), basis=basis)
+        describe = partial(related, selection)
+        return Retrieval(scope=self.scope, items=tuple(selection.select()), describe=describe, basis=basis)
 
     def forced(self, names: Sequence[str]) -> tuple[list[SourceChoice], list[Gap]]:
         """Return the entries that names mean, what was superseded by its heads, and a gap for each that means none."""
@@ -149,15 +151,16 @@ class SectionSources(Struct, frozen=True, dict=True):
         hint = f"; did you mean `{ids[close[0]]}`?" if close else ""
         return f"`{visible(name)}` names no one entry{hint}"
 
-    def _named(self, address: str, via: tuple[str, ...]) -> Retrieved:
+    def _named(self, address: str, via: tuple[str, ...]) -> Item:
         """Return an entry that was named, from whatever wing, as retrieval would give it."""
         entry = self.catalog.entries[address]
         scope = replace(self.scope, wings=tuple(dict.fromkeys((*self.scope.wings, entry.wing))))
         selection = Selection(self.catalog, scope, Question(), None, self.workspace.today)
         items = selection.propose() if entry.status is Status.DRAFT else selection.select()
         item = next(item for item in items if item.entry.address == address)
-        reason = "; ".join(["named as a source", *(f"replaces {one}, which was named" for one in via)])
-        return replace(item, why=partial(str, reason), via=via)
+        return replace(
+            item, reasons=("named as a source", *(f"replaces {one}, which was named" for one in via)), via=via
+        )
 
     def sources(
         self, heading: Heading, about: Retrieval, forced: Sequence[SourceChoice], *, size: int
@@ -171,24 +174,24 @@ class SectionSources(Struct, frozen=True, dict=True):
         binding = [item for item in fitting if self.scope.binds(item.entry)]
         others = [item for item in fitting if not self.scope.binds(item.entry)]
         room = max(0, size - len(forced) - len(binding))
-        chosen = [*forced, *(SourceChoice(item) for item in (*binding, *others[:room]))]
+        chosen = [*forced, *(SourceChoice(found.describe(item)) for item in (*binding, *others[:room]))]
         if not chosen and self.is_wide:
             chosen = [SourceChoice(item) for item in self._linked(found, heading)[:size]]
         self.used.update(one.item.entry.address for one in chosen)
         return chosen, found
 
-    def _linked(self, found: Retrieval, heading: Heading) -> list[Retrieved]:
+    def _linked(self, found: Retrieval, heading: Heading) -> list[Item]:
         """Return the current entries of a section's facets that what was found is linked with, in that order."""
         best = max((item.score for item in found.items), default=0.0)
-        near: dict[str, Retrieved] = {}
+        near: dict[str, Item] = {}
         for item in sorted(found.items, key=lambda one: (-one.score, one.entry.address)):
             if item.score <= 0 or item.score < _FLOOR * best:
                 break
             for other in self._neighbourhood.of(item.entry.address):
                 address = other.entry.address
                 if self.facet_of(other.entry) in heading.facets and address in self._everything:
-                    reason = partial(str, f"linked with {item.entry.address}")
-                    near.setdefault(address, replace(self._everything[address], why=reason, matches=False))
+                    reasons = (f"linked with {item.entry.address}",)
+                    near.setdefault(address, replace(self._everything[address], reasons=reasons, matches=False))
         return list(near.values())
 
     @cached_property
@@ -196,20 +199,20 @@ class SectionSources(Struct, frozen=True, dict=True):
         return Neighbourhood(self.catalog)
 
     @cached_property
-    def _everything(self) -> dict[str, Retrieved]:
+    def _everything(self) -> dict[str, Item]:
         """Every current entry of the scope."""
         items = Selection(self.catalog, self.scope, Question(), None, self.workspace.today).select()
         return {item.entry.address: item for item in items}
 
-    def _fits(self, item: Retrieved, heading: Heading, best: float) -> bool:
+    def _fits(self, item: Item, heading: Heading, best: float) -> bool:
         is_of_facet = not heading.facets or self.facet_of(item.entry) in heading.facets
         is_near = item.score > 0 and (item.matches or item.score >= _FLOOR * best)
         # Rules stand where rules are asked for, whatever they say.
         return is_of_facet and (is_near or (self.scope.binds(item.entry) and Facet.CONSTRAINTS in heading.facets))
 
-    def _rank(self, item: Retrieved, heading: Heading) -> tuple[object, ...]:
+    def _rank(self, item: Item, heading: Heading) -> tuple[object, ...]:
         entry = item.entry
-        newest = -made(entry).timestamp()
+        newest = -created(entry).timestamp()
         is_known = entry.address in self.used
         if heading.is_newest_first:
             return (is_known, newest, -item.score, entry.address)

@@ -9,25 +9,22 @@ from typing import Annotated, Any, TypedDict, Unpack
 
 from pydantic import AliasChoices, Field
 
-from mdmem.ask.about import gave, tell_about
-from mdmem.ask.answers import Answers, answer_each
-from mdmem.ask.entries import ShownEntry, digests_of, show
+from mdmem.ask.answer import VIA_NAMED, Answer, Answers, Item, SearchResult
 from mdmem.ask.fallback import retrieve_without_root
-from mdmem.ask.pack import Pack, Printed
-from mdmem.ask.question import VIA_NAMED, Hit, Question, SearchResult
-from mdmem.ask.retrieve import with_code_paths
+from mdmem.ask.question import Question
+from mdmem.ask.retrieve import retrieve, with_code_paths
 from mdmem.ask.search import search, snippets
+from mdmem.ask.show import ShownEntry, digests_of, show, show_about
 from mdmem.errors import UsageError
 from mdmem.markdown.text import quoted
 from mdmem.mcp.arguments import Focus, Listed, Paths, Prose, Text, Texts, Type, Wing
-from mdmem.mcp.tools.shape import JSON_FORM, Facts, Given, Told, tool
+from mdmem.mcp.tools.shape import Facts, Given, Told, tool
 from mdmem.model.entry import EntryType
-from mdmem.render.answers import answers_json, answers_markdown, short_markdown_size
+from mdmem.render.answers import answers_json, answers_markdown
 from mdmem.render.characters import one_line
-from mdmem.render.entries import search_text, standing, told_json, told_markdown
+from mdmem.render.entries import excerpts_json, excerpts_markdown, search_text, standing
 from mdmem.render.ink import Ink
-from mdmem.render.json import PrintedJson, agents_json, entries_json, search_json
-from mdmem.render.retrieval import markdown_size
+from mdmem.render.json import agents_json, entries_json, search_json
 from mdmem.store.workspace.scope import Filters
 from mdmem.store.workspace.workspace import Workspace
 
@@ -104,7 +101,7 @@ def _search(
     )
 
 
-def hits_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str]) -> str:
+def hits_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Item], str]) -> str:
     """Return the results of a search, or that there are none; then the words that no entry contains."""
     found = search_text(result, limit=limit, snippet_of=snippet_of, ink=Ink(), more="raise `limit` to see them")
     nothing = [] if result.hits else ["No current entry matches."]
@@ -121,8 +118,8 @@ def _retrieve_elsewhere(
     cwd: Path, why: str, *, query: str | None, queries: Sequence[str] | None, budget: int | None, **filters: Any
 ) -> Told:
     words = " ".join(filter(None, (query, *(queries or ()))))
-    pack = retrieve_without_root(cwd, question_of(words, filters), why=why, budget=budget)
-    return _told_of(Answers(pack, ()), retrieval_status="failed", message=why)
+    answer = retrieve_without_root(cwd, question_of(words, filters), why=why, budget=budget)
+    return _told_of(Answers(answer), retrieval_status="failed", message=why)
 
 
 @tool(
@@ -147,7 +144,6 @@ def _retrieve(
         Field(ge=0, le=1_000_000, description="Tokens (of 4 bytes) for all but invariants."),
     ] = None,
     given: Given,
-    form: str | None,
     **filters: Unpack[Narrowed],
 ) -> Told:
     """Before editing files or deciding: returns the rules and decisions that apply to these files and this task. Give
@@ -159,28 +155,20 @@ def _retrieve(
     main = None
     if query or paths or not asked:
         main = with_code_paths(workspace, question_of(query, filters), from_top(workspace, paths))
-    printed, short = sizes_of(form)
-    answers = answer_each(workspace, main, asked, budget=budget, printed=printed, printed_short=short, given=given)
-    return _told_of(answers, retrieval_status="succeeded" if any(map(_says, answers.packs)) else "empty")
+    answers = retrieve(workspace, main, asked, budget=budget, shown=given)
+    return _told_of(answers, retrieval_status="succeeded" if any(map(_has_content, answers.all)) else "empty")
 
 
-def sizes_of(form: str | None) -> tuple[Printed, Printed]:
-    """Return what the parts of an answer take in the form that is sent, and those of a short one."""
-    if form == JSON_FORM:
-        return PrintedJson(agents_json), PrintedJson(agents_json)
-    return markdown_size, short_markdown_size
-
-
-def _says(pack: Pack) -> bool:
-    return bool(pack.items or pack.proposed or pack.basis.problems or pack.basis.fallback)
+def _has_content(answer: Answer) -> bool:
+    return bool(answer.items or answer.proposed or answer.basis.problems or answer.basis.fallback)
 
 
 def _told_of(answers: Answers, **standing: str) -> Told:
-    facts = {**standing, "covered": any(pack.basis.covered for pack in answers.packs)}
+    facts = {**standing, "covered": any(one.basis.covered for one in answers.all)}
     return Told(
         text=lambda: answers_markdown(answers),
         facts=lambda: {**answers_json(answers, agents_json), **facts},
-        gave=answers.gave,
+        gave=answers.shown,
     )
 
 
@@ -204,8 +192,9 @@ def _get_entry(
     if not address:
         raise UsageError("name at least one entry in `address`, as `wing/room/entry-id`")
     if about:
-        told = tell_about(workspace, address, about, given=given)
-        return Told(text=lambda: told_markdown(told), facts=lambda: told_json(told), gave=gave(told))
+        found = show_about(workspace, address, about, shown=given)
+        notes = {one.entry.address: one.note for one in found}
+        return Told(text=lambda: excerpts_markdown(found), facts=lambda: excerpts_json(found), gave=notes)
     shown = show(workspace, address)
     if len(shown) > _MANY:
         raise UsageError(f"`address` means {len(shown)} entries; name {_MANY} at most, or call `search`")

@@ -9,8 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import Field
 
-from mdmem.ask.entries import in_full, list_entries, stance_of
 from mdmem.ask.question import Question
+from mdmem.ask.show import in_full, list_entries, stance_of
 from mdmem.mcp.arguments import Listed, Text, Type
 from mdmem.mcp.tools.context import CONTEXT
 from mdmem.mcp.tools.core import CORE, Widened, question_of

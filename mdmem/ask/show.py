@@ -1,4 +1,4 @@
-"""Entries with what their files state and how they stand, of the files or of what answers in their place."""
+"""Show entries: listed, in full, or what they say about some words."""
 
 from __future__ import annotations
 
@@ -8,12 +8,22 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mdmem.ask.answer import Mention
+from mdmem.ask.excerpt import excerpt
+from mdmem.ask.limits import ABOUT, WHOLE
+from mdmem.ask.mentions import Mentions
 from mdmem.ask.problems import problems_in
 from mdmem.ask.search import is_shown, passes
+from mdmem.ask.session import NOTHING_SHOWN, Shown, marks_of, note_of, paragraphs_of, parts_shown, unseen
+from mdmem.ask.session import WHOLE as ALL
+from mdmem.errors import UsageError
+from mdmem.markdown.sentences import size_of
+from mdmem.markdown.text import content_of, is_title_alone
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding
 from mdmem.model.lineage import Stance
 from mdmem.store.catalog import Catalog
+from mdmem.store.index.analysis import ask
 from mdmem.store.workspace.addresses import resolve_name, resolve_names
 from mdmem.store.workspace.proposals import view_of
 from mdmem.store.workspace.scope import Filters, reading_scope
@@ -89,7 +99,7 @@ def _listed(workspace: Workspace, filters: Filters) -> Iterator[Entry]:
             scope.holds(entry.address)
             and passes(entry, filters, workspace.today)
             and (
-                is_shown(catalog.lineage, entry.address, filters, is_draft=entry.status is Status.DRAFT)
+                is_shown(catalog, entry.address, filters, is_draft=entry.status is Status.DRAFT)
                 or catalog.is_merged(entry.address)
             )
         ):
@@ -138,3 +148,75 @@ def digests_of(workspace: Workspace, shown: Sequence[ShownEntry]) -> dict[str, s
 def stance_of(workspace: Workspace, entry: Entry) -> Stance | None:
     """Return how an entry that was listed stands to the default branch, None where that is not known."""
     return catalog_of(workspace, entry).stance(entry.address)
+
+
+class EntryExcerpt(Struct, frozen=True):
+    """What one entry says about some words; `heads` are the current entries in its place.
+
+    `content` leaves out what the session has seen: all of the entry where `was_shown` is "all", parts of it where it is
+    "in part". `note` is what to remember.
+    """
+
+    entry: Entry
+    content: str
+    heads: tuple[str, ...]
+    mentions: tuple[Mention, ...] = ()
+    was_shown: str = ""
+    note: str = ""
+    is_title_alone: bool = False
+
+    @property
+    def is_current(self) -> bool:
+        """Say whether the entry is current itself."""
+        return self.entry.address in self.heads
+
+
+def show_about(
+    workspace: Workspace, names: Sequence[str], words: Sequence[str], *, shown: Shown = NOTHING_SHOWN
+) -> tuple[EntryExcerpt, ...]:
+    """Return what the entries that names mean say about the words: one for all names, or the n-th for the n-th.
+
+    Raises NotFoundError, and UsageError where there is another number of words.
+    """
+    require_words_for(names, words)
+    checkout = view_of(workspace).checkout
+    # Whoever reads an entry that he named does not wait for an index.
+    mentions = Mentions(checkout, searches=not checkout.index.is_behind(live=checkout.catalog.digests))
+    groups = [[name] for name in names] if len(words) > 1 else [list(names)]
+    found: list[EntryExcerpt] = []
+    known = dict(shown)
+    for group, about in zip(groups, words, strict=True):
+        weights = dict.fromkeys(ask(about).terms, 1.0)
+        for address in resolve_names(workspace, group):
+            found.append(_about(checkout.catalog, address, weights, mentions, known.get(address, "")))
+            known[address] = found[-1].note
+    return tuple(found)
+
+
+def require_words_for(names: Sequence[str], words: Sequence[str]) -> None:
+    """Raise UsageError where there are other words than one for all names, or one for each, or an empty one."""
+    if words and not all(one.strip() for one in words):
+        raise UsageError("`about` is empty; say what the passages are to be about, or leave it out for the whole")
+    if words and len(words) not in (1, len(names)):
+        raise UsageError(
+            f"`about` came {len(words)} times, the addresses are {len(names)}; one for all, or each its own"
+        )
+
+
+def _about(catalog: Catalog, address: str, weights: Mapping[str, float], mentions: Mentions, note: str) -> EntryExcerpt:
+    entry, digest = catalog.entries[address], catalog.digests[address]
+    body = catalog.body(address)
+    content = content_of(entry, body)
+    known = parts_shown(note, digest)
+    text = content if size_of(content) <= WHOLE else excerpt(entry, body, ABOUT, weights)
+    relations = {"claimed_by": catalog.lineage.claimed_by(address), "amended_by": catalog.amendments.of(address)}
+    seen = known | marks_of(paragraphs_of(text)) if text != content else ALL
+    return EntryExcerpt(
+        entry=entry,
+        content=unseen(text, known) if known else text,
+        heads=catalog.lineage.heads(address),
+        mentions=mentions.of(entry, relations) if not known else (),
+        was_shown="all" if known >= ALL else "in part" if known else "",
+        note=note_of(digest, seen),
+        is_title_alone=is_title_alone(content),
+    )

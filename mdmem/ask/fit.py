@@ -1,0 +1,295 @@
+"""Fit the items of a retrieval into a budget, by the table of slots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from mdmem.ask.answer import (
+    NO_MATCH,
+    NOT_CURRENT,
+    OVER_BUDGET,
+    RELATIONS,
+    WEAK,
+    Answer,
+    Form,
+    Item,
+    Mention,
+    Omission,
+    Retrieval,
+    count_omitted,
+    sum_counts,
+)
+from mdmem.ask.excerpt import excerpt, rule_of
+from mdmem.ask.limits import (
+    MOST_PROPOSED,
+    SHORT_SLOTS,
+    SLOTS,
+    SMALL_BUDGET,
+    SMALL_SLOTS,
+    WEAK_SHARE,
+    WHOLE,
+    Slots,
+)
+from mdmem.ask.question import Question
+from mdmem.ask.rank import fit_key
+from mdmem.ask.session import NOTHING_SHOWN, Shown, marks_of, note_of, paragraphs_of, parts_shown, unseen
+from mdmem.ask.session import WHOLE as ALL
+from mdmem.markdown.sentences import size_of
+from mdmem.markdown.text import BYTES_A_TOKEN, content_of, tokens_of
+from mdmem.model.entry import EntryType
+
+OMITTED_LISTED = 50
+_COUNTED = (WEAK, NO_MATCH)
+_BEST = 10
+# Bytes around the address and the title of an entry: brackets, marks, line ends.
+_AROUND = 40
+# Bytes of a line, held back for each match that is yet to be placed.
+_LINE = 120
+_CLAIMS = (RELATIONS["claimed_by"], RELATIONS["claims"])
+
+
+class Mentioning(Protocol):
+    """Gives the lines under an item; `searches` says whether to search all entries for newer ones that mention it."""
+
+    def __call__(self, item: Item, *, searches: bool) -> tuple[Mention, ...]:
+        """Return the lines under an item."""
+        ...
+
+
+class Texts(Struct, frozen=True):
+    """What fitting reads of entries: bodies and versions by address, and the lines under an item."""
+
+    body: Callable[[str], str]
+    digest: Callable[[str], str]
+    mentions: Mentioning
+
+
+def fit(
+    found: Retrieval,
+    question: Question,
+    budget: int,
+    *,
+    texts: Texts,
+    proposed: Texts | None = None,
+    shown: Shown = NOTHING_SHOWN,
+    is_short: bool = False,
+) -> tuple[Answer, dict[str, str]]:
+    """Return what fits the budget in tokens, and what to remember of it in a session.
+
+    The unconditional invariants come whole, whatever the budget is. `proposed` are the texts of what is only proposed,
+    where they differ. A `is_short` answer is one of several.
+    """
+    slots = SHORT_SLOTS if is_short else SMALL_SLOTS if budget <= SMALL_BUDGET else SLOTS
+    fitting = _Fitting(found, question, budget * BYTES_A_TOKEN, slots, texts, shown)
+    fitting.place_invariants()
+    fitting.place_on_path()
+    fitting.place_matches()
+    fitting.place_lines()
+    drafts = _Fitting(found, question, fitting.limit, slots, proposed or texts, shown, used=fitting.used)
+    drafts.place_proposed()
+    order = {item.address: at for at, item in enumerate(found.items)}
+    items = sorted(fitting.placed.values(), key=lambda one: (one.entry.type.rank, order.get(one.address, len(order))))
+    omitted = [*found.basis.omitted, *fitting.left_out(), *drafts.left_out_proposed()]
+    # Weak matches may be thousands, and nobody looks for their names.
+    named = sorted((one for one in omitted if one.why not in _COUNTED), key=lambda one: one.why != OVER_BUDGET)
+    unnamed = [*named[OMITTED_LISTED:], *(one for one in omitted if one.why in _COUNTED)]
+    counts = (*found.basis.omitted_counts, *count_omitted(unnamed))
+    visible = {address for address, item in fitting.placed.items() if item.form is not Form.GIVEN}
+    answer = Answer(
+        scope=found.scope,
+        question=question,
+        items=tuple(items),
+        proposed=tuple(drafts.placed.values()),
+        searched=found.searched,
+        likely_room=found.likely_room,
+        tokens=tokens_of(drafts.used + fitting.beyond),
+        budget=budget,
+        basis=replace(
+            found.basis,
+            conflicts=found.basis.contradictions_of(visible),
+            omitted=tuple(named[:OMITTED_LISTED]),
+            omitted_counts=sum_counts(counts),
+        ),
+    )
+    return answer, fitting.notes | drafts.notes
+
+
+class _Fitting(Struct):
+    """The space of one answer, and the items that have a place in it."""
+
+    found: Retrieval
+    question: Question
+    limit: int
+    slots: Slots
+    texts: Texts
+    shown: Shown
+    placed: dict[str, Item] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+    used: int = 0
+    beyond: int = 0
+
+    def place_invariants(self) -> None:
+        """Place the unconditional invariants whole; without paths, one that applies to some files is a line."""
+        for item in self.found.items:
+            if item.unconditional and not item.is_proposal:
+                is_elsewhere = bool(item.entry.applies_to) and not self.question.paths and self._is_weak(item)
+                placed = self._line(item) if is_elsewhere else self._whole(item, searches=False)
+                self.beyond += self._put(placed)
+
+    def place_on_path(self) -> None:
+        """Place the decisions and patterns that apply to a given path: whole, else as an excerpt, else as a line."""
+        room = int(self.slots.path_share * self.limit)
+        for item in self.found.items:
+            is_rule = item.entry.type in (EntryType.INVARIANT, EntryType.DECISION, EntryType.PATTERN)
+            if item.on_path and is_rule and item.address not in self.placed:
+                self._place(room, self._forms_on_path(item))
+
+    def _forms_on_path(self, item: Item) -> Iterator[Item]:
+        yield self._whole(item)
+        yield self._excerpt(item, self.slots.excerpts[min(1, len(self.slots.excerpts) - 1)])
+        yield self._line(item)
+
+    def place_matches(self) -> None:
+        """Place the best matches by type, then score, each with the text that its rank by score allows."""
+        matches = [item for item in self._best_matches() if item.address not in self.placed]
+        ranks = {item.address: rank for rank, item in enumerate(matches)}
+        is_rule_a_line = False
+        for at, item in enumerate(
+            sorted(matches, key=lambda one: (one.is_proposal, one.entry.type.rank, ranks[one.address]))
+        ):
+            is_note = item.entry.type is EntryType.NOTE
+            lines = min(len(matches) - at - 1, self.slots.lines)
+            room = self.limit - _LINE * lines
+            rank = ranks[item.address]
+            has_text = rank < len(self.slots.excerpts) and not (
+                is_note and (is_rule_a_line or not self.slots.has_notes)
+            )
+            if has_text and self._place(room, self._excerpts_of(item, rank)):
+                continue
+            is_rule_a_line = is_rule_a_line or not is_note
+            if rank < len(self.slots.excerpts) + self.slots.lines and (self.slots.has_notes or not is_note):
+                self._place(self.limit, [self._line(item)])
+
+    def _excerpts_of(self, item: Item, rank: int) -> Iterator[Item]:
+        """Yield the excerpts of a match from the largest to the smallest that its rank allows."""
+        for size in dict.fromkeys(self.slots.excerpts[rank:]):
+            yield self._excerpt(item, size, searches=rank < 3)
+
+    def place_lines(self) -> None:
+        """Place the titles of the best of what is left, and of the decisions of a wing that has few."""
+        rest = [item for item in self._by_fit() if item.address not in self.placed and item.current]
+        rest.sort(key=lambda one: one.entry.type.rank)
+        room = min(self.limit, self.used + self.limit // 10)
+        for item in rest[: self.slots.lines]:
+            self._place(room, [self._line(item)])
+        for item in self.found.unmatched if self.slots is not SHORT_SLOTS else ():
+            self._place(self.limit, [self._line(item, is_described=True)])
+
+    def place_proposed(self) -> None:
+        """Place the best drafts, each as a short excerpt, else as a line."""
+        best = max((one.score for one in (*self.found.items, *self.found.proposed)), default=0.0)
+        nearest = sorted(self.found.proposed, key=fit_key)[:MOST_PROPOSED]
+        for item in self.found.proposed:
+            is_asked = item.unconditional or item.on_path or item.score >= WEAK_SHARE * best
+            if item in nearest and is_asked:
+                described = self.found.describe_proposed(item)
+                excerpt_of = self._excerpt(described, self.slots.excerpts[-1], is_described=True)
+                self._place(self.limit, [excerpt_of, self._line(described, is_described=True)])
+
+    def left_out(self) -> Iterator[Omission]:
+        """Yield the items that have no place, what applies to a path first."""
+        for item in sorted(self.found.items, key=lambda one: not one.on_path):
+            if item.address not in self.placed:
+                why = NOT_CURRENT if not item.current else WEAK if self._is_weak(item) else OVER_BUDGET
+                why = f"proposed, {why}" if item.is_proposal else why
+                yield Omission(item.address, item.entry.type.value, why)
+        for item in self.found.unmatched:
+            if item.address not in self.placed:
+                yield Omission(item.address, item.entry.type.value, item.reason)
+
+    def left_out_proposed(self) -> Iterator[Omission]:
+        """Yield the drafts that have no place."""
+        for item in self.found.proposed:
+            if item.address not in self.placed:
+                yield Omission(item.address, item.entry.type.value, f"proposed, {OVER_BUDGET}")
+
+    def _by_fit(self) -> Sequence[Item]:
+        """Return the items by score; without words in the order of authority."""
+        return sorted(self.found.items, key=fit_key) if self.found.weights else self.found.items
+
+    def _best_matches(self) -> list[Item]:
+        """Return the best ten that are not weak, but for unconditional invariants."""
+        best = [one for one in self._by_fit() if one.current and not self._is_weak(one)]
+        return [one for one in best if not one.unconditional or one.is_proposal][:_BEST]
+
+    def _is_weak(self, item: Item) -> bool:
+        """Say whether an item only touches the question."""
+        if not self.found.weights or item.on_path:
+            return False
+        best = max((one.score for one in self.found.items), default=0.0)
+        return item.inherited or item.score < WEAK_SHARE * best or not item.score
+
+    def _place(self, room: int, forms: Iterable[Item]) -> bool:
+        """Place the first of some forms of an item that fits the room; say whether one did."""
+        for item in forms:
+            size = self._size(item)
+            if self.used + size <= room:
+                self.used += self._put(item)
+                return True
+        return False
+
+    def _put(self, item: Item) -> int:
+        self.placed[item.address] = item
+        return self._size(item)
+
+    def _whole(self, item: Item, *, searches: bool = True) -> Item:
+        described = self.found.describe(item)
+        content = content_of(item.entry, self.texts.body(item.address))
+        return self._with_content(described, content, Form.FULL, searches=searches)
+
+    def _excerpt(self, item: Item, size: int, *, searches: bool = False, is_described: bool = False) -> Item:
+        described = item if is_described else self.found.describe(item)
+        body = self.texts.body(item.address)
+        content, form = content_of(item.entry, body), Form.FULL
+        if size_of(content) > max(WHOLE, size):
+            content, form = excerpt(item.entry, body, size, self.found.weights), Form.SUMMARY
+        return self._with_content(described, content, form, searches=searches)
+
+    def _with_content(self, item: Item, content: str, form: Form, *, searches: bool) -> Item:
+        """Return an item with its content, but for the paragraphs that the session has seen."""
+        digest = self.texts.digest(item.address)
+        known = parts_shown(self.shown.get(item.address, ""), digest)
+        fresh = unseen(content, known) if known else content
+        if known and not fresh:
+            return replace(item, form=Form.GIVEN)
+        self.notes[item.address] = note_of(
+            digest, ALL if form is Form.FULL else known | marks_of(paragraphs_of(content))
+        )
+        form = Form.SUMMARY if fresh != content else form
+        return replace(item, content=fresh, form=form, mentions=self.texts.mentions(item, searches=searches))
+
+    def _line(self, item: Item, *, is_described: bool = False) -> Item:
+        described = item if is_described else self.found.describe(item)
+        digest = self.texts.digest(item.address)
+        if parts_shown(self.shown.get(item.address, ""), digest):
+            return replace(described, form=Form.GIVEN)
+        claims = tuple(one for one in self.texts.mentions(described, searches=False) if one.how in _CLAIMS)
+        rule = rule_of(self.texts.body(item.address)) if item.unconditional else ""
+        return replace(described, form=Form.LINE, content=rule, mentions=claims)
+
+    def _size(self, item: Item) -> int:
+        """Return the bytes that an item takes as text."""
+        head = size_of(f"{item.entry.type}{item.address}{item.entry.title}") + _AROUND
+        content = size_of(item.content) + 2 * (item.content.count("\n") + 2) if item.content else 0
+        return (
+            head + content + sum(size_of(f"{one.how}{one.address}{one.title}{one.said}") + 20 for one in item.mentions)
+        )
+
+
+def without_repeats(items: Iterable[Item], known: Mapping[str, object]) -> tuple[Item, ...]:
+    """Return the items of a short answer without the invariants and titles that the call has shown before."""
+    return tuple(one for one in items if not (one.form is Form.GIVEN and not one.score and one.address in known))

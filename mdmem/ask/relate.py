@@ -1,0 +1,113 @@
+"""Relate entries to others: one-sided supersessions, amendments, contradictions, and how a match ended."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+from mdmem.ask.answer import RELATIONS, EndedMatch
+from mdmem.model.entry import Entry, Status
+from mdmem.store.catalog import Catalog
+from mdmem.store.index.protocol import Match
+from mdmem.store.workspace.scope import Filters, Scope
+
+_NONE: dict[str, Any] = {**dict.fromkeys(RELATIONS, ()), "titles": {}}
+
+
+def relations_of(catalog: Catalog, entry: Entry, scope: Scope) -> dict[str, Any]:
+    """Return the relations of an entry as fields of an item; entries of wings that are not read amend nothing."""
+    address, lineage, amendments = entry.address, catalog.lineage, catalog.amendments
+    stance = catalog.stance(address)
+    proposed = stance.amended_by if stance is not None else ()
+    claimed, claims = lineage.claimed_by(address), lineage.claims(address)
+    if not (proposed or claimed or claims or amendments.names(address)):
+        return _NONE
+    found = {
+        "claimed_by": _in_scope(claimed, scope),
+        "claims": claims,
+        "amended_by": _in_scope(amendments.of(address, project=scope.wing), scope),
+        "proposed_amendments": _in_scope(proposed, scope),
+        "amends": tuple(one for one in amendments.by(address) if lineage.is_current(one)),
+    }
+    return {**found, "titles": {one: catalog.entries[one].title for named in found.values() for one in named}}
+
+
+def _in_scope(addresses: Iterable[str], scope: Scope) -> tuple[str, ...]:
+    return tuple(one for one in addresses if one.partition("/")[0] in scope.wings)
+
+
+def claims_on(catalog: Catalog, entry: Entry, scope: Scope) -> tuple[str, ...]:
+    """Return the entries of the scope that claim to supersede an entry."""
+    return _in_scope(catalog.lineage.claimed_by(entry.address), scope)
+
+
+def partners_of(catalog: Catalog, chosen: Collection[str], scope: Scope) -> tuple[Entry, ...]:
+    """Return the entries that supersede a chosen one one-sidedly, amend one, or are declared to contradict one."""
+    found: dict[str, None] = {}
+    for address in sorted({*catalog.lineage.claimed, *catalog.amendments.named}):
+        if address in chosen:
+            relations = relations_of(catalog, catalog.entries[address], scope)
+            found.update(dict.fromkeys((*relations["claimed_by"], *relations["amended_by"])))
+    found.update(dict.fromkeys(_contradicting(catalog, chosen, scope)))
+    return tuple(catalog.entries[address] for address in found)
+
+
+def _contradicting(catalog: Catalog, chosen: Collection[str], scope: Scope) -> Iterator[str]:
+    for entry in catalog.traits.contested:
+        if not catalog.lineage.is_current(entry.address):
+            continue
+        for other in (head for named in entry.contradicts for head in catalog.lineage.heads(named)):
+            if (entry.address in chosen) != (other in chosen):
+                yield from _in_scope([other if entry.address in chosen else entry.address], scope)
+
+
+def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
+    """Yield why an entry of that status of the day is to be confirmed before anybody relies on it."""
+    if entry.address in catalog.lineage.contradictory:
+        yield "contradictory: it supersedes what supersedes it"
+    if status is Status.UNDER_REVIEW:
+        doubt = "under review" if entry.status is Status.UNDER_REVIEW else f"expired on {entry.expires_at}"
+        yield f"{doubt}: confirm before relying on it"
+
+
+def ended_match(catalog: Catalog, matches: Iterable[Match], filters: Filters) -> tuple[EndedMatch, ...]:
+    """Return the best match by words in a tuple, where it is not current; nothing where ended entries are shown.
+
+    A draft counts only where another entry superseded it.
+    """
+    lineage = catalog.lineage
+    if filters.include_deprecated or Status.DEPRECATED in filters.statuses:
+        return ()
+    for match in matches:
+        entry = catalog.entries[match.key]
+        is_counted = entry.status is not Status.DRAFT or lineage.heads(entry.address)
+        if not is_counted or not filters.lets_in(entry):
+            continue
+        if lineage.is_current(match.key) or lineage.is_unresolved(match.key):
+            return ()
+        heads, unread = lineage.heads(entry.address), _unread_successors(catalog, entry)
+        return (EndedMatch(entry.address, entry.title, _why_ended(catalog, entry), heads, unread),)
+    return ()
+
+
+def _why_ended(catalog: Catalog, entry: Entry) -> str | None:
+    """Return the reason of an end, or the reasons of the steps that lead to the current entries."""
+    lineage, entries = catalog.lineage, catalog.entries
+    chain, heads = lineage.with_descendants([entry.address]), lineage.heads(entry.address)
+    # The `reason` of a superseded entry says why it replaced another itself.
+    reasons: Sequence[str | None] = [
+        entries[old].deprecated_reason or entries[new].reason
+        for new in heads
+        for old in lineage.predecessors.get(new, ())
+        if old in chain
+    ]
+    if not heads:
+        ends = (entries[one] for one in sorted(chain) if not lineage.successors.get(one))
+        reasons = [one.why_ended if one is entry else one.deprecated_reason for one in ends]
+    return "; ".join(dict.fromkeys(filter(None, reasons))) or None
+
+
+def _unread_successors(catalog: Catalog, entry: Entry) -> tuple[str, ...]:
+    chain = catalog.lineage.with_descendants([entry.address])
+    named = {new for old in chain for new in catalog.entries[old].superseded_by}
+    return tuple(sorted(new for new in named if f"{new}.md" in catalog.broken))

@@ -1,0 +1,160 @@
+"""What an answer shows within its budget: the table of slots, by type and by rank."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import make_root, run_here, write_entry
+
+Capture = pytest.CaptureFixture[str]
+LONG = "The belt is long and runs through the hall. " * 60
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make_root(tmp_path / "memory")
+
+
+def put(root: Path, kind: str, name: str, body: str, **fields: object) -> None:
+    write_entry(root, f"app/belts/{name}", f"{body}\n", type=kind, title=fields.pop("title", name), **fields)
+
+
+def ask(root: Path, capsys: Capture, *words: str) -> dict[str, Any]:
+    return json.loads(run_here(capsys, "retrieve", "--root", "memory", *words, "--format", "json", cwd=root.parent).out)
+
+
+def forms(answer: dict[str, Any]) -> dict[str, str]:
+    return {one["address"].rpartition("/")[2]: one["form"] for one in answer["items"]}
+
+
+def test_small_budget_keeps_invariants_and_decisions_whole_two_patterns_short_and_no_note(
+    root: Path, capsys: Capture
+) -> None:
+    """The example of the policy: 2 invariants, 3 decisions, 6 patterns and 9 notes."""
+    for number in range(2):
+        put(root, "invariant", f"i{number}", f"A dock {number} must stay free.")
+        put(root, "decision", f"d{number}", f"Dock {number} is entered backwards.", applies_to=["src/dock.py"])
+    put(root, "decision", "d2", "Lamps are green.")
+    for number in range(6):
+        text = f"Retry docking {'docking ' * (6 - number)}with a timer.\n\n{LONG}"
+        put(root, "pattern", f"p{number}", text)
+    for number in range(9):
+        put(root, "note", f"n{number}", f"Docking failed on day {number}.\n\n{LONG}")
+    answer = ask(root, capsys, "retry docking", "--path", "src/dock.py", "--budget", "500")
+    found = forms(answer)
+    assert {name: form for name, form in found.items() if name[0] in "id" and name != "d2"} == {
+        "i0": "full", "i1": "full", "d0": "full", "d1": "full"
+    }  # fmt: skip
+    patterns = [name for name, form in found.items() if form == "summary"]
+    assert len(patterns) >= 2
+    assert {name[0] for name in patterns} == {"p"}
+    assert not [name for name in found if name[0] == "n"]
+
+
+def test_note_has_text_only_where_no_matching_decision_is_a_line(root: Path, capsys: Capture) -> None:
+    for number in range(8):
+        put(root, "decision", f"d{number}", f"The scanner reads labels {'twice ' * number}.\n\n{LONG}")
+        put(root, "note", f"n{number}", f"The scanner reads labels, labels, labels {number}. Scanner labels.\n\n{LONG}")
+    for budget in ("300", "700", "1200", "1500", "3000"):
+        items = ask(root, capsys, "scanner reads labels", "--budget", budget)["items"]
+        best = sorted(items, key=lambda one: -one["score"])[:10]
+        has_line = any(one["form"] == "line" for one in best if one["type"] == "decision")
+        has_note = any(one["form"] != "line" for one in best if one["type"] == "note")
+        assert not (has_line and has_note)
+
+
+def test_invariants_come_whole_whatever_the_budget_and_the_answer_says_so(root: Path, capsys: Capture) -> None:
+    put(root, "invariant", "law", f"A law must hold. {LONG}")
+    put(root, "decision", "choice", "A scanner reads labels.")
+    answer = ask(root, capsys, "scanner", "--budget", "0")
+    assert forms(answer) == {"law": "full"}
+    assert answer["over_budget"]
+    assert (
+        "over the budget for invariants"
+        in run_here(capsys, "retrieve", "--root", "memory", "scanner", "--budget", "0", cwd=root.parent).out
+    )
+
+
+def test_invariant_for_some_files_is_a_line_where_no_path_is_given(root: Path, capsys: Capture) -> None:
+    put(root, "invariant", "law", "A dialog must trap focus.", applies_to=["src/ui/**"])
+    put(root, "decision", "choice", "A scanner reads labels.")
+    line = run_here(capsys, "retrieve", "--root", "memory", "scanner labels", cwd=root.parent).out
+    assert "[invariant] app/belts/law: A dialog must trap focus.\n" in line
+    assert forms(ask(root, capsys, "dialog focus"))["law"] == "full"
+    assert forms(ask(root, capsys, "scanner", "--path", "src/ui/a.py"))["law"] == "full"
+
+
+def test_everything_is_shown_named_or_counted_once(root: Path, capsys: Capture) -> None:
+    kinds = ("decision", "pattern", "note")
+    for number in range(60):
+        put(root, kinds[number % 3], f"e{number:02}", f"Scanner {number}. " + "labels " * number + LONG[: number * 40])
+    for words in (("scanner labels",), ()):
+        answer = ask(root, capsys, *words)
+        counted = sum(one["count"] for one in answer["omitted_counts"])
+        names = Counter([*forms(answer), *(one["address"].rpartition("/")[2] for one in answer["omitted"])])
+        assert max(names.values()) == 1
+        assert len(names) + counted == 60
+        assert (
+            len(run_here(capsys, "retrieve", "--root", "memory", *words, cwd=root.parent).out.encode()) < 1500 * 4 + 400
+        )
+
+
+def test_weak_match_is_a_title_and_few_decisions_are_all_named(root: Path, capsys: Capture) -> None:
+    put(root, "decision", "scanner", "The scanner reads labels with a laser, and the laser is red.")
+    put(root, "decision", "lamp", f"Lamps are green. A label says so. {LONG}")
+    put(root, "decision", "other", "Doors close.")
+    found = forms(ask(root, capsys, "scanner laser red labels"))
+    assert found == {"scanner": "full", "lamp": "line", "other": "line"}
+    out = run_here(capsys, "retrieve", "--root", "memory", "scanner laser red labels", cwd=root.parent).out
+    assert "app/belts/other: other (shares no word or path)" in out
+
+
+def test_items_are_in_the_order_of_authority(root: Path, capsys: Capture) -> None:
+    for kind, times in (("note", 9), ("pattern", 6), ("decision", 3), ("invariant", 1)):
+        put(root, kind, kind, "scanner labels " * times)
+    assert list(forms(ask(root, capsys, "scanner labels"))) == ["invariant", "decision", "pattern", "note"]
+
+
+@pytest.mark.parametrize(
+    ("body", "start"),
+    [
+        ("## Context\n\nBelts were slow.\n\n## Decision\n\nWe run belts at 2 m/s.", "We run belts at 2 m/s."),
+        ("## Considered options\n\nRun belts at 9 m/s.\n\n## Outcome\n\nBelts run slowly.", "Belts run slowly."),
+        ("**Status**: accepted\n\n> A banner.\n\nBelts stop at night.", "Belts stop at night."),
+        ("| a | b |\n| - | - |\n| 1 | 2 |\n\nBelts are blue.", "Belts are blue."),
+    ],
+)
+def test_excerpt_begins_with_the_decision(root: Path, capsys: Capture, body: str, start: str) -> None:
+    put(root, "decision", "belts", f"{body}\n\n## Details\n\n{LONG}", title="Belts")
+    (item,) = ask(root, capsys, "belts")["items"]
+    assert item["form"] == "summary"
+    assert item["content"].startswith(start)
+    assert item["content"].endswith((".", "…"))
+
+
+def test_excerpt_goes_on_with_the_best_passage_and_marks_an_option(root: Path, capsys: Capture) -> None:
+    details = (
+        "## Decision\n\nWe buy belts.\n\n## Details\n\n" + LONG + "\n\nThe gauge shows the voltage of each belt.\n"
+    )
+    put(root, "decision", "belts", f"{details}\n## Alternatives\n\nA turbine was too loud.", title="Belts")
+    (item,) = ask(root, capsys, "gauge voltage of belts")["items"]
+    assert item["content"].startswith("We buy belts.\n\n… ")
+    assert "The gauge shows the voltage of each belt." in item["content"]
+    (item,) = ask(root, capsys, "turbine")["items"]
+    assert "… under “Alternatives”: A turbine was too loud." in item["content"]
+
+
+def test_entry_of_few_bytes_is_whole_in_every_slot(root: Path, capsys: Capture) -> None:
+    for number in range(6):
+        put(root, "decision", f"d{number}", f"Scanner labels {number}.\n\nRationale: {'x' * 560}")
+    assert set(forms(ask(root, capsys, "scanner labels")).values()) == {"full"}
+
+
+def test_drafts_are_apart_and_five_at_most(root: Path, capsys: Capture) -> None:
+    put(root, "decision", "law", "The scanner reads labels.")
+    for number in range(7):
+        put(root, "decision", f"idea{number}", f"The scanner reads labels {number}.", status="draft")
+    answer = ask(root, capsys, "scanner reads labels")
+    assert (list(forms(answer)), len(answer["proposed"])) == (["law"], 5)
