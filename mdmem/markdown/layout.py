@@ -54,7 +54,7 @@ def replace_span(document: Document, start: int, end: int, text: str) -> tuple[E
 
 
 def _half_character(path: str) -> UnpatchableError:
-    return UnpatchableError(f"{path}: the new text holds half a character; write the whole one")
+    return UnpatchableError(f"{path}: the new text ends in half a character; write the whole one")
 
 
 def replace_in_body(document: Document, offset: int, width: int, text: str) -> tuple[Edit, ...]:

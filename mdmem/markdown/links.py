@@ -11,7 +11,7 @@ from msgspec import Struct
 # Every pattern begins with a literal bracket, and no part reads past the next bracket: a hostile line of 20,000
 # brackets took minutes.
 _TITLE = r"(?:[ \t\n]+(?:\"[^\"]*\"|'[^'\n]*'|\([^()\n]*\)))?"
-# A path is in angle brackets, where blanks may be, or bare with its round brackets in pairs; either may hold escapes.
+# A path is in angle brackets, where blanks are allowed, or bare with round brackets in pairs; both may have escapes.
 _PATH = r"(?:<(?P<angled>[^<>\n]{1,500}+)>|(?P<file>(?:\\[!-/:-@\[-`{-~]|[^()\s<>\\]|\([^()\s]{0,200}\)){1,500}+))"
 _REFERENCE = re.compile(
     r"\[(?:[sS][eE][eE]:\s*(?P<see>[^\[\]\s][^\[\]\n]*)(?:\n\s*)?\](?!\()"

@@ -322,7 +322,7 @@ def merge_entries(path: str, sides: Sides[bytes], *, merge_text: MergeText, mark
 
 
 def _merge_by_key(path: str, sides: Sides[bytes], merge_text: MergeText, marks: Marks) -> EntryMerge | None:
-    """Merge key by key; None where a side is no entry, or the parts together do not mean what they should."""
+    """Merge key by key; None where a side is no entry, or the parts together do not parse to the merged values."""
     line_break = _line_break(sides)
     unified = sides if line_break is None else sides.map(lambda content: content.replace(b"\r\n", b"\n"))
     ours, theirs = parse_document(path, unified.ours), parse_document(path, unified.theirs)

@@ -13,7 +13,7 @@ _TYPED = re.compile(
 )
 # In a front matter these are allowed as escapes only.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-# A day, a moment or a number: where a field holds such values, they are written bare.
+# A day, a moment or a number: fields of these kinds have them without quotes.
 _BARE = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d[\d:.]*(?:[Zz]|[+-]\d\d:?\d\d)?)?|\d+(?:\.\d+)?")
 # A value without quotes cannot begin with, contain or end with these.
 _UNFIT = re.compile(r"""\A[-?:,\[\]{}#&*!|>'"%@`~=<\s]|:(?:\s|\Z)|\s#|\s\Z""")
@@ -45,7 +45,7 @@ def is_bare(text: str) -> bool:
 
 
 def restyled(text: str, style: str | None, *, is_typed: bool = False, in_flow: bool = False) -> str:
-    """Return a text on one line in the style of another value, or in quotes where that style cannot hold it.
+    """Return a text on one line in the style of another value, or in quotes where that style cannot express it.
 
     `style` is the node's: a quote, or None for a plain value; a typed field keeps its dates and numbers bare.
     """

@@ -55,7 +55,7 @@ def _syntax_fault(text: str, error: yaml.MarkedYAMLError) -> Trouble:
     if at is None:
         return Trouble("yaml-syntax", f"the YAML parser says{words}", "put quotes around the value", 1, 1)
     if "single document" in words:
-        message = "the front matter holds more than one YAML document"
+        message = "the front matter has more than one YAML document"
         return Trouble("multiple-documents", message, "keep one", at.line + 1, at.column + 1)
     refusal = _Refusal(text, words, error.context_mark or at, at)
     for pattern, explain in _CAUSES:

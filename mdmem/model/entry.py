@@ -134,7 +134,7 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
     type: Annotated[
         EntryType,
         Kind.TYPE,
-        Field("what it is, in the order of authority", "decision", searched=Searched.WHOLE, required=True),
+        Field("the kind of entry, in the order of authority", "decision", searched=Searched.WHOLE, required=True),
     ]
     status: Annotated[
         Status,
@@ -181,10 +181,10 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
     expires_at: Annotated[Moment, Field("after this day it counts as under review", "2026-12-31")] = None
     version: Annotated[Version, Field("a number from 1", "2")] = None
     label: Annotated[
-        Text, Field("what kind of note, such as session or entity", "incident", searched=Searched.WHOLE)
+        Text, Field("the kind of note, such as session or entity", "incident", searched=Searched.WHOLE)
     ] = None
     owner: Annotated[Text, Field("who is responsible for it", "navigation-team", searched=Searched.WHOLE)] = None
-    topic: Annotated[Text, Field("what it is about", "executors", searched=Searched.WHOLE)] = None
+    topic: Annotated[Text, Field("its subject", "executors", searched=Searched.WHOLE)] = None
     focus: Annotated[Text, Field("the focus area that it is for", "docking", searched=Searched.WHOLE)] = None
     agent: Annotated[
         Text, Field("the agent that wrote it", "review-bot", set_by="`mdmem save` and the tools of the server")
@@ -273,25 +273,29 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
     ] = None
     repeatable_steps: Annotated[
         Texts,
-        Field("what to do, step by step", "[Give the client its own group, Await the future]", holder=Holder.PATTERN),
+        Field("the steps, in their order", "[Give the client its own group, Await the future]", holder=Holder.PATTERN),
     ] = ()
     exclusions: Annotated[
         Texts, Field("when the pattern does not apply", "[Nodes with one callback]", holder=Holder.PATTERN)
     ] = ()
     objective: Annotated[
-        Text, Field("what the session was for", "Find out why docking stalls", holder=Holder.SESSION)
+        Text, Field("the purpose of the session", "Find out why docking stalls", holder=Holder.SESSION)
     ] = None
     actions_taken: Annotated[
-        Texts, Field("what was done", "[Replayed the bag of the night run]", holder=Holder.SESSION)
+        Texts, Field("the actions that were taken", "[Replayed the bag of the night run]", holder=Holder.SESSION)
     ] = ()
-    decisions_made: Annotated[Texts, Field("what was decided", "[Retry by error code]", holder=Holder.SESSION)] = ()
+    decisions_made: Annotated[
+        Texts, Field("the decisions that were made", "[Retry by error code]", holder=Holder.SESSION)
+    ] = ()
     open_items: Annotated[
-        Texts, Field("what is left open", "[The beacon's range is unknown]", holder=Holder.SESSION)
+        Texts, Field("the open questions", "[The beacon's range is unknown]", holder=Holder.SESSION)
     ] = ()
     next_actions: Annotated[
-        Texts, Field("what comes next", "[Measure the range in the hall]", holder=Holder.SESSION)
+        Texts, Field("the next steps", "[Measure the range in the hall]", holder=Holder.SESSION)
     ] = ()
-    entity: Annotated[Text, Field("the name of what the note is about", "docking station", holder=Holder.ENTITY)] = None
+    entity: Annotated[
+        Text, Field("the name of the thing that the note describes", "docking station", holder=Holder.ENTITY)
+    ] = None
     relations: Annotated[
         Relations,
         Field(
@@ -397,7 +401,7 @@ class Wing(StoredRecord, frozen=True, kw_only=True):
     ] = None
     applies_to: Globs = ()
     description: Annotated[
-        Text, Field("what the wing is for", "The navigation stack of the delivery robot", holder=Holder.WING)
+        Text, Field("the purpose of the wing", "The navigation stack of the delivery robot", holder=Holder.WING)
     ] = None
     last_hygiene_at: Annotated[
         Moment, Field("when hygiene last ran on the wing", "2026-11-09", set_by="`mdmem hygiene`", holder=Holder.WING)

@@ -25,7 +25,7 @@ class Origin(Struct, frozen=True):
         return f"{path}{f'#{self.part}' if self.part else ''}@{self.digest}"
 
     def is_of(self, content: bytes) -> bool:
-        """Return whether a content is what was imported, whatever its line ends."""
+        """Return whether a content is the imported one, with any line ends."""
         return self.digest == content_digest(content)
 
 
