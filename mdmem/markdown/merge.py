@@ -338,7 +338,7 @@ def _merge_by_key(path: str, sides: Sides[bytes], merge_text: MergeText, marks: 
         return None
     keys = [
         merged
-        for name in merged_order(parts.map(lambda one: tuple(one.keys)))
+        for name in _merged_order(parts.map(lambda one: tuple(one.keys)))
         if (merged := _merge_key(name, parts.map(lambda one, name=name: one.keys.get(name)), documents)) is not None  # type: ignore[misc]
     ]
     if not all(_is_meant(keys, f"---{opening}", tail[0], side) for side in ConflictSide):
@@ -405,7 +405,7 @@ def _is_meant(keys: Sequence[_Part | _Torn], opening: str, tail: str, side: Conf
     return found is not None and list(found.items()) == [(part.name, part.value) for part in there]
 
 
-def merged_order(names: Sides[tuple[str, ...]]) -> list[str]:
+def _merged_order(names: Sides[tuple[str, ...]]) -> list[str]:
     """Return the keys of both sides in one order.
 
     The order is ours, unless only theirs differs from the ancestor's. A key that the other side added comes after the

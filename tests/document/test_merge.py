@@ -12,7 +12,6 @@ from mdmem.markdown.merge import (
     has_hunks,
     labels_of,
     merge_entries,
-    merged_order,
     take_side,
 )
 
@@ -173,8 +172,8 @@ def test_order_of_ours_is_kept_and_additions_stand_where_they_stood() -> None:
 
 
 def test_order_that_theirs_alone_changed_is_theirs() -> None:
-    names = Sides(("a", "b"), ("a", "b", "c"), ("b", "a"))
-    assert merged_order(names) == ["b", "c", "a"]
+    ancestor, ours = "x-a: 1\nx-b: 1\n", "x-a: 1\nx-b: 1\nx-c: 1\n"
+    assert merged(ancestor, ours, "x-b: 1\nx-a: 1\n") == "x-b: 1\nx-c: 1\nx-a: 1\n"
 
 
 def test_body_and_status_of_two_sides_come_together() -> None:

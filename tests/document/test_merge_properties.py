@@ -18,7 +18,6 @@ from mdmem.markdown.merge import (
     Sides,
     has_hunks,
     merge_entries,
-    merged_order,
     take_side,
 )
 from mdmem.markdown.parse import Document, parse_document
@@ -197,10 +196,3 @@ def test_body_of_one_side_comes_with_the_front_matter_of_the_other(
         return
     outcome = merge(ancestor, ours, ancestor + body)
     assert outcome == EntryMerge(ours + body)
-
-
-@given(st.lists(st.sampled_from(NAMES), unique=True), st.lists(st.sampled_from(NAMES), unique=True), st.data())
-def test_merged_order_holds_every_key_once(ours: list[str], theirs: list[str], data: st.DataObject) -> None:
-    ancestor = data.draw(st.lists(st.sampled_from(NAMES), unique=True))
-    merged = merged_order(Sides(tuple(ancestor), tuple(ours), tuple(theirs)))
-    assert sorted(merged) == sorted({*ours, *theirs})
