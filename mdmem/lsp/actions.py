@@ -58,11 +58,6 @@ def _quick_fixes(document: Document, params: types.CodeActionParams) -> Iterator
         where = document.range_of_place(finding.place)
         if where.start.line > params.range.end.line or where.end.line < params.range.start.line:
             continue
-        if finding.fix.renames:
-            # The new name may be taken by now.
-            finding = memory.check_again(finding)
-        if finding.fix is None:
-            continue
         try:
             edit = edit_of(memory, plan_fix(memory.workspace.tree, finding).changes)
         except MdmemError:

@@ -38,7 +38,7 @@ class Memories:
             return None
         if location.root not in self.opened:
             memory = self.opened[location.root] = OpenMemory(location, self._environment, self._today)
-            memory.abilities = self.abilities
+            memory.abilities, memory.codec = self.abilities, self.workspace.position_codec
         return self.opened[location.root]
 
     def _locate(self, folder: Path) -> Location | None:
@@ -61,8 +61,8 @@ class Memories:
         opened = self.workspace.text_documents.get(unquote(uri))
         if opened is None or path in memory.documents:
             return memory.document(path) if path is not None else None
-        code_path, codec = _below(memory.location.base, file), self.workspace.position_codec
-        return Document(memory, uri, path, opened.source, opened.version, code_path, codec=codec)
+        code_path = _below(memory.location.base, file)
+        return Document(memory, uri, path, opened.source, opened.version, code_path)
 
     def update(self, uri: str) -> OpenMemory | None:
         """Take the text that the editor now has of a file, and return its memory."""

@@ -63,7 +63,6 @@ class Document(Struct, frozen=True, dict=True):
     code_path: str | None = None
     saved: bytes | None = None
     has_bom: bool = False
-    codec: PositionCodec = PositionCodec()
 
     @property
     def data(self) -> bytes:
@@ -110,15 +109,15 @@ class Document(Struct, frozen=True, dict=True):
         line, start = self.line(position.line), self._line_starts[position.line]
         if line.isascii():
             return start + min(position.character, len(line))
-        units = min(position.character, self.codec.client_num_units(line))
-        return start + self.codec.position_from_client_units([line], types.Position(0, units)).character
+        units = min(position.character, self.memory.codec.client_num_units(line))
+        return start + self.memory.codec.position_from_client_units([line], types.Position(0, units)).character
 
     def position_at(self, offset: int) -> types.Position:
         """Return the position of an offset."""
         offset = max(0, min(offset, len(self.text)))
         number = bisect_right(self._line_starts, offset) - 1
         before = self.text[self._line_starts[number] : offset]
-        return types.Position(number, len(before) if before.isascii() else self.codec.client_num_units(before))
+        return types.Position(number, len(before) if before.isascii() else self.memory.codec.client_num_units(before))
 
     def range_of(self, start: int, end: int) -> types.Range:
         """Return the range between two offsets."""
@@ -202,7 +201,7 @@ class OpenMemory:
     def __init__(self, location: Location, environment: Mapping[str, str], today: Callable[[], date]) -> None:
         """Read nothing yet."""
         self.location, self.today = location, today
-        self.abilities = Abilities()
+        self.abilities, self.codec = Abilities(), PositionCodec()
         self.documents: dict[str, Document] = {}
         self.disk = Workspace(location, environment, location.root, today())
         self._stamp: Stamp | None = None
@@ -272,11 +271,6 @@ class OpenMemory:
             return self.findings
         catalog = self.workspace.over(OverlaidTree(self.workspace.whole_tree, contents)).catalog
         return self._findings_of(self._case_of(catalog))
-
-    def check_again(self, finding: Finding) -> Finding:
-        """Return a finding as its check alone reports it now."""
-        found = run_checks(self.case, [finding.code])
-        return next((one for one in found if (one.place, one.message) == (finding.place, finding.message)), finding)
 
     def _findings_of(self, case: Case) -> tuple[Finding, ...]:
         chosen = chosen_codes(case.settings)

@@ -2,6 +2,7 @@
 
 from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from builders import TODAY, commit_all, environment, run_here, write, write_entry
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
 from msgspec.structs import replace
+from pygls.workspace import PositionCodec
 from test_cases import CASES, facts_of, settings_of
 
 from mdmem.checks.case import Case
@@ -82,7 +84,7 @@ def test_edits_lead_from_any_text_to_any_other(before: str, after: str) -> None:
 
 
 def text_of(text: str) -> Document:
-    return Document(None, "file:///a.md", "a.md", text)  # type: ignore[arg-type]
+    return Document(SimpleNamespace(codec=PositionCodec()), "file:///a.md", "a.md", text)  # type: ignore[arg-type]
 
 
 def test_a_safe_fix_is_preferred_and_one_that_decides_is_not(hand: Hand, capsys: pytest.CaptureFixture[str]) -> None:

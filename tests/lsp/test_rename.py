@@ -102,20 +102,6 @@ def test_a_name_that_cannot_be_is_refused_in_one_sentence(linked: Hand) -> None:
     )
 
 
-def test_a_file_that_may_not_be_written_keeps_its_name(linked: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
-    linked.open(NEAR)
-    monkeypatch.setattr("os.access", lambda path, _: not str(path).endswith("far.md"))
-    message = refused(linked, NEAR, "[[call|backs]]", "x")
-    assert message == "`nav/architecture/far.md` is read-only; make it writable, then try again"
-
-
-def test_a_wing_of_another_repository_keeps_its_names(hand: Hand) -> None:
-    hand.open(RULE)
-    hand.open("memory/mdmem.toml", '[wings.nav]\ngit = "https://example.org/nav.git"\n')
-    told = refused(hand, RULE, "-|--\ntype", "x")
-    assert told.startswith("the wing `nav` lives in https://example.org/nav.git: change it there")
-
-
 def test_a_wing_has_a_new_name_in_the_settings_too(linked: Hand) -> None:
     write(linked.folder, "memory/ros/README.md", "---\nkind: shared\nowners: [Ada]\ndescription: d\n---\n")
     write_entry(linked.folder / "memory", "ros/rules/clocks", title="Clocks")
@@ -202,13 +188,3 @@ def test_a_file_that_changed_on_disk_is_looked_at_anew(linked: Hand) -> None:
     write_entry(linked.folder / "memory", "nav/architecture/far", "It binds!\n", amends=["nav/rules/callbacks"])
     assert "changed meanwhile" in refused(linked, NEAR, "[[call|backs]]", "x")
     linked.apply(renamed(linked, NEAR, "[[call|backs]]", "x"))
-
-
-def test_a_merge_that_is_under_way_hinders_no_other_file(linked: Hand) -> None:
-    path = "memory/nav/architecture/far.md"
-    broken = "<<<<<<< HEAD\n---\ntype: note\n=======\n---\ntype: decision\n>>>>>>> theirs\nstatus: active\n---\n"
-    write(linked.folder, path, broken)
-    linked.open(path)
-    linked.open(NEAR)
-    linked.apply(renamed(linked, NEAR, "[[call|backs]]", "quick"))
-    assert linked.document(path).text == broken
