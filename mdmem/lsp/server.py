@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from lsprotocol import types
@@ -109,37 +110,28 @@ class Server(LanguageServer):
         self.publisher = Publisher(self.text_document_publish_diagnostics, self.guarded)
         self._has_failed = False
         for method, answer in DOCUMENT_FEATURES.items():
-            self.feature(method, _OPTIONS.get(method))(self._about_document(method, answer))
+            self._register(method, partial(self._answer_about_document, method, answer))
         for method, answer_all in MEMORY_FEATURES.items():
-            self.feature(method, _OPTIONS.get(method))(self._about_memories(method, answer_all))
-        for method, handle in (
-            (types.INITIALIZE, self._initialize),
-            (types.INITIALIZED, self._initialized),
-            (types.WORKSPACE_DID_CHANGE_CONFIGURATION, self._did_change_configuration),
-            (types.TEXT_DOCUMENT_DID_OPEN, self._update),
-            (types.TEXT_DOCUMENT_DID_CHANGE, self._update),
-            (types.TEXT_DOCUMENT_DID_CLOSE, self._did_close),
-            (types.TEXT_DOCUMENT_DID_SAVE, self._did_save),
-            (types.WORKSPACE_DID_CHANGE_WATCHED_FILES, self._did_change_files),
-        ):
-            self.feature(method)(self._guarded_handler(method, handle))
+            self._register(method, partial(answer_all, self.memories))
+        self._register(types.INITIALIZE, self._initialize)
+        self._register(types.INITIALIZED, self._initialized)
+        self._register(types.WORKSPACE_DID_CHANGE_CONFIGURATION, self._did_change_configuration)
+        self._register(types.TEXT_DOCUMENT_DID_OPEN, self._update)
+        self._register(types.TEXT_DOCUMENT_DID_CHANGE, self._update)
+        self._register(types.TEXT_DOCUMENT_DID_CLOSE, self._did_close)
+        self._register(types.TEXT_DOCUMENT_DID_SAVE, self._did_save)
+        self._register(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, self._did_change_files)
 
-    def _about_document(self, method: str, answer: Callable[[Document, Any], Any]) -> Callable[[Any], Any]:
-        def ask(params: Any) -> Any:
-            document = self.memories.document(params.text_document.uri)
-            if document is None or (document.is_code and not self.options.in_code):
-                return None
-            if method == types.TEXT_DOCUMENT_CODE_LENS and not self.options.code_lens:
-                return None
-            return answer(document, params)
+    def _register(self, method: str, handle: Callable[[Any], Any]) -> None:
+        self.feature(method, _OPTIONS.get(method))(lambda params: self.guarded(method, lambda: handle(params)))
 
-        return self._guarded_handler(method, ask)
-
-    def _about_memories(self, method: str, answer: Callable[[Memories, Any], Any]) -> Callable[[Any], Any]:
-        return self._guarded_handler(method, lambda params: answer(self.memories, params))
-
-    def _guarded_handler(self, method: str, handle: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        return lambda params: self.guarded(method, lambda: handle(params))
+    def _answer_about_document(self, method: str, answer: Callable[[Document, Any], Any], params: Any) -> Any:
+        document = self.memories.document(params.text_document.uri)
+        if document is None or (document.is_code and not self.options.in_code):
+            return None
+        if method == types.TEXT_DOCUMENT_CODE_LENS and not self.options.code_lens:
+            return None
+        return answer(document, params)
 
     def guarded(self, name: str, work: Callable[[], Any]) -> Any:
         """Return the result of some work; where it fails, log the whole error, show the first one, and return None."""
@@ -184,7 +176,9 @@ class Server(LanguageServer):
         workspace = self.client_capabilities.workspace
         if params.settings is None and workspace is not None and workspace.configuration:
             items = [types.ConfigurationItem(section=SECTION)]
-            self.workspace_configuration(types.ConfigurationParams(items), lambda sent: self._configure(sent[0]))
+            self.workspace_configuration(
+                types.ConfigurationParams(items), lambda sent: self._configure(sent[0] if sent else None)
+            )
         else:
             self._configure(params.settings)
 
