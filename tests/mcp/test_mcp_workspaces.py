@@ -233,7 +233,7 @@ def test_a_deadline_of_one_call_does_not_bind_the_next(provider: Provider) -> No
 def test_the_cache_of_views_has_a_bound(root: Path, provider: Provider) -> None:
     for number in range(20):
         addresses(provider, Access.to_wings(["nav"], name=f"caller {number}"))
-    assert len(provider.workspace().recent._known) <= served_workspace._VIEWS
+    assert len(provider.workspace().recent._known) <= served_workspace._CALLERS
 
 
 def test_nothing_is_opened_before_the_first_call(tmp_path: Path) -> None:
