@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, memory, run_here, write, write_entry
+from builders import commit_all, memory, write, write_entry
 from clients import call, facts, server_over
 
 Capture = pytest.CaptureFixture[str]
@@ -53,15 +53,6 @@ def test_merged_decisions_have_room_after_patterns_and_before_notes(root: Path) 
     assert labels == ["Decision"] * 5 + ["Pattern"] * 5
 
 
-def test_merged_decision_that_contradicts_another_makes_no_conflict(root: Path) -> None:
-    write_entry(root, "shop/rules/old", "Old.\n")
-    write_entry(root, "shop/rules/new", "New.\n", status="draft", agent="robot", conflicts_with="shop/rules/old")
-    commit_all(root)
-    found = bundle(root)
-    assert [one["id"] for one in found["items"]] == ["shop/rules/old", "shop/rules/new"]
-    assert (found["retrieval_status"], found["conflicts_found"]) == ("succeeded", False)
-
-
 def test_bundle_of_drafts_alone_says_so_and_has_all_of_the_callers_own(root: Path) -> None:
     save(root, *WORDS)
     save(root, "hub", "idler", agent="robot")
@@ -74,19 +65,3 @@ def test_bundle_of_drafts_alone_says_so_and_has_all_of_the_callers_own(root: Pat
     assert {one["why"] for one in found["omitted"]} == {"over the 5 drafts that are shown"}
     own = [one["title"] for one in bundle(root, agent="robot", categories=["Decision"])["proposed"]]
     assert (sorted(own[:2]), len(own)) == (["Use the hub", "Use the idler"], 5)
-
-
-def test_bundle_with_a_decision_in_force_has_five_drafts_and_no_such_message(root: Path) -> None:
-    write_entry(root, "shop/rules/old", "Old.\n")
-    save(root, *WORDS)
-    found = bundle(root)
-    assert ([one["id"] for one in found["items"]], len(found["proposed"])) == (["shop/rules/old"], 5)
-    assert "message" not in found
-
-
-def test_agents_decisions_are_approved_together(root: Path, capsys: Capture) -> None:
-    save(root, *WORDS)
-    commit_all(root, "seven decisions")
-    assert run_here(capsys, "approve", "--merged", "--commit", cwd=root).code == 0
-    items = bundle(root)["items"]
-    assert (len(items), any("standing" in one or "status" in one for one in items)) == (7, False)

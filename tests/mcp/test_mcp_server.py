@@ -123,11 +123,6 @@ def test_retrieve_with_paths_takes_a_list_joined_by_commas(root: Path) -> None:
     assert "nav/rules/src" in {item["address"] for item in found["items"]}
 
 
-def test_get_entry_shows_entries_by_short_names(root: Path) -> None:
-    found = asked(server_over(root), "get_entry", address=["threads"])
-    assert found["entries"][0]["front_matter"]["title"] == "Use two threads"
-
-
 def test_a_parameter_is_known_by_its_former_name(root: Path) -> None:
     found = asked(server_over(root), "get_entry", addresses=["threads"])
     assert [one["address"] for one in found["entries"]] == ["nav/architecture/threads"]
@@ -141,21 +136,6 @@ def test_get_entry_names_the_nearest_when_there_is_none(root: Path) -> None:
 def test_why_tells_the_chain(root: Path) -> None:
     found = asked(server_over(root), "why", address="threads")
     assert [link["address"] for link in found["chain"]] == ["nav/architecture/threads"]
-
-
-@pytest.mark.parametrize("name", ["ADR-7", "0007-cards", "architecture/7", "docs/adr/0007-cards.md"])
-def test_reading_tools_take_a_record_as_people_call_it(root: Path, name: str) -> None:
-    address, origin = "nav/architecture/0007-cards-in-the-worker", "docs/adr/0007-cards.md@0123456789ab"
-    write_entry(root, address, **{"x-imported-from": origin})
-    server = server_over(root)
-    assert asked(server, "get_entry", address=[name])["entries"][0]["address"] == address
-    assert asked(server, "why", address=name)["address"] == address
-
-
-def test_why_refuses_an_address_of_several_entries(root: Path) -> None:
-    meant = "nav/architecture/threads, nav/rules/callbacks"
-    said = f"why: `nav/` means 2 entries: {meant}; write one of them in full"
-    assert error(call(server_over(root), "why", address="nav/")) == said
 
 
 def test_check_tells_what_is_wrong(root: Path) -> None:
@@ -174,25 +154,6 @@ def test_propose_writes_a_draft(root: Path) -> None:
     assert "tags: [a, b]" in written
 
 
-def test_propose_links_a_successor_and_leaves_the_old_entry_in_force(root: Path) -> None:
-    before = (root / "nav/architecture/threads.md").read_bytes()
-    body = "Navigation uses one thread.\n\nRationale: two were too many.\n"
-    arguments = {"supersedes": "nav/architecture/threads", "reason": "measured again"}
-    found = asked(server_over(root), "propose", title="Use one thread", body=body, **arguments)
-    assert found["supersedes"] == ["nav/architecture/threads"]
-    assert "supersedes: [nav/architecture/threads]" in (root / "nav/architecture/use-one-thread.md").read_text()
-    assert (root / "nav/architecture/threads.md").read_bytes() == before
-
-
-@pytest.mark.parametrize("name", ["threads", "nav/architecture/"])
-def test_propose_takes_what_it_replaces_in_full_alone(root: Path, name: str) -> None:
-    arguments = {"title": "Use one thread", "body": "One.\n\nRationale: x.\n", "reason": "measured again"}
-    said = error(call(server_over(root), "propose", supersedes=name, **arguments))
-    hint = f"`{name}` may mean nav/architecture/threads"
-    assert said == f"propose: `supersedes` takes one address in full, as wing/room/entry-id; {hint}"
-    assert not (root / "nav/architecture/use-one-thread.md").exists()
-
-
 def test_propose_needs_a_token_for_a_shared_wing(root: Path) -> None:
     write(root, "shared/README.md", "---\nkind: shared\n---\n")
     server = server_over(root)
@@ -204,21 +165,10 @@ def test_propose_needs_a_token_for_a_shared_wing(root: Path) -> None:
     assert "was used" in error(call(server, "propose", **arguments | {"title": "B"}, governance_token=token))
 
 
-def test_propose_names_what_says_nearly_the_same(root: Path) -> None:
-    body = "Navigation uses two threads.\n\nRationale: it was measured.\n"
-    found = asked(server_over(root), "propose", title="Use two threads again", body=body)
-    assert [one["address"] for one in found["near"]] == ["nav/architecture/threads"]
-
-
 def test_propose_refuses_what_a_check_would(root: Path) -> None:
     torn = "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n"
     assert error(call(server_over(root), "propose", title="Keys", body=torn)).startswith("propose: nothing is written")
     assert not (root / "nav/architecture/keys.md").exists()
-
-
-def test_scope_state_answers_in_the_words_of_its_contract(root: Path) -> None:
-    found = facts(call(server_over(root), "get_scope_state", project_id="new", focus=None))
-    assert (found["scope_state"], found["project_exists"]) == ("uncertain", False)
 
 
 @pytest.mark.parametrize("named", [{}, {"project_id": ""}, {"project_id": None}])
@@ -226,10 +176,6 @@ def test_scope_state_without_a_project_is_unresolved_even_with_a_default_wing(ro
     write(root, "mdmem.toml", 'default_wing = "nav"\n')
     found = facts(call(server_over(root), "get_scope_state", **named))
     assert (found["scope_state"], found["project_exists"], found["write_permitted"]) == ("unresolved", False, False)
-
-
-def test_scope_state_is_called_first_by_whoever_follows_its_description() -> None:
-    assert "at the start of every session" in TOOLS["get_scope_state"].about
 
 
 @pytest.mark.parametrize(("named", "state"), [({}, "unresolved"), ({"project_id": "nav"}, "uncertain")])
@@ -252,40 +198,6 @@ def test_advice_on_a_failed_save_fits_its_cause(root: Path) -> None:
         "failed",
         "the call is not at fault: tell a person, go on without the memory, and call again once it is mended",
     )
-
-
-def test_context_of_a_project_that_is_denied_does_not_say_how_to_create_it(root: Path) -> None:
-    server = server_over(root, access=Access.to_wings(["nav"]))
-    assert facts(call(server, "retrieve_context", project_id="arm"))["message"] == "Project access denied: arm"
-
-
-# The second is stopped for a person: six of its sixteen words are its own.
-SIMILAR = [
-    {"title": "Use words", "rationale": f"alpha beta gamma delta epsilon zeta eta theta{more}"}
-    for more in ("", " iota kappa lambda mu nu xi")
-]
-
-
-def test_save_status_without_a_project_counts_what_waits_in_all_of_them(root: Path) -> None:
-    write_entry(root, "arm/rules/x")
-    server = server_over(root)
-    for wing in ("nav", "arm"):
-        for decision in SIMILAR:
-            call(server, "save_decision", decision=decision, project_id=wing)
-    assert [facts(call(server, "get_save_status", **named))["count"] for named in ({"project_id": "arm"}, {})] == [1, 2]
-
-
-def test_hygiene_says_that_a_person_decides_and_how(root: Path) -> None:
-    server = server_over(root)
-    for decision in SIMILAR:
-        saved = facts(call(server, "save_decision", decision=decision, project_id="nav"))
-    assert "`run_hygiene`" in saved["message"]
-    assert "let a person decide, for whom `run_hygiene`" in saved["next_step"]
-    found = facts(call(server, "run_hygiene", project_id="nav"))
-    assert found["message"] == (
-        "nothing was merged or changed: a person decides on 1 save that a similar entry stopped"
-    )
-    assert found["next_step"] == "read its `candidate_id`, then save it again with `supersedes` or `distinct_from`"
 
 
 def test_a_session_makes_the_project_and_a_decision_is_saved_then(root: Path) -> None:
@@ -313,16 +225,6 @@ def test_a_call_without_a_project_is_answered_in_the_words_of_its_contract(root:
     context = {"content": "a", "topic": "b"}
     assert facts(call(server, "save_context", context=context, **given))["status"] == "blocked_scope"
     assert facts(call(server, "retrieve_context", scope="project", **given))["scope_state"] == "unresolved"
-
-
-def test_what_may_not_be_written_is_denied(root: Path) -> None:
-    server = server_over(root, access=Access.to_wings(["nav"], may_write=False))
-    entry = {"title": "One thread", "body": "One.\n\nRationale: x.\n"}
-    assert error(call(server, "propose", **entry)) == "propose: Project access denied: nav"
-    entry |= {"supersedes": "nav/architecture/threads", "reason": "measured"}
-    assert error(call(server, "propose", **entry)) == "propose: Project access denied: nav"
-    saved = facts(call(server, "save_context", context={"content": "a", "topic": "b"}, project_id="nav"))
-    assert (saved["status"], saved["message"]) == ("failed", "Project access denied: nav")
 
 
 def test_entities_that_conflict_are_a_contradiction_in_answers_and_checks(root: Path) -> None:
@@ -364,14 +266,6 @@ def test_a_saving_tool_answers_with_a_result_when_its_arguments_do_not_fit(root:
     assert answer.is_error
     assert answer.structured_content["status"] == "failed"
     assert answer.structured_content["message"] in text(answer).replace('\\"', '"')
-
-
-def test_remember_without_a_project_is_read_by_the_caller_s_context_alone(root: Path) -> None:
-    server = server_over(root)
-    kept = facts(call(server, "remember", title="Gyroscope", content="The gyroscope drifts.", kind="claim"))
-    assert kept["success"]
-    assert "The gyroscope drifts." in text(call(server, "context", goal="mend the gyroscope"))
-    assert asked(server, "search", query="gyroscope")["total"] == 0
 
 
 def test_context_is_compiled_and_audited(root: Path) -> None:
@@ -416,12 +310,6 @@ def test_a_page_of_a_context_has_markdown_of_its_own_and_whole_items(root: Path)
     assert all(all(page) for page in told)
 
 
-def test_context_of_a_project_that_the_caller_may_not_read_is_denied(root: Path) -> None:
-    write_entry(root, "arm/rules/secret", "About the gyroscope.\n", type="note")
-    server = server_over(root, access=Access.to_wings(["nav"]))
-    assert error(call(server, "context", goal="x", project="arm")) == "context: Project access denied: arm"
-
-
 def test_synthesis_plan_gives_sections_with_sources(root: Path) -> None:
     found = facts(call(server_over(root), "synthesis_plan", goal="document the threads", required_sections="Threads"))
     assert "Threads" in {section["title"] for section in found["sections"]}
@@ -433,11 +321,6 @@ def test_hygiene_and_the_standing_of_writes_answer_in_their_shapes(root: Path) -
     assert facts(call(server, "run_hygiene", project_id="nav"))["duplicates_found"] == 0
     assert facts(call(server, "get_save_status", project_id="nav"))["count"] == 0
     assert facts(call(server, "memory_surface", query="threads"))["total_found"] == 1
-
-
-def test_an_unknown_parameter_is_an_error_with_the_nearest(root: Path) -> None:
-    said = error(call(server_over(root), "search", query="x", limits=3))
-    assert said == 'search: there is no parameter "limits"; did you mean `limit`'
 
 
 def test_an_unknown_tool_is_an_error_with_the_nearest(root: Path) -> None:

@@ -128,13 +128,6 @@ def test_reading_changes_no_file(repository: Path) -> None:
     assert snapshot(repository) == before
 
 
-def test_the_process_ends_with_its_input(repository: Path) -> None:
-    with running(repository) as server:
-        hello(server)
-        server.stdin.close()
-        assert server.wait(5) == 0
-
-
 def test_what_was_asked_before_the_end_of_input_is_answered(repository: Path) -> None:
     with running(repository) as server:
         hello(server)

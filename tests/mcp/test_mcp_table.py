@@ -39,10 +39,6 @@ def tool(request: pytest.FixtureRequest) -> Tool:
     return _ALL[request.param]
 
 
-def test_name_is_short_and_plain(tool: Tool) -> None:
-    assert re.fullmatch(r"[a-z_]{1,30}", tool.name)
-
-
 def test_description_is_short(tool: Tool) -> None:
     assert len(tool.about) <= 600
 
@@ -67,11 +63,6 @@ def test_a_client_that_loads_tools_on_demand_has_retrieve_from_the_start() -> No
 def test_instructions_are_short_and_say_first_when_to_call() -> None:
     assert len(INSTRUCTIONS) <= 1_900
     assert INSTRUCTIONS.startswith("Call ")
-
-
-def test_title_is_not_the_name(tool: Tool) -> None:
-    assert tool.title
-    assert tool.title != tool.name
 
 
 def test_schemas_are_schemas_of_2020(tool: Tool) -> None:
@@ -110,19 +101,8 @@ def test_who_writes_has_no_cursor_and_who_reads_has_one(tool: Tool) -> None:
     assert ("cursor" in tool.arguments.schema["properties"]) is not tool.writes
 
 
-def test_own_tools_call_words_an_entry_and_a_text_by_the_same_names() -> None:
-    own = ("retrieve", "search", "get_entry", "why", "check", "propose")
-    named = {parameter for name in own for parameter in TOOLS[name].arguments.schema["properties"]}
-    assert {"query", "address", "body"} <= named
-    assert named.isdisjoint({"addresses", "goal", "content", "text", "words"})
-
-
 def test_graphbase_lists_the_tools_of_its_contract() -> None:
     assert {tool.name for tool in tools_of("graphbase")} == _GRAPHBASE
-
-
-def test_all_lists_every_tool() -> None:
-    assert {tool.name for tool in tools_of("all")} == set(TOOLS)
 
 
 @pytest.mark.parametrize(("former", "now"), [("graphbase", "sessions"), ("sibyl", "research"), ("all", "test")])

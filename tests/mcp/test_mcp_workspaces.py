@@ -43,24 +43,6 @@ def test_entries_are_loaded_once_when_nothing_changes(provider: Provider, monkey
     assert provider.workspace().catalog.entries is first.entries
 
 
-def test_a_new_entry_is_seen_at_the_next_call(root: Path, provider: Provider) -> None:
-    addresses(provider)
-    write_entry(root, "nav/rules/new")
-    assert "nav/rules/new" in addresses(provider)
-
-
-def test_a_changed_entry_is_seen_at_the_next_call(root: Path, provider: Provider) -> None:
-    addresses(provider)
-    write_entry(root, "nav/architecture/threads", title="Use three threads")
-    assert provider.workspace().catalog.entries["nav/architecture/threads"].title == "Use three threads"
-
-
-def test_an_entry_that_went_away_is_gone_at_the_next_call(root: Path, provider: Provider) -> None:
-    addresses(provider)
-    (root / "nav/architecture/threads.md").unlink()
-    assert addresses(provider) == ["nav/rules/callbacks"]
-
-
 def test_a_changed_manifest_is_seen_at_the_next_call(root: Path, provider: Provider) -> None:
     addresses(provider)
     write(root, "nav/README.md", "---\nkind: shared\n---\n")
