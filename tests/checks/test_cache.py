@@ -1,7 +1,7 @@
 """A run with a cache finds what a run without one does, whatever changes in between."""
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -19,8 +19,7 @@ from mdmem.checks.file_facts import FileFacts
 from mdmem.model.finding import Finding, Severity
 from mdmem.record import pack, unpack
 from mdmem.store.catalog import EntryCache, load, load_cached
-from mdmem.store.git.history import FileDays
-from mdmem.store.settings import Ended, Settings, WingSettings
+from mdmem.store.settings import Settings, WingSettings
 
 CACHED_IN = "checks.mdmem"
 DAY = date(2026, 11, 21)
@@ -67,7 +66,6 @@ MANIFESTS = (
 
 
 KINDS = ("write", "write", "write", "remove", "move", "swap", "same size", "manifest")
-LINES = (*(f"{name}: [{one}]" for name in LINKS for one in ADDRESSES), "reason: it was slow", "expires_at: 2026-03-05")
 
 
 def some_entry(chance: random.Random) -> bytes:
@@ -92,15 +90,6 @@ def edit(files: dict[str, bytes], chance: random.Random) -> None:
         case "swap" if paths:
             one, other = chance.choice(paths), chance.choice(paths)
             files[one], files[other] = files[other], files[one]
-        case "line" if paths:
-            path = chance.choice(paths)
-            files[path] = files[path].replace(b"\nstatus: ", b"\n" + chance.choice(LINES).encode() + b"\nstatus: ", 1)
-        case "status" if paths:
-            path, statuses = chance.choice(paths), (b"status: active", b"status: deprecated", b"status: draft")
-            files[path] = files[path].replace(chance.choice(statuses), chance.choice(statuses), 1)
-        case "body" if paths:
-            path = chance.choice(paths)
-            files[path] = b"---".join(files[path].split(b"---")[:2]) + f"---\n{chance.choice(BODIES)}".encode()
         case "same size" if paths:
             path = chance.choice(paths)
             files[path] = files[path].replace(b"must", b"will").replace(b"should", b"shall!")
@@ -110,30 +99,10 @@ def edit(files: dict[str, bytes], chance: random.Random) -> None:
 
 def some_settings(chance: random.Random) -> Settings:
     return Settings(
-        entry_tokens=chance.choice(({}, {"decision": 50, "note": 20})),
         ignore=chance.choice(((), ("dangling-link",), ("secret-like-text",))),
         severity=chance.choice(({}, {"local-path": Severity.ERROR})),
-        ended=chance.choice((Ended.LOWER, Ended.SAME)),
         wings=chance.choice(({}, {"app": WingSettings(ignore=("vague-invariant",))})),
-        review_after_days=chance.choice((365, 1000)),
     )
-
-
-class SomeFacts:
-    """What git may say, other at each step."""
-
-    def __init__(self, chance: random.Random) -> None:
-        self.tracked = frozenset(f"{one}.md" for one in ADDRESSES if chance.random() < 0.8)
-        self.tracked_in_repository = self.tracked
-        self.ignored = frozenset(chance.sample([f"{one}.md" for one in ADDRESSES], 2))
-        self.not_added = frozenset(chance.sample([f"{one}.md" for one in ADDRESSES], 1))
-        moved = chance.choice([None, f"{chance.choice(ADDRESSES)}.md"])
-        self.deleted: Mapping[str, tuple[str, str | None]] = {f"{chance.choice(ADDRESSES)}.md": ("abcdef1", moved)}
-        self.days = FileDays({}, {f"{one}.md": "2026-03-06" for one in chance.sample(ADDRESSES, 5)})
-        self.last = chance.choice([None, some_entry(chance)])
-
-    def committed(self, path: str) -> bytes | None:
-        return self.last if "adr" in path else None
 
 
 def found_in(case: Case) -> list[Finding]:
@@ -158,14 +127,13 @@ def walk(cache: Path, seed: int, steps: int) -> Iterator[tuple[list[Finding], li
         tree = HeldTree(dict(files))
         old, new = (load_cached(one, entries) for one in (before, tree))
         base = Base("before", old, was)
-        facts = SomeFacts(chance) if chance.random() < 0.3 else None
-        found = found_in(FileCache(cache).with_facts(Case(new, settings, day, facts, base=base)))
+        found = found_in(FileCache(cache).with_facts(Case(new, settings, day, base=base)))
         whole = load(tree)
-        full = Case(whole, settings, day, facts, base=Base("before", whole_before, was))
+        full = Case(whole, settings, day, base=Base("before", whole_before, was))
         yield found, found_in(full)
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 12))])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_cached_findings_are_those_of_a_full_run_whatever_changes(tmp_path: Path, seed: int) -> None:
     codes = set()
     for cached, full in walk(tmp_path, seed, 30):

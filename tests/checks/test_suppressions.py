@@ -82,6 +82,23 @@ def test_entry_that_cannot_be_read_excuses_nothing(tmp_path: Path) -> None:
     assert reported(tmp_path, "unknown-type", UNUSED) == [("unknown-type", f"{A}.md")]
 
 
+@pytest.mark.parametrize(
+    ("ignore", "left"),
+    [
+        (f"{{{VAGUE}: the word is quoted}}", [DANGLING]),
+        (f"{{{VAGUE}: the word is quoted, {DANGLING}: it is coming}}", []),
+        (f"{{{VAGUE}: , {DANGLING}: it is coming}}", [VAGUE]),
+        (f"[{VAGUE}]", [DANGLING, VAGUE]),
+        ("{vague-invarient: a slip}", [DANGLING, VAGUE]),
+    ],
+)
+def test_front_matter_keeps_out_the_codes_that_it_gives_a_reason_for(
+    tmp_path: Path, ignore: str, left: list[str]
+) -> None:
+    write_entry(tmp_path, A, "Prefer UTC.\n", type="invariant", see=["app/rules/gone"], ignore=ignore)
+    assert [code for code, _ in reported(tmp_path, VAGUE, DANGLING)] == left
+
+
 def test_other_end_of_a_finding_does_not_keep_it_out(tmp_path: Path) -> None:
     write_entry(tmp_path, "app/rules/new", supersedes=[A])
     write_entry(tmp_path, A, f"Old.\n\n{IGNORE} supersession-one-sided not here -->\n")
