@@ -48,8 +48,8 @@ class FileCache(Struct):
     def with_facts(self, case: Case) -> Case:
         """Return a case with the facts of its files; facts that had to be read are added to the cache.
 
-        Files that a check fails on are left out. A caller who sees a part of the memory is told nothing from the cache
-        of the whole.
+        Files that a check fails on are left out. A caller who sees a part of the memory gets nothing from the cache of
+        the whole.
         """
         if case.catalog.access.is_narrow:
             return case

@@ -129,27 +129,20 @@ class TrackedPaths(Struct, frozen=True, dict=True):
     def has(self, path: str) -> bool:
         """Say whether a file or folder is tracked; the path counts from the root, or from the top after a slash."""
         top = path.lstrip("/") if path.startswith("/") else posixpath.normpath(self.prefix + path)
-        return self._is_there(top.rstrip("/"))
+        top = top.rstrip("/")
+        return top in self.facts.tracked_in_repository or next(self._below(f"{top}/"), None) is not None
 
     def has_match(self, glob: str) -> bool:
-        """Say whether a glob matches any tracked path; only the folder that its fixed part names is searched."""
-        if _UNLISTED.search(glob.removesuffix("/")):
-            return any(matches(glob, path) for path in self.paths)
+        """Say whether a glob matches any tracked path; only paths that begin with its fixed part are compared."""
         magic = MAGIC.search(glob)
-        if magic is None and not glob.endswith("/"):
-            return self._is_there(glob)
-        folder = glob if magic is None else glob[: glob.rfind("/", 0, magic.start()) + 1]
-        if glob in (folder, f"{folder}**"):
-            return next(self._below(folder), None) is not None
-        return any(matches(glob, path) for path in self._below(folder))
+        start = glob if magic is None else glob[: magic.start()]
+        paths = self.paths if _UNLISTED.search(glob.removesuffix("/")) else self._below(start)
+        return any(matches(glob, path) for path in paths)
 
     def names_in(self, folder: str) -> frozenset[str]:
         """Return the names in a folder, "" for the repository's top."""
         start = f"{folder}/" if folder else ""
         return frozenset(path.removeprefix(start).partition("/")[0] for path in self._below(start))
-
-    def _is_there(self, path: str) -> bool:
-        return path in self.facts.tracked_in_repository or next(self._below(f"{path}/"), None) is not None
 
     def _below(self, start: str) -> Iterator[str]:
         for index in range(bisect_left(self.paths, start), len(self.paths)):

@@ -71,7 +71,7 @@ class SeverityPolicy:
     def severity(self, finding: Finding, default: Severity, *, may_weigh_less: bool) -> Severity:
         """Return the severity of a finding: the wing's setting, the root's, the check's own; one less on ended entries.
 
-        A severity that a check sets itself is never lowered. In a wing that nobody can mend here it is info, unless
+        A severity that a check sets itself is never lowered. In a wing of another repository it is info, unless
         the wing's settings say otherwise.
         """
         wing = _wing(self._settings, finding.place.path)

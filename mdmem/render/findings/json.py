@@ -18,7 +18,7 @@ def document(roots: Sequence[CheckedRoot], _: Look) -> str:
 
 
 def findings_json(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
-    """Return what one document holds; paths count from their root, and of several roots each finding names its own."""
+    """Return one document as values; paths count from their root, and of several roots each finding names its own."""
     several = len(roots) != 1
     head = {"roots": [_summary(one) for one in roots]} if several else {"root": _name(roots[0])}
     return {

@@ -52,7 +52,7 @@ def is_text(content: bytes, edit: Edit) -> bool:
 
 
 def merged(fix: Fix, content: bytes) -> Edit:
-    """Return one edit that does what all edits of a fix of one file do; what lies between them stays."""
+    """Return one edit that replaces all edits of a fix of one file; the text between them is the same."""
     edits = sorted(fix.edits, key=lambda edit: (edit.start, edit.end))
     first, last = edits[0].start, max(edit.end for edit in edits)
     pieces, done = [], first

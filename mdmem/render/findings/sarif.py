@@ -29,7 +29,7 @@ from mdmem.render.findings.text import concise_line
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 Artifact = Callable[[str], dict[str, Any]]
-# What stands for the repository's top; who reads the file knows where that is.
+# A placeholder for the repository's top, which every reader of the file knows.
 _TOP = "%SRCROOT%"
 
 
@@ -52,7 +52,7 @@ def rule(code: str) -> dict[str, Any]:
 
 
 def as_markdown(explained: str) -> str:
-    """Return the explanation of a check as Markdown; its indented examples stand in fences."""
+    """Return the explanation of a check as Markdown, with its indented examples in fences."""
     return re.sub(r"(?:^ {4}.*\n(?:\n(?= {4}))?)+", _fenced, f"{explained}\n", flags=re.MULTILINE).rstrip()
 
 
@@ -168,7 +168,7 @@ def _artifact(path: str) -> dict[str, Any]:
 
 
 def _unlinked(text: str) -> str:
-    # `[text](target)` in a message is a link (SARIF 3.11.6); what an entry holds must not become one.
+    # `[text](target)` in a message is a link (SARIF 3.11.6); text of an entry must not become one.
     return re.sub(r"\[([^\[\]]*)\]\(", r"\\[\1\\](", replace_surrogates(text))
 
 

@@ -19,7 +19,7 @@ _READABLE = 50
 _FOLDED = 10
 # So many errors are shown whole, or as many as fit into so many bytes where nothing says which are new.
 _FIRST, _FIRST_SIGHT, _LEAST = 20, 4_000, 3
-# Wings that are named beside a check.
+# The number of wings listed after a check.
 _WINGS = 4
 _WAYS = "`--select CODE` shows those of one check, `--verbose` all; `mdmem check --update-baseline` sets them aside"
 
@@ -27,8 +27,8 @@ _WAYS = "`--select CODE` shows those of one check, `--verbose` all; `mdmem check
 def text(roots: Sequence[CheckedRoot], look: Look) -> str:
     """Return each finding with its source line and caret, the other end, the help and the fix, then the sums.
 
-    Many warnings of one check are one line. Of more than fifty findings, and of what would not fit on a first page,
-    the first errors alone are shown, below a table of all by check and wing.
+    Many warnings of one check are one line. If there are more than fifty findings, or more than fit on a first page,
+    only the first errors are shown, below a table of all by check and wing.
     """
     found = reported(roots)
     if look.is_whole:
@@ -128,7 +128,7 @@ def _where(place: Place, show_path: Callable[[str], str]) -> str:
 
 def _source(place: Place, checked: CheckedRoot, ink: Ink) -> list[str]:
     line = checked.line_of(place)
-    # What is said of a whole file stands at its first line, and nobody has to see a fence.
+    # A finding about a whole file is at its first line, and nobody needs to see a fence.
     if not line or line.strip() in ("", "---" if place == Place(place.path) else ""):
         return []
     line = line.rstrip("\r\n").replace("\t", " ")
@@ -137,13 +137,13 @@ def _source(place: Place, checked: CheckedRoot, ink: Ink) -> list[str]:
     start = max(0, place.column - 60)
     shown = ("…" if start else "") + line[start : start + 110]
     caret = " " * (place.column - 1 - start + bool(start)) + "^" * max(1, min(place.width, len(shown)))
-    # One character for one, or the caret would not stand below what it means.
+    # One character for one, or the caret would be at the wrong place.
     shown = "".join(one if one.isprintable() else "\ufffd" for one in shown)
     return [f"  {margin[0]} {shown}", f"  {margin[1]} {caret}"]
 
 
 def concise(roots: Sequence[CheckedRoot], _: Look) -> str:
-    """Return one line a finding: `path:line:col: severity code message`; `[*]` marks what `--fix` mends."""
+    """Return one line a finding: `path:line:col: severity code message`; `[*]` marks a safe fix."""
     return "\n".join(concise_line(found, found.checked.show_path) for found in reported(roots))
 
 
@@ -155,7 +155,7 @@ def concise_line(found: RootFinding, show_path: Callable[[str], str]) -> str:
 
 
 def explanation(code: str, check: Check) -> str:
-    """Return what a check finds, why, an example and the fix; `code` may be one that it had before."""
+    """Return the explanation of a check under a code, which may be a former one."""
     former = f"`{code}` is called `{check.code}` now.\n\n" if code != check.code else ""
     return f"{former}{check.code} ({check.severity})\n\n{check.explanation}"
 
