@@ -28,7 +28,8 @@ _PATTERNS = {
     "a Google key": r"AIza([\w-]{35})",
     "a GitHub token": r"gh[opusr]_([A-Za-z0-9]{36,251})|github_pat_([A-Za-z0-9]{22}_[A-Za-z0-9]{59})",
     "an npm token": r"npm_([A-Za-z0-9]{36})",
-    "a Stripe key": r"[rs]k_live_([A-Za-z0-9]{24,128})",
+    "a Stripe key": r"sk_live_([A-Za-z0-9]{24,128})",
+    "a restricted Stripe key": r"rk_live_([A-Za-z0-9]{24,128})",
     "a Hugging Face token": r"hf_([A-Za-z]{34})",
     "a GitLab token": r"gl(?:pat|[rd]t|ptt)-([\w-]{20,64})",
     "a Slack token": r"x(?:ox[abeoprs]|app)-((?:[0-9A-Z]+-){1,4}[A-Za-z0-9]{16,128})",
@@ -47,7 +48,7 @@ _TOKENS = {
     for kind, pattern in _PATTERNS.items()
 }
 _URL = re.compile(r"://[^\s/:@\"'`<>]{1,80}:(?P<value>[^\s/:@\"'`<>]{6,128})@(?!localhost|127\.|[\w.-]*example)")
-# The name in front is looked at only once a value is found: a sign is found much faster than a name.
+# A sign is found much faster than a name.
 _ASSIGNED = re.compile(r"[=:][ \t]{0,3}(?:\"([^\"\s]{8,128})\"|'([^'\s]{8,128})')|=[ \t]{0,3}([^\s\"'`]{8,128})")
 _NAME = re.compile(
     r"(?:password|passwd|passphrase|secret|token|api_?key|(?:access|secret|private|signing|encryption)_?key)"
@@ -80,8 +81,8 @@ def find_secrets(text: str) -> Iterator[Secret]:
             yield Secret("a password in a URL", found.start("value"), len(found["value"]))
     for found in _ASSIGNED.finditer(text):
         name, group = text[max(0, found.start() - _LONGEST_NAME) : found.start()], found.lastindex or 0
-        is_named = _NAME.search(name) and (group < 3 or _VARIABLE.search(name))
-        if is_named and _is_password(found[group]):
+        # Few values look like a password, so the name in front is searched last.
+        if _is_password(found[group]) and _NAME.search(name) and (group < 3 or _VARIABLE.search(name)):
             yield Secret("a password or key", found.start(group), len(found[group]))
 
 
