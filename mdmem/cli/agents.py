@@ -123,9 +123,9 @@ def _read(source: str) -> object:
     except UnicodeDecodeError as error:
         raise click.UsageError(f"{name} is not UTF-8 at byte {error.start}") from error
     except RecursionError as error:
-        raise click.UsageError(f"{name} holds no JSON that can be read: it nests too deep") from error
+        raise click.UsageError(f"{name} cannot be read as JSON: it nests too deep") from error
     except ValueError as error:
-        raise click.UsageError(f"{name} holds no JSON: {error}") from error
+        raise click.UsageError(f"{name} is no JSON: {error}") from error
 
 
 def _arguments(kind: str, stated: object) -> dict[str, Any]:

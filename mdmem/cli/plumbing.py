@@ -25,10 +25,10 @@ _MOST_BYTES = 16 * 1024 * 1024
 @click.option("--unlimited", is_flag=True, hidden=True, help="Do the work in this process, however long it takes.")
 @global_options
 def hook_event_command(given: Globals, client: str, *, unlimited: bool) -> int:
-    """Read an event of CLIENT from standard input and print what its model is to be told, in the client's form.
+    """Read an event of CLIENT from standard input and print context for its model, in the client's form.
 
-    At the start of a session that is what always holds, at an edit what binds the file, each rule once. Where anything
-    goes wrong nothing is printed, and the exit code is 0.
+    At the start of a session these are the rules that always apply, at an edit those for the file, each rule once. On
+    any error nothing is printed, and the exit code is 0.
     """
     if unlimited:
         _answer(given, client)

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 _TYPES = ("invariant", "decision", "pattern", "note")
-_TEMPLATE_LEFT = "no text was given: the template stands in it and waits to be filled in"
+_TEMPLATE_LEFT = "no text was given: the entry has the template, to be filled in"
 
 
 class _TypeName(click.Choice[str]):

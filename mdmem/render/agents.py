@@ -1,4 +1,4 @@
-"""Render what agents handed over and may do: saves, tokens and the log of context packs."""
+"""Render agents' saves, tokens and the log of context packs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ID_LENGTH = 12
 
 
 def saved_json(result: SaveResult | BatchSaveResult) -> str:
-    """Return what became of a write, or of a session with its parts."""
+    """Return the result of a save, or of a session with its parts."""
     return dump(result.as_json())
 
 
@@ -30,13 +30,13 @@ RESOLVING = "repeat the save with `supersedes` or `distinct_from`, or `mdmem sav
 
 
 def stopped_save(blocked: Blocked) -> str:
-    """Return what people know a save by that a similar entry stopped, and that entry."""
+    """Return a sentence on a save that a similar entry stopped."""
     named = f"decision `{blocked.title}`" if blocked.title else f"a decision for {blocked.wing}"
-    return f"{named}, since {blocked.at.date()}: much the same says {blocked.candidate}"
+    return f"{named}, since {blocked.at.date()}: {blocked.candidate} says much the same"
 
 
 def pending_text(waiting: Sequence[PendingWrite], blocked: Sequence[Blocked], unreadable: Sequence[str]) -> str:
-    """Return the writes that wait, two lines each: what and when, then why or what to do."""
+    """Return the waiting saves, two lines each: the record and the time, then the reason or the next step."""
     lines = []
     for one in waiting:
         tries = count(one.attempts, "attempt") + (", refused" if one.refused else "")
@@ -50,25 +50,25 @@ def pending_text(waiting: Sequence[PendingWrite], blocked: Sequence[Blocked], un
 
 
 def pending_json(waiting: Sequence[PendingWrite], blocked: Sequence[Blocked], unreadable: Sequence[str]) -> str:
-    """Return the writes that wait with all they ask for, and those that a similar entry stopped."""
+    """Return the waiting saves with their arguments, and those that a similar entry stopped."""
     stopped = [blocked_fields(one) for one in blocked]
     return dump({"pending": [_write(one) for one in waiting], "blocked": stopped, "unreadable": list(unreadable)})
 
 
 def retried_text(retried: Sequence[RetryResult]) -> str:
-    """Return what became of the writes that were tried again, one line each."""
+    """Return the results of saves that were tried again, one line each."""
     return "\n".join(
         f"{one.write.id[:ID_LENGTH]}  {one.result.status}  {visible(one.result.message or '')}" for one in retried
     )
 
 
 def retried_json(retried: Sequence[RetryResult]) -> str:
-    """Return what became of the writes that were tried again."""
+    """Return the results of saves that were tried again."""
     return dump({"retried": [{"id": one.write.id, **one.result.as_json()} for one in retried]})
 
 
 def title_of_write(write: PendingWrite | Blocked) -> str:
-    """Return what people know a waiting write by."""
+    """Return the title of a waiting save's record."""
     if isinstance(write, Blocked):
         return write.title or write.wing
     for name in ("decision", "pattern", "context", "session", "entity"):

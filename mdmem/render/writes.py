@@ -21,7 +21,7 @@ from mdmem.write.write import WriteResult
 
 
 def written_text(written: WriteResult, ink: Ink, *, show_path: Callable[[str], str], under: str) -> str:
-    """Return what was written, each path as `show_path` gives it; of a dry run the diff."""
+    """Return the changes as text, with paths from `show_path`; for a dry run the diff."""
     if written.is_dry:
         return changes_diff(written.changes, under, ink)
     lines = [line for change in written.changes for line in _lines(change, ink, show_path)]
@@ -31,14 +31,14 @@ def written_text(written: WriteResult, ink: Ink, *, show_path: Callable[[str], s
 
 
 def changes_diff(changes: Iterable[Change], under: str, ink: Ink) -> str:
-    """Return changes of a root as a diff that counts from the repository's top; `under` is the root's path there."""
+    """Return changes as a diff with paths from the repository's top; `under` is the root's path there."""
     prefix = f"{under}/" if under else ""
     patches = [FilePatch(f"{prefix}{one.to}", one.before, one.after, f"{prefix}{one.path}") for one in changes]
     return diff_text(patches, ink)
 
 
 def written_json(written: WriteResult, **more: Any) -> str:
-    """Return what was written as one JSON document, with more keys of a verb's own."""
+    """Return the changes as one JSON document; `more` are keys of one verb."""
     return dump(
         {
             "changed": [_change_json(change) for change in written.changes],
@@ -51,13 +51,13 @@ def written_json(written: WriteResult, **more: Any) -> str:
 
 
 def near_json(entry: Entry, similarity: float) -> dict[str, Any]:
-    """Return an entry that says nearly the same as a new one; `similarity` is the share of common words."""
+    """Return a similar entry as JSON values; `similarity` is the share of common words."""
     stated = {"address": entry.address, "type": entry.type, "status": entry.status, "title": entry.title}
     return stated | {"similarity": round(similarity, 2)}
 
 
 def action_of(change: Change) -> str:
-    """Return what happened to a file in one word."""
+    """Return one word for the change of a file."""
     if change.before is None:
         return "created"
     if change.after is None:
@@ -80,7 +80,7 @@ def _lines(change: Change, ink: Ink, show_path: Callable[[str], str]) -> Iterato
 
 
 def _differing(before: Any, after: Any) -> tuple[Any, Any]:
-    """Return two values, of lists whose items were only replaced just those that were."""
+    """Return two values; of two lists of one length only the items that differ."""
     if not isinstance(before, list) or not isinstance(after, list) or len(before) != len(after):
         return before, after
     pairs = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
@@ -99,7 +99,7 @@ def _change_json(change: Change) -> dict[str, Any]:
 
 
 def field_changes(change: Change) -> dict[str, tuple[Any, Any]]:
-    """Return the front-matter fields that a change touches, with their values before and after, in the file's order."""
+    """Return the changed front-matter fields with both values, in the file's order."""
     before, after = _fields(change.before, change.path), _fields(change.after, change.to)
     names = dict.fromkeys((*after, *before))
     return {name: (before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)}
@@ -138,12 +138,12 @@ class FilePatch(Struct, frozen=True):
 
 
 def diff_text(changes: Sequence[FilePatch], ink: Ink) -> str:
-    """Return the changes as a unified diff, by path, without its last newline; what does not change is left out.
+    """Return the changes as a unified diff, sorted by path, without its last newline.
 
-    Bytes that are no UTF-8 stand as lone surrogates, and a file with a NUL is only named.
+    Bytes that are not UTF-8 become lone surrogates, and a file with a NUL is only mentioned.
     """
-    told = [_file(change, ink) for change in sorted(changes, key=lambda change: change.path) if _changes(change)]
-    return "".join(told).removesuffix("\n")
+    files = [_file(change, ink) for change in sorted(changes, key=lambda change: change.path) if _changes(change)]
+    return "".join(files).removesuffix("\n")
 
 
 def _changes(change: FilePatch) -> bool:
@@ -182,7 +182,7 @@ def _padded(name: str) -> str:
 
 
 def _quoted(path: str) -> str:
-    """Return a path as git writes it: quoted like a string of C where it holds a control, a quote, or no UTF-8."""
+    """Return a path as git writes it: as a C string if it has control characters, quotes or bytes that are no UTF-8."""
     if not re.search('[\x00-\x1f\x7f"\\\\\ud800-\udfff]', path):
         return path
     return f'"{"".join(map(_escaped, path))}"'

@@ -308,14 +308,14 @@ def _for_a_person(saving: Saving, verdict: DedupVerdict) -> SaveResult:
     catalog, candidate = saving.catalog, verdict.candidate or ""
     entry = catalog.entries.get(candidate)
     is_draft = entry is not None and entry.status is Status.DRAFT
-    stands = "" if catalog.lineage.is_current(candidate) or is_draft else ", which is not current"
+    state = "" if catalog.lineage.is_current(candidate) or is_draft else ", which is not current"
     is_own = candidate.startswith(f"{saving.target.wing}/")
-    ways = f"{'`supersedes` set to it, or with ' if is_own else ''}`distinct_from` set to it if both are to stand"
+    ways = f"{'`supersedes` set to it, or with ' if is_own else ''}`distinct_from` set to it if both stay current"
     return SaveResult(
         status=SaveStatus.PENDING_RETRY,
         dedup_outcome=DedupOutcome.MANUAL_REVIEW,
         candidate_id=candidate,
-        message=f"a similar decision (Jaccard {verdict.similarity:.2f}) is {candidate}{stands}; nothing was written; "
+        message=f"a similar decision (Jaccard {verdict.similarity:.2f}) is {candidate}{state}; nothing was written; "
         "`run_hygiene` lists it",
         next_step=f"read `{candidate}`, then call again with {ways}; or let a person decide, for whom "
         "`run_hygiene` and `mdmem save --waiting` list it",

@@ -1,4 +1,4 @@
-"""Read the records of the contracts from JSON values, and compose the entry that holds each of them."""
+"""Read the records of the contracts from JSON values, and compose the entry of each record."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def plain_text(name: str, value: object) -> str:
     for one in text:
         code = ord(one)
         if (code < 0x20 and one not in "\n\t") or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000:
-            raise UsageError(f"`{name}` holds the character U+{code:04X}, which does not show; leave it out")
+            raise UsageError(f"`{name}` contains the character U+{code:04X}, which does not show; leave it out")
     return text
 
 
@@ -291,7 +291,7 @@ class Record(Struct, frozen=True):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Return the front matter that holds the record, without its title."""
+        """Return the front matter of the record, without its title."""
         keys = ((key, self.values[name]) for name, (_, key) in KINDS[self.kind].fields.items() if key is not None)
         label = {"label": self.kind} if self.type is EntryType.NOTE else {}
         return label | {key: _plain(value) for key, value in keys if value not in (None, ())}

@@ -140,7 +140,7 @@ def remarks_on_end(catalog: Catalog, old: Entry, new: Entry) -> Iterator[str]:
     if new.type.rank > old.type.rank:
         yield f"a {new.type} weighs less than the {old.type} it replaces"
     if drafts := drafts_for(catalog, old.address, but=new.address):
-        yield f"{listed(drafts)} would supersede {old.address}, too, and cannot be approved as it stands"
+        yield f"{listed(drafts)} would supersede {old.address}, too, and cannot be approved as it is"
     if citing := cited_by(catalog, old.address, but=new.address):
         yield f"{old.address} is still cited by {listed(citing)}"
 

@@ -38,7 +38,7 @@ class WriteOptions(Struct, frozen=True, kw_only=True):
 
 
 class WriteResult(Struct, frozen=True, kw_only=True):
-    """The changes that were written, or would be; `approved` are the addresses that were put in force by name."""
+    """The changes that were written, or would be; `approved` are the addresses that were approved."""
 
     changes: tuple[Change, ...]
     remarks: tuple[str, ...] = ()

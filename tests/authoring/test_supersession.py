@@ -95,9 +95,7 @@ def test_what_still_cites_the_old_entry_is_named(tmp_path: Path) -> None:
 def test_drafts_for_the_same_entry_are_named(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
     write_entry(root, "nav/rules/mine", status="draft", supersedes=OLD)
-    assert superseding(root).remarks == (
-        f"nav/rules/mine would supersede {OLD}, too, and cannot be approved as it stands",
-    )
+    assert superseding(root).remarks == (f"nav/rules/mine would supersede {OLD}, too, and cannot be approved as it is",)
 
 
 def superseded(folder: Path, *, head: str = "nav/architecture/first") -> Path:

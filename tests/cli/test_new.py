@@ -53,7 +53,7 @@ def test_new_writes_the_template_of_its_type(kind: str, tmp_path: Path) -> None:
     path = folder / f"memory/{ADDRESS}.md"
     assert (ran.returncode, ran.stdout) == (0, f"memory/{ADDRESS}.md\n")
     assert ran.stderr.splitlines() == [
-        "no text was given: the template stands in it and waits to be filled in",
+        "no text was given: the entry has the template, to be filled in",
         f"{ADDRESS} is written ({kind}, draft); `mdmem check` checks it, `mdmem approve {ADDRESS}` makes it active",
     ]
     head = f"---\ntype: {kind}\nstatus: draft\ncreated_at: {TODAY}\ntitle: New one\n---\n\n"

@@ -61,7 +61,7 @@ def test_supersede_without_a_body_keeps_the_template(tmp_path: Path) -> None:
     ran = run_mdmem("supersede", OLD, "-m", WHY, "--title", "Use four threads", cwd=root)
     assert ran.returncode == 0
     assert "<State what was decided in one sentence.>" in (root / f"{FOUR}.md").read_text()
-    assert ran.stderr.splitlines()[0] == "no text was given: the template stands in it and waits to be filled in"
+    assert ran.stderr.splitlines()[0] == "no text was given: the entry has the template, to be filled in"
 
 
 def test_supersede_takes_the_body_from_standard_input(tmp_path: Path) -> None:

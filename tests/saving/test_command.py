@@ -88,8 +88,8 @@ def test_exit_code_says_what_became_of_the_write(tmp_path: Path, capsys: Capture
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"{", "holds no JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
-        (b"", "holds no JSON: Expecting value: line 1 column 1 (char 0)"),
+        (b"{", "is no JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        (b"", "is no JSON: Expecting value: line 1 column 1 (char 0)"),
         (b'{"title": "\xff"}', "is not UTF-8 at byte 11"),
     ],
 )
@@ -157,7 +157,7 @@ def test_save_that_a_similar_decision_stopped_is_listed_and_passes_as_a_distinct
     save_it = ("save", "decision", "--project", "nav", "--json", file)
     assert run_here(capsys, *save_it, cwd=root).code == 1
     (stopped,) = PendingWrites(root.parent / ".git/mdmem/state/memory").blocked_writes()
-    told = f"decision `worda`, since {stopped.at.date()}: much the same says nav/architecture/worda\n"
+    told = f"decision `worda`, since {stopped.at.date()}: nav/architecture/worda says much the same\n"
     advice = "repeat the save with `supersedes` or `distinct_from`, or `mdmem save --drop ID`\n"
     assert run_here(capsys, "save", "--waiting", cwd=root).out == f"{stopped.id[:12]}  {told}  {advice}"
     assert f"saves that a similar entry stopped (1)\n  {stopped.id[:12]}  {told}  next: {advice}" in (

@@ -128,7 +128,7 @@ def test_review_answers_as_the_contract_says(tmp_path: Path) -> None:
         "message": "a similar decision (Jaccard 0.65) is nav/architecture/known; nothing was written;"
         " `run_hygiene` lists it",
         "next_step": "read `nav/architecture/known`, then call again with `supersedes` set to it, or with"
-        " `distinct_from` set to it if both are to stand; or let a person decide, for whom `run_hygiene` and"
+        " `distinct_from` set to it if both stay current; or let a person decide, for whom `run_hygiene` and"
         " `mdmem save --waiting` list it",
     }
     assert snapshot(tmp_path) == before
@@ -184,7 +184,7 @@ def test_decision_that_a_shared_wing_holds_is_not_written_again(tmp_path: Path, 
     assert result.status == status
     if count == 15:
         assert result.candidate_id == address
-        again = f"read `{address}`, then call again with `distinct_from` set to it if both are to stand; or "
+        again = f"read `{address}`, then call again with `distinct_from` set to it if both stay current; or "
         assert (result.next_step or "").startswith(again)
         assert outcome(agent(root).save_decision(of_words(20, distinct_from=address), "nav")) == NEW
     write(root, "nav/README.md", "---\nkind: project\nshared_wings: []\n---\n")

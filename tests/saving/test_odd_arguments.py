@@ -118,7 +118,7 @@ def test_no_argument_of_a_batch_raises(
         ({"title": " \n"}, "`decision.title` is missing; write a text"),
         ({"title": 3}, "`decision.title` must be a text, found `3`"),
         ({"title": "x", "rationale": ["y"]}, "`decision.rationale` must be a text, found a list"),
-        ({"title": "x\x07"}, "`decision.title` holds the character U+0007, which does not show; leave it out"),
+        ({"title": "x\x07"}, "`decision.title` contains the character U+0007, which does not show; leave it out"),
         ({"titel": "x"}, "`decision` has no field `titel`; did you mean `title`?"),
         ({"zzz": "x"}, f"`decision` has no field `zzz`; it has {FIELDS}"),
         (decision(confidence=1.5), f"{NUMBER}, found `1.5`"),
@@ -149,7 +149,7 @@ def test_what_does_not_fit_is_named_in_one_sentence(tmp_path: Path, record: obje
     [
         ("project_id", 5, "`project_id` must be a text, found `5`"),
         ("focus", ["a"], "`focus` must be a text, found a list"),
-        ("agent", "a\x00b", "`agent` holds the character U+0000, which does not show; leave it out"),
+        ("agent", "a\x00b", "`agent` contains the character U+0000, which does not show; leave it out"),
         ("room", {}, "`room` must be a text, found an object"),
         (
             "governance_token",

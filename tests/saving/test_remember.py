@@ -193,7 +193,7 @@ def test_own_memory_that_is_broken_is_a_problem_of_its_own(tmp_path: Path) -> No
     [
         ({"content": "x"}, "`remember.title` is missing; write a text"),
         ({"title": "x"}, "`remember.content` is missing; write a text"),
-        ({"title": "x", "content": "a\x1bb"}, "`remember.content` holds the character U+001B"),
+        ({"title": "x", "content": "a\x1bb"}, "`remember.content` contains the character U+001B"),
         ({"title": "x", "content": "y", "kind": "decison"}, "`remember.kind` must be one of"),
         (
             {"title": "x", "content": "y", "metadata": [1]},
