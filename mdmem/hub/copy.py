@@ -165,7 +165,8 @@ def load_copy(
         ),
         # Nobody's own memory belongs to it.
         environment={},
-        cwd=_NOWHERE,
+        # Paths of code count from the repository's top.
+        cwd=root.parent,
         today=today,
         snapshot=Snapshot(revision=commit, remarks=(remark,)),
         progress=progress,

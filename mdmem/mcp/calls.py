@@ -273,16 +273,16 @@ class Calls:
         return {}
 
 
-def remarked(answer: Facts | Told, remarks: Sequence[str], stated: Facts | None = None) -> Facts | Told:
+def remarked(answer: Facts | Told, remarks: Sequence[str]) -> Facts | Told:
     """Return an answer with remarks on the files that it comes from, as text and as values."""
     if not remarks:
         return answer
-    values = {AT: list(remarks)} if stated is None else stated
+    values = {AT: list(remarks)}
     if isinstance(answer, Told):
         text, facts = answer.text, answer.facts
         more = None if text is None else lambda: "\n\n".join([text(), *remarks])
         return replace(answer, text=more, facts=lambda: {**facts(), **values})
-    return {**answer, AT: list(remarks), **values}
+    return {**answer, **values}
 
 
 def system_refusal(error: OSError) -> str:

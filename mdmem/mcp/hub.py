@@ -74,7 +74,9 @@ class HubAnswers:
                 if known is not None:
                     self._copies.move_to_end(key)
                     return known
-            made = load_copy(cursor, key[0], environment=self._environment, today=today)
+            loaded = load_copy(cursor, key[0], environment=self._environment, today=today)
+        # A first index of many entries takes longer than a call may: until it is complete, titles answer.
+        made = replace(loaded, is_timed=True)
         with self._turn:
             self._copies[key] = made
             while len(self._copies) > _MOST_COPIES:
