@@ -1,6 +1,6 @@
-"""What decision records of all dialects have in common: a title, facts below it, a section on the status.
+"""Read a decision record of any dialect: its title, the facts below it, and its section on the status.
 
-Facts at the head of a record: lines `Key: value`, bold or in a list or a quote, and rows of a table.
+Facts are lines `Key: value`, also bold, in a list or in a quote, and rows of a table.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from mdmem.model.entry import EntryType, Status
 _STATUS_FACTS = frozenset(
     {"status", "state", "decision status", "adr status", "current status", "record status", "document status"}
 )
-# The most telling first: a record is of the day on which it was decided.
+# The most important first: the day of the decision.
 _DATES = (
     *("date", "adr date", "decision date", "date of decision", "date decided", "decided on", "decided"),
     *("date accepted", "accepted on", "accepted", "date approved", "approved on", "approved", "adopted"),
@@ -56,7 +56,7 @@ _BREAK = re.compile(
 )
 _FURTHER = re.compile(r"(?:[ \t]*\r?\n)?(?:[ \t]+\S[^\n]*(?:\n|\Z))+|(?:[ \t]*\r?\n)?[A-Z][A-Za-z ]{3,40}(?:\r?\n|\Z)")
 _ROW = re.compile(r"^[ \t>]*[^|\n]*\|.*$", re.MULTILINE)
-# Facts stand in code only as YAML.
+# Facts in code count only as YAML.
 _CODE = re.compile(
     r"^[ \t]*(?P<fence>`{3,}|~{3,})(?![ \t]*ya?ml\b).*?(?:^[ \t]*(?P=fence)|\Z)", re.MULTILINE | re.DOTALL
 )
@@ -65,7 +65,7 @@ _RULE = re.compile(r"[\s|:-]*-[\s|:-]*\Z")
 
 
 class Fact(Struct, frozen=True):
-    """A key and its value, with its place in the body; `is_line` says that the line has nothing else."""
+    """A key and its value, with its place in the body; with `is_line` it has the line for itself."""
 
     key: str
     value: str
@@ -75,27 +75,27 @@ class Fact(Struct, frozen=True):
 
     @property
     def is_status(self) -> bool:
-        """Say whether it states how the record stands, or what it supersedes."""
+        """Say whether it states the status of the record, or a relation."""
         return self.key in _STATUS_FACTS or kind_of_key(self.key) is not None
 
     @property
     def is_day_of_state(self) -> bool:
-        """Say whether it is the day on which a record came to a state: `Rejected: 2024-02-01`."""
+        """Say whether it is the day of a status: `Rejected: 2024-02-01`."""
         return is_status_word(self.key) and read_date(self.value) is not None
 
     @property
     def is_plain(self) -> bool:
-        """Say whether a field has a place for it as it is."""
+        """Say whether it becomes a field as it is."""
         return self.key in _OTHERS
 
     @property
     def statement(self) -> str:
-        """Return what it says as a sentence on the status."""
+        """Return it as a statement on the status."""
         return self.value if self.key in _STATUS_FACTS else f"{self.key}: {self.value}"
 
 
 def facts_in(text: str, offset: int) -> Iterator[Fact]:
-    """Yield the facts of a part of a body that begins at an offset, in the order of their keys' places."""
+    """Yield the facts in a part of a body that begins at an offset: those in lines, then those in tables."""
     plain = _CODE.sub(lambda code: _VISIBLE.sub(" ", code[0]), with_whole_labels(without_comments(text)))
     for found in _LINE.finditer(plain):
         parts = map(_fact, _BREAK.split(f"{found['key'] or found['bold']}: {found['value']}"))
@@ -129,7 +129,7 @@ def _is_known(name: str) -> bool:
 
 
 def _tables(plain: str) -> Iterator[list[re.Match[str]]]:
-    """Yield the rows of each table: lines that begin with a bar, or that a row of dashes is among."""
+    """Yield the rows of each table: lines that all begin with a bar, or have a row of dashes among them."""
     blocks: list[list[re.Match[str]]] = []
     for row in _ROW.finditer(plain):
         if not blocks or row.start() != blocks[-1][-1].end() + 1:
@@ -145,7 +145,7 @@ def _cells(row: str) -> list[str]:
 
 
 def _of_table(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
-    """Yield keys and values of a table: of its columns where the first row has their names, else of each row."""
+    """Yield keys and values of a table: by its columns if the first row has names, else by its rows."""
     names = [_name(cell) for cell in rows[0]] if rows else []
     status = next((at for at, name in enumerate(names) if name in _STATUS_FACTS), None)
     is_pair = len(names) == 2 and status == 0 and read_status(rows[0][1]).status is not None
@@ -166,22 +166,22 @@ def _of_table(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
 
 
 def date_of(pairs: Sequence[tuple[str, str]]) -> WrittenDate | None:
-    """Return the date of a record: of those that can be read the most telling, of two of a kind the first."""
+    """Return the most important date that can be read, the first of each kind."""
     dates = {key: read for key, value in reversed(pairs) if key in _DATES and (read := read_date(value)) is not None}
     return next((dates[key] for key in _DATES if key in dates), None)
 
 
-# Below a heading of that name a record has its facts.
+# Headings of sections with facts.
 _ABOUT = frozenset({"metadata", "meta", "info", "information", "details", "document information", "properties"})
 _LINKED = frozenset({"links", "more information", "related", "related decisions", "related adrs", "relations"})
 _STATUS = re.compile(r"(?:adr |decision |current |document )?status(?:\s*[:=\u2013\u2014-]\s*(?P<value>.+))?\Z")
 _SIDE = re.compile(r"\A\s*[\[(](?P<front>[^\[\]()]{3,80})[\])]|[\[(](?P<end>[^\[\]]{3,120})[\])]\s*\Z")
-# No part reads past the next bracket: of a hundred thousand, each would read to the end.
+# No part may match past the next bracket, or many brackets would take quadratic time.
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^)\[]*\)")
 
 
 def title_section(sections: Sequence[Section]) -> Section | None:
-    """Return the section whose heading is the title: the first of the highest level, where only text is above."""
+    """Return the section of the title: the first of the highest level, if no heading is above it."""
     levels = [one.level for one in sections if one.level]
     top = 1 if 1 in levels or levels.count(min(levels, default=0)) != 1 else min(levels)
     first = next((one for one in sections if one.level == top), None)
@@ -191,7 +191,7 @@ def title_section(sections: Sequence[Section]) -> Section | None:
 
 
 def fact_lines(sections: Sequence[Section]) -> tuple[Fact, ...]:
-    """Return the facts that stand before the first heading below the title, or below one for them."""
+    """Return the facts above the first heading below the title, and in sections for facts."""
     return tuple(fact for section in _heads(sections) for fact in facts_in(section.text, section.start))
 
 
@@ -203,11 +203,11 @@ def _heads(sections: Sequence[Section]) -> Iterator[Section]:
 
 
 def status_section(sections: Sequence[Section]) -> Section | None:
-    """Return the section that is called Status."""
+    """Return the section on the status."""
     return next((one for one in sections if one.level and _STATUS.match(one.name)), None)
 
 
-# What is before a title: `ADR-0044 | `, `5. `, `[RFC 12] `, `0007 `, `Decision record: `.
+# A number before a title: `ADR-0044 | `, `5. `, `[RFC 12] `, `0007 `, `Decision record: `.
 _NUMBERED = re.compile(
     r"(?:[a-z]{0,3}adr|[a-z]{1,3}dr|rfc|dec|ad|(?:(?:architectur\w+|design|technical)\s+)?decision(?:\s+record)?)?"
     r"[-_ #.]*(?:no\.?\s*)?[\[(]?(?:(?:adr|rfc|dec|ad)[-_ ]?)?\d+[\])]?\s*(?:[.:)|/\u2013\u2014-]+\s+|\|)"
@@ -217,37 +217,35 @@ _NUMBERED = re.compile(
 
 
 def plain_title(heading: str) -> str:
-    """Return a heading without the number that the file's name has, too."""
+    """Return a heading without its number."""
     plain = " ".join(_LINK.sub(r"\1", heading).split())
     return _NUMBERED.sub("", plain[:300], count=1).strip() + plain[300:] if _NUMBERED.match(plain) else plain
 
 
-class _Stated(Struct, frozen=True):
-    """All that a record says of its status, in the places where it does; `own` is its number."""
-
-    front: str
-    facts: tuple[Fact, ...]
-    title: Section | None
-    section: Section | None
-    banners: str
-    own: int | None
-
-    def reading(self) -> StatusReading:
-        """Return what that comes to; the day of a state counts where no status is stated."""
-        statements = [self.front, *(one.statement for one in self.facts if one.is_status)]
-        if self.section is not None:
-            statements += [_value_of(self.section), _without(self.section, self.facts)]
-        side = _SIDE.search(self.title.heading) if self.title is not None else None
-        if side is not None:
-            beside = read_status(side["front"] or side["end"], own=self.own)
-            statements += [beside.text] if beside.is_whole and beside.status is not Status.ACTIVE else []
-        reading = read_status("\n\n".join((*statements, self.banners)), own=self.own)
-        days = "\n\n".join(f"{one.key} {one.value}" for one in self.facts if one.is_day_of_state)
-        return reading if reading.status is not None or reading.claims or not days else read_status(days)
+def _read_all(
+    front: str,
+    facts: Sequence[Fact],
+    title: Section | None,
+    section: Section | None,
+    banners: str,
+    own: int | None,
+) -> StatusReading:
+    """Return the status that all places of a record state together; the days of a status count if there is no other."""
+    statements = [front, *(one.statement for one in facts if one.is_status)]
+    if section is not None:
+        statements += [_value_of(section), _without(section, facts)]
+    side = _SIDE.search(title.heading) if title is not None else None
+    if side is not None:
+        in_title = read_status(side["front"] or side["end"], own=own)
+        if in_title.is_whole and in_title.status is not Status.ACTIVE:
+            statements.append(in_title.text)
+    reading = read_status("\n\n".join((*statements, banners)), own=own)
+    days = "\n\n".join(f"{one.key} {one.value}" for one in facts if one.is_day_of_state)
+    return reading if reading.status is not None or reading.claims or not days else read_status(days)
 
 
 def _value_of(section: Section) -> str:
-    """Return the status that a heading itself states: `## Status: Accepted`."""
+    """Return the status in a heading: `## Status: Accepted`."""
     return re.sub(r"^\W*[\w ]*status\s*", "", section.heading, flags=re.IGNORECASE).lstrip(":=-\u2013\u2014 ")
 
 
@@ -261,7 +259,7 @@ def _without(section: Section, facts: Iterable[Fact]) -> str:
 
 
 def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> ForeignRecord:
-    """Return a decision record; one that states no status gets `unstated` where it says what was decided."""
+    """Return a decision record; without a status it gets `unstated` if it says what was decided."""
     sections = sections_of(source.body)
     title, section = title_section(sections), status_section(sections)
     facts = fact_lines(sections)
@@ -271,7 +269,7 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
     front = read_keys(source.fields.items())
     below = read_keys((one.key, one.value) for one in facts if one.is_plain)
     banners = "\n".join(banners_in(_without(one, facts), own=own) for one in _heads(sections))
-    reading = _Stated(front.asked.get("status", ""), facts, title, section, banners, own).reading()
+    reading = _read_all(front.asked.get("status", ""), facts, title, section, banners, own)
     claims = tuple(dict.fromkeys((*reading.claims, *front.claims, *_linked(sections))))
     status, guesses, said = _status(source, sections, reading, claims, unstated)
     created, date_guess, odd = _dated(front, facts, reading)
@@ -301,7 +299,7 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
 
 
 def names_successor(claims: Iterable[Claim]) -> bool:
-    """Say whether a record says of itself that another took its place."""
+    """Say whether a record states its successor."""
     return any(one.kind is ClaimKind.SUPERSEDED_BY for one in claims)
 
 
@@ -312,15 +310,15 @@ def _status(
     claims: Sequence[Claim],
     unstated: Status,
 ) -> tuple[Status, dict[str, Guess], tuple[str, ...]]:
-    """Return the status, how it was guessed, and what is to be said: a record that states none was accepted."""
+    """Return the status, how it was guessed, and messages about it."""
     if names_successor(claims):
         return Status.DEPRECATED, {}, ()
     if reading.status is not None:
         return reading.status, {"status": reading.guess} if reading.guess else {}, ()
-    why = f"the status `{reading.text[:60]}` is not known" if reading.is_unknown else "no status is stated"
+    why = f"the status `{reading.text[:60]}` is unknown" if reading.is_unknown else "no status is stated"
     said = (why,) if reading.is_unknown else ()
     if source.is_in_records and reading.claims and not reading.is_unknown:
-        # The status says what became of a part: the rest is in force.
+        # The status is about a part; the rest is active.
         return Status.ACTIVE, {}, ()
     if source.is_in_records:
         return Status.ACTIVE, {"status": Guess(f"{why}; a decision record counts as accepted", Sureness.LIKELY)}, said
@@ -332,7 +330,7 @@ def _status(
 def _dated(
     front: Keys, facts: Sequence[Fact], reading: StatusReading
 ) -> tuple[str | None, Guess | None, tuple[str, ...]]:
-    """Return the date of a record, what was guessed about it, and what is to be said of one that is none."""
+    """Return the date of a record, how it was guessed, and messages about unreadable dates."""
     pairs = [(one.key, one.value) for one in facts]
     found = date_of(pairs)
     if (asked := front.asked.get("created_at")) is not None and ((read := read_date(asked)) or found is None):
@@ -346,7 +344,7 @@ def _dated(
 
 
 def _linked(sections: Sequence[Section]) -> Iterator[Claim]:
-    """Yield what the sections on links say; it stays in the text."""
+    """Yield the claims in the sections on links, which stay in the text."""
     for section in sections:
         if section.name in _LINKED:
             yield from claims_in(section.text)
@@ -355,7 +353,7 @@ def _linked(sections: Sequence[Section]) -> Iterator[Claim]:
 
 
 def _unread(front: Keys) -> dict[str, str]:
-    """Return the status of a front matter that says more than ours can."""
+    """Return the status of the front matter if our status loses a part of it."""
     stated = front.asked.get("status")
     return {"x-status": stated} if stated is not None and not read_status(stated).is_whole else {}
 
@@ -363,7 +361,7 @@ def _unread(front: Keys) -> dict[str, str]:
 def _cuts(
     sections: Sequence[Section], title: str | None, facts: Sequence[Fact], reading: StatusReading
 ) -> Iterator[Cut]:
-    """Yield the parts of the body that are in the front matter; `title` is the one of the source's own."""
+    """Yield the parts of the body that become front matter; `title` is that of the source's front matter."""
     head, section = title_section(sections), status_section(sections)
     if head is not None and (title or head.heading).casefold() in (
         plain_title(head.heading).casefold(),
@@ -399,7 +397,7 @@ def _is_of(fact: Fact, section: Section) -> bool:
 
 
 def _status_lines(section: Section, facts: Sequence[Fact], reading: StatusReading) -> Iterator[Cut]:
-    """Yield the lines of the section that say nothing but what is carried over; one that a comment is in stays."""
+    """Yield the lines of the section that become front matter as a whole; a line with a comment stays."""
     plain, text = without_comments(section.text), _without(section, facts)
     for start, end in unit_spans(with_whole_labels(without_comments(text))):
         if section.text[start:end] == plain[start:end] == text[start:end]:
@@ -407,7 +405,7 @@ def _status_lines(section: Section, facts: Sequence[Fact], reading: StatusReadin
 
 
 def _status_cut(written: str, start: int, end: int, reading: StatusReading) -> Iterator[Cut]:
-    """Yield the cut of a line on the status, unless it says more; where the whole needs a person, all of it stays."""
+    """Yield the cut of a line on the status, unless it says more, or a person has to read it."""
     line = read_status(written)
     if line.is_whole and not reading.is_unknown and reading.guess is None:
         yield Cut(start, end, line.claims)

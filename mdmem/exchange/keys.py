@@ -1,4 +1,4 @@
-"""The keys of another tool's front matter, or of its lines below the title, as fields of ours."""
+"""Turn the keys of another tool's front matter, or of its lines below the title, into fields of ours."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from mdmem.model.spelling import synonym
 
 Value = str | tuple[str, ...]
 
-# What is of the same form here and there, whatever it is called; other keys are kept under `x-`.
+# Fields with the same form in all tools, by any of their names. Unknown keys are kept under `x-`.
 _PLAIN = frozenset({"owner"})
-# What only has the name that it has here.
+# Fields that only have our own name.
 _OWN = {field.name: field.kind for field in FIELDS if field.holder is not Holder.WING}
 _LISTS = frozenset({"tags", "applies_to"})
 _ASKED = frozenset({"title", "status", "type", "created_at"})
@@ -33,7 +33,7 @@ _NOTHING = frozenset({"", "none", "n/a", "-", "null", "~", "tbd"})
 
 
 class Keys(Struct, frozen=True):
-    """What keys say: those that are `asked` one by one, more fields, and links to other records."""
+    """The result: values that the caller interprets, more fields, and links to other records."""
 
     asked: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, Value] = field(default_factory=dict)
@@ -41,10 +41,7 @@ class Keys(Struct, frozen=True):
 
 
 def read_keys(pairs: Iterable[tuple[str, Any]], *, globs: Iterable[str] = ()) -> Keys:
-    """Return what pairs of key and value say; a value that is empty says nothing.
-
-    `globs` are keys whose values are patterns of files, which their dialect reads.
-    """
+    """Return the fields and claims of some keys; empty values are skipped, and so are the keys of `globs`."""
     asked: dict[str, str] = {}
     fields: dict[str, Value] = {}
     claims: list[Claim] = []
@@ -80,7 +77,7 @@ def _is_empty(value: Any) -> bool:
 
 
 def _one(value: Any) -> str:
-    """Return a value as one line; several names are joined."""
+    """Return a value as one line; several values are joined."""
     return ", ".join(_many(value, at_commas=False))
 
 
@@ -94,12 +91,12 @@ def _many(value: Any, *, at_commas: bool = True) -> list[str]:
 
 
 def _kept(value: Any) -> str:
-    """Return a value that is only kept: a text as it is, all else as JSON."""
+    """Return the value of an unknown key: text as it is, other values as JSON."""
     return " ".join(value.split()) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _claims(kind: ClaimKind, value: Any, *, part: str = "") -> Iterator[Claim]:
-    """Yield the claims of a value: by path or number, with what is said of a part, else by the name that it is."""
+    """Yield the claims of a value: by path or number, else by name."""
     for item in _many(value, at_commas=False):
         found = claims_of(kind, item, part=part).claims
         names = [] if found else [name.strip(" []\"'") for name in item.split(",")]

@@ -1,4 +1,4 @@
-"""Which record a link means: by its path, its number, its slug or its title."""
+"""Find the record that a link means: by its path, its number, its slug or its title."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from mdmem.exchange.record import Claim, ForeignRecord
 
-# What houses call a record in front of its number.
+# Words for a record before its number.
 _RECORD = r"(?:adrs?|madr|rfc|ad|dec|[a-z]{1,3}dr|decisions?|records?)"
 _STEM_NUMBER = re.compile(
     rf"(?!\d{{4}}-\d\d-\d\d)(?:{_RECORD}[-_ ]*(?:[a-z]{{1,10}}[-_])?)?0*(\d{{1,6}})(?=[-_. ]|\Z)", re.I
@@ -22,7 +22,7 @@ _NUMBER = re.compile(rf"(?:(?:{_RECORD}|no|nr|number)[\s_#:.-]*)*#?0*(\d{{1,6}})
 
 
 class KnownRecord(Struct, frozen=True):
-    """What can be linked to: an address with the path, the names and the number that others call it by."""
+    """A record that others may link to: its address, and its path, names and number."""
 
     address: str
     path: str
@@ -31,7 +31,7 @@ class KnownRecord(Struct, frozen=True):
 
 
 def known_by(record: ForeignRecord, address: str) -> KnownRecord:
-    """Return how others call a record."""
+    """Return the names by which others may refer to a record."""
     permalink = record.fields.get("x-permalink", "")
     path = record.source.path
     called = (record.title, record.name, record.source.stem, permalink, str(permalink).rpartition("/")[2])
@@ -40,28 +40,28 @@ def known_by(record: ForeignRecord, address: str) -> KnownRecord:
 
 
 def known_from(address: str, path: str, title: str) -> KnownRecord:
-    """Return how others call an entry that was imported before."""
+    """Return the names by which others may refer to an entry that was imported before."""
     stem = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
     return KnownRecord(address, path, frozenset({_plain(stem), _plain(title)}), number_of(stem))
 
 
 def number_of(stem: str) -> int | None:
-    """Return the number that a file's name begins with; a day is none."""
+    """Return the number at the start of a file's name, unless it is a date."""
     found = _STEM_NUMBER.match(stem)
     return int(found[1]) if found else None
 
 
 def number_in(heading: str) -> int | None:
-    """Return the number that a heading begins with: `ADR-0034: Title`, `34. Title`."""
+    """Return the number at the start of a heading: `ADR-0034: Title`, `34. Title`."""
     found = _HEADING_NUMBER.match(heading)
     return int(found[1] or found[2]) if found else None
 
 
 class References:
-    """Finds what links of some sources mean, among what is known; `by_path` has the address of what was at a path."""
+    """Find records by links; `by_path` has their addresses by the path of the source."""
 
     def __init__(self, known: Iterable[KnownRecord]) -> None:
-        """Take all that can be meant; a part of a file is not among them."""
+        """Index the known records."""
         self.by_path: dict[str, str] = {}
         self._by_name: dict[str, list[KnownRecord]] = {}
         self._by_number: dict[int, list[KnownRecord]] = {}
@@ -73,20 +73,20 @@ class References:
                 self._by_number.setdefault(one.number, []).append(one)
 
     def named(self, name: str, folder: str) -> tuple[str, ...]:
-        """Return the addresses that a name, a slug or a number may mean, those of the same folder where some are."""
+        """Return the addresses that a name, a slug or a number may mean, those in the same folder if there are any."""
         plain, number = _plain(name), _NUMBER.match(name.strip())
         found = self._by_name.get(plain) or (self._by_number.get(int(number[1]), []) if number else self._begun(plain))
         near = [one for one in found if posixpath.dirname(one.path) == folder]
         return tuple(dict.fromkeys(one.address for one in near or found))
 
     def _begun(self, plain: str) -> list[KnownRecord]:
-        """Return the records whose name goes on where a shorter one with a number ends: `ADR-DB-003`."""
+        """Return the records whose name begins with a shorter one that has a number: `ADR-DB-003`."""
         if not (any(map(str.isdigit, plain)) and " " in plain):
             return []
         return [one for name, records in self._by_name.items() if name.startswith(f"{plain} ") for one in records]
 
     def meant(self, claim: Claim, folder: str) -> tuple[str, ...]:
-        """Return the addresses that a claim may mean; exactly one where it is certain."""
+        """Return the addresses that a claim may mean; a single one is certain."""
         if not claim.is_path:
             return self.named(claim.target, folder)
         path = posixpath.normpath(posixpath.join(folder, claim.target.lstrip("/") if folder == "" else claim.target))

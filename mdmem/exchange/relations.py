@@ -1,4 +1,4 @@
-"""What a record says of others in a sentence: `Superseded by [ADR-5](0005-x.md) (encoding only)`."""
+"""Read the relations to other records in a sentence: `Superseded by [ADR-5](0005-x.md) (encoding only)`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from msgspec import Struct
 from mdmem.exchange.record import Claim, ClaimKind
 from mdmem.markdown.links import path_of
 
-# While a sentence is read, each date and each reference is one private character: no word in it counts.
+# A sentence is read with one private character in place of each date and each reference.
 _FIRST_DAY, _FIRST = 0xE000, 0xE100
 DAY, REFERENCE = "[\ue000-\ue0ff]", "[\ue100-\uf8ff]"
-# Longer ones are prose.
+# Longer texts are prose.
 LONGEST = 2000
 
 _IMAGE = re.compile(r"!\[([^\[\]]*)\]\(([^()\s\[]*)[^()\[]*\)")
@@ -27,7 +27,7 @@ _LINK = re.compile(
     r"|(?<![\w./-])(?P<file>[\w./-]{1,300}\.md)\b",
     re.IGNORECASE,
 )
-# A link may show the whole statement: `[Superseded by ADR-5](0005-x.md)`.
+# The label of a link may be the whole statement: `[Superseded by ADR-5](0005-x.md)`.
 _LABEL = re.compile(
     r"\W*((?:super[sc]ee?ded|replaced|obsoleted|deprecated|amended)\s+by\b|(?:super[sc]ee?de[ds]|replace[ds])\W*\Z)",
     re.IGNORECASE,
@@ -42,7 +42,7 @@ _DATE = re.compile(
     rf"|\b{_MONTH}\s+(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s+)?\d{{4}}\b",
     re.IGNORECASE,
 )
-# A number behind these is none of a record.
+# A number after these words is not that of a record.
 _OTHERS = (
     r"sections?|parts?|points?|clauses?|paragraphs?|bullets?|rules?|items?|options?|versions?|phases?|steps?|chapters?"
     r"|tables?|figures?|issues?|tickets?|bugs?|stories|story|pr|mr|requests?|lines?|pages?|v"
@@ -61,7 +61,7 @@ _SHORTCODE = re.compile(r":[a-z][a-z0-9_+]*:")
 
 
 class RecordReference(Struct, frozen=True):
-    """A record as a text refers to it: by a path, else by a number, a slug or a title."""
+    """A reference to a record by a path, a number, a slug or a title."""
 
     target: str
     is_path: bool = False
@@ -69,18 +69,18 @@ class RecordReference(Struct, frozen=True):
 
 
 class MaskedSentence(Struct, frozen=True):
-    """A sentence in plain words; `signs` are the references and dates that single characters stand for."""
+    """A sentence without markup; `signs` maps its private characters to references and dates, with their text."""
 
     text: str
     signs: Mapping[str, tuple[RecordReference | None, str]]
 
     def written(self, text: str) -> str:
-        """Return a part of the text as it was written."""
+        """Return a part of the sentence as it was written."""
         return " ".join("".join(self.signs[one][1] if one in self.signs else one for one in text).split())
 
 
 def sentence_of(written: str, *, own: int | None = None) -> MaskedSentence:
-    """Return a text as it is read; `own` is the number of the record itself."""
+    """Return a text with its references and dates masked; `own` is the number of the record itself."""
     signs: dict[str, tuple[RecordReference | None, str]] = {}
 
     def mask(shown: str, reference: RecordReference | None = None) -> str:
@@ -116,13 +116,13 @@ def sentence_of(written: str, *, own: int | None = None) -> MaskedSentence:
 
 
 def _shown(found: re.Match[str]) -> str:
-    """Return the words that an image shows: a badge has them in its address."""
+    """Return the words of an image; a badge has them in its address."""
     badge = _BADGE.search(found[2])
     return re.sub("_|%20", " ", badge[1]) if badge else found[1]
 
 
 def _led_to(target: str) -> RecordReference | None:
-    """Return the record that a link leads to; None for a heading, and for a page that is no record's file."""
+    """Return the record that a link leads to; None for a heading, or a page that is not a record."""
     if not target or target.startswith("#"):
         return None
     parts = urlsplit(target)
@@ -142,7 +142,7 @@ _QUALIFIES = re.compile(
     r"|in\s+respect\s+of|where|insofar)\b",
     re.IGNORECASE,
 )
-# Words between the verb and a record that name no part of it.
+# Words between the verb and a record that do not describe a part of it.
 _PLAIN = re.compile(
     r"the|this|that|these|our|an?|new|newer|following|later|earlier|older|previous|also|both|and|adrs?|madrs?|rfcs?"
     r"|decisions?|records?|document|proposal|approach|in|made|taken|as|on|since|from|number|no|nr|see|now",
@@ -163,7 +163,7 @@ _ITEM = re.compile(
 )
 _ENDING = ("supers", "superc", "replac", "obsolet", "deprecat")
 _CHANGING = ("amend", "modif", "updat", "chang", "revis")
-# Behind the others a mere number is none of a record: `Updated 2020`.
+# After other verbs a plain number is not a record: `Updated 2020`.
 _NAMING = (*_ENDING, "amend", "clarif", "refin")
 # `It replaces 2 queues.`
 _COUNT = re.compile(
@@ -174,16 +174,16 @@ _REPOSITORY = re.compile(r"\s*(?:of|in|from)\s+[\w.-]+/[\w.-]+")
 
 
 class ClaimReading(Struct, frozen=True):
-    """The claims of a statement; `is_whole` says that it states nothing else."""
+    """The claims of a statement; with `is_whole` it says nothing else."""
 
     claims: tuple[Claim, ...] = ()
     is_whole: bool = False
 
 
 def relation_in(sentence: MaskedSentence, clause: str, *, part: str = "") -> ClaimReading | None:
-    """Return what a clause says of other records, None where it begins with no verb for that.
+    """Return the claims of a clause, None if it begins with no such verb.
 
-    `part` is what was said before the verb of the part that is meant.
+    `part` are the words before the verb about a part.
     """
     found = _VERB.match(clause)
     if found is None:
@@ -199,7 +199,7 @@ def relation_in(sentence: MaskedSentence, clause: str, *, part: str = "") -> Cla
 
 
 def claims_of(kind: ClaimKind, written: str, *, part: str = "") -> ClaimReading:
-    """Return the claims of a field of one kind, such as `supersedes: ADR-0034 (in part), #35`."""
+    """Return the claims of a field, such as `supersedes: ADR-0034 (in part), #35`."""
     sentence = sentence_of(written)
     verb, is_passive = _VERBS[kind]
     return _objects(sentence, sentence.text, verb, is_passive=is_passive, part=part)
@@ -220,7 +220,7 @@ _KEY = re.compile(
 
 
 def kind_of_key(key: str) -> tuple[ClaimKind, str] | None:
-    """Return the kind of claims of a key such as `Partially superseded by`, and its words on how far they go."""
+    """Return the kind of claims of a key such as `Partially superseded by`, and its words about a part."""
     found = _KEY.fullmatch(" ".join(re.split(r"[\s_-]+", key.strip())).lower())
     if found is None or (
         found["by"] is None and found["verb"].endswith("ed") and not found["verb"].startswith(_ENDING)
@@ -233,7 +233,7 @@ def kind_of_key(key: str) -> tuple[ClaimKind, str] | None:
 
 
 def _objects(sentence: MaskedSentence, text: str, verb: str, *, is_passive: bool, part: str) -> ClaimReading:
-    """Return the claims on the records that follow a verb."""
+    """Return the claims on the records after a verb."""
     found: list[tuple[RecordReference, str]] = []
     is_whole, at = not part, 0
     while item := _ITEM.match(text, at):
@@ -249,7 +249,7 @@ def _objects(sentence: MaskedSentence, text: str, verb: str, *, is_passive: bool
         if reference is None or (found and words and not item["lead"].strip()) or _REPOSITORY.match(text, item.end()):
             break
         if is_beside:
-            # The number and its link: the link is more certain.
+            # A number with its link: the link is more certain.
             found[-1] = (reference if reference.is_path else found[-1][0], found[-1][1])
             at = item.end()
             continue

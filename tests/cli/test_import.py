@@ -112,7 +112,7 @@ def test_json_says_what_was_guessed_and_how_surely(tmp_path: Path, capsys: Captu
 
 
 BAD: dict[str, tuple[str, str | bytes, str]] = {
-    "a status nobody knows": ("0005-odd", record(5, "Odd", "Simmering"), "the status `Simmering` is not known"),
+    "a status nobody knows": ("0005-odd", record(5, "Odd", "Simmering"), "the status `Simmering` is unknown"),
     "a date that is none": ("0005-date", record(5, "Date", date="2023-14-05"), "`2023-14-05` is no date"),
     "five megabytes": ("0005-big", b"# 5. Big\n\n" + b"word " * 1_100_000, "has 5.2 MiB, over the limit of 1 MiB"),
     "no UTF-8": ("0005-old", record(5, "Gr\xf6\xdfe").encode("cp1252"), "is not UTF-8 at byte 7"),
