@@ -413,11 +413,3 @@ def test_retrieve_finds_records_until_they_are_in(tmp_path: Path, capsys: Captur
     assert "docs/adr/0001-files.md:" in run_here(capsys, *question, cwd=folder).out
     run_here(capsys, "import", cwd=folder)
     assert "docs/adr/0001-files.md:" not in run_here(capsys, *question, cwd=folder).out
-
-
-def test_init_names_the_records_that_are_there(tmp_path: Path, capsys: Capture) -> None:
-    write(tmp_path, "doc/adr/0001-files.md", record(1, "Files"))
-    write(tmp_path, "doc/adr/README.md", "# Index\n")
-    git(tmp_path, "init", "-q")
-    said = run_here(capsys, "init", "--wing", "app", cwd=tmp_path).out
-    assert "there are decision records, 1 in doc/adr: `mdmem import --dry-run` shows how to import them\n" in said

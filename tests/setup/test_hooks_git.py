@@ -211,19 +211,6 @@ def test_memory_in_a_submodule_is_guarded_there_and_passed_over_above(tmp_path: 
     assert (done.returncode, said(done)) == (0, "")
 
 
-def test_memory_of_a_superproject_is_guarded_beside_a_submodule(tmp_path: Path) -> None:
-    library = make_repository(tmp_path / "library")
-    write(library, "code.py", "pass\n")
-    commit_all(library)
-    top = guarded(tmp_path / "top")
-    git(top, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "library")
-    stage(top, **CITES)
-    done = commit(top)
-    assert (done.returncode, said(done)) == (0, "")
-    git(top, "rm", "-q", CITED)
-    assert refused_for(commit(top), "dangling-link")
-
-
 def test_git_dir_in_the_environment_names_the_same_repository(tmp_path: Path) -> None:
     folder = guarded(tmp_path / "p")
     stage(folder, **DANGLES)

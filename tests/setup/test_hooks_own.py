@@ -127,14 +127,6 @@ def test_hook_of_another_version_is_replaced(tmp_path: Path, capsys: Capture) ->
     assert standing(folder, capsys) == [("installed", None)] * 3
 
 
-def test_hook_that_git_would_not_run_is_put_right(tmp_path: Path, capsys: Capture) -> None:
-    folder = make_repository(tmp_path)
-    run_here(capsys, "hooks", "install", cwd=folder)
-    (folder / ".git/hooks/pre-commit").chmod(0o644)
-    assert "replaced .git/hooks/pre-commit" in run_here(capsys, "hooks", "install", cwd=folder).out
-    assert os.access(folder / ".git/hooks/pre-commit", os.X_OK)
-
-
 @pytest.mark.parametrize(
     "change", [lambda text: text + b"echo done\n", lambda text: text.replace(b"exit 1", b"exit 0")]
 )
@@ -269,13 +261,6 @@ def test_module_of_the_repository_does_not_stand_in_for_ours(tmp_path: Path, cap
     git(folder, "add", "-A")
     done = commit(folder)
     assert (refused_for(done, "dangling-link"), "run from the repository" in said(done)) == (True, False)
-
-
-def test_init_and_install_write_the_same_hooks(tmp_path: Path, capsys: Capture) -> None:
-    founded, installed = make_repository(tmp_path / "a"), make_repository(tmp_path / "b")
-    run_here(capsys, "init", cwd=founded)
-    run_here(capsys, "hooks", "install", cwd=installed)
-    assert hooks_of(founded) == hooks_of(installed)
 
 
 def test_init_leaves_an_older_hook_and_names_the_command(tmp_path: Path, capsys: Capture) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,17 +19,15 @@ from builders import (
     write,
     write_entry,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 from processes import run_at_once
 
 from mdmem.change import sync as syncing
-from mdmem.change.sync import Course, SyncStoppedError, course_between, pauses
+from mdmem.change.sync import Course, SyncStoppedError, pauses
 from mdmem.change.sync import sync as sync_in
 from mdmem.errors import GitError, LostRaceError, UsageError
 from mdmem.store.git import find_repository
 from mdmem.store.git.process import Repository
-from mdmem.store.git.upstream import SideTree, move_branch
+from mdmem.store.git.upstream import move_branch
 from mdmem.write.create import create_entry
 from mdmem.write.write import WriteOptions
 
@@ -184,16 +180,6 @@ def test_file_that_is_in_no_commit_and_that_others_added_stops_it(clones: tuple[
     with pytest.raises(UsageError, match=r"`memory/nav/rules/new\.md` is not committed here"):
         sync(ours)
     assert untouched(ours) == before
-
-
-def test_file_that_was_only_touched_does_not_stop_it(clones: tuple[Path, Path]) -> None:
-    ours, theirs = clones
-    path = "memory/nav/architecture/threads.md"
-    (theirs / path).write_bytes((theirs / path).read_bytes() + b"\nMore.\n")
-    commit_all(theirs)
-    git(theirs, "push", "-q")
-    os.utime(ours / path, (1, 1))
-    assert sync(ours).pulled == 1
 
 
 def test_conflict_stops_it_and_leaves_everything(clones: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -449,45 +435,9 @@ def test_branch_that_moved_meanwhile_is_not_moved(clones: tuple[Path, Path]) -> 
     assert git(ours, "status", "--porcelain") == ""
 
 
-def test_rebase_aside_touches_no_file(clones: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    # Else who rebases in another second makes another commit.
-    monkeypatch.setenv("GIT_COMMITTER_DATE", "2026-11-21T12:00:00Z")
-    ours, theirs = clones
-    push_entry(theirs, "nav/rules/theirs")
-    git(ours, "fetch", "-q")
-    commit = add(ours, "nav/rules/ours", title="Ours")
-    before = untouched(ours)
-    with SideTree(repository(ours)) as side:
-        found = side.rebase(commit, head(ours, "origin/main"))
-        assert side.rebase(commit, head(ours, "origin/main")) == found
-    assert untouched(ours) == before
-    assert git(ours, "rev-parse", f"{found.commit}~") == head(theirs)
-
-
 def test_names_of_wings_need_the_option(clones: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     ran = run_here(capsys, "sync", "ros2", cwd=clones[0])
     assert (ran.code, ran.err) == (2, "mdmem sync: names of wings, --pinned and --commit go with --wings\n")
-
-
-@pytest.mark.parametrize(
-    ("ours", "theirs", "base", "course"),
-    [
-        ("a", "a", "a", Course.NOTHING),
-        ("b", "a", "a", Course.PUSH),
-        ("a", "b", "a", Course.PULL),
-        ("b", "c", "a", Course.REBASE),
-    ],
-)
-def test_course_follows_from_what_both_come_from(ours: str, theirs: str, base: str, course: Course) -> None:
-    assert course_between(ours, theirs, base=base) is course
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
-def test_pauses_are_bounded_in_number_and_length(drawn: list[float]) -> None:
-    left: Iterator[float] = iter(drawn)
-    found = list(pauses(lambda: next(left), len(drawn)))
-    assert len(found) == len(drawn)
-    assert all(0 <= pause <= 4 for pause in found)
 
 
 def write_and_sync(number: int, folder: str, entries: int) -> list[str]:
