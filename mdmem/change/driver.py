@@ -1,4 +1,4 @@
-"""One merge of one file, as git asks its merge driver for it."""
+"""Merge one file for git, as its merge driver."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mdmem.store.state.files import write_whole
 
 
 class MergeDriverRequest(Struct, frozen=True, kw_only=True):
-    """What git hands its driver: three files, the path that they are about, and how a conflict is marked."""
+    """The arguments of git: three files, the path in the repository, and the form of conflict markers."""
 
     files: Sides[Path]
     path: str
@@ -23,9 +23,9 @@ class MergeDriverRequest(Struct, frozen=True, kw_only=True):
 
 
 def drive(request: MergeDriverRequest, cwd: Path) -> EntryMerge:
-    """Merge three files and put the result in the place of ours, whole or not at all.
+    """Merge three files, and replace ours by the result.
 
-    Raises EnvironmentFaultError where a file cannot be read or written, and GitError where git cannot merge a text.
+    Raises EnvironmentFaultError if a file cannot be read or written, and GitError if git cannot merge a text.
     """
     try:
         sides = request.files.map(read_regular)

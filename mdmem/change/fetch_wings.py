@@ -1,4 +1,4 @@
-"""Fetches the wings of other repositories, and moves on to what they are now: the one place that does."""
+"""Fetch the wings of other repositories, and pin them to their new commits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from mdmem.write.write import repository_to_commit_to
 
 
 class FetchCounts(Struct, frozen=True, kw_only=True):
-    """What another commit changes in a wing: entries that are new, changed or gone, and how many are in force."""
+    """The changes of a commit in a wing: new, changed and removed entries, and the number of current ones."""
 
     new: int = 0
     changed: int = 0
@@ -36,9 +36,9 @@ class FetchCounts(Struct, frozen=True, kw_only=True):
 
 
 class FetchedWing(Struct, frozen=True, kw_only=True):
-    """What became of one wing: the commit before and now, what that changes, and why it stayed where it was.
+    """The result for one wing: its commits before and now, the changes, or the fault that kept it at its commit.
 
-    `asked` is the day, as ISO date, on which the commit that is read was last asked for.
+    `asked` is the ISO date of the last fetch of its commit.
     """
 
     name: str
@@ -52,7 +52,7 @@ class FetchedWing(Struct, frozen=True, kw_only=True):
 
 
 class FetchWingsResult(Struct, frozen=True, kw_only=True):
-    """What became of the wings, by name; `faults` are findings that fail a check and were not there before."""
+    """The results by wing; `faults` are new findings that fail a check."""
 
     wings: tuple[FetchedWing, ...]
     faults: tuple[Finding, ...] = ()
@@ -63,11 +63,11 @@ class FetchWingsResult(Struct, frozen=True, kw_only=True):
 def fetch_wings(
     workspace: Workspace, names: Sequence[str] = (), *, pinned: bool = False, commit: bool | None = None
 ) -> FetchWingsResult:
-    """Fetch the wings of other repositories, all where none is named, and pin them to what they are now.
+    """Fetch the wings of other repositories (default: all), and pin them to their newest commits.
 
-    With `pinned` only the commits that the settings name are fetched and nothing is written. A wing that cannot be
-    fetched, or that its new commit does not hold, stays where it was; its `fault` says why. Raises UsageError for a
-    name that is no such wing, and what `apply` and `commit_paths` raise.
+    With `pinned` only the pinned commits are fetched, and nothing is written. A wing that cannot be fetched, or is
+    missing in its new commit, keeps its commit, and its `fault` says why. Raises UsageError for an unknown wing, and
+    what `apply` and `commit_paths` raise.
     """
     if not workspace.snapshot.is_working_tree:
         raise UsageError("wings are fetched for the files on disk; leave out --at")
@@ -155,7 +155,7 @@ def _move_on(workspace: Workspace, stated: dict[str, WingSettings], repository: 
             after = with_pin(after, one.name, one.commit)
     if isinstance(before, Unreadable) or after == before:
         return FetchWingsResult(wings=tuple(found))
-    # What was known of the files counted from before the fetching.
+    # The catalog was loaded before the fetch.
     old = workspace.reread()
     known = {_same(one) for one in _failing(old)}
     change = Change(SETTINGS_NAME, SETTINGS_NAME, before, after)

@@ -1,4 +1,4 @@
-"""Brings a branch and its upstream together: pull with rebase, check the result, push."""
+"""Synchronise a branch with its upstream: pull with rebase, check the result, push."""
 
 from __future__ import annotations
 
@@ -29,26 +29,23 @@ from mdmem.store.state.files import write_lock
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 
-# Each attempt that loses is one in which somebody else got through.
+# In each attempt that fails, somebody else pushed.
 ATTEMPTS = 40
-# In seconds: a sync takes half of one, and eight at once come through sooner where few of them try at a time.
+# In seconds. A sync takes about half a second.
 _FIRST, _LONGEST = 0.25, 4.0
 
 
 def pauses(draw: Callable[[], float], attempts: int = ATTEMPTS) -> Iterator[float]:
-    """Yield the pause after each attempt, in seconds; `draw` gives numbers from 0 to 1.
-
-    The range doubles up to a limit, and any part of it may be drawn: who lost together does not come back together.
-    """
+    """Yield a random pause after each attempt, in seconds, from a range that doubles up to a limit."""
     for attempt in range(attempts):
         yield draw() * min(_LONGEST, _FIRST * 2**attempt)
 
 
 class SyncResult(Struct, frozen=True, kw_only=True):
-    """What was done between a branch and its upstream; the counts are of commits.
+    """The result of a sync; the counts are of commits.
 
-    `commit` is where both are now, `attempts` how often it was tried, `faults` how many findings the result has that
-    fail a check, and `uncommitted` the files of the memory that are in no commit yet.
+    Both branches are at `commit` now. `faults` counts the findings of the result that fail a check, `uncommitted` are
+    the files of the memory that are not committed.
     """
 
     branch: str
@@ -63,13 +60,13 @@ class SyncResult(Struct, frozen=True, kw_only=True):
 
 
 class SyncStoppedError(MdmemError):
-    """What is here and what others pushed do not go together; nothing was pushed, and nothing changed here."""
+    """Our commits and those of others do not fit together; nothing was pushed, and nothing changed here."""
 
     exit_code = 1
 
 
 class Course(Enum):
-    """What is to be done: nothing, push what is here, take what is there, or put what is here on top of it."""
+    """The way to bring a branch and its upstream together."""
 
     NOTHING = "nothing"
     PUSH = "push"
@@ -78,12 +75,12 @@ class Course(Enum):
 
     @property
     def pushes(self) -> bool:
-        """Say whether something of ours goes to the others."""
+        """Say whether commits are pushed."""
         return self in (Course.PUSH, Course.REBASE)
 
 
 def course_between(ours: str, theirs: str, *, base: str) -> Course:
-    """Return what is to be done for two commits, by the one that they come from."""
+    """Return the way for two commits with a common ancestor."""
     if ours == theirs:
         return Course.NOTHING
     if base == theirs:
@@ -92,15 +89,15 @@ def course_between(ours: str, theirs: str, *, base: str) -> Course:
 
 
 def _new_faults(report: CheckReport) -> tuple[Finding, ...]:
-    """Return the findings that fail a run and that the others' side, with which it was compared, does not have.
+    """Return the findings that fail a run and are new against the upstream.
 
-    What cannot be read here and now, such as a wing that is not fetched, is no fault of the commits.
+    A problem of this machine, such as a wing that is not fetched, is no fault of the commits.
     """
     return tuple(one for one in _failing(report.findings, report.fail_on) if one.new)
 
 
 def _count_faults(report: CheckReport) -> int:
-    """Return how many findings fail a run, whoever brought them."""
+    """Return the number of findings that fail a run, new or old."""
     return len(_failing(report.findings, report.fail_on))
 
 
@@ -119,13 +116,13 @@ def sync(
     draw: Callable[[], float] = random.random,
     sleep: Callable[[float], None] = time.sleep,
 ) -> SyncResult:
-    """Take what others pushed, put what is committed here on top, check the result and push it.
+    """Pull what others pushed, rebase our commits on it, check the result and push it.
 
-    The commits are rebased and checked beside the work tree, so that until both went well nothing here changes: there
-    is no rebase to abort, and files that are not committed stay as they are. Where git cannot merge, or where the
-    result breaks the memory, SyncStoppedError says what to type; nothing is pushed. Where others push first, it is
-    tried again after a pause: `draw` gives numbers from 0 to 1 for its length. Raises UsageError for a state in which
-    nothing can be synced, LostRaceError where others always come first, and GitError where git or the remote refuses.
+    The rebase and the check run outside of the work tree, so nothing here changes before both succeed, and files that
+    are not committed stay as they are. If others push first, the sync is tried again after a pause.
+
+    Raises SyncStoppedError with what to type if git cannot merge, or the result has new errors; UsageError for a state
+    in which nothing can be synced; LostRaceError if others always push first; GitError if git or the remote refuses.
     """
     repository = _repository(workspace)
     operation = state_of(repository)
@@ -151,7 +148,7 @@ def _repository(workspace: Workspace) -> Repository:
 
 
 class _Syncing(Struct):
-    """One sync: what stays the same over its attempts, and the commit that both sides had at the first."""
+    """The state of one sync over its attempts; `start` is the common commit at the first."""
 
     workspace: Workspace
     repository: Repository
@@ -160,20 +157,20 @@ class _Syncing(Struct):
     start: str | None = None
 
     def attempt(self, number: int) -> SyncResult | None:
-        """Try once; None where somebody else pushed or committed meanwhile."""
+        """Try once; return None if somebody else pushed or committed meanwhile."""
         ours, theirs, base = fetch_upstream(self.repository, self.upstream)
         self.start = self.start or base
         course = course_between(ours, theirs, base=base)
         if course is Course.NOTHING:
             return self._done(course, theirs, theirs, number)
         commit = {Course.PUSH: ours, Course.PULL: theirs}.get(course) or self._rebased(ours, theirs)
-        # Should the ref move on meanwhile, what both come from is still the commit that was fetched.
+        # If the ref moves on meanwhile, the check still compares with the commit that was fetched.
         report = check(self.workspace.at(Snapshot(revision=commit)), CheckRequest(base=self.upstream.name))
         if course.pushes:
             self._refuse_broken(report)
         if commit != ours and not move_branch(self.repository, self.upstream.own_ref, ours, commit):
             return None
-        # A rebase may leave nothing of ours: others pushed the same.
+        # A rebase may drop all our commits, if others pushed the same changes.
         if commit != theirs and not push(self.repository, self.upstream, commit):
             return None
         return self._done(course, commit, theirs, number, faults=_count_faults(report))
@@ -210,7 +207,7 @@ class _Syncing(Struct):
         error = SyncStoppedError(f"on top of {self.upstream.name} the memory has {many}; {_UNTOUCHED}")
         for one in found[:_SHOWN]:
             error.add_note(f"  {one.place.path}:{one.place.line}: {one.severity} {one.code} {one.message}")
-        # Without the base nobody tells what the change took away.
+        # Only with the base the check finds what the change removed.
         checking = f"`mdmem check --base {self.upstream.name}`"
         error.add_note(f"type `git pull --rebase` and {checking}, mend and commit, then `mdmem sync` again")
         raise error

@@ -1,4 +1,4 @@
-"""The commands about the past of an entry: why, graph, log and blame."""
+"""The commands why, graph, log and blame."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @click.command("graph")
 @click.argument("addresses", metavar="[ADDRESS]...", nargs=-1, shell_complete=complete_address)
-@click.option("--wing", "-w", metavar="WING", shell_complete=complete_wing, help="What joins the entries of one wing.")
+@click.option("--wing", "-w", metavar="WING", shell_complete=complete_wing, help="Draw the relations of one wing.")
 @at_option
 @click.option(
     "--format",
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     type=click.Choice(("text", "svg", "mermaid")),
     default="text",
     show_default=True,
-    help="As lines, as a picture, or for a host that draws Mermaid.",
+    help="As lines, as a picture, or as Mermaid.",
 )
 @global_options
 def graph_command(given: Globals, addresses: tuple[str, ...], wing: str | None, form: str, revision: str | None) -> int:

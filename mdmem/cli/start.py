@@ -1,4 +1,4 @@
-"""The commands to start with: init, status and guide, with the former audit, fields and index."""
+"""The commands init, status and guide, with the former audit, fields and index."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from mdmem.store.state.journal import read_audit
 
 @click.command("init")
 @click.argument("folder", metavar="[DIR]", required=False)
-@click.option("--wing", "-w", help="The first wing; without it the repository's name.")
-@click.option("--no-hook", is_flag=True, help="Leave git's hooks alone.")
+@click.option("--wing", "-w", help="The first wing; default: the name of the repository.")
+@click.option("--no-hook", is_flag=True, help="Do not change git hooks.")
 @click.option(
     "--client",
     "clients",
@@ -36,16 +36,20 @@ from mdmem.store.state.journal import read_audit
             *("opencode", "copilot", "qwen", "continue", "generic"),
         ]
     ),
-    help="Add the MCP server to this client's configuration of the project; repeatable.",
+    help="Add the MCP server to this client's configuration in the project; repeatable.",
 )
 @click.option(
     "--hooks",
     "client_hooks",
     is_flag=True,
-    help="With --client: add its own hooks, too, so that what binds a file reaches the model when it edits it.",
+    help="With --client: add hooks, too, which show the rules for a file to the model when it edits it.",
 )
 @click.option(
-    "--command", "started", default="mdmem", metavar="PATH", help="What starts mdmem there.  [default: mdmem]"
+    "--command",
+    "started",
+    default="mdmem",
+    metavar="PATH",
+    help="The command that starts mdmem there.  [default: mdmem]",
 )
 @global_options
 def init_command(
@@ -58,13 +62,13 @@ def init_command(
     client_hooks: bool,
     started: str,
 ) -> int:
-    """Start a memory in DIR (`memory`): settings, a first wing, the hook, a line in AGENTS.md.
+    """Start a memory in DIR (`memory`): settings, a first wing, hooks, and lines in AGENTS.md.
 
-    What exists is never changed; what could not be done is said, with the lines to add. With --client the server
-    `mdmem mcp` is added to the client's file, and AGENTS.md names its tools, both without a change to the rest.
+    Nothing that exists is changed; the output has the lines to add by hand. With --client the server `mdmem mcp` is
+    added to the client's file, and its tools to AGENTS.md, without a change to the rest.
     """
     if client_hooks and not clients:
-        raise click.UsageError("--hooks adds the hooks of a client; name it with --client")
+        raise click.UsageError("--hooks adds hooks to a client; name it with --client")
     steps = init(
         Path.cwd(),
         given.root or folder,
@@ -80,16 +84,16 @@ def init_command(
 
 
 @click.command("status")
-@click.option("--audit", "is_audit", is_flag=True, help="List the context packs that were asked for, and by whom.")
+@click.option("--audit", "is_audit", is_flag=True, help="List the requests for context packs.")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="With --audit: how many.")
-@click.option("--rebuild", is_flag=True, help="Build the full-text index anew.")
+@click.option("--rebuild", is_flag=True, help="Build the full-text index again.")
 @at_option
 @format_option("text", "json")
 @global_options
 def status_command(
     given: Globals, limit: int, form: str, revision: str | None, *, is_audit: bool, rebuild: bool
 ) -> int:
-    """Show the root and why it is the root, the wings, the index and the findings."""
+    """Show the root and how it was found, the wings, the index and the findings."""
     if is_audit and rebuild:
         raise click.UsageError("give --audit or --rebuild, not both")
     if revision is not None and (is_audit or rebuild):

@@ -1,4 +1,4 @@
-"""The commands for a team: sync and hooks."""
+"""The commands sync and hooks."""
 
 from __future__ import annotations
 
@@ -40,8 +40,13 @@ if TYPE_CHECKING:
 
 @click.command("sync")
 @click.argument("wings", nargs=-1, metavar="[WING]...", shell_complete=complete_wing)
-@click.option("--wings", "is_for_wings", is_flag=True, help="Fetch the wings of other repositories, and pin them anew.")
-@click.option("--pinned", is_flag=True, help="With --wings: fetch the commits that mdmem.toml names, write nothing.")
+@click.option(
+    "--wings",
+    "is_for_wings",
+    is_flag=True,
+    help="Fetch the wings of other repositories, and pin them to their newest commits.",
+)
+@click.option("--pinned", is_flag=True, help="With --wings: fetch the pinned commits, write nothing.")
 @click.option(
     "--commit/--no-commit", default=None, help="With --wings: commit the pins, and nothing else.  [default: settings]"
 )
@@ -50,26 +55,26 @@ if TYPE_CHECKING:
 def sync_command(
     given: Globals, wings: tuple[str, ...], form: str, *, is_for_wings: bool, pinned: bool, commit: bool | None
 ) -> int:
-    """Pull with rebase, check the result, push; nothing is pushed that breaks the memory.
+    """Pull with rebase, check the result, and push it if it has no new errors.
 
-    Until git has merged and the checks have passed, nothing here changes; files that are not committed stay as they
-    are. Where others push first, it is tried again.
+    Nothing here changes before git has merged and the checks have passed; uncommitted files stay as they are. If others
+    push first, the sync is tried again.
 
-    With --wings nothing is pulled or pushed: the wings that live in other repositories, or those that are named, are
-    fetched and pinned to what they are now. No other command fetches anything.
+    With --wings nothing is pulled or pushed: the wings of other repositories, or those given as WING, are fetched and
+    pinned to their newest commits. No other command fetches anything.
     """
     if not is_for_wings:
         if wings or pinned or commit is not None:
-            raise click.UsageError("names of wings, --pinned and --commit go with --wings")
+            raise click.UsageError("names of wings, --pinned and --commit need --wings")
         return _sync(given, form)
     workspace = open_workspace(given)
     fetched = fetch_wings(workspace, wings, pinned=pinned, commit=commit)
     print_text(wings_json(fetched) if form == "json" else wings_text(fetched, given.ink()))
     if not fetched.wings:
-        given.remark("no wing lives in another repository; `[wings.NAME] git = ...` in mdmem.toml names one")
+        given.remark("no wing is in another repository; add one with `[wings.NAME] git = ...` in mdmem.toml")
     if fetched.is_written and fetched.commit is None:
-        then = ": look at it with `mdmem diff`, then commit it" if workspace.location.repository else ""
-        given.remark(f"mdmem.toml names the new commits{then}")
+        then = ": see `mdmem diff`, then commit it" if workspace.location.repository else ""
+        given.remark(f"mdmem.toml has the new commits{then}")
     if any(wing.fault is not None for wing in fetched.wings):
         return 3
     return 1 if fetched.faults else 0
@@ -93,9 +98,9 @@ def _stage_option(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.pass_context
 @global_options
 def hooks_command(given: Globals, context: click.Context) -> int:
-    """Guard commits, merges and pushes by git's own hooks, where no framework does.
+    """Check commits, merges and pushes with git hooks.
 
-    With pre-commit or prek, name the hook `mdmem-check` in their configuration instead.
+    With pre-commit or prek, add the hook `mdmem-check` to their configuration instead.
     Without a command: `status`.
     """
     return 0 if context.invoked_subcommand else _show_status(given, "text")
@@ -103,16 +108,18 @@ def hooks_command(given: Globals, context: click.Context) -> int:
 
 @hooks_command.command("install", short_help="Write the hooks, and set up the merge driver.")
 @_stage_option
-@click.option("--driver-only", is_flag=True, help="No hook, only the merge driver: for those whose hooks others run.")
+@click.option(
+    "--driver-only", is_flag=True, help="No hook, only the merge driver, for those whose hooks a framework runs."
+)
 @global_options
 def install(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> int:
-    """Write the hooks that run `mdmem check --staged`, into the folder where git looks for them, and the merge driver.
+    """Write the hooks that run `mdmem check --staged`, and set up the merge driver.
 
-    A hook of somebody else's is never touched: what to add to it is said, and nothing is written (exit code 2).
-    The hook calls the mdmem that wrote it, else the one in PATH. In a folder of the work tree, which others share
-    by a commit, it names the one in PATH only.
-    The merge driver joins entries key by key where git would see a conflict. It is set up in git's own folder, for the
-    memories of this repository only; with --stage it is left alone.
+    A hook of somebody else stays as it is: the output has the line to add, and nothing is written (exit code 2).
+    The hooks call the mdmem that wrote them, else the one on the PATH. Hooks in the work tree, which others share by
+    a commit, only call the one on the PATH.
+    The merge driver merges entries key by key where git would see a conflict. It is set up in git's own folder, for
+    this repository only; with --stage it is not changed.
     """
     repository = _repository(given)
     steps = () if driver_only else install_hooks(repository, stages or STAGES)
@@ -123,19 +130,19 @@ def install(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> in
     elif driver_only:
         given.remark("no memory here: `mdmem init` makes one")
     if any(step.hook.where is HookPlace.WORK_TREE for step in steps):
-        given.remark("they lie in the work tree: commit them to share them; they take `mdmem` from PATH")
+        given.remark("they are in the work tree: commit them to share them; they use the `mdmem` on the PATH")
     return 0
 
 
-@hooks_command.command("uninstall", short_help="Remove what mdmem wrote; what others wrote stays.")
+@hooks_command.command("uninstall", short_help="Remove the hooks that mdmem wrote.")
 @_stage_option
 @click.option("--driver-only", is_flag=True, help="No hook, only the merge driver.")
 @global_options
 def uninstall(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> int:
-    """Remove the hooks that mdmem wrote, and the merge driver; a hook that was changed since is yours, and stays.
+    """Remove the hooks that mdmem wrote, and the merge driver; a hook that was changed since stays.
 
-    A hook that pre-commit or prek moved to `.legacy` is removed, too. Where such a program runs mdmem, the merge driver
-    stays in use: it is removed with --driver-only.
+    A hook that pre-commit or prek moved to `.legacy` is removed, too. If such a framework runs mdmem, the merge driver
+    stays; --driver-only removes it.
     """
     repository = _repository(given)
     steps = () if driver_only else uninstall_hooks(repository, stages or STAGES)
@@ -148,11 +155,11 @@ def uninstall(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> 
     return 0
 
 
-@hooks_command.command("status", short_help="Show what stands at each hook, and who runs it.")
+@hooks_command.command("status", short_help="Show the hook of each stage, and who runs it.")
 @format_option("text", "json")
 @global_options
 def status(given: Globals, form: str) -> int:
-    """Show what stands at each hook, which framework runs it, and whether git merges entries with mdmem."""
+    """Show the hook of each stage, which framework runs it, and whether git merges entries with mdmem."""
     return _show_status(given, form)
 
 

@@ -1,4 +1,4 @@
-"""How entries came to bind or were replaced, as a graph to draw: the same entries give the same graph."""
+"""Build the graph of the supersessions, drafts, amendments, overrides and contradictions of entries."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from mdmem.model.text import visible
 from mdmem.render.ink import Ink
 from mdmem.store.catalog import Catalog
 
-# A drawing of more is no help.
+# A larger drawing is hard to read.
 MOST = 60
 
 
 class Way(StrEnum):
-    """How one entry stands to another, in the words that stand at the arrow."""
+    """The relation of two entries, as the label of an arrow."""
 
     SUPERSEDED = "superseded by"
     CLAIMED = "claimed by"
@@ -30,7 +30,7 @@ class Way(StrEnum):
     CONFLICTS = "conflicts with"
 
 
-# Those that lead from the older entry to the newer one.
+# Relations from the older entry to the newer one.
 FORWARD = frozenset({Way.SUPERSEDED, Way.CLAIMED, Way.PROPOSED})
 
 
@@ -52,7 +52,7 @@ class Arrow(Struct, frozen=True, order=True):
 
 
 class Box(Struct, frozen=True):
-    """An entry to draw; `is_asked` where the graph is about it."""
+    """An entry to draw; `is_asked` if the graph is about it."""
 
     entry: Entry
     state: BoxState
@@ -60,7 +60,7 @@ class Box(Struct, frozen=True):
 
     @property
     def days(self) -> str:
-        """Return since when an entry is there, and for an ended one also until when; nothing where no date is known."""
+        """Return the day of the entry, and for an ended one also its last day; empty without a date."""
         begin, end = (f"{day_of(one)}" if one else "" for one in (self.entry.created_at, self.entry.deprecated_at))
         if self.state is not BoxState.ENDED or not (begin or end):
             return begin
@@ -68,19 +68,19 @@ class Box(Struct, frozen=True):
 
     @property
     def standing(self) -> str:
-        """Return what kind of entry it is, how it stands, and since when."""
+        """Return the type, the state and the days."""
         return ", ".join(filter(None, (self.entry.type.value, self.state.value, self.days)))
 
     @property
     def reasons(self) -> str:
-        """Return the reasons that an entry states, for its beginning and for its end."""
+        """Return the stated reasons of the entry and of its end."""
         entry = self.entry
         ended = f"ended: {entry.deprecated_reason}" if entry.deprecated_reason else None
         return "; ".join(filter(None, (entry.reason, ended)))
 
 
 class LineageGraph(Struct, frozen=True):
-    """What to draw, the oldest of the chains first; `hidden` entries more belong to it."""
+    """The entries to draw, the oldest of a chain first, and the number of hidden ones."""
 
     nodes: tuple[Box, ...]
     edges: tuple[Arrow, ...]
@@ -88,13 +88,13 @@ class LineageGraph(Struct, frozen=True):
 
 
 class Bearings(Struct, frozen=True, dict=True):
-    """The arrows of a catalog that are no supersession in force, by the addresses at both their ends."""
+    """The relations of a catalog other than supersessions."""
 
     catalog: Catalog
 
     @cached_property
     def at(self) -> Mapping[str, Sequence[Arrow]]:
-        """Return the arrows at each address, looked for once for all drawings."""
+        """Return the arrows at each address."""
         found: dict[str, list[Arrow]] = {}
         for arrow in self._arrows():
             found.setdefault(arrow.start, []).append(arrow)
@@ -102,7 +102,7 @@ class Bearings(Struct, frozen=True, dict=True):
         return found
 
     def joins(self, address: str) -> bool:
-        """Say whether an arrow of any kind joins an entry with another one."""
+        """Say whether an arrow of any kind connects an entry with another one."""
         return address in self._joined
 
     @cached_property
@@ -111,7 +111,7 @@ class Bearings(Struct, frozen=True, dict=True):
 
     @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Return those that arrows of any kind join, the largest group first, each with the oldest of a chain first."""
+        """Return the groups of connected entries, the largest first, each with the oldest of a chain first."""
         beside: dict[str, list[str]] = {}
         joined = [
             *((old, new) for old, said in self.catalog.lineage.said.items() for new in said),
@@ -156,10 +156,9 @@ class Bearings(Struct, frozen=True, dict=True):
 def lineage_graph(
     catalog: Catalog, addresses: Sequence[str], *, today: date, most: int = MOST, bearings: Bearings | None = None
 ) -> LineageGraph:
-    """Return what entries superseded and what supersedes them, with drafts, overrides and contradictions.
+    """Return the graph of the chains of some entries, with their other relations.
 
-    Of more than `most` entries, those nearest to the ones that are asked about are in it. Who draws many gives the
-    `bearings` of the catalog.
+    Of more than `most` entries it has the nearest. For many graphs, pass the `bearings` of the catalog.
     """
     bearings = bearings or Bearings(catalog)
     chains = {catalog.lineage.chain(address) for address in addresses}
@@ -178,10 +177,7 @@ def lineage_graph(
 def linked_graph(
     catalog: Catalog, *, today: date, most: int = MOST, bearings: Bearings | None = None, wing: str | None = None
 ) -> LineageGraph:
-    """Return all that arrows join, the largest group first, about no entry more than about another.
-
-    Of one wing, each group that an entry of it belongs to.
-    """
+    """Return the graph of all connected entries, or of the groups with an entry of one wing, the largest first."""
     bearings = bearings or Bearings(catalog)
     groups = (one for one in bearings.groups if wing is None or any(catalog.entries[it].wing == wing for it in one))
     members = [one for group in groups for one in group]
@@ -196,13 +192,13 @@ def _arrows(catalog: Catalog, chain: Sequence[str], bearings: Bearings) -> Itera
         yield from (Arrow(one, new, Way.SUPERSEDED) for new in lineage.successors.get(one, ()))
         yield from (Arrow(one, new, Way.CLAIMED) for new in lineage.claimants_of(one))
         for arrow in bearings.at.get(one, ()):
-            # Whoever may supersede is drawn for what it may take the place of.
+            # A draft is drawn with the entry that it may supersede.
             if arrow.kind is not Way.PROPOSED or arrow.start in members:
                 yield arrow
 
 
 def _nearest(addresses: Sequence[str], edges: Iterable[Arrow]) -> list[str]:
-    """Return every entry that the edges reach, the nearest first, then by address."""
+    """Return every connected entry, the nearest first, then by address."""
     beside: dict[str, set[str]] = {}
     for edge in edges:
         beside.setdefault(edge.start, set()).add(edge.end)
@@ -233,7 +229,7 @@ def state_of(catalog: Catalog, address: str, *, today: date) -> BoxState:
 
 
 def lineage_text(graph: LineageGraph, ink: Ink) -> str:
-    """Return each entry with how it stands, the oldest of a chain first, and what its arrows lead to below it."""
+    """Return each entry with its state, the oldest of a chain first, and its relations below."""
     blocks = []
     for node in graph.nodes:
         entry = node.entry

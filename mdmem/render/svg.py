@@ -16,14 +16,14 @@ _SWEEPS = 6
 
 
 class Placement(Struct, frozen=True):
-    """Column and row of each node, counted from 0, and for each edge the rows that it passes in the columns between."""
+    """The column and row of each node, and for each edge the free places that it passes."""
 
     places: Mapping[str, tuple[int, int]]
     ways: Mapping[tuple[str, str], tuple[tuple[int, int], ...]]
 
 
 def layered(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> Placement:
-    """Return the places of nodes, so that edges lead to the right; of a cycle the edge back leads to the left."""
+    """Return the places of nodes, so that edges lead to the right, except the one that closes a cycle."""
     forward = _without_cycles(nodes, edges)
     column = _columns(nodes, forward)
     links: list[tuple[str, str]] = []
@@ -49,7 +49,7 @@ def layered(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> Placement
 
 
 def _without_cycles(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the edges, those left out that close a cycle in the order in which the nodes stand."""
+    """Return the edges without those that close a cycle."""
     after: dict[str, list[str]] = {node: [] for node in nodes}
     kept = []
     for start, end in edges:
@@ -72,7 +72,7 @@ def _reaches(after: Mapping[str, Sequence[str]], start: str, end: str) -> bool:
 
 
 def _columns(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
-    """Return the length of the longest way to each node; one that nothing leads to stands just before its follower."""
+    """Return the length of the longest path to each node; a node without a path is just before its follower."""
     column = dict.fromkeys(nodes, 0)
     for _ in nodes:
         moved = False
@@ -113,7 +113,7 @@ def _middle(node: str, neighbours: Mapping[str, Sequence[str]], rows: Mapping[st
 
 
 def _spread(layer: Sequence[str], wanted: Mapping[str, float], rows: dict[str, int]) -> None:
-    """Give each node of a layer the row that it wants, or the next one that is free; their order stays."""
+    """Give each node of a layer its wanted row, or the next free one, in the same order."""
     last = None
     for node in layer:
         row = round(wanted[node])
@@ -126,7 +126,7 @@ BOX, TALL, GAP, ROW = 272, 76, 104, 104
 _EDGE = 12
 _TITLE, _LINES, _ADDRESS = 33, 2, 37
 _REASON, _REASON_LINES, _REASON_TALL = 38, 4, 14
-# For a picture that stands alone; in a page the sheet of the page says the same.
+# For a single picture; a page has the same in its style sheet.
 STYLE = """
 .lineage{font:13px/1.3 system-ui,-apple-system,"Segoe UI",sans-serif;color:#1c2530}
 .lineage rect{fill:#fff;stroke:#7f8995;stroke-width:1.5}
@@ -159,17 +159,16 @@ _CLASS = {
     BoxState.DRAFT: "draft",
 }
 _LOOSE = {Way.CLAIMED: "loose", Way.PROPOSED: "loose", Way.CONFLICTS: "clash"}
-# What is longer than the gap between two boxes.
+# Labels that are too long for the gap between two boxes.
 _SHORT = {Way.PROPOSED: "proposed"}
 
 
 def lineage_svg(
     graph: LineageGraph, *, href: Callable[[str], str] | None = None, alone: bool = True, name: str = "lineage"
 ) -> str:
-    """Return a graph as SVG; `href` gives the page of an address, `alone` says that no style sheet is near.
+    """Return a graph as SVG; `href` gives the page of an address, and `alone` includes the style sheet.
 
-    `name` tells it from other pictures of the same page. One about some entries gives the reasons too; one of all has
-    no room for them.
+    `name` is unique in a page. A picture of some entries has their reasons, too; one of all has no room for them.
     """
     reasons = _reasons(graph) if any(node.is_asked for node in graph.nodes) else {}
     deep = _REASON_TALL * max(map(len, reasons.values()), default=0)
@@ -180,13 +179,13 @@ def lineage_svg(
     width, height = columns * (BOX + GAP) - GAP + 2 * _EDGE, (rows - 1) * frame.row + TALL + deep + 2 * _EDGE
     height += 24 if graph.hidden else 0
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-    # Of an image, a reader of screens is told no part: where the boxes are links, it is a group.
+    # A screen reader skips the parts of an image, so a picture with links is a group.
     role = "img" if href is None else "group"
     said = f'role="{role}" aria-labelledby="{name}-title" aria-describedby="{name}-said"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="lineage" {size} {said}>',
         f'<title id="{name}-title">{_text(_title(graph))}</title>',
-        f'<desc id="{name}-said">{_text(" ".join(_sentences(graph, is_told=bool(reasons))))}</desc>',
+        f'<desc id="{name}-said">{_text(" ".join(_sentences(graph, has_reasons=bool(reasons))))}</desc>',
         *([f"<style>{STYLE}</style>"] if alone else []),
         _HEAD,
         *(line for edge in graph.edges for line in _arrow(edge, frame)),
@@ -198,7 +197,7 @@ def lineage_svg(
 
 
 class _Frame(Struct, frozen=True):
-    """Where the boxes stand, and how tall a row is."""
+    """The places of the boxes, and the height of a row."""
 
     placement: Placement
     row: int
@@ -208,13 +207,13 @@ class _Frame(Struct, frozen=True):
 
 
 def _reasons(graph: LineageGraph) -> dict[str, Sequence[str]]:
-    """Return the reasons of the entries that state some, as lines of a box."""
+    """Return the stated reasons of the entries, as lines of a box."""
     told = ((node.entry.address, node.reasons) for node in graph.nodes)
     return {address: _wrapped(reasons, _REASON, _REASON_LINES) for address, reasons in told if reasons}
 
 
 def _forward(edge: Arrow) -> tuple[str, str]:
-    """Return an edge from the left to the right: who amends or overrides stands behind what is amended."""
+    """Return an edge from left to right: an amending or overriding entry is right of the other one."""
     return (edge.start, edge.end) if edge.kind in FORWARD else (edge.end, edge.start)
 
 
@@ -280,7 +279,7 @@ def _wrapped(text: str, width: int, most: int) -> list[str]:
 
 
 def _tail(address: str) -> str:
-    """Return the end of an address, which tells most."""
+    """Return the end of a long address."""
     shown = visible(address)
     return shown if len(shown) <= _ADDRESS else f"…{shown[1 - _ADDRESS :]}"
 
@@ -292,12 +291,12 @@ def _title(graph: LineageGraph) -> str:
     return f"Lineage of {', '.join(asked[:3])}{' and others' if len(asked) > 3 else ''}"
 
 
-def _sentences(graph: LineageGraph, *, is_told: bool) -> Iterator[str]:
-    """Say in words what the boxes and arrows show: for who cannot see them."""
+def _sentences(graph: LineageGraph, *, has_reasons: bool) -> Iterator[str]:
+    """Yield a description of the boxes and arrows for those who cannot see them."""
     titles = {node.entry.address: node.entry.title for node in graph.nodes}
     for node in graph.nodes:
         days = f", {node.days}" if node.days else ""
-        why = f": {node.reasons}" if is_told and node.reasons else ""
+        why = f": {node.reasons}" if has_reasons and node.reasons else ""
         yield f"{node.entry.title} is {node.state}{days}{why}."
     for edge in graph.edges:
         verb = "is " if edge.kind in (Way.SUPERSEDED, Way.CLAIMED) else ""

@@ -193,7 +193,7 @@ def test_hooks_in_the_work_tree_name_nothing_of_this_machine(tmp_path: Path, cap
     git(folder, "config", "core.hooksPath", ".githooks")
     ran = run_here(capsys, "hooks", "install", cwd=folder)
     assert (ran.code, ran.out.splitlines()[0]) == (0, "wrote .githooks/pre-commit")
-    assert ran.err == "they lie in the work tree: commit them to share them; they take `mdmem` from PATH\n"
+    assert ran.err == "they are in the work tree: commit them to share them; they use the `mdmem` on the PATH\n"
     assert sys.executable.encode() not in (folder / ".githooks/pre-commit").read_bytes()
 
 

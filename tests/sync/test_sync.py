@@ -437,7 +437,7 @@ def test_branch_that_moved_meanwhile_is_not_moved(clones: tuple[Path, Path]) -> 
 
 def test_names_of_wings_need_the_option(clones: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     ran = run_here(capsys, "sync", "ros2", cwd=clones[0])
-    assert (ran.code, ran.err) == (2, "mdmem sync: names of wings, --pinned and --commit go with --wings\n")
+    assert (ran.code, ran.err) == (2, "mdmem sync: names of wings, --pinned and --commit need --wings\n")
 
 
 def write_and_sync(number: int, folder: str, entries: int) -> list[str]:
