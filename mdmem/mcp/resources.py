@@ -89,53 +89,23 @@ def add_resources(server: MCPServer[Any], on_memory: OnMemory) -> None:
             raise ResourceError(str(error)) from error
         except (NotFoundError, UsageError) as error:
             raise ResourceNotFoundError(str(error)) from error
-        except MdmemError as error:
-            raise ResourceError(str(error)) from error
-        except OSError as error:
-            raise ResourceError(system_refusal(error)) from error
+        except (MdmemError, OSError) as error:
+            raise ResourceError(system_refusal(error) if isinstance(error, OSError) else str(error)) from error
 
     def resource(uri: str, name: str, title: str, description: str, mime: str = _MARKDOWN) -> Callable[..., Any]:
         return server.resource(uri, name=name, title=title, description=description, mime_type=mime)
-
-    @resource("mdmem://guide", "guide", "How to use this memory", "What an agent should know, once.")
-    def guide() -> str:
-        return GUIDE
 
     @resource("mdmem://invariants", "invariants", "Invariants", "The invariants of the active wing, in full.")
     async def invariants() -> str:
         return await read(_invariants_text)
 
-    @resource(
-        "mdmem://schema",
-        "schema",
-        "Fields of an entry",
-        "The JSON Schema of the front matter.",
-        "application/schema+json",
-    )
-    def schema() -> str:
-        return json.dumps(front_matter_schema(), indent=2) + "\n"
-
-    for topic in topics():
-        resource(f"mdmem://guide/{topic}", f"guide/{topic}", f"Guide: {topic}", summary(topic))(_page_reader(topic))
-
-    @resource("mdmem://guide/{topic}", "guide page", "Page of the guide", "How one job is done with mdmem.")
-    def guide_page(topic: str) -> str:
-        try:
-            return page(topic)
-        except NotFoundError as error:
-            raise ResourceNotFoundError(str(error)) from error
-
     @resource("mdmem://entry/{wing}/{room}/{entry_id}", "entry", "Entry", "One entry in full, with its state.")
     async def entry(wing: str, room: str, entry_id: str) -> str:
         return await read(lambda workspace: entries_text([show_one(workspace, f"{wing}/{room}/{entry_id}")]))
 
-    @resource(
-        "mdmem://lineage/{wing}/{room}/{entry_id}",
-        "lineage",
-        "Lineage of an entry",
-        "What an entry superseded and what supersedes it, as a flowchart.",
-        "text/vnd.mermaid",
-    )
+    about = "What an entry superseded and what supersedes it, as a flowchart."
+
+    @resource("mdmem://lineage/{wing}/{room}/{entry_id}", "lineage", "Lineage of an entry", about, "text/vnd.mermaid")
     async def lineage(wing: str, room: str, entry_id: str) -> str:
         return await read(lambda workspace: _lineage_text(workspace, f"{wing}/{room}/{entry_id}"))
 
@@ -147,21 +117,39 @@ def add_resources(server: MCPServer[Any], on_memory: OnMemory) -> None:
     async def room(wing: str, room: str) -> str:
         return await read(lambda workspace: _room_text(workspace, wing, room))
 
-    @resource(
-        "mdmem://invariants/{wing}",
-        "invariants of a wing",
-        "Invariants of a wing",
-        "The invariants of a wing, in full.",
-    )
+    @resource("mdmem://invariants/{wing}", "invariants of a wing", "Invariants of a wing", "Its invariants, in full.")
     async def invariants_of(wing: str) -> str:
         return await read(lambda workspace: _invariants_text(workspace, wing))
 
+    _add_guide(resource)
+
+
+def _add_guide(resource: Callable[..., Callable[..., Any]]) -> None:
+    """Add the resources that are the same for every memory."""
+
+    @resource("mdmem://guide", "guide", "How to use this memory", "What an agent should know, once.")
+    def guide() -> str:
+        return GUIDE
+
+    about, mime = "The JSON Schema of the front matter.", "application/schema+json"
+
+    @resource("mdmem://schema", "schema", "Fields of an entry", about, mime)
+    def schema() -> str:
+        return json.dumps(front_matter_schema(), indent=2) + "\n"
+
+    @resource("mdmem://guide/{topic}", "guide page", "Page of the guide", "How one job is done with mdmem.")
+    def guide_page(topic: str) -> str:
+        try:
+            return page(topic)
+        except NotFoundError as error:
+            raise ResourceNotFoundError(str(error)) from error
+
+    for topic in topics():
+        resource(f"mdmem://guide/{topic}", f"guide/{topic}", f"Guide: {topic}", summary(topic))(_page_reader(topic))
+
 
 def _page_reader(topic: str) -> Callable[[], str]:
-    def read_page() -> str:
-        return page(topic)
-
-    return read_page
+    return lambda: page(topic)
 
 
 def list_places(workspace: Workspace) -> list[Resource]:

@@ -216,20 +216,11 @@ class MemoryServer(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
     ) -> GetPromptResult | InputRequiredResult:
         """Return the messages of a prompt; raises MCPError for a name or arguments that do not fit."""
-        prompts = {one.name: one for one in await self.list_prompts()}
-        if name not in prompts:
-            raise MCPError(INVALID_PARAMS, f"there is no prompt {shown(name)}; {hint(name, prompts)}")
-        known = {one.name: bool(one.required) for one in prompts[name].arguments or ()}
-        for stated in arguments or {}:
-            if stated not in known:
-                raise MCPError(INVALID_PARAMS, f"{name}: there is no parameter {shown(stated)}; {hint(stated, known)}")
-        for needed, is_required in known.items():
-            if is_required and needed not in (arguments or {}):
-                raise MCPError(INVALID_PARAMS, f"{name}: `{needed}` is missing")
         try:
             return await super().get_prompt(name, arguments, context)
         except ValueError as error:
-            raise MCPError(INVALID_PARAMS, f"{name}: {error}") from error
+            # The SDK takes it for a fault of the server.
+            raise MCPError(INVALID_PARAMS, str(error)) from error
 
     async def complete(
         self,

@@ -24,12 +24,12 @@ from mdmem.model.access import Access
 GUIDE = [f"mdmem://guide/{topic}" for topic in topics()]
 _ENTRY = "mdmem://entry/{wing}/{room}/{entry_id}"
 TEMPLATES = [
-    "mdmem://guide/{topic}",
     _ENTRY,
     "mdmem://lineage/{wing}/{room}/{entry_id}",
     "mdmem://wing/{wing}",
     "mdmem://room/{wing}/{room}",
     "mdmem://invariants/{wing}",
+    "mdmem://guide/{topic}",
 ]
 
 
@@ -85,7 +85,7 @@ def test_resources_and_templates_are_listed(root: Path, mode: str) -> None:
         return [one.uri for one in listed], [one.uri_template for one in templates]
 
     listed, templates = with_client(server_over(root), work, mode=mode)
-    fixed = ["mdmem://guide", "mdmem://invariants", "mdmem://schema", *GUIDE]
+    fixed = ["mdmem://invariants", "mdmem://guide", "mdmem://schema", *GUIDE]
     assert listed == [*fixed, "mdmem://wing/nav", "mdmem://room/nav/architecture", "mdmem://room/nav/rules"]
     assert templates == TEMPLATES
 
@@ -226,7 +226,7 @@ def test_without_a_memory_the_fixed_ones_are_listed_and_the_others_say_why(tmp_p
     async def work(client: Client) -> list[str]:
         return [one.uri for one in (await client.list_resources()).resources]
 
-    assert with_client(server_over(nowhere), work) == ["mdmem://guide", "mdmem://invariants", "mdmem://schema", *GUIDE]
+    assert with_client(server_over(nowhere), work) == ["mdmem://invariants", "mdmem://guide", "mdmem://schema", *GUIDE]
     code, said = refusal(server_over(nowhere), "mdmem://invariants")
     assert (code, said.startswith("no memory here: ")) == (-32603, True)
 
