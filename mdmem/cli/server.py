@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,10 +39,12 @@ _EXTRA = ("mcp", "mcp_types", "anyio", "starlette", "uvicorn", "h11")
     metavar="PROFILE",
     help="Which tools: core, sessions, research or test.  [default: the setting `server.profile`, else core]",
 )
-@click.option("--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Only these.")
+@click.option(
+    "--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Only these wings."
+)
 @click.option("--http", "address", metavar="HOST:PORT", help="Serve over HTTP instead; port 0 takes a free one.")
-@click.option("--hub", "has_hub", is_flag=True, help="Answer for other repositories, too: of MDMEM_HUB_DSN.")
-@click.option("--allow-host", "names", multiple=True, metavar="NAME", help="A name that clients may call it by.")
+@click.option("--hub", "has_hub", is_flag=True, help="Also answer for other repositories, from MDMEM_HUB_DSN.")
+@click.option("--allow-host", "names", multiple=True, metavar="NAME", help="Another name that clients call it by.")
 @global_options
 def mcp_command(
     given: Globals,
@@ -54,8 +57,8 @@ def mcp_command(
 ) -> int:
     """Serve the memory to an agent over standard input and output; the agent's client starts this.
 
-    With --wing the agent reads and writes these wings alone. With --http many clients are served, each with a token of
-    `mdmem token add`; without tokens, only those of this machine. With --hub the tools that read take a repository; the
+    With --wing the agent reads and writes these wings alone. With --http it serves many clients, each with a token of
+    `mdmem token add`; without tokens, only those of this machine. With --hub the reading tools take a repository; the
     variables MDMEM_HUB_DSN and MDMEM_HUB_TOKEN say which hub, and who asks.
     """
     dsn = os.environ.get("MDMEM_HUB_DSN") if has_hub else ""
@@ -68,56 +71,41 @@ def mcp_command(
             raise click.UsageError("standard input or output is closed; an MCP client keeps both open")
         if sys.stdin.isatty():
             given.remark("waiting for an MCP client on standard input; Ctrl-C ends this")
+    # The command line turned it off. What is loaded by now is never garbage, and an answer among many entries makes
+    # many objects that are none either.
+    gc.freeze()
+    gc.set_threshold(50_000)
+    gc.enable()
+    provider = Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
     try:
-        if address is not None:
-            return _serve_http(given, profile, access, address=address, names=names, dsn=dsn)
-        return _serve_stdio(given, profile, access, dsn=dsn)
+        if address is None:
+            _serve_stdio(provider, profile, access, dsn=dsn)
+        else:
+            _serve_http(provider, profile, access, address=address, names=split_values(names), dsn=dsn)
     except ModuleNotFoundError as error:
         raise _without_extra(error) from error
+    return 0
 
 
-def _serve_stdio(given: Globals, profile: str | None, access: Access, *, dsn: str | None) -> int:
+def _serve_stdio(provider: Provider, profile: str | None, access: Access, *, dsn: str | None) -> None:
     from mdmem.mcp.calls import Session
     from mdmem.mcp.server import MemoryServer
     from mdmem.mcp.stdio import serve
 
-    _collect_garbage()
-    provider = _provider(given)
-    server = MemoryServer(
-        provider,
-        profile=profile,
-        access=lambda: access,
-        is_warming=True,
-        session=Session(),
-        hub=_hub(provider, dsn),
-    )
-    serve(server)
-    return 0
+    hub = _hub(provider, dsn)
+    serve(MemoryServer(provider, profile=profile, access=lambda: access, is_warming=True, session=Session(), hub=hub))
 
 
 def _serve_http(
-    given: Globals,
-    profile: str | None,
-    access: Access,
-    *,
-    address: str,
-    names: tuple[str, ...],
-    dsn: str | None,
-) -> int:
+    provider: Provider, profile: str | None, access: Access, *, address: str, names: Sequence[str], dsn: str | None
+) -> None:
     from mdmem.mcp.http import caller, parse_address, serve_http
     from mdmem.mcp.server import MemoryServer
 
-    _collect_garbage()
-    listening = parse_address(address, names=split_values(names))
-    provider = _provider(given)
+    listening = parse_address(address, names=names)
     bearers = BearerTokens(provider.workspace().state_folder)
     server = MemoryServer(provider, profile=profile, access=caller, is_warming=True, hub=_hub(provider, dsn))
     serve_http(server, bearers, listening, say=say, open_access=access)
-    return 0
-
-
-def _provider(given: Globals) -> Provider:
-    return Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
 
 
 def _hub(provider: Provider, dsn: str | None) -> HubAnswers | None:
@@ -127,17 +115,6 @@ def _hub(provider: Provider, dsn: str | None) -> HubAnswers | None:
     from mdmem.mcp.hub import HubAnswers
 
     return HubAnswers(dsn, os.environ.get("MDMEM_HUB_TOKEN"), environment=os.environ, today=provider.today)
-
-
-def _collect_garbage() -> None:
-    """Turn garbage collection on again, which the command line does without: each connection leaves cycles behind.
-
-    What is loaded by now is never garbage. An answer among many entries makes many objects that are no garbage either,
-    so the collector runs less often than by default.
-    """
-    gc.freeze()
-    gc.set_threshold(50_000)
-    gc.enable()
 
 
 def _without_extra(error: ModuleNotFoundError) -> Exception:
