@@ -171,7 +171,7 @@ def test_pages_tell_why_where_from_and_what_is_left_to_do(tmp_path: Path, monkey
     monkeypatch.setattr("mdmem.site.overview._MOST_LINES", 4)
     site = built(folder, tmp_path / "site", base="HEAD")
     old = site[f"entries/{OLD}.html"]
-    assert '>Calls</a> <span class="said">in its text</span>' in old[old.index("<h2>Mentioned by</h2>") :]
+    assert '>Calls</a> <span class="detail">in its text</span>' in old[old.index("<h2>Mentioned by</h2>") :]
     why = old[old.index("<h2>Why</h2>") :]
     assert why.index("<strong>Use one thread</strong>") < why.index("It stalled.") < why.index("Use two threads")
     assert f'href="https://host.example/o/r/blame/main/memory/{OLD}.md" rel="noreferrer"' in old

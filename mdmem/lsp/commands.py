@@ -14,7 +14,7 @@ from mdmem.lsp.actions import approval, deprecation, doubt, succession, superses
 from mdmem.lsp.edit import proved_edit
 from mdmem.lsp.memory import Document
 from mdmem.lsp.server import Server
-from mdmem.lsp.show import SHOW, plain_line, reason_of, standing
+from mdmem.lsp.show import SHOW, plain_line, reason_of, state_word
 from mdmem.model.entry import EntryType
 from mdmem.model.finding import Severity
 from mdmem.render.words import count
@@ -65,14 +65,14 @@ def _show_file(ls: Server, uri: str) -> None:
 
 
 def why(ls: Server, uri: str) -> None:
-    """List the chain of an entry, the oldest first, each with how it stands and its reason."""
+    """List the chain of an entry, the oldest first, each with its state and reason."""
     with _showing_errors(ls):
         document = _document(ls, uri)
         memory, address = document.memory, _address(document)
         chain = [one for one in memory.catalog.lineage.chain(address) if memory.has_file(one)]
         targets = [
             {
-                "title": plain_line(f"{one} ({standing(memory, one)}){reason_of(memory, one)}"),
+                "title": plain_line(f"{one} ({state_word(memory, one)}){reason_of(memory, one)}"),
                 "uri": memory.uri_of(f"{one}.md"),
             }
             for one in chain

@@ -13,7 +13,7 @@ from lsprotocol import types
 from mdmem.checks.check import get_checks
 from mdmem.lsp.memories import Memories
 from mdmem.lsp.memory import Document
-from mdmem.lsp.show import entry_lines, files_matching, is_ended, markup, plain_line, standing
+from mdmem.lsp.show import entry_lines, files_matching, is_ended, markup, plain_line, state_word
 from mdmem.lsp.tokens import LIST_KINDS, Token, TokenKind
 from mdmem.markdown.scalars import scalar
 from mdmem.model.entry import Entry, EntryType, Status, WingKind, title_of
@@ -297,7 +297,7 @@ def _address_order(document: Document, typed: str) -> Callable[[str], tuple[int,
 
 def _address_item(document: Document, slot: Token, entry: Entry, rank: int) -> types.CompletionItem:
     memory, address = document.memory, entry.address
-    state, heads = standing(memory, address), ", ".join(memory.catalog.lineage.heads(address))
+    state, heads = state_word(memory, address), ", ".join(memory.catalog.lineage.heads(address))
     if state == "superseded":
         state = f"superseded → {heads}"
     # Editors filter by how a text begins, so it begins where the typed text was found.

@@ -129,7 +129,7 @@ def prepare_rename(document: Document, params: types.PrepareRenameParams) -> typ
 
 
 def _named_at(document: Document, position: types.Position) -> tuple[str, types.Range] | None:
-    """Return the entry or wing at a position as `mdmem mv` takes it; the first line stands for the entry itself."""
+    """Return the entry or wing at a position as `mdmem mv` takes it; the first line means the entry itself."""
     token = document.token_at(position)
     if token is None:
         line = types.Range(types.Position(0, 0), types.Position(0, len(document.line(0))))

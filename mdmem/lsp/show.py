@@ -59,8 +59,8 @@ def markup(abilities: Abilities, *blocks: Iterable[str]) -> types.MarkupContent:
     return types.MarkupContent(types.MarkupKind.Markdown, "\n\n".join(f"```text\n{text}\n```" for text in texts))
 
 
-def standing(memory: OpenMemory, address: str) -> str:
-    """Return how an entry stands, in one or two words."""
+def state_word(memory: OpenMemory, address: str) -> str:
+    """Return the state of an entry in one or two words."""
     state = state_of(memory.catalog, address, today=memory.today())
     if state is BoxState.ENDED:
         return "superseded" if memory.catalog.lineage.heads(address) else "deprecated"
@@ -73,9 +73,9 @@ def is_ended(memory: OpenMemory, address: str) -> bool:
 
 
 def entry_lines(memory: OpenMemory, address: str) -> Iterator[str]:
-    """Yield how an entry stands, its title and address, its chain with reasons, and its summary."""
+    """Yield the state of an entry, its title and address, its chain with reasons, and its summary."""
     entry = memory.catalog.entries[address]
-    yield " · ".join(filter(None, (entry.type.value, standing(memory, address), entry.owner)))
+    yield " · ".join(filter(None, (entry.type.value, state_word(memory, address), entry.owner)))
     yield entry.title
     yield address
     chain = [*_chain_lines(memory, address)]
@@ -100,7 +100,7 @@ def _chain_lines(memory: OpenMemory, address: str) -> Iterator[str]:
         yield f"  {older} older"
     for one in members[max(0, older) :]:
         mark = ">" if one == address else " "
-        yield f"{mark} {one} ({standing(memory, one)}){reason_of(memory, one)}"
+        yield f"{mark} {one} ({state_word(memory, one)}){reason_of(memory, one)}"
 
 
 def reason_of(memory: OpenMemory, address: str) -> str:

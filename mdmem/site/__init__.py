@@ -1,1 +1,1 @@
-"""Pages: what a team believes, to look at, from any browser and without a server."""
+"""Render the memory as pages for a browser, as a folder or live."""

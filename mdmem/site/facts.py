@@ -1,4 +1,4 @@
-"""The facts that the pages show, each found once: entries and how they stand, history, code, and findings."""
+"""The facts that the pages show, each found once: entries and their states, history, code, and findings."""
 
 from __future__ import annotations
 
@@ -285,7 +285,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
 
     @cached_property
     def counts(self) -> Mapping[str, Counter[str]]:
-        """Return the number of entries of each type, by how they stand."""
+        """Return the number of entries of each type, by state."""
         counted: dict[str, Counter[str]] = defaultdict(Counter)
         for row in self.rows.values():
             counted[row.type][row.state] += 1

@@ -90,7 +90,9 @@ def _uncovered(folders: Sequence[Folder]) -> Iterator[Folder]:
 def board_context(facts: SiteFacts) -> Mapping[str, Any]:
     """Return the context of the board: drafts, overdue reviews, contradictions, owners and findings."""
     entries = facts.catalog.entries
-    groups = [(title, _said(facts, some[:_MOST_LINES]), len(some), help_) for title, some, help_ in _groups(facts)]
+    groups = [
+        (title, _with_details(facts, some[:_MOST_LINES]), len(some), help_) for title, some, help_ in _groups(facts)
+    ]
     pairs = contradictions_among(facts.catalog, frozenset(entry.address for entry in facts.current))
     current = Counter(entry.owner for entry in facts.current if entry.owner)
     drafts = Counter(one.owner for one in facts.entries if one.owner and one.status is Status.DRAFT)
@@ -147,7 +149,7 @@ def _unconnected(facts: SiteFacts) -> Sequence[Entry]:
     return [one for one in alone if not any(one.links(name) for name in LINK_FIELDS)]
 
 
-def _said(facts: SiteFacts, found: Sequence[Entry]) -> list[tuple[Any, str]]:
+def _with_details(facts: SiteFacts, found: Sequence[Entry]) -> list[tuple[Any, str]]:
     """Return the line of each entry with its day and owner."""
     days = ((one, day_of(one.created_at) if one.created_at else None) for one in found)
     return [(facts.rows[one.address], ", ".join(str(it) for it in (day, one.owner) if it)) for one, day in days]

@@ -130,4 +130,4 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the library's name
-        """Log nothing: whoever looks at pages reads no log."""
+        """Log nothing: a reader of pages reads no log."""

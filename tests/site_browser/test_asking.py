@@ -80,7 +80,7 @@ def test_the_keyboard_alone_searches(searched: Path, visiting: Visiting) -> None
         page.keyboard.press("/")
         page.keyboard.type("thread")
         page.locator("#hits a").nth(1).wait_for()
-        assert page.locator("#told").inner_text() == f"{page.locator('#hits a').count()} found"
+        assert page.locator("#count").inner_text() == f"{page.locator('#hits a').count()} found"
         page.keyboard.press("ArrowDown")
         page.keyboard.press("ArrowDown")
         wanted = page.locator("#hits a").nth(1).get_attribute("href")
@@ -157,7 +157,7 @@ def test_the_path_box_answers_as_the_command_does(
             items = json.loads(ran.out)["items"]
             said = {item["address"] for item in items if "applies to " in item["reason"]}
             visit.page.fill("#path", path)
-            hrefs = visit.page.locator("#bound a").evaluate_all("(all) => all.map((one) => one.getAttribute('href'))")
+            hrefs = visit.page.locator("#matches a").evaluate_all("(all) => all.map((one) => one.getAttribute('href'))")
             shown = {href.removeprefix("entries/").removesuffix(".html") for href in hrefs}
             number += len(shown)
             if shown != said:

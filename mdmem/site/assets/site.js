@@ -2,7 +2,7 @@
 (() => {
   const up = document.body.dataset.up;
   const form = document.querySelector(".search"), box = document.getElementById("q");
-  const hits = document.getElementById("hits"), told = document.getElementById("told");
+  const hits = document.getElementById("hits"), count = document.getElementById("count");
   const MOST = 12, SHOWN = 150;
   const loaded = {};
   const load = (file) => loaded[file] ??= new Promise((done) => {
@@ -78,14 +78,14 @@
       if (seen.has(shown) || rows.length === MOST) continue;
       seen.add(shown);
       const row = hit(shown.page, shown.type, shown.title, shown.state);
-      if (shown !== found) row.append(" ", element("span", "supersedes " + found.title, "said"));
-      row.append(" ", element("span", excerpt(shown.text, query), "said"));
+      if (shown !== found) row.append(" ", element("span", "supersedes " + found.title, "detail"));
+      row.append(" ", element("span", excerpt(shown.text, query), "detail"));
       rows.push(row);
     }
     if (unknown.length) rows.push(element("p", "In no entry: " + unknown.join(", ")));
     if (!rows.length) rows.push(element("p", "Nothing found."));
     hits.replaceChildren(...rows);
-    told.textContent = seen.size + " found";
+    count.textContent = seen.size + " found";
   };
   let turn = 0;
   form.hidden = false;
@@ -118,7 +118,7 @@
   window.mdmemRules = (list) => { rules = list; paths.hidden = false; };
   if (paths) {
     load("assets/rules.js");
-    const input = document.getElementById("path"), bound = document.getElementById("bound");
+    const input = document.getElementById("path"), matches = document.getElementById("matches");
     const bytes = (text) => String.fromCharCode(...new TextEncoder().encode(text));
     const covers = (glob, path) => glob && (path === glob[0] || path.startsWith(glob[1])
       || (glob[3] !== null && path.startsWith(glob[2]) && new RegExp("^(?:" + glob[3] + ")$", "s").test(path.slice(glob[2].length))));
@@ -136,12 +136,12 @@
       if (!found.length) return [element("p", "No rule names this file; the rules that apply everywhere are below.")];
       return found.map(([page, type, title, , amended]) => {
         const row = hit(page, type, title, "current");
-        if (amended.length) row.append(" ", element("span", "amended by " + amended.join(", "), "said"));
+        if (amended.length) row.append(" ", element("span", "amended by " + amended.join(", "), "detail"));
         return row;
       });
     };
     paths.addEventListener("submit", (event) => event.preventDefault());
-    input.addEventListener("input", () => bound.replaceChildren(...(input.value.trim() ? answer(normal(input.value)) : [])));
+    input.addEventListener("input", () => matches.replaceChildren(...(input.value.trim() ? answer(normal(input.value)) : [])));
   }
 
   // The entry of the page is in the middle of its picture.
