@@ -150,6 +150,10 @@ class Layout(Struct, frozen=True):
         """Return the error for a file that cannot be patched."""
         return UnpatchableError(f"{self.path} {fact}, so it was not changed; {help_}")
 
+    def comment_lost(self, name: str) -> UnpatchableError:
+        """Return the error for a patch that would drop a comment of a key."""
+        return self.refusal(f"has a comment in `{name}` that would be lost", "change it by hand")
+
     def too_wide(self) -> UnpatchableError:
         """Return the error for a patch with another result than was asked for."""
         return self.refusal("would change in more places than asked", "write the change by hand")

@@ -141,9 +141,8 @@ def add_relations(document: Document, relations: Sequence[Relation]) -> tuple[Ed
     node = layout.fields.nodes(_RELATIONS)[1] if _RELATIONS in layout.fields else None
     old, sources = _listed(layout.fields.get(_RELATIONS)), [relation_item(one) for one in relations]
     if is_sequence(node):
-        change = _changed_list(
-            layout, _RELATIONS, [*map(_Slot, range(len(old))), *(_Slot(None, "", one) for one in sources)]
-        )
+        slots = [*map(_Slot, range(len(old))), *(_Slot(None, source=source) for source in sources)]
+        change = _changed_list(layout, _RELATIONS, slots)
     else:
         at = layout.gap(_RELATIONS) if node is None else layout.lines(_RELATIONS)[1]
         lines = [f"{_RELATIONS}:"] if node is None else []
@@ -189,7 +188,7 @@ def _proved(
         raise layout.too_wide()
     for name in filter(None, (one.keeps for one in changes)):
         if Counter(layout.comments(name)) - Counter(layout_of(after).comments(name)):
-            raise layout.refusal(f"has a comment in `{name}` that would be lost", "change it by hand")
+            raise layout.comment_lost(name)
     return tuple(edits)
 
 
@@ -268,7 +267,7 @@ def _changed_list(layout: Layout, name: str, slots: Sequence[_Slot]) -> _Change:
     old, parts = layout.fields[name], _parse_list(layout, node)
     kept = {slot.old for slot in slots}
     removed = [item for place, item in enumerate(old) if place not in kept]
-    above, at, items = "", 0, []
+    at, items = 0, []
     for slot in slots:
         if slot.old is None:
             source = slot.source or _item_source(node.value, slot.text or "", in_flow=node.flow_style)
@@ -303,6 +302,8 @@ def _replaced(layout: Layout, name: str, place: int, text: str, item: _Item) -> 
     value: Any = layout.fields.nodes(name)[1]
     node = value.value[place]
     if not is_scalar(node):
+        if "#" in item.source:
+            raise layout.comment_lost(name)
         return replace(item, source=scalar(text))
     source = _scalar_source(layout, node, text, name="", in_flow=value.flow_style)
     if not item.source and not item.lead.endswith(" "):
