@@ -14,8 +14,8 @@ class Slots(NamedTuple):
     """How an answer shares out its space, in bytes.
 
     `path_share` of the budget is for entries that apply to a given path. `excerpts` are the sizes of the texts of the
-    best matches, from the best down; further matches, and what finds no space, are `lines` at most. `has_notes` says
-    that notes may have text.
+    best matches, from the best down; further matches, and those that find no space, are `lines` at most, within a tenth
+    of the budget. `has_notes` says that notes may be shown.
     """
 
     path_share: float
@@ -25,7 +25,7 @@ class Slots(NamedTuple):
 
 
 # Sizes by DESIGN: chosen on PEPs and KEPs, confirmed on decisions.
-SLOTS = Slots(0.5, (1700, 900, 900, *(400,) * 7), 10)
+SLOTS = Slots(0.5, (1700, 900, 900, *(400,) * 7), 100)
 # For one of several questions in a call.
 SHORT_SLOTS = Slots(0.5, (700,), 2)
 # For a budget of at most SMALL_BUDGET tokens: under pressure notes go first, then titles.

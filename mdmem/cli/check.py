@@ -75,6 +75,9 @@ def check_command(given: Globals, paths: tuple[str, ...], form: str | None, expl
     )
     locations = roots_to_check(given.root, os.environ, Path.cwd(), paths=paths, is_hook=staged)
     concerned = [one for one in locations if not snapshot.staged or concerns_staged(one, os.environ, Path.cwd())]
+    if not concerned and staged and form in (None, "text", "concise"):
+        # A commit that changes nothing under a root is the usual case: nothing heavy is imported for it.
+        return 0
     workspaces = [_at(workspace_at(location, given, snapshot), given) for location in concerned]
     if options["update_baseline"]:
         return _update_baseline(given, workspaces, paths, options)

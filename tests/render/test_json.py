@@ -122,10 +122,9 @@ def test_retrieve_counts_what_it_does_not_list(root: Path, capsys: Capture) -> N
     assert 0 < len(named["omitted"]) <= 50
     answer = answered(capsys, root, "retrieve", "--budget", "0")
     assert len(answer["omitted"]) == 50
-    assert answer["omitted_counts"] == [
-        {"type": "decision", "why": "overridden", "count": 1},
-        {"type": "note", "why": "over the budget", "count": 13},
-    ]
+    counted = {(one["type"], one["why"]): one["count"] for one in answer["omitted_counts"]}
+    assert counted[("decision", "overridden")] == 1
+    assert len(answer["omitted"]) + sum(counted.values()) == 64
 
 
 def test_retrieve_names_passages_by_path_line_and_text(root: Path, tmp_path: Path, capsys: Capture) -> None:
