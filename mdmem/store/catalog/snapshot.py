@@ -1,12 +1,12 @@
-"""Turn files into loaded entries, and keep them in one cache for each work tree."""
+"""Load entries from files, and cache them in one file for each work tree."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from threading import RLock
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 
 class LoadedFile(StoredRecord, frozen=True):
-    """One file in an entry's place: the entry it holds, or None, what was wrong, and its body's size in bytes.
+    """One file in an entry's place: its entry, or None, the findings, and the body's size in bytes.
 
-    `is_titled` says that the title stands in the file; else it follows from the address. `has_short_links` says that
-    what one of its links means may depend on which other files are there.
+    `is_titled` says that the title is in the file; otherwise it is made from the address. `has_short_links` says that
+    the meaning of a link may depend on which other files exist.
     """
 
     path: str
@@ -44,48 +44,41 @@ class LoadedFile(StoredRecord, frozen=True):
     has_short_links: bool = False
 
     def at(self, path: str) -> LoadedFile:
-        """Return what a file of the same content means at another path."""
+        """Return a file with the same content at another path."""
         if path == self.path:
             return self
         address, entry = path.removesuffix(".md"), self.entry
         if entry is not None:
             entry = entry.with_changes(address=address, title=entry.title if self.is_titled else title_of(address))
-        return self.with_changes(
-            path=path, entry=entry, findings=tuple(finding.at(path, address) for finding in self.findings)
-        )
+        findings = tuple(finding.at(path, address) for finding in self.findings)
+        return self.with_changes(path=path, entry=entry, findings=findings)
 
     @property
     def is_closed(self) -> bool:
-        """Say whether the file's bytes could not be read."""
+        """Return whether the file's bytes could not be read."""
         return any(finding.code == "unreadable" for finding in self.findings)
 
 
 def interpret(document: Document) -> LoadedFile:
-    """Return the entry that a document states, and everything wrong with it."""
+    """Return the entry of a document, and all findings about it."""
     address = document.path.removesuffix(".md")
     findings = tuple(finding.at(document.path, address) for finding in document.findings)
     if document.fields is None:
         return LoadedFile(document.path, None, findings)
-    heading, said = first_heading(document.body), document.body.strip()
-    size = len(said) if said.isascii() else len(said.encode())
-    entry, flaws = _entry_reader()(address, document.fields, heading)
-    flawed = tuple(placed(document, address, flaw) for flaw in flaws)
+    # Imported late: pydantic takes a tenth of a second, and is needed only for files that no cache has.
+    from mdmem.model.schema import read_entry
+
+    heading = first_heading(document.body)
+    entry, flaws = read_entry(address, document.fields, heading)
+    findings += tuple(placed(document, address, flaw) for flaw in flaws)
     stated = (heading, document.fields.get("title"))
     is_titled = entry is not None and (entry.title in stated or entry.title != title_of(address))
     has_short = entry is not None and has_short_links(entry)
-    return LoadedFile(document.path, entry, findings + flawed, size, is_titled, has_short)
-
-
-@cache
-def _entry_reader() -> Callable[..., Any]:
-    """Import pydantic when the first file is parsed whose front matter no cache knows: it takes a tenth of a second."""
-    from mdmem.model.schema import read_entry
-
-    return read_entry
+    return LoadedFile(document.path, entry, findings, len(document.body.strip().encode()), is_titled, has_short)
 
 
 def iter_documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:
-    """Yield the documents of files, in the order asked; one that cannot be read is a document, too."""
+    """Yield the documents of files, in the given order, those of unreadable files included."""
     if not paths:
         return
     for path, content in tree.read(paths):
@@ -96,7 +89,7 @@ def iter_documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:
 
 
 def placed(document: Document, address: str | None, flaw: Flaw) -> Finding:
-    """Return a flaw of the front matter as a finding at its place in the file."""
+    """Return a flaw of the front matter as a finding with its place in the file."""
     place = document.place(flaw.name, flaw.item, of_key=flaw.on_key)
     return Finding(flaw.code, flaw.message, place, flaw.help, address)
 
@@ -113,7 +106,7 @@ _REASONS = {
 
 
 def unreadable(file: TreeFile) -> LoadedFile:
-    """Return what stands for a file that was not opened: a link, a submodule, or one that refuses."""
+    """Return the record of a file that was not opened: a link, a submodule, or an unreadable file."""
     address = file.path.removesuffix(".md") if is_entry_place(file.path) else None
     unread = ("unreadable", f"cannot be read: {file.reason.lower()}", "make it readable, then run this again")
     code, message, help_ = _REASONS.get(file.kind, unread)
@@ -124,39 +117,38 @@ NOT_FETCHED = "wing-not-fetched"
 
 
 def not_fetched(tree: Tree) -> list[Finding]:
-    """Return one finding for each wing that lives elsewhere and is not read, where the settings name it."""
+    """Return a finding for each wing of another repository that is not read, at its line of the settings."""
     return [Finding(NOT_FETCHED, one.message, Place(SETTINGS_NAME, one.line), one.help) for one in missing_wings(tree)]
 
 
 def read_manifest(name: str, document: Document) -> tuple[Wing | None, list[Finding]]:
     """Return the wing of a manifest; a README without front matter is prose and no manifest."""
+
+    def fault(finding: Finding) -> Finding:
+        if finding.code == "unreadable":
+            return finding
+        return Finding("manifest-invalid", f"{finding.message} ({finding.code})", finding.place, finding.help)
+
+    faults = list(map(fault, document.findings))
     if document.fields is None:
-        prose = all(finding.code in ("front-matter-missing", "empty-file") for finding in document.findings)
-        if prose:
-            return None, []
-        return None, [_manifest_fault(finding) for finding in document.findings]
+        is_prose = all(finding.code in ("front-matter-missing", "empty-file") for finding in document.findings)
+        return None, [] if is_prose else faults
     from mdmem.model.schema import read_wing
 
     wing, flaws = read_wing(name, document.fields)
-    return wing, [*map(_manifest_fault, document.findings), *(placed(document, None, flaw) for flaw in flaws)]
+    return wing, [*faults, *(placed(document, None, flaw) for flaw in flaws)]
 
 
-def _manifest_fault(finding: Finding) -> Finding:
-    if finding.code == "unreadable":
-        return finding
-    return Finding("manifest-invalid", f"{finding.message} ({finding.code})", finding.place, finding.help)
-
-
-# The number is raised whenever what is stored of a file changes; the table of fields has a version of its own.
+# Raise the number whenever the stored records change; the table of fields has a version of its own.
 RECORD_VERSION = f"9.{VERSION} {__version__}"
 _VERSION = f"snapshot {RECORD_VERSION} {sys.version_info.major}.{sys.version_info.minor}"
 _UNTRUSTED: Stat = (0, 0, 0, 0)
-# A server that reads many revisions keeps so many loaded files beside those of the worktree.
+# The number of loaded files from other revisions that a server remembers.
 _MOST_OTHERS = 20_000
 
 
 class FileRow(StoredRecord, frozen=True, array_like=True):
-    """One file: its content's digest, the stat that it had when it was read, and what was loaded from it.
+    """One file: the digest of its content, its stat when it was read, and the loaded entry.
 
     A manifest has a `wing`, or None for prose; `is_loaded` says that it was parsed.
     """
@@ -172,13 +164,13 @@ _Rows = dict[str, FileRow]
 
 
 class EntryCache:
-    """Loaded files of one worktree by path, and by content for other trees of the same repository.
+    """The loaded files of one worktree by path, and by content for other trees of the same repository.
 
-    Without a path nothing is read or written, and files are remembered by this process alone.
+    Without a path the cache exists only in memory.
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        """Take the file, which need not exist; it is read when something is asked for."""
+        """Take the file, which need not exist; it is read when it is needed."""
         self._path = path
         self._rows: _Rows | None = None
         self._written_ns = 0
@@ -203,7 +195,7 @@ class EntryCache:
             return self._rows
 
     def _read(self) -> _Rows:
-        # Asked before the read: a write in between makes what is read look older, never newer.
+        # Before the read: a write in between makes the rows look older, never newer.
         self._written_ns = _changed_ns(self._path)
         found = read_packed(self._path, _VERSION, _Rows) if self._path is not None else None
         rows = found.values() if found is not None else ()
@@ -211,7 +203,7 @@ class EntryCache:
         return found if found is not None and is_sound else {}
 
     def known(self, stats: Mapping[str, Stat]) -> dict[str, str]:
-        """Return, by path, the digest of each file whose stat is the remembered one, and old enough to be trusted."""
+        """Return, by path, the digest of each file whose stat is unchanged, and old enough to be trusted."""
         rows, limit = self.rows, self._written_ns - RACY_NS
         return {
             path: row.digest
@@ -222,8 +214,8 @@ class EntryCache:
     def keep(self, path: str, stat: Stat, digest: str) -> None:
         """Remember the digest of a file that was read with this stat.
 
-        A file that changed a moment ago may change again within the same tick of the clock: its stat is not trusted.
-        Anybody can set the time of the content back, but not that of the last change.
+        A file that changed a moment ago may change again within the same tick of the clock, so its stat is not trusted.
+        Programs can set the time of the content back, but not that of the last change.
         """
         if max(stat[:2]) >= time.time_ns() - RACY_NS:
             stat = _UNTRUSTED
@@ -234,7 +226,7 @@ class EntryCache:
             self._set(path, FileRow(digest, stat))
 
     def loaded(self, path: str, digest: str | None) -> LoadedFile | None:
-        """Return what was loaded from a content in an entry's place, at any path."""
+        """Return the loaded file of a content, whatever its path was."""
         if digest is None:
             return None
         row = self.rows.get(path)
@@ -247,29 +239,29 @@ class EntryCache:
         return found.at(path) if found is not None else None
 
     def manifest(self, path: str, digest: str | None) -> FileRow | None:
-        """Return the row of a manifest that was parsed from a content."""
+        """Return the row of a parsed manifest with this content."""
         row = self.rows.get(path)
         return row if row is not None and row.is_loaded and row.digest == digest else None
 
     def learn(self, path: str, digest: str, loaded: LoadedFile, *, is_on_disk: bool) -> None:
-        """Remember what was loaded; of another tree than the files on disk, only what no row stands for yet."""
-        row = self.rows.get(path)
-        if row is not None and row.digest == digest:
-            self._set(path, row.with_changes(loaded=loaded))
-        elif is_on_disk or row is None:
-            self._set(path, FileRow(digest, loaded=loaded))
-        else:
+        """Remember a loaded file."""
+        if not self._learn(path, digest, is_on_disk=is_on_disk, loaded=loaded):
             if len(self._others) >= _MOST_OTHERS:
                 self._others.clear()
             self._others[digest] = loaded
 
     def learn_manifest(self, path: str, digest: str, wing: Wing | None, *, is_on_disk: bool) -> None:
-        """Remember what a manifest states."""
+        """Remember a parsed manifest."""
+        self._learn(path, digest, is_on_disk=is_on_disk, wing=wing, is_loaded=True)
+
+    def _learn(self, path: str, digest: str, *, is_on_disk: bool, **values: Any) -> bool:
+        """Add values to a row; a tree that is not on disk replaces no row of another content."""
         row = self.rows.get(path)
-        if row is not None and row.digest == digest:
-            self._set(path, row.with_changes(wing=wing, is_loaded=True))
-        elif is_on_disk or row is None:
-            self._set(path, FileRow(digest, wing=wing, is_loaded=True))
+        if row is not None and row.digest != digest and not is_on_disk:
+            return False
+        same = row if row is not None and row.digest == digest else FileRow(digest)
+        self._set(path, same.with_changes(**values))
+        return True
 
     def _set(self, path: str, row: FileRow) -> None:
         with self._turn:
@@ -278,7 +270,7 @@ class EntryCache:
                 self._is_changed, self._by_digest = True, None
 
     def save(self, live: Collection[str] | None = None) -> None:
-        """Write the rows if one changed; with `live`, the paths that are there, the others are forgotten."""
+        """Write the rows if one changed, and forget those of paths that are not in `live`."""
         with self._turn:
             for path in self.rows.keys() - live if live is not None else ():
                 del self.rows[path]
@@ -288,7 +280,7 @@ class EntryCache:
 
 
 def with_utc(one: LoadedFile) -> LoadedFile:
-    """Return a loaded file with its times in UTC, as they are read back."""
+    """Return a loaded file with its times in UTC, as in the cache."""
     entry = one.entry
     stated = {name: getattr(entry, name) for name in DATE_FIELDS} if entry is not None else {}
     offset = {name: time for name, time in stated.items() if isinstance(time, datetime) and time.utcoffset()}
@@ -315,7 +307,7 @@ def read_dates(files: Iterable[LoadedFile | None], wings: Iterable[Wing | None])
 
 
 def _changed_ns(path: Path | None) -> int:
-    """Return when a file was written by the clock of its file system, 0 where there is none."""
+    """Return the time of a file by the clock of its file system, 0 for no file."""
     try:
         return path.stat().st_mtime_ns if path is not None else 0
     except OSError:

@@ -35,42 +35,43 @@ _PAGE = re.compile(r"https?://[\w.~:/?#@!$&*+,;=%-]+(?:\{(?:change|run|view)\}[\
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
+def _refused(key: str, wanted: str, value: object) -> SettingsError:
+    return SettingsError(f"mdmem.toml: `{key}` must be {wanted}, found {value!r}")
+
+
 def text(key: str, value: object) -> str:
     """Read a text that is not empty."""
     if not isinstance(value, str) or not value:
-        raise SettingsError(f"mdmem.toml: `{key}` must be a text, found {value!r}")
+        raise _refused(key, "a text", value)
     return value
 
 
 def files(key: str, value: object) -> str:
-    """Read the address below which a host shows the files of a repository, `{view}` being how."""
+    """Read the address below which a host shows the files of a repository; `{view}` is replaced."""
     if not _PAGE.fullmatch(text(key, value)) or str(value).count("{view}") != 1:
-        wanted = "an address such as `https://host.example/team/memory/{view}/main`"
-        raise SettingsError(f"mdmem.toml: `{key}` must be {wanted}, found {value!r}")
+        raise _refused(key, "an address such as `https://host.example/team/memory/{view}/main`", value)
     return str(value).rstrip("/")
 
 
 def page(key: str, value: object) -> str:
-    """Read the address of a page; `{change}` and `{run}` may stand in it."""
+    """Read the address of a page; `{change}` and `{run}` are replaced."""
     if not _PAGE.fullmatch(stated := text(key, value)) or "{view}" in stated:
-        wanted = (
-            "an address such as `https://pages.example/{change}/diff.html`, with {change} and {run} to be filled in"
-        )
-        raise SettingsError(f"mdmem.toml: `{key}` must be {wanted}, found {value!r}")
+        example = "`https://pages.example/{change}/diff.html`, with {change} and {run} to be filled in"
+        raise _refused(key, f"an address such as {example}", value)
     return stated
 
 
 def count(key: str, value: object) -> int:
     """Read a whole number from 0."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise SettingsError(f"mdmem.toml: `{key}` must be a whole number from 0, found {value!r}")
+        raise _refused(key, "a whole number from 0", value)
     return value
 
 
 def flag(key: str, value: object) -> bool:
     """Read true or false."""
     if not isinstance(value, bool):
-        raise SettingsError(f"mdmem.toml: `{key}` must be true or false, found {value!r}")
+        raise _refused(key, "true or false", value)
     return value
 
 
@@ -79,8 +80,7 @@ def number_in(least: int, most: int, unit: str) -> Callable[[str, object], int]:
 
     def read_number(key: str, value: object) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            wanted = f"a whole number of {unit} from {least} to {most}"
-            raise SettingsError(f"mdmem.toml: `{key}` must be {wanted}, found {value!r}")
+            raise _refused(key, f"a whole number of {unit} from {least} to {most}", value)
         return value
 
     return read_number
@@ -115,8 +115,7 @@ def choice(closed_set: type[_Choice]) -> Callable[[str, object], _Choice]:
         try:
             return closed_set(str(value))
         except ValueError as error:
-            allowed = ", ".join(f"`{member}`" for member in closed_set)
-            raise SettingsError(f"mdmem.toml: `{key}` must be one of {allowed}, found {value!r}") from error
+            raise _refused(key, f"one of {', '.join(f'`{member}`' for member in closed_set)}", value) from error
 
     return read_choice
 
@@ -126,16 +125,14 @@ def below_root(key: str, value: object) -> str:
     path = text(key, value)
     refused = {"", ".", "..", ".git"}.intersection(path.casefold().split("/"))
     if path.startswith("/") or "\\" in path or path[1:2] == ":" or refused:
-        raise SettingsError(
-            f"mdmem.toml: `{key}` must be a path below the root, such as `.baseline.json`, found {path!r}"
-        )
+        raise _refused(key, "a path below the root, such as `.baseline.json`", path)
     return path
 
 
 def texts(key: str, value: object) -> tuple[str, ...]:
     """Read a list of texts."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise SettingsError(f"mdmem.toml: `{key}` must be a list of texts, found {value!r}")
+        raise _refused(key, "a list of texts", value)
     return tuple(value)
 
 
@@ -144,7 +141,7 @@ def table(read: Callable[[str, object], Any]) -> Callable[[str, object], dict[st
 
     def read_table(key: str, value: object) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise SettingsError(f"mdmem.toml: `{key}` must be a table, found {value!r}")
+            raise _refused(key, "a table", value)
         return {name: read(f"{key}.{name}", inner) for name, inner in value.items()}
 
     return read_table
@@ -152,26 +149,23 @@ def table(read: Callable[[str, object], Any]) -> Callable[[str, object], dict[st
 
 def statuses(key: str, value: object) -> dict[EntryType, Status]:
     """Read the statuses by type, with the defaults of the others."""
-    stated = table(text)(key, value)
-    found = {
-        EntryType(_one_of(EntryType, key, kind)): Status(_one_of(Status, f"{key}.{kind}", status))
-        for kind, status in stated.items()
-    }
-    return {**AGENT_STATUS, **found}
+
+    def one_of(closed_set: type[_Choice], name: str, stated: str) -> _Choice:
+        allowed = [member.value for member in closed_set]
+        if stated not in allowed:
+            raise SettingsError(f"mdmem.toml: `{name}` must name one of {', '.join(allowed)}, found {stated!r}")
+        return closed_set(stated)
+
+    found = table(text)(key, value).items()
+    stated = {one_of(EntryType, key, kind): one_of(Status, f"{key}.{kind}", one) for kind, one in found}
+    return {**AGENT_STATUS, **stated}
 
 
-def _one_of(closed_set: type[StrEnum], key: str, value: str) -> str:
-    allowed = [member.value for member in closed_set]
-    if value not in allowed:
-        raise SettingsError(f"mdmem.toml: `{key}` must name one of {', '.join(allowed)}, found {value!r}")
-    return value
-
-
-# `ext::` runs a program, and other helpers of git's do what their authors like.
+# `ext::` runs a program, and git's other remote helpers may do anything.
 PROTOCOLS = ("file", "git", "http", "https", "ssh")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _HELPER = re.compile(r"[A-Za-z0-9+.-]+::")
-# `git@host:folder/name.git`; a letter before the colon alone is a drive of Windows.
+# `git@host:folder/name.git`; a single letter before the colon is a drive of Windows.
 _SCP = re.compile(r"(?:[\w.-]+@)?(?:[\w.-]{2,}|\[[0-9A-Fa-f:]+\]):(?!//)")
 _PASSWORD = re.compile(r"://[^/@]*:[^/@]*@")
 _COMMIT = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
@@ -179,10 +173,10 @@ _REF = re.compile(r"(?!-)[\w.+/@#=,%-]+\Z")
 
 
 def repository(key: str, value: object) -> str:
-    """Read where a repository is: a URL of a known protocol, `user@host:path`, or a path from the root."""
+    """Read the place of a repository: a URL of a known protocol, `user@host:path`, or a path from the root."""
     url = text(key, value)
     if not url.isprintable() or url != url.strip() or url.startswith("-"):
-        raise SettingsError(f"mdmem.toml: `{key}` must be the URL or the path of a repository, found {url!r}")
+        raise _refused(key, "the URL or the path of a repository", url)
     scheme = _SCHEME.match(url)
     if _HELPER.match(url) or (scheme and scheme[1].lower() not in PROTOCOLS):
         allowed = ", ".join(f"`{protocol}`" for protocol in PROTOCOLS)
@@ -196,20 +190,20 @@ def ref(key: str, value: object) -> str:
     """Read the name of a branch or a tag, or a commit."""
     name = text(key, value)
     if not _REF.match(name) or ".." in name or "@{" in name or "//" in name or name.endswith(("/", ".", ".lock")):
-        raise SettingsError(f"mdmem.toml: `{key}` must be the name of a branch or a tag, found {name!r}")
+        raise _refused(key, "the name of a branch or a tag", name)
     return name
 
 
 def commit(key: str, value: object) -> str:
-    """Read the whole name of a commit."""
+    """Read the full name of a commit."""
     name = text(key, value)
     if not _COMMIT.match(name):
-        raise SettingsError(f"mdmem.toml: `{key}` must be the whole name of a commit, 40 digits, found {name!r}")
+        raise _refused(key, "the whole name of a commit, 40 digits", name)
     return name
 
 
 def is_path(url: str) -> bool:
-    """Say whether a repository is named by its path."""
+    """Return whether a repository is named by its path."""
     return not _SCHEME.match(url) and not _SCP.match(url)
 
 

@@ -1,7 +1,8 @@
-"""The caller's own memory: a root like any other, in the user's data folder, which only that caller's context reads."""
+"""The caller's own memory: a root in the user's data folder that only this caller's context reads."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -24,48 +25,38 @@ _MANIFEST = "---\nkind: project\n---\n\n# private\n"
 
 
 def find_own_memory(workspace: Workspace) -> Workspace | None:
-    """Return the memory of the caller's own as it is now, None where there is none yet."""
-    root = _root(workspace)
-    return _opened(workspace, root) if (root / SETTINGS_NAME).is_file() else None
+    """Return the caller's own memory as it is now, None where there is none yet."""
+    root = _root_of(workspace)
+    return _open(workspace, root) if (root / SETTINGS_NAME).is_file() else None
 
 
 def make_own_memory(workspace: Workspace) -> Workspace:
-    """Return the memory of the caller's own, made where there is none; raises EnvironmentFaultError."""
-    root = _root(workspace)
+    """Return the caller's own memory, made where there is none; raises EnvironmentFaultError."""
+    root = _root_of(workspace)
     try:
-        # Nobody else looks into it, not even its names.
+        # Nobody else may read it, not even its names.
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         (root / WING).mkdir(exist_ok=True)
         for path, text in ((root / WING / "README.md", _MANIFEST), (root / SETTINGS_NAME, _SETTINGS)):
-            _write_once(path, text)
+            # It may exist from before, or another process was first.
+            with suppress(FileExistsError):
+                write_new(path, text.encode())
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise EnvironmentFaultError(f"the caller's own memory {root} cannot be made: {reason}") from error
-    return _opened(workspace, root)
+    return _open(workspace, root)
 
 
-def _root(workspace: Workspace) -> Path:
-    return private_root(workspace.environment, workspace.location.root, _caller(workspace.access))
+def _root_of(workspace: Workspace) -> Path:
+    access = workspace.access
+    caller = access.name
+    if caller is None and access.readable is not None:
+        # A caller without a name who sees only some wings is not the user. No token's name has a NUL.
+        caller = "\0".join(("", *sorted(access.readable)))
+    return private_root(workspace.environment, workspace.location.root, caller)
 
 
-def _caller(access: Access) -> str | None:
-    """Return the name of who has the memory, None for the user: who sees some wings alone is somebody else."""
-    if access.name is None and access.readable is not None:
-        # No token's name holds a NUL.
-        return "\0".join(("", *sorted(access.readable)))
-    return access.name
-
-
-def _write_once(path: Path, text: str) -> None:
-    try:
-        write_new(path, text.encode())
-    except FileExistsError:
-        # Another process was as early, or it is there from before.
-        return
-
-
-def _opened(workspace: Workspace, root: Path) -> Workspace:
-    """Return a root outside git; a repository around the data folder, as of somebody's home, is none of its matter."""
+def _open(workspace: Workspace, root: Path) -> Workspace:
+    """Return a root outside git, even if a repository surrounds the data folder."""
     location = Location(root.resolve(), "the caller's own memory")
-    apart = replace(workspace, location=location, access=Access(), cache=EntryCache())
-    return apart.at(Snapshot())
+    return replace(workspace, location=location, access=Access(), cache=EntryCache()).at(Snapshot())

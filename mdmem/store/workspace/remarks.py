@@ -1,4 +1,4 @@
-"""Remarks beside an answer: uncommitted entries, consultations and due hygiene."""
+"""Remarks on an answer: uncommitted entries, consultations and due hygiene."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def remark_on_uncommitted(workspace: Workspace, tip: str) -> tuple[str, ...]:
-    """Return the remark that entries here are no part of a revision which is checked out; none where all are."""
+    """Return the remark that a checked-out revision does not include the uncommitted entries here, if there are any."""
     repository, under = workspace.location.repository, workspace.location.under
     try:
         if repository is None or resolve(repository, tip) != resolve(repository, "HEAD"):
@@ -41,13 +41,13 @@ def remark_on_uncommitted(workspace: Workspace, tip: str) -> tuple[str, ...]:
 
 
 def note_told(workspace: Workspace, way: str, addresses: Sequence[str]) -> None:
-    """Note that entries reached an agent by a way; that this fails is no matter."""
+    """Count entries that an agent got in some way; failures do not matter."""
     if addresses and _is_counted(workspace):
         note(workspace.state_folder, Consultation(when=datetime.now(UTC), way=way, addresses=addresses))
 
 
 def tally_of(workspace: Workspace) -> Tally:
-    """Return what agents were told lately; nothing where that is not counted."""
+    """Return how often agents got entries lately; nothing where that is not counted."""
     return told_lately(workspace.state_folder, datetime.now(UTC)) if _is_counted(workspace) else Tally()
 
 
@@ -71,7 +71,7 @@ RECENT_UP_TO = 180
 
 
 class Freshness(StrEnum):
-    """How fresh an entry is: looked at within the last 30 days, within the last 180, or longer ago."""
+    """How fresh an entry is: verified or created within the last 30 days, the last 180, or longer ago."""
 
     CURRENT = "current"
     RECENT = "recent"
@@ -79,7 +79,7 @@ class Freshness(StrEnum):
 
 
 def freshness_of(age_days: int) -> Freshness:
-    """Return the freshness of what was last looked at some days ago."""
+    """Return the freshness of an entry that was verified or created some days ago."""
     if age_days <= CURRENT_UP_TO:
         return Freshness.CURRENT
     return Freshness.RECENT if age_days <= RECENT_UP_TO else Freshness.STALE
@@ -94,7 +94,7 @@ def looked_at(entry: Entry) -> date | None:
 
 
 def age_of(entry: Entry, today: date) -> int | None:
-    """Return how many days ago somebody looked at an entry, 0 for a day to come; None where no date can be read."""
+    """Return the days since an entry was verified or created, 0 for a future day; None where no date can be read."""
     day = looked_at(entry)
     return None if day is None else max(0, (today - day).days)
 
@@ -104,26 +104,26 @@ DUE_AFTER_DAYS = 30
 
 
 def last_hygiene(wing: Wing, times: Times) -> date | None:
-    """Return the day of the last full run over a wing: the later of what its manifest and the state say."""
+    """Return the day of the last full run over a wing: the later one of its manifest and the state."""
     stated = (wing.last_hygiene_at, times.last(wing.name))
     return max((day_of(moment) for moment in stated if moment is not None), default=None)
 
 
 def hygiene_due(catalog: Catalog, name: str, times: Times, *, today: date) -> bool:
-    """Say whether a wing was without hygiene for 30 days, counted from when it was made, else from its oldest entry."""
+    """Return whether a wing had no hygiene for 30 days, counted from its creation, else from its oldest entry."""
     last = last_hygiene(catalog.wings[name], times)
     start = last or times.made.get(name) or began(catalog, name)
     return start is not None and (today - start).days >= DUE_AFTER_DAYS
 
 
 def began(catalog: Catalog, name: str) -> date | None:
-    """Return the day of a wing's oldest entry, None for a wing without any; one without a date may be of any age."""
+    """Return the day of a wing's oldest entry, None without entries; an entry without a date may have any age."""
     moments = [entry.created_at for entry in catalog.entries.values() if entry.wing == name]
     return min((day_of(moment) if moment is not None else date.min for moment in moments), default=None)
 
 
 def is_due(workspace: Workspace, project: str) -> bool:
-    """Say whether the wing of a project was without hygiene for 30 days; one that is not there never is."""
+    """Return whether the wing of a project had no hygiene for 30 days; a missing wing never is due."""
     name = find_wing(project, workspace.catalog.wings)
     if name is None:
         return False
@@ -131,7 +131,7 @@ def is_due(workspace: Workspace, project: str) -> bool:
 
 
 def last_of(workspace: Workspace, active: str | None) -> LastHygiene:
-    """Return how the active wing stands; without one, as the wing does that waits longest."""
+    """Return the last hygiene of the active wing; without one, of the wing that waits longest."""
     catalog, times = workspace.catalog, read_times(workspace.state_folder)
     counted = [name for name in catalog.wings if active in (None, name)]
     days = [last_hygiene(catalog.wings[name], times) for name in counted]

@@ -1,17 +1,15 @@
-"""What of a root a caller may see: findings, commits, writes that wait, and which wings a project means."""
+"""The parts of a root that a caller may see: findings, commits, pending writes, and the wings of a project."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.errors import UsageError
-from mdmem.markdown.parse import Document, without_code
+from mdmem.markdown.parse import without_code
 from mdmem.model.access import AccessDeniedError
 from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Finding
@@ -37,52 +35,40 @@ _ADDRESS = re.compile(r"[\w-]+(?:/[\w-]+){2}")
 
 
 def visible_findings(catalog: Catalog, findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings that name nothing of a wing that is not seen, without the fixes that would."""
+    """Return the findings that mention nothing of a hidden wing, without the fixes that would."""
     if not catalog.access.is_narrow:
         return list(findings)
-    others = _Others(catalog)
-    seen = (one for one in findings if not others.are_named_in(one.message, one.help))
-    return [replace(one, fix=None) if one.fix and others.are_named_in(*_texts_of_fix(one)) else one for one in seen]
+    hidden = frozenset(_hidden_names(catalog))
+
+    def mentions_hidden(*texts: str) -> bool:
+        return any(name in text for text in texts for name in hidden)
+
+    shown = []
+    for one in findings:
+        if mentions_hidden(one.message, one.help):
+            continue
+        edits = (edit.content.decode("utf-8", "replace") for edit in one.fix.edits) if one.fix else ()
+        is_hidden = one.fix is not None and mentions_hidden(one.fix.title, *edits)
+        shown.append(replace(one, fix=None) if is_hidden else one)
+    return shown
 
 
-def _texts_of_fix(finding: Finding) -> Iterator[str]:
-    if finding.fix is not None:
-        yield finding.fix.title
-        yield from (edit.content.decode("utf-8", "replace") for edit in finding.fix.edits)
-
-
-class _Others(Struct, frozen=True, dict=True):
-    """How the files that are seen name what is not."""
-
-    catalog: Catalog
-
-    def are_named_in(self, *texts: str) -> bool:
-        return any(name in text for text in texts for name in self._names)
-
-    @cached_property
-    def _names(self) -> frozenset[str]:
-        written = [*self._in_front_matters(), *self._in_bodies()]
-        addresses = {found for text in written for found in _ADDRESS.findall(text) if self.catalog.hides(found)}
-        return frozenset(addresses).union(written, (f"`{address.split('/')[0]}`" for address in addresses))
-
-    def _documents(self) -> Iterator[Document]:
-        manifests = (f"{name}/README.md" for name, wing in self.catalog.wings.items() if wing.has_manifest)
-        yield from (document for _, document in self.catalog.documents(tuple(self.catalog.entries)))
-        yield from map(self.catalog.document, manifests)
-
-    def _in_front_matters(self) -> Iterator[str]:
-        for document in self._documents():
-            fields: Mapping[str, Any] = document.fields or {}
-            texts = (text for name in (*LINK_FIELDS, "relations") for text in _texts_in(fields.get(name)))
-            yield from (text for text in texts if self.catalog.names_hidden(text, document.path))
-
-    def _in_bodies(self) -> Iterator[str]:
-        catalog = self.catalog
-        documents = catalog.documents(tuple(catalog.entries))
-        prose = {address: without_code(document.body) for address, document in documents}
-        for found in references_in(prose, catalog.addresses):
-            if catalog.hides(found.target or "", found.address) or catalog.hides_path(found.path or "."):
-                yield found.link.target
+def _hidden_names(catalog: Catalog) -> Iterator[str]:
+    """Yield the names of hidden wings and their entries as the visible files write them."""
+    documents = [document for _, document in catalog.documents(tuple(catalog.entries))]
+    prose = {document.path.removesuffix(".md"): without_code(document.body) for document in documents}
+    manifests = [f"{name}/README.md" for name, wing in catalog.wings.items() if wing.has_manifest]
+    written: set[str] = set()
+    for document in (*documents, *map(catalog.document, manifests)):
+        fields: Mapping[str, Any] = document.fields or {}
+        texts = (text for name in (*LINK_FIELDS, "relations") for text in _texts_in(fields.get(name)))
+        written.update(text for text in texts if catalog.names_hidden(text, document.path))
+    for found in references_in(prose, catalog.addresses):
+        if catalog.hides(found.target or "", found.address) or catalog.hides_path(found.path or "."):
+            written.add(found.link.target)
+    yield from written
+    for address in {found for text in written for found in _ADDRESS.findall(text) if catalog.hides(found)}:
+        yield from (address, f"`{address.split('/')[0]}`")
 
 
 def _texts_in(value: Any) -> Iterator[str]:
@@ -95,7 +81,7 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 def visible_commits(workspace: Workspace, commits: Sequence[Commit]) -> list[Commit]:
-    """Return the commits, without the subject of those that did something to wings that are not seen, or name one."""
+    """Return the commits, without the subjects of those that changed or mention a hidden wing."""
     access, location = workspace.access, workspace.location
     if not access.is_narrow or not commits or location.repository is None:
         return list(commits)
@@ -111,15 +97,15 @@ def visible_commits(workspace: Workspace, commits: Sequence[Commit]) -> list[Com
 
 
 def require_project(workspace: Workspace, project_id: str) -> None:
-    """Raise AccessDeniedError for a project that is not the caller's to read, be it there or not."""
+    """Raise AccessDeniedError for a project that the caller may not read, whether it exists or not."""
     if workspace.access.is_narrow and find_wing(project_id, workspace.catalog.wings) is None:
         raise AccessDeniedError(project_id)
 
 
 def require_writable(workspace: Workspace, project_id: str | None, *, is_global: bool = False) -> None:
-    """Raise AccessDeniedError for a project, or for the shared wing, that is not the caller's to write.
+    """Raise AccessDeniedError for a project, or for the shared wing, that the caller may not write.
 
-    It is asked before anything is looked up, so that no other answer tells what is there.
+    It is checked before anything else, so that no other answer tells what exists.
     """
     if project_id is not None and not workspace.access.writes(wing_of(workspace.catalog, project_id)):
         raise AccessDeniedError(project_id)
@@ -128,7 +114,7 @@ def require_writable(workspace: Workspace, project_id: str | None, *, is_global:
 
 
 def may_write_to(workspace: Workspace, project_id: str | None) -> bool:
-    """Say whether the caller may write to a project; to a shared wing nobody may where the settings give no tokens."""
+    """Return whether the caller may write to a project; the settings may forbid writes to shared wings."""
     if project_id is None:
         return False
     name = wing_of(workspace.catalog, project_id)
@@ -138,7 +124,7 @@ def may_write_to(workspace: Workspace, project_id: str | None) -> bool:
 
 
 def wing_of(catalog: Catalog, project_id: str) -> str:
-    """Return the wing of a project, or the name that one would get; the id itself where it gives none."""
+    """Return the wing of a project, or the name that a new one would get, else the id itself."""
     found = find_wing(project_id, catalog.wings)
     if found is not None:
         return found
@@ -149,7 +135,7 @@ def wing_of(catalog: Catalog, project_id: str) -> str:
 
 
 def scope_seen(workspace: Workspace, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
-    """Return how certain a scope is; a caller to whom a project is denied does not learn that it could be made."""
+    """Return how certain a scope is, without telling that a denied project could be made."""
     answer = scope_state(workspace.catalog, project_id, focus)
     if project_id is None or answer.wing is not None:
         return answer
@@ -158,7 +144,7 @@ def scope_seen(workspace: Workspace, project_id: str | None, focus: str | None =
 
 
 def is_visible(workspace: Workspace, record: PendingWrite) -> bool:
-    """Say whether a write that waits is for a wing that is seen."""
+    """Return whether a pending write is for a visible wing."""
     named = record.arguments.get("project_id")
     if not workspace.access.is_narrow:
         return True
@@ -166,7 +152,7 @@ def is_visible(workspace: Workspace, record: PendingWrite) -> bool:
 
 
 def may_retry(workspace: Workspace, record: PendingWrite) -> bool:
-    """Say whether a write that waits may be tried again for this caller: one of others waits for them."""
+    """Return whether this caller may retry a pending write."""
     access, named = workspace.access, record.arguments.get("project_id")
     if not access.is_narrow and access.writable is None:
         return True
@@ -182,12 +168,16 @@ def may_retry(workspace: Workspace, record: PendingWrite) -> bool:
 def project_scope(workspace: Workspace, settings: Settings, project: str | None, *, widely: bool = False) -> Scope:
     """Return the scope of a project.
 
-    A project that is not there yet has the shared wings alone, none of which binds it. Without a project it is the
-    active wing, `widely` with all others beside; where that cannot be told, all wings, and none binds.
-    Raises AccessDeniedError for a project that the caller may not read, or that is not there as far as they can tell.
+    A project that does not exist yet has only the shared wings, none of which binds it. Without a project it is the
+    active wing, with `widely` all others, too; if none is active, all wings, and none binds.
+    Raises AccessDeniedError for a project that the caller may not read, or that is missing as far as they can tell.
     """
     if project is None:
-        return _without_project(workspace, settings, widely=widely)
+        try:
+            widened = Filters(all_wings=widely)
+            return resolve_scope(workspace.catalog, settings, widened, tracked=workspace.tracked_files)
+        except AmbiguousWingError:
+            return Scope(wing=None, wings=tuple(workspace.catalog.wings), state=ScopeState.UNRESOLVED)
     require_project(workspace, project)
     answer = scope_state(workspace.catalog, project)
     if answer.wing is not None:
@@ -195,11 +185,3 @@ def project_scope(workspace: Workspace, settings: Settings, project: str | None,
         return resolve_scope(workspace.catalog, settings, named, tracked=workspace.tracked_files)
     shared = tuple(name for name, wing in workspace.catalog.wings.items() if wing.is_shared)
     return Scope(wing=None, wings=shared, shared_wings=shared, state=ScopeState.UNCERTAIN)
-
-
-def _without_project(workspace: Workspace, settings: Settings, *, widely: bool) -> Scope:
-    try:
-        widened = Filters(all_wings=widely)
-        return resolve_scope(workspace.catalog, settings, widened, tracked=workspace.tracked_files)
-    except AmbiguousWingError:
-        return Scope(wing=None, wings=tuple(workspace.catalog.wings), state=ScopeState.UNRESOLVED)
