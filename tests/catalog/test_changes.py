@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from builders import commit_all, entry_text, git, make_repository, make_root, open_root, write, write_entry
+from builders import commit_all, entry_text, git, make_repository, make_root, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -14,7 +14,6 @@ from trees import ListedTree
 
 from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import run_checks
-from mdmem.model.finding import Place
 from mdmem.store.catalog import load
 from mdmem.store.catalog.changes import Changes
 from mdmem.store.git import find_repository
@@ -69,17 +68,6 @@ def test_move_to_an_address_that_was_there_before_is_a_deletion() -> None:
     assert changed(before, tree_of(b=entry_text(RULE))) == ([], [], ["a"])
 
 
-def test_two_of_the_same_words_move_to_two_places() -> None:
-    before = tree_of(a=entry_text(RULE), b=entry_text(RULE))
-    after = tree_of(c=entry_text(RULE), d=entry_text(RULE))
-    assert changed(before, after) == ([("a", "c"), ("b", "d")], [], [])
-
-
-def test_entries_that_say_nothing_do_not_move() -> None:
-    before, after = tree_of(a=entry_text("", type="note")), tree_of(b=entry_text("", type="note"))
-    assert changed(before, after) == ([], ["b"], ["a"])
-
-
 BROKEN = "---\ntype: [\n---\n"
 
 
@@ -113,11 +101,6 @@ def test_commit_is_compared_with_the_files_on_disk(tmp_path: Path) -> None:
     assert repository is not None
     before = GitTree(repository, "memory", commit, "base")
     assert changed(before, WorkingTree(root)) == ([("a", "app/times/a"), ("b", "b")], [], [])
-
-
-def test_deleted_file_has_no_line_to_show(tmp_path: Path) -> None:
-    write(make_root(tmp_path), "app/rules/b.md", entry_text())
-    assert open_root(tmp_path).line_of(Place("app/rules/gone.md")) is None
 
 
 def test_files_in_conflict_are_left_out() -> None:

@@ -28,7 +28,6 @@ from processes import python, run_text
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.store.git import GitLockedError, NotCommittedError, Repository, find_repository
 from mdmem.store.git.commit import LockHeldError, commit_paths, in_turn
-from mdmem.store.git.process import identity
 from mdmem.store.git.status import refuse_while_busy, state_of
 
 
@@ -257,14 +256,6 @@ def test_hooks_see_just_our_files_and_all_run(top: Path) -> None:
     assert git(top, "log", "-1", "--format=%B") == "Write\nChange-Id: I1\n"
 
 
-def test_hooks_of_a_folder_of_its_own_run(top: Path) -> None:
-    write(top, "hooks/pre-commit", "#!/bin/sh\necho from here\nexit 1\n").chmod(0o755)
-    git(top, "config", "core.hooksPath", "hooks")
-    write(top, "m/one.md", "ours\n")
-    with pytest.raises(NotCommittedError, match=r"the hook `pre-commit` refused the commit(.|\n)*from here"):
-        commit(top, "m/one.md")
-
-
 def test_program_that_a_hook_leaves_running_is_not_waited_for(top: Path) -> None:
     hook(top, "post-commit", "sleep 30 & echo $! > pid")
     write(top, "m/one.md", "ours\n")
@@ -303,15 +294,6 @@ def test_commit_is_signed_where_git_signs(top: Path) -> None:
     assert "gpgsig -----BEGIN PGP SIGNATURE-----" in git(top, "cat-file", "commit", "HEAD")
 
 
-def test_signature_that_fails_is_said(top: Path) -> None:
-    git(top, "config", "commit.gpgSign", "true")
-    git(top, "config", "gpg.program", "false")
-    write(top, "m/new.md", "new\n")
-    with pytest.raises(NotCommittedError, match=r"git refused: gpg failed to sign the data.*; nothing was committed"):
-        commit(top, "m/new.md")
-    assert status(top) == ["?? m/new.md"]
-
-
 def test_author_in_the_environment_is_kept(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_AUTHOR_NAME", "Bob")
     monkeypatch.setenv("GIT_AUTHOR_EMAIL", "bob@example.org")
@@ -327,11 +309,6 @@ def test_missing_identity_is_said_with_what_to_type(top: Path) -> None:
     with pytest.raises(NotCommittedError, match=words):
         commit(top, "m/new.md")
     assert status(top) == ["?? m/new.md"]
-
-
-def test_identity_is_none_where_git_knows_nobody(top: Path) -> None:
-    nobody(top)
-    assert identity(repository_of(top)) is None
 
 
 def test_variables_of_an_outer_hook_are_dropped(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -553,28 +530,3 @@ def test_what_goes_on_is_named(top: Path, command: list[str], operation: str) ->
         f"a {operation} is going on here: leave out `--commit`, "
         f"or end it first with `git {operation} --continue` or `--abort`"
     )
-
-
-def test_cherry_pick_between_two_commits_is_named(top: Path) -> None:
-    conflicting(top)
-    git(top, "cherry-pick", "main..topic", ends=1)
-    write(top, "m/one.md", "settled\n")
-    git(top, "commit", "-qam", "settled")
-    assert not (top / ".git/CHERRY_PICK_HEAD").exists()
-    assert state_of(repository_of(top)) == "cherry-pick"
-
-
-def test_bisect_is_named_with_its_end(top: Path) -> None:
-    git(top, "bisect", "start")
-    assert state_of(repository_of(top)) == "bisect"
-    with pytest.raises(UsageError, match=r"a bisect is going on here: .*`git bisect reset`"):
-        refuse_while_busy(repository_of(top))
-
-
-def test_merge_of_another_worktree_is_no_matter(top: Path) -> None:
-    conflicting(top)
-    other = top.parent / "other"
-    git(top, "worktree", "add", "-q", "--detach", str(other), "main")
-    git(other, "merge", "topic", ends=1)
-    assert state_of(repository_of(other)) == "merge"
-    assert state_of(repository_of(top)) is None

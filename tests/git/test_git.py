@@ -79,14 +79,6 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return started
 
 
-def test_repository_of_a_plain_clone(top: Path) -> None:
-    assert find_repository(top / "memory") == Repository(top, top / ".git", top / ".git")
-
-
-def test_repository_is_found_from_a_folder_that_does_not_exist_yet(top: Path) -> None:
-    assert repository_of(top / "new" / "folder").top == top
-
-
 def test_repository_is_none_when_there_is_none(tmp_path: Path) -> None:
     assert find_repository(tmp_path) is None
 
@@ -133,11 +125,6 @@ def test_repository_of_the_folder_counts_when_a_hook_names_another(
     assert [blob.path for blob in list_staged(repository_of(top), "")] == ["memory/w/r/e.md"]
 
 
-def test_repository_in_a_folder_with_an_odd_name(tmp_path: Path) -> None:
-    folder = make_repository(tmp_path / "größe 🙂\x85\u2028 x")
-    assert repository_of(folder) == Repository(folder, folder / ".git", folder / ".git")
-
-
 def test_repository_of_another_owner_raises_what_git_says(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     environment = gitrepo.environment_for
     assumed = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
@@ -162,17 +149,6 @@ def test_files_with_odd_names_are_listed_as_they_are(tmp_path: Path, listing: st
     found = repository_of(folder)
     blobs = list_staged(found, "memory") if listing == "staged" else list_revision(found, commit, "memory")
     assert sorted(blob.path for blob in blobs) == sorted(f"memory/w/r/{name}" for name in ODD_NAMES)
-
-
-@pytest.mark.parametrize("under", ["a b", "größe", ":x", ":(glob)x", "*", "[a]", "-x", "a\nb", "!x"])
-def test_files_below_a_folder_with_an_odd_name_are_listed(tmp_path: Path, under: str) -> None:
-    folder = make_repository(tmp_path / "top")
-    for name in (under, "a", "x", "other"):
-        write(folder, f"{name}/e.md", "x")
-    commit = commit_all(folder)
-    found = repository_of(folder)
-    assert [blob.path for blob in list_staged(found, under)] == [f"{under}/e.md"]
-    assert [blob.path for blob in list_revision(found, commit, under)] == [f"{under}/e.md"]
 
 
 def test_files_only_intended_to_be_added_are_not_staged(top: Path) -> None:
@@ -326,16 +302,6 @@ def test_tracked_and_ignored_files_are_those_of_the_index_that_is_given(top: Pat
     assert list_tracked(found, index=other) == {"a.log"}
     assert list_ignored(found, ["a.log"]) == {"a.log"}
     assert list_ignored(found, ["a.log"], index=other) == frozenset()
-
-
-def test_tracked_and_ignored_files_are_told_apart(top: Path) -> None:
-    write(top, ".gitignore", "*.log\nscratch/\n")
-    write(top, "größe.md", "x")
-    commit_all(top)
-    found = repository_of(top)
-    assert list_tracked(found) == {".gitignore", "größe.md", "memory/w/r/e.md"}
-    asked = ["a\nb.log", "größe.md", "scratch/e.md", "new.md"]
-    assert list_ignored(found, asked) == {"a\nb.log", "scratch/e.md"}
 
 
 def test_deletions_name_the_newest_commit_and_where_a_file_went(top: Path) -> None:

@@ -26,7 +26,6 @@ from mdmem.errors import UsageError
 from mdmem.store.catalog import EntryCache, load_cached
 from mdmem.store.git import (
     GitTooOldError,
-    NoCommonAncestorError,
     Repository,
     ShallowHistoryError,
     UnknownRevisionError,
@@ -142,11 +141,6 @@ def test_conflict_of_a_file_that_both_added(top: Path) -> None:
     assert merge(repository_of(top), "main", "topic").conflicts == (("memory/w/r/new.md", "add/add"),)
 
 
-def test_conflict_with_an_odd_name_is_told_as_it_is(top: Path) -> None:
-    both(top, "memory/w/r/a\nb \t'größe.md", "ours\n", "theirs\n")
-    assert [one.path for one in merging(top).conflicts] == ["w/r/a\nb \t'größe.md"]
-
-
 def test_conflicts_outside_the_root_and_in_dot_names_are_left_out(top: Path) -> None:
     for path in ("src.md", "memory2/x.md", "memory/.x/e.md", "memory/w/r/new.md"):
         both(top, path, "ours\n", "theirs\n")
@@ -202,11 +196,6 @@ def test_merge_driver_of_local_attributes_leaves_a_conflict_as_git_does(top: Pat
     git(top, "config", "merge.mdmem.driver", "true")
     both(top, "memory/w/r/lines.md", "ours\n", "theirs\n")
     assert [(one.path, one.kind) for one in merging(top).conflicts] == [("w/r/lines.md", "content")]
-
-
-def test_merge_in_a_linked_worktree(top: Path, tmp_path: Path) -> None:
-    git(top, "worktree", "add", "-q", str(tmp_path / "linked"), "main")
-    assert "w/r/theirs" in merging(tmp_path / "linked", "topic").whole_catalog.entries
 
 
 def test_merge_in_a_worktree_of_a_bare_repository(top: Path, tmp_path: Path) -> None:
@@ -325,15 +314,6 @@ def test_merge_of_an_unborn_branch_is_refused_with_a_sentence(tmp_path: Path) ->
 def test_merge_into_a_branch_that_is_not_here_is_refused_with_a_sentence(top: Path) -> None:
     with pytest.raises(UnknownRevisionError, match="`origin/main` names no commit here"):
         merge(repository_of(top), "origin/main", "HEAD")
-
-
-def test_merge_base_of_unrelated_histories_is_refused(top: Path) -> None:
-    git(top, "checkout", "-q", "--orphan", "other")
-    commit_all(top)
-    with pytest.raises(NoCommonAncestorError, match="`main` and `other` have no history in common"):
-        merge_base(repository_of(top), "main", "other")
-    with pytest.raises(NoCommonAncestorError):
-        merge(repository_of(top), "main", "other")
 
 
 def test_merge_base_of_a_shallow_history_says_how_to_deepen_it(top: Path, tmp_path: Path) -> None:

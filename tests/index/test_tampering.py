@@ -5,13 +5,13 @@ import os
 import pickle
 import subprocess
 from pathlib import Path
-from zlib import crc32
 
 import pytest
 from builders import environment, memory
 from processes import python
 
 from mdmem.store.index.fulltext import FullTextIndex
+from mdmem.store.index.storage import checksum
 
 from .builders import Tree, tree
 
@@ -60,7 +60,7 @@ def test_planted_pickles_run_nothing(tmp_path: Path) -> None:
             FullTextIndex(folder).refresh(live=made.live, read=made.read)
             [file] = folder.glob(f"*{end}")
             content = pickle.dumps(Planted(tmp_path / "RAN"), 2)
-            file.write_bytes(content + crc32(content).to_bytes(4, "big") if is_summed else content)
+            file.write_bytes(content + checksum(file.name, content) if is_summed else content)
             for index in (FullTextIndex(folder, persist=False), FullTextIndex(folder)):
                 assert index.search(QUESTION, live=made.live, read=made.read).matches
             if not is_summed:
@@ -82,7 +82,7 @@ def test_pickles_planted_inside_a_file_run_nothing(tmp_path: Path, held: str) ->
     for at in [at for at, after in gaps if after - at > len(planted)]:
         changed = changed[:at] + planted + changed[at + len(planted) :]
     assert changed != content
-    file.write_bytes(changed + crc32(changed).to_bytes(4, "big"))
+    file.write_bytes(changed + checksum(file.name, changed))
     for index in (FullTextIndex(folder, persist=False), FullTextIndex(folder)):
         answered(index, made)
     assert not (tmp_path / "RAN").exists()
@@ -120,3 +120,12 @@ def test_no_command_unpickles_what_an_index_has_no_use_for(tmp_path: Path) -> No
     named, ran = json.loads(done.stdout)
     assert [line for line in ran if line[1] > 1] == []
     assert {tuple(one) for one in named} <= ALLOWED
+
+
+def test_file_in_the_place_of_another_is_damage(tmp_path: Path) -> None:
+    made, folder = tree(30), tmp_path / "index"
+    FullTextIndex(folder).refresh(live=made.live, read=made.read)
+    [keys], [lengths] = folder.glob("*.key.col"), folder.glob("*_text_len.col")
+    keys.write_bytes(lengths.read_bytes())
+    assert FullTextIndex(folder).state(live=made.live).usable is False
+    assert answered(FullTextIndex(folder), made) == "index"

@@ -34,18 +34,6 @@ def test_a_reader_is_stopped_wherever_the_time_ends(tmp_path: Path, every: int) 
         timed.whole_catalog  # noqa: B018  # it is the reading that is stopped
 
 
-def test_a_reader_in_time_reads_the_same_files(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/r/one", "One")
-    workspace = open_root(root)
-
-    timed = within(workspace, 5, clock=lambda: 0.0)
-
-    assert timed.catalog.entries == workspace.catalog.entries
-    assert timed.catalog.digests == workspace.catalog.digests
-    assert timed.tree.name == workspace.tree.name
-
-
 def test_an_index_that_is_open_stays_open(tmp_path: Path) -> None:
     workspace = open_root(make_wings(tmp_path))
 

@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 from builders import make_root, open_root, write, write_entry
 
-from mdmem.model.entry import Wing
-from mdmem.store.state import places
 from mdmem.store.state.local_records import Times, read_times, record_hygiene
-from mdmem.store.workspace.remarks import Freshness, freshness_of, hygiene_due, last_hygiene
+from mdmem.store.workspace.remarks import Freshness, freshness_of, hygiene_due
 
 TODAY = date(2026, 11, 21)
 LATELY, LONG_AGO = date(2026, 10, 23), date(2026, 10, 22)
@@ -58,32 +56,12 @@ def test_wing_without_an_entry_is_not_due(tmp_path: Path) -> None:
     assert not hygiene_due(open_root(tmp_path).catalog, "app", Times(), today=TODAY)
 
 
-def test_last_hygiene_is_the_later_day() -> None:
-    assert last_hygiene(Wing(name="app", last_hygiene_at=LONG_AGO), Times(LATELY)) == LATELY
-    assert last_hygiene(Wing(name="app"), Times()) is None
-
-
 @pytest.mark.parametrize(
     ("age", "freshness"),
     [(0, Freshness.CURRENT), (30, Freshness.CURRENT), (31, Freshness.RECENT), (180, Freshness.RECENT), (181, "stale")],
 )
 def test_freshness_goes_by_a_month_and_half_a_year(age: int, freshness: str) -> None:
     assert freshness_of(age) == freshness
-
-
-def test_times_are_read_back(tmp_path: Path) -> None:
-    state = places(tmp_path, None, {"XDG_DATA_HOME": str(tmp_path)}).state
-    assert read_times(state) == Times()
-    assert record_hygiene(state, ["app", "web"], LONG_AGO)
-    assert record_hygiene(state, None, LATELY)
-    assert record_hygiene(state, {"web"}, TODAY)
-    assert read_times(state) == Times(LATELY, {"app": LONG_AGO, "web": TODAY})
-
-
-def test_last_run_over_a_wing_may_be_one_over_everything() -> None:
-    times = Times(LATELY, {"app": TODAY, "web": LONG_AGO})
-    assert [times.last(wing) for wing in ("app", "web", "new")] == [TODAY, LATELY, LATELY]
-    assert Times(None, {"app": TODAY}).last("web") is None
 
 
 def test_runs_of_many_processes_are_all_kept(tmp_path: Path) -> None:
@@ -96,14 +74,3 @@ def test_runs_of_many_processes_are_all_kept(tmp_path: Path) -> None:
 def test_folder_that_refuses_a_lock_raises(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="File exists"):
         record_hygiene(write(tmp_path, "file"), None, TODAY)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"{", b"[]", b'{"version": "1", "content": {"everything": 3, "wings": {"app": "soon", "web": []}}}'],
-)
-def test_times_that_cannot_be_read_are_none(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "times.json").write_bytes(content)
-    assert read_times(tmp_path) == Times()
-    assert record_hygiene(tmp_path, None, TODAY)
-    assert read_times(tmp_path) == Times(TODAY)

@@ -15,7 +15,7 @@ from mdmem.model.kinds import Searched
 from mdmem.store.index.analysis import VERSION, positions_of
 from mdmem.store.index.protocol import IndexDocument
 
-FORMAT = f"1-{VERSION}"
+FORMAT = f"2-{VERSION}"
 """Is part of the name of an index's folder. Raise the first number with every change of the schema or the files."""
 
 SCORED = ("title", "text")

@@ -25,6 +25,13 @@ class DamagedIndexError(Exception):
     """A file of the index is not as it was written."""
 
 
+def checksum(name: str, content: bytes | memoryview) -> bytes:
+    """Return the checksum of a file, which covers its name: a file in another's place is damage, too."""
+    # A table is written under a temporary name.
+    known = "toc" if ".toc" in name else name
+    return crc32(content, crc32(known.encode())).to_bytes(4, "big")
+
+
 def _encode(text: str, encoding: str) -> bytes:
     if encoding != "latin1":
         raise UnpicklingError(f"the index names the encoding {encoding}")
@@ -74,8 +81,7 @@ class _SummedFile(StructFile):  # type: ignore[misc]
     def close(self) -> None:
         self.file.flush()
         self.file.seek(0)
-        found = crc32(self.file.read())
-        self.file.write(found.to_bytes(_SUM_BYTES, "big"))
+        self.file.write(checksum(Path(self.file.name).name, self.file.read()))
         super().close()
 
 
@@ -105,7 +111,7 @@ class CheckedStorage(FileStorage):  # type: ignore[misc]
         """Read a file whole: if a mapped file were cut short, reading it would end the process."""
         content = read_regular(self._path / name)
         body = memoryview(content)[:-_SUM_BYTES]
-        if len(content) < _SUM_BYTES or crc32(body) != int.from_bytes(content[-_SUM_BYTES:], "big"):
+        if len(content) < _SUM_BYTES or checksum(name, body) != content[-_SUM_BYTES:]:
             # Not an OSError, which Whoosh would retry for half a second.
             raise DamagedIndexError(f"{name} is damaged")
         # The checksum stays at the end, where nothing reads it: to cut it off would copy the rest.
