@@ -63,6 +63,7 @@ COLUMNS = (
 """The columns of a file that `HubFile.columns` gives, in order. The database adds the mark of the wing to the words."""
 
 _BATCH = 200
+_UTF8 = ("utf-8", "surrogateescape")
 # A tsvector takes 1 MB, and a row of an index 2.7 KB.
 _MOST_WORDS = 1_000_000
 _LONGEST = 2_600
@@ -86,7 +87,7 @@ class WingSource(Struct, frozen=True):
     commit: str
 
 
-class HubWing(Struct, frozen=True):
+class HubWing(Struct, frozen=True, dict=True):
     """A wing with its files by path in the wing's folder; `source` is None for one of the memory's own."""
 
     name: str
@@ -97,7 +98,12 @@ class HubWing(Struct, frozen=True):
     def tree(self) -> str:
         """Return a hash that only somebody with the same files can know."""
         held = sorted((path, one.kind, one.digest or "") for path, one in self.files.items())
-        return sha256(repr(held).encode("utf-8", "surrogateescape")).hexdigest()
+        return sha256(repr(held).encode(*_UTF8)).hexdigest()
+
+    @cached_property
+    def addresses(self) -> frozenset[str]:
+        """Return the addresses of the files in entries' places."""
+        return _addresses_of(self.files.values())
 
 
 class HubFile(Struct, frozen=True):
@@ -224,7 +230,8 @@ class Contents:
         asked = [wing.files[path] for path in sorted(paths)]
         for start in range(0, len(asked), _BATCH):
             batch = asked[start : start + _BATCH]
-            wanted = [one.path for one in batch if one.kind is FileKind.FILE and _has_content(one.path)]
+            files = [one.path for one in batch if one.kind is FileKind.FILE]
+            wanted = [path for path in files if is_entry_place(path) or path == f"{wing.name}/{MANIFEST}"]
             contents = dict(self.tree.read(wanted))
             yield [self._file(wing, file, contents.get(file.path)) for file in batch]
 
@@ -246,7 +253,7 @@ class Contents:
 
     def links(self, wing: HubWing, entry: Entry, body: str) -> tuple[frozenset[Link], bool]:
         """Return the links of an entry, and whether their meaning depends on which other files exist."""
-        addresses = self._addresses(wing)
+        addresses = self._own_addresses if wing.source is None else wing.addresses
         full = with_full_links(entry, addresses)
         found = {(name, target) for name in LINK_FIELDS for target in full.links(name)}
         found.update(("relations", one.to) for one in entry.relations)
@@ -255,22 +262,10 @@ class Contents:
         is_short = has_short_links(entry) or any(short for _, short in in_body)
         return frozenset(one for one in found if one[1].count("/") == 2 and is_storable(one[1])), is_short
 
-    def _addresses(self, wing: HubWing) -> Collection[str]:
-        if wing.source is None:
-            return self._own_addresses
-        return _addresses_of(wing.files.values())
-
     @cached_property
     def _own_addresses(self) -> Collection[str]:
         missing = frozenset(one.name for one in self.missing)
         return known_addresses(_addresses_of(self.tree.files()), EVERYTHING, missing)
-
-
-_UTF8 = ("utf-8", "surrogateescape")
-
-
-def _has_content(path: str) -> bool:
-    return is_entry_place(path) or path.partition("/")[2] == MANIFEST
 
 
 def _addresses_of(files: Iterable[TreeFile]) -> frozenset[str]:

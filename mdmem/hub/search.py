@@ -102,7 +102,8 @@ def search_hub(
     if not terms:
         return HubSearchResult(question.words)
     wings = _find_wings(cursor, repositories, filters.wings)
-    narrowed = [list(map(str, values)) or None for values in (filters.types, _statuses(filters), *_values(filters))]
+    fields = (filters.rooms, filters.labels, filters.owners, filters.focuses, filters.tags)
+    narrowed = [list(map(str, values)) or None for values in (filters.types, _statuses(filters), *fields)]
     # A wing that is pinned and also pushed by its own repository has an entry twice.
     words = [list(map(lexeme, some)) for some in (terms, asked.wholes)]
     rows = cursor.execute(
@@ -130,10 +131,6 @@ def _statuses(filters: Filters) -> Sequence[str]:
         return tuple(map(str, filters.statuses))
     more = [("draft", filters.include_drafts), ("deprecated", filters.include_deprecated)]
     return ("active", "under_review", *(name for name, is_wanted in more if is_wanted))
-
-
-def _values(filters: Filters) -> Iterable[Sequence[str]]:
-    return (filters.rooms, filters.labels, filters.owners, filters.focuses, filters.tags)
 
 
 def _find_wings(cursor: Any, repositories: Sequence[str], names: Sequence[str]) -> list[int] | None:
