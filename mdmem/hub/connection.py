@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 from collections.abc import Callable, Iterator
@@ -83,6 +84,7 @@ def connected(dsn: str, *, token: str | None = None, limits: Limits = _USUAL) ->
             tcp_user_timeout=30_000,
         )
         limit = Timer(limits.total or 0, _hang_up, [opened])
+        limit.daemon = True
         try:
             if limits.total is not None:
                 limit.start()
@@ -129,11 +131,8 @@ def _require_known(connection: HubConnection) -> None:
 
 def _hang_up(connection: HubConnection) -> None:
     """End a connection from another thread. A server that has stopped never ends a statement by itself."""
-    with suppress(Exception):
-        own = socket.socket(fileno=connection.fileno())
-        own.shutdown(socket.SHUT_RDWR)
-        # The connection closes the descriptor itself.
-        own.detach()
+    with suppress(Exception), socket.socket(fileno=os.dup(connection.fileno())) as copy:
+        copy.shutdown(socket.SHUT_RDWR)
 
 
 @contextmanager
