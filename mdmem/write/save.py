@@ -314,8 +314,10 @@ class Saver:
             asked = {name: value for name, value in request.arguments.items() if name != "project_id"}
             key = request.id or request_key(workspace, request.verb, asked, wing=target.wing)
             if request.id is None and record.kind in _NEVER_COMPARED:
-                known = written_before(workspace, key, since=self._now() - SAME_REQUEST)
-                if known is not None:
+                # A save that waited has its receipt under its id in the ledger.
+                since = self._now() - SAME_REQUEST
+                found = (written_before(workspace, one, since=since) for one in (key, request.ledger_id))
+                if known := next(filter(None, found), None):
                     return SaveResult(status=SaveStatus.SAVED, artifact_id=known, message=said_before(known))
             if target.needs_token and not request.is_granted:
                 try:

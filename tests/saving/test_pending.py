@@ -109,6 +109,15 @@ def test_retry_writes_all_that_waits_once(tmp_path: Path) -> None:
     assert (entries(root), ledger(tmp_path).pending()) == (found, ())
 
 
+def test_save_that_waited_and_is_sent_again_is_one_entry(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with busy(tmp_path):
+        agent(root, wait=0).save_context(context(), "nav")
+    agent(root).pending.retry()
+    result = agent(root).save_context(context(), "nav")
+    assert (str(result.status), [result.artifact_id]) == ("saved", entries(root))
+
+
 def test_next_write_tries_three_that_wait_first(tmp_path: Path) -> None:
     root = project(tmp_path)
     with busy(tmp_path):
