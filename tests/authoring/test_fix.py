@@ -59,18 +59,8 @@ def test_fix_that_overlaps_an_earlier_one_waits(tmp_path: Path) -> None:
     assert chosen(tmp_path, *fixes) == (["one"], TEXT.replace(b"title: A", b"title: B"))
 
 
-def test_second_insertion_at_one_place_waits(tmp_path: Path) -> None:
-    here = TEXT.index(b"title")
-    fixes = [Fix(word, (Edit(PATH, here, here, f"{word}: x\n".encode()),)) for word in ("owner", "topic")]
-    assert chosen(tmp_path, *fixes)[0] == ["owner"]
-
-
 def test_fix_after_which_the_file_cannot_be_read_is_dropped(tmp_path: Path) -> None:
     assert chosen(tmp_path, Fix("break", (edit(b"note", b"'note"),))) == ([], TEXT)
-
-
-def test_fix_after_which_the_file_has_a_new_fault_is_dropped(tmp_path: Path) -> None:
-    assert chosen(tmp_path, Fix("break", (edit(b"title", b"titel"),))) == ([], TEXT)
 
 
 def test_fix_after_which_the_file_would_load_worse_is_said(tmp_path: Path) -> None:
@@ -88,18 +78,6 @@ def test_fix_after_which_the_file_would_load_worse_is_said(tmp_path: Path) -> No
 def test_two_fixes_that_only_together_break_a_file_are_not_made_together(tmp_path: Path) -> None:
     fixes = Fix("one", (edit(b"title: A", b"owner: A"),)), Fix("two", (edit(b"type", b"owner: b\ntype"),))
     assert chosen(tmp_path, *fixes)[0] == ["one"]
-
-
-def test_fix_of_two_files_is_dropped_when_one_of_them_would_break(tmp_path: Path) -> None:
-    write(tmp_path, "app/rules/b.md", TEXT)
-    other = Edit("app/rules/b.md", TEXT.index(b"note"), TEXT.index(b"note") + 4, b"'note")
-    assert chosen(tmp_path, Fix("both", (edit(b"Text", b"Words"), other))) == ([], TEXT)
-
-
-def test_unsafe_fix_is_made_only_when_asked_for(tmp_path: Path) -> None:
-    fix = Fix("decide", (edit(b"Text", b"Words"),), is_safe=False)
-    assert chosen(tmp_path, fix)[0] == []
-    assert chosen(tmp_path, fix, with_unsafe=True)[0] == ["decide"]
 
 
 def test_safe_fix_goes_before_an_unsafe_one_of_the_same_bytes(tmp_path: Path) -> None:
@@ -130,11 +108,6 @@ def both_ends_missing(root: Path) -> None:
     write_entry(root, "app/rules/new", reason="it is faster", title="New", supersedes=["old"])
     ended = {"status": "deprecated", "deprecated_at": "2026-06-01", "deprecated_reason": "it was slow"}
     write_entry(root, "app/rules/old", title="Old", **ended)
-
-
-def test_one_fix_makes_room_for_the_next(tmp_path: Path) -> None:
-    both_ends_missing(tmp_path)
-    assert [one.code for one in mend(tmp_path).fixed] == ["link-form", "supersession-one-sided"]
 
 
 def test_mending_again_changes_nothing(tmp_path: Path) -> None:

@@ -84,13 +84,6 @@ def test_doubt_goes_when_the_entry_ends(tmp_path: Path) -> None:
     assert [b"x-review-reason" in (one.after or b"") for one in (ended, replaced)] == [False, False]
 
 
-def test_same_doubt_twice_changes_nothing(tmp_path: Path) -> None:
-    root = two_entries(tmp_path)
-    (change,) = reviewing(root).changes
-    write(root, f"{OLD}.md", change.after or b"")
-    assert lines(reviewing(root)) == []
-
-
 def test_another_doubt_does_not_replace_the_first(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
     (change,) = reviewing(root, "first").changes
@@ -103,22 +96,6 @@ def test_doubt_is_added_to_a_review_without_one(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
     write_entry(root, OLD, status="under_review")
     assert lines(reviewing(root, "why")) == ["+ x-review-reason: why"]
-
-
-@pytest.mark.parametrize(
-    ("fields", "sentence"),
-    [
-        ({"status": "draft"}, f"{OLD} is a draft; `mdmem approve {OLD}`"),
-        ({"status": "deprecated", "deprecated_reason": "gone"}, f"{OLD} is deprecated; `mdmem why {OLD}`"),
-        ({"superseded_by": NEW}, f"{OLD} is superseded by {NEW}; name that instead"),
-    ],
-)
-def test_what_does_not_hold_is_not_reviewed(tmp_path: Path, fields: dict[str, str], sentence: str) -> None:
-    root = two_entries(tmp_path)
-    write_entry(root, OLD, **fields)
-    with pytest.raises(UsageError) as caught:
-        reviewing(root)
-    assert sentence in str(caught.value)
 
 
 def deprecating(root: Path, address: str = OLD, reason: str = "the robot was sold") -> ChangeSet:

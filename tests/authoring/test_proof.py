@@ -47,15 +47,6 @@ def codes_of(root: Path) -> set[str]:
     return {finding.code for finding in checker()(WorkingTree(root)).findings}
 
 
-def test_link_that_is_added_and_a_rename_are_one_plan(tmp_path: Path) -> None:
-    founded(tmp_path)
-    write_entry(tmp_path, "app/rules/New_Rule", reason="it is faster", title="New", supersedes=["app/rules/old"])
-    write_entry(tmp_path, "app/rules/old", title="Old", created_at="2026-01-02")
-    mended(tmp_path)
-    assert "superseded_by: [app/rules/new-rule]" in (tmp_path / "app/rules/old.md").read_text()
-    assert codes_of(tmp_path) == set()
-
-
 def test_link_is_not_moved_to_a_head_that_descends_from_its_entry(tmp_path: Path) -> None:
     founded(tmp_path)
     ended = {"status": "deprecated", "deprecated_at": "2026-03-06"}
@@ -93,15 +84,6 @@ def test_finding_that_the_next_fix_ends_is_no_reason_to_refuse(tmp_path: Path) -
     write_entry(tmp_path, "app/rules/new", title="New", reason="r")
     write_entry(tmp_path, "app/rules/old", title="Old", superseded_by=["app/rules/new"])
     assert {one.code for one in mended(tmp_path).fixed} == {"supersession-one-sided", "superseded-but-active"}
-
-
-def test_value_is_mended_after_its_key(tmp_path: Path) -> None:
-    founded(tmp_path)
-    write(
-        tmp_path, "app/rules/a.md", "---\ntype: note\nStatus: Active\ncreated_at: 2026-03-05\ntitle: A\n---\n\nText.\n"
-    )
-    assert {one.code for one in mended(tmp_path).fixed} == {"key-spelling", "unknown-status"}
-    assert codes_of(tmp_path) == set()
 
 
 def test_what_a_mended_file_says_is_no_new_finding(tmp_path: Path) -> None:

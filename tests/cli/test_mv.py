@@ -124,13 +124,6 @@ def test_mv_makes_no_finding(old: str, new: str, tmp_path: Path, capsys: Capture
     assert (left - before, (before - left).keys() - {"link-form"}) == (Counter(), set())
 
 
-def test_mv_takes_a_room_without_its_slash(tmp_path: Path, capsys: Capture) -> None:
-    root = linked(tmp_path)
-    assert run_here(capsys, "mv", "nav/rules", "nav/habits", cwd=root).code == 0
-    assert (root / "nav/habits").is_dir()
-    assert not (root / "nav/rules").exists()
-
-
 def test_mv_of_a_room_takes_every_file_and_leaves_links_inside_it(tmp_path: Path, capsys: Capture) -> None:
     root = linked(tmp_path)
     write(root, "nav/rules/README.md", "[it](callbacks.md) [out](../entities/robot.md)\n")
@@ -370,13 +363,6 @@ def test_mv_says_what_to_commit_together(tmp_path: Path, capsys: Capture) -> Non
     )
     assert ran.err == together
     assert run_here(capsys, "mv", "nav/architecture/more", "nav/rules/more", cwd=folder).err == together
-
-
-def test_mv_names_of_a_list_only_what_it_replaced(tmp_path: Path, capsys: Capture) -> None:
-    root = linked(tmp_path)
-    write_entry(root, "nav/architecture/more", see=["nav/rules/near", OLD])
-    ran = run_here(capsys, "mv", OLD, NEW, cwd=root)
-    assert f"changed nav/architecture/more.md\n  see: {OLD} → {NEW}\n" in ran.out
 
 
 @pytest.mark.parametrize(

@@ -115,12 +115,6 @@ def test_title_is_read_back_as_it_was_typed(title: str, tmp_path: Path, capsys: 
     assert (ran.code, title_of(capsys, ADDRESS, folder)) == (0, " ".join(title.split()))
 
 
-def test_title_over_several_lines_becomes_one(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    run_here(capsys, "new", "note", ADDRESS, "--title", " Use\nUTC:\tnow ", "--body", "x", cwd=folder)
-    assert title_of(capsys, ADDRESS, folder) == "Use UTC: now"
-
-
 @pytest.mark.parametrize(
     ("title", "entry_id"),
     [
@@ -246,15 +240,6 @@ def test_room_behind_a_symbolic_link_is_refused(tmp_path: Path, capsys: Capture)
     (folder / "memory/nav/away").symlink_to(tmp_path / "outside")
     ran = run_here(capsys, "new", "note", "nav/away/x", "--body", "x", cwd=folder)
     assert (ran.code, list((tmp_path / "outside").iterdir())) == (2, [])
-
-
-def test_room_that_is_a_file_is_one_sentence(tmp_path: Path, capsys: Capture) -> None:
-    folder = memory(tmp_path)
-    write(folder, "memory/nav/room", "I am a file\n")
-    before = snapshot(folder)
-    ran = run_here(capsys, "new", "note", "nav/room/x", "--body", "x", cwd=folder)
-    assert (ran.code, ran.out, ran.err.count("\n")) == (3, "", 1)
-    assert snapshot(folder) == before
 
 
 def test_editor_gets_the_template_on_a_terminal(tmp_path: Path) -> None:
