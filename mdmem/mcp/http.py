@@ -10,7 +10,6 @@ import math
 import signal
 import socket
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -158,7 +157,7 @@ class RateLimit(Struct):
     per_second: float
     burst: int
     now: Callable[[], float] = time.monotonic
-    _left: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
+    _left: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or answer 429."""
