@@ -18,7 +18,7 @@ from mdmem.errors import UsageError
 _SHOWN = 60
 _MOST_FAULTS = 8
 # Parameters of a tool's function that no client sends.
-_INTERNAL = ("workspace", "hub", "given", "form")
+_INTERNAL = ("workspace", "hub", "shown", "form")
 
 
 def find_nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:

@@ -32,7 +32,7 @@ from mdmem.errors import (
 )
 from mdmem.mcp.answers import LARGEST, json_line, plain, safe_text, without_noise
 from mdmem.mcp.pages import page_of, text_page_of
-from mdmem.mcp.tools.shape import AT, JSON_FORM, REPOSITORY, Facts, Given, Told, Tool
+from mdmem.mcp.tools.shape import AT, JSON_FORM, REPOSITORY, Facts, Shown, Tool, ToolResult
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import Access
 from mdmem.store.workspace.deadline import OverdueError, within
@@ -64,7 +64,7 @@ class Page(Struct, frozen=True):
     text: str
     facts: Facts | None = None
     is_error: bool = False
-    gave: Given = field(default_factory=dict)
+    shown: Shown = field(default_factory=dict)
 
 
 class Session:
@@ -72,7 +72,7 @@ class Session:
 
     def __init__(self) -> None:
         """Start with nothing."""
-        self.given: Given = {}
+        self.shown: Shown = {}
 
 
 class ToolCall(Struct, frozen=True, kw_only=True):
@@ -84,34 +84,30 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     form: str | None
     access: Access
     limits: Limits
-    given: Given
+    shown: Shown
 
     @property
-    def of_tool(self) -> dict[str, Any]:
+    def tool_arguments(self) -> dict[str, Any]:
         """Return the arguments of the tool's function, without those that choose the files."""
         return {name: value for name, value in self.arguments.items() if name not in (AT, REPOSITORY)}
 
-    @property
-    def standing(self) -> dict[str, Any]:
-        """Return what the function takes beside its arguments: the entries already shown, and the answer's form."""
-        known = {"given": self.given, "form": self.form}
-        return {name: value for name, value in known.items() if name in self.tool.takes}
-
-    def carried_out(self, workspace: Workspace) -> Facts | Told:
+    def run(self, workspace: Workspace) -> Facts | ToolResult:
         """Return the tool's answer for a workspace."""
-        return self.tool.call(workspace, **self.of_tool, **self.standing)
+        more = {"shown": self.shown, "form": self.form}
+        taken = {name: value for name, value in more.items() if name in self.tool.takes}
+        return self.tool.call(workspace, **self.tool_arguments, **taken)
 
-    def page(self, answer: Facts | Told) -> Page:
+    def page(self, answer: Facts | ToolResult) -> Page:
         """Return the page of an answer that the call asks for."""
         tool = self.tool
         asked = json.dumps([tool.name, self.form, dict(self.arguments)], default=str)
         # The answer to a write has no second page.
         limit = max(self.limits.bytes, LARGEST) if tool.writes else self.limits.bytes
-        if isinstance(answer, Told) and answer.text and not tool.is_structured and self.form != JSON_FORM:
+        if isinstance(answer, ToolResult) and answer.text and not tool.is_structured and self.form != JSON_FORM:
             text, is_last = text_page_of(safe_text(answer.text()), limit=limit, asked=asked, cursor=self.cursor)
             page = Page(text)
         else:
-            values = plain(answer.facts() if isinstance(answer, Told) else answer)
+            values = plain(answer.facts() if isinstance(answer, ToolResult) else answer)
             if tool.view is not None:
                 # Each page gets its own.
                 values.pop("markdown", None)
@@ -119,13 +115,13 @@ class ToolCall(Struct, frozen=True, kw_only=True):
             facts, is_last = page_of(facts, limit=limit, asked=asked, cursor=self.cursor, has_more=not tool.writes)
             page = _sent(tool, facts)
         # Entries count as shown once the last page was asked for.
-        return replace(page, gave=answer.gave) if isinstance(answer, Told) and is_last else page
+        return replace(page, shown=answer.shown) if isinstance(answer, ToolResult) and is_last else page
 
 
 class OtherMemories(Protocol):
     """A hub, which answers in place of the root's own files, or in addition to them."""
 
-    def page(self, asked: ToolCall, of_clone: Callable[[ToolCall], Facts | Told]) -> Page:
+    def page(self, asked: ToolCall, of_clone: Callable[[ToolCall], Facts | ToolResult]) -> Page:
         """Return the page of a tool's answer; `of_clone` answers from the root's own files where the hub does not."""
         ...
 
@@ -151,7 +147,7 @@ class Calls:
                 form=form,
                 access=access,
                 limits=await self.in_thread(self.limits),
-                given={} if self._session is None or is_fresh else self._session.given,
+                shown={} if self._session is None or is_fresh else self._session.shown,
             )
             async with self._writers if tool.writes else self._readers:
                 page = await self._answer(asked)
@@ -165,7 +161,7 @@ class Calls:
             fault = type(error).__name__
             return _refusal(tool, f"a fault of mdmem itself ({fault}); the server's log on stderr has it", _MEND_MEMORY)
         if self._session is not None:
-            self._session.given = {**self._session.given, **page.gave}
+            self._session.shown = {**self._session.shown, **page.shown}
         return page
 
     async def _answer(self, asked: ToolCall) -> Page:
@@ -243,7 +239,7 @@ class Calls:
             return asked.page(self._answer_of_root(asked))
         return self._hub.page(asked, self._answer_of_root)
 
-    def _answer_of_root(self, asked: ToolCall) -> Facts | Told:
+    def _answer_of_root(self, asked: ToolCall) -> Facts | ToolResult:
         """Return a tool's answer from the root's own files."""
         tool = asked.tool
         try:
@@ -251,14 +247,14 @@ class Calls:
         except RootNotFoundError as error:
             if tool.rootless is None or self._provider.is_named:
                 raise
-            return tool.rootless(self._provider.cwd, str(error), **asked.of_tool)
+            return tool.rootless(self._provider.cwd, str(error), **asked.tool_arguments)
         if tool.fall_back is not None and not tool.keeps_time:
             workspace = within(workspace, asked.limits.seconds, clock=monotonic)
-        answer = asked.carried_out(workspace)
-        if isinstance(answer, Told):
+        answer = asked.run(workspace)
+        if isinstance(answer, ToolResult):
             # For the count of how often the memory is used.
-            note_told(workspace, "server", tuple(one for one in answer.gave if one != "/"))
-        return remarked(answer, workspace.snapshot.remarks)
+            note_told(workspace, "server", tuple(one for one in answer.shown if one != "/"))
+        return with_remarks(answer, workspace.snapshot.remarks)
 
     def _outside(self, asked: ToolCall) -> Facts:
         """Return a few lines from outside the memory, for an agent that has to go on without it."""
@@ -273,12 +269,12 @@ class Calls:
         return {}
 
 
-def remarked(answer: Facts | Told, remarks: Sequence[str]) -> Facts | Told:
+def with_remarks(answer: Facts | ToolResult, remarks: Sequence[str]) -> Facts | ToolResult:
     """Return an answer with remarks on the files that it comes from, as text and as values."""
     if not remarks:
         return answer
     values = {AT: list(remarks)}
-    if isinstance(answer, Told):
+    if isinstance(answer, ToolResult):
         text, facts = answer.text, answer.facts
         more = None if text is None else lambda: "\n\n".join([text(), *remarks])
         return replace(answer, text=more, facts=lambda: {**facts(), **values})

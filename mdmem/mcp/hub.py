@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from mdmem.errors import UsageError
 from mdmem.hub.connection import Limits, open_hub, transaction
 from mdmem.hub.copy import CopyKey, CopyWorkspace, copy_key, load_copy
-from mdmem.mcp.calls import Page, ToolCall, remarked
+from mdmem.mcp.calls import Page, ToolCall, with_remarks
 from mdmem.mcp.tools.hub import OVER_ALL, OpenedHub
-from mdmem.mcp.tools.shape import AT, EVERYWHERE, REPOSITORY, Facts, Told
+from mdmem.mcp.tools.shape import AT, EVERYWHERE, REPOSITORY, Facts, ToolResult
 
 if TYPE_CHECKING:
     from mdmem.hub.connection import HubConnection
@@ -40,7 +40,7 @@ class HubAnswers:
         self._copies: OrderedDict[tuple[CopyKey, date], CopyWorkspace] = OrderedDict()
         self._turn = threading.Lock()
 
-    def page(self, asked: ToolCall, of_clone: Callable[[ToolCall], Facts | Told]) -> Page:
+    def page(self, asked: ToolCall, of_clone: Callable[[ToolCall], Facts | ToolResult]) -> Page:
         """Return the page of a tool's answer; raises NotFoundError for a repository that the hub does not show."""
         asked, named = _with_repository(asked)
         is_over_all = asked.tool.name in OVER_ALL
@@ -51,13 +51,13 @@ class HubAnswers:
         if is_over_all:
             repositories = () if named is None or named == EVERYWHERE else (named,)
             with self._opened() as connection, transaction(connection, is_snapshot=True) as cursor:
-                return asked.page(asked.tool.call(OpenedHub(cursor, repositories), **asked.of_tool))
+                return asked.page(asked.tool.call(OpenedHub(cursor, repositories), **asked.tool_arguments))
         if named is None or named == EVERYWHERE:
             raise UsageError("`repository` takes one name; `hub_search` searches all of them and names those to ask")
         copy = self._copy(named)
         # The session remembers entries of this memory by their addresses, which may be the same there.
-        answer = replace(asked, given={}).carried_out(copy)
-        return replace(asked.page(remarked(answer, copy.snapshot.remarks)), gave={})
+        answer = replace(asked, shown={}).run(copy)
+        return replace(asked.page(with_remarks(answer, copy.snapshot.remarks)), shown={})
 
     @contextmanager
     def _opened(self) -> Iterator[HubConnection]:

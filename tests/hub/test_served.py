@@ -163,7 +163,7 @@ def test_a_session_remembers_entries_of_its_own_memory_alone(clone: Path, dsn: s
         return known
 
     assert asking(in_memory(clone, dsn, session), work) == [True, True, True]
-    assert "nav/architecture/threads" in session.given
+    assert "nav/architecture/threads" in session.shown
 
 
 def test_what_is_written_goes_to_the_clone_and_never_to_the_hub(clone: Path, dsn: str) -> None:

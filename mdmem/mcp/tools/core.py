@@ -18,7 +18,7 @@ from mdmem.ask.show import ShownEntry, digests_of, show, show_about
 from mdmem.errors import UsageError
 from mdmem.markdown.text import quoted
 from mdmem.mcp.arguments import Focus, Listed, Paths, Prose, Text, Texts, Type, Wing
-from mdmem.mcp.tools.shape import Facts, Given, Told, tool
+from mdmem.mcp.tools.shape import Facts, Shown, ToolResult, tool
 from mdmem.model.entry import EntryType
 from mdmem.render.answers import answers_json, answers_markdown
 from mdmem.render.characters import one_line
@@ -85,14 +85,14 @@ def _search(
     query: Annotated[Text, Field(description="Plain words.")],
     limit: Annotated[int, Field(ge=1, le=100, description="Maximum results.")] = 10,
     **filters: Unpack[Widened],
-) -> Told:
+) -> ToolResult:
     """Find entries by words when you look for a known subject. A result is similar, not necessarily binding. In place
     of a superseded entry you get the current one.
     """
     result = search(workspace, question_of(query, filters))
     status = "succeeded" if result.hits else "empty"
     passages = snippets(workspace, result)
-    return Told(
+    return ToolResult(
         text=lambda: hits_text(result, limit=limit, snippet_of=passages),
         facts=lambda: {
             "retrieval_status": status,
@@ -116,10 +116,10 @@ def _no_retrieve(status: str, message: str, arguments: Mapping[str, Any]) -> Fac
 
 def _retrieve_elsewhere(
     cwd: Path, why: str, *, query: str | None, queries: Sequence[str] | None, budget: int | None, **filters: Any
-) -> Told:
+) -> ToolResult:
     words = " ".join(filter(None, (query, *(queries or ()))))
     answer = retrieve_without_root(cwd, question_of(words, filters), why=why, budget=budget)
-    return _told_of(Answers(answer), retrieval_status="failed", message=why)
+    return _result_of(Answers(answer), retrieval_status="failed", message=why)
 
 
 @tool(
@@ -143,9 +143,9 @@ def _retrieve(
         int | None,
         Field(ge=0, le=1_000_000, description="Tokens (of 4 bytes) for all but invariants."),
     ] = None,
-    given: Given,
+    shown: Shown,
     **filters: Unpack[Narrowed],
-) -> Told:
+) -> ToolResult:
     """Before editing files or deciding: returns the rules and decisions that apply to these files and this task. Give
     `query` and every file in `paths`, once; again only when the files change. Several questions go into one call, in
     `queries`. Invariants always come first, then decisions, patterns, notes. Proposed entries do not bind;
@@ -155,20 +155,20 @@ def _retrieve(
     main = None
     if query or paths or not asked:
         main = with_code_paths(workspace, question_of(query, filters), from_top(workspace, paths))
-    answers = retrieve(workspace, main, asked, budget=budget, shown=given)
-    return _told_of(answers, retrieval_status="succeeded" if any(map(_has_content, answers.all)) else "empty")
+    answers = retrieve(workspace, main, asked, budget=budget, shown=shown)
+    return _result_of(answers, retrieval_status="succeeded" if any(map(_has_content, answers.all)) else "empty")
 
 
 def _has_content(answer: Answer) -> bool:
     return bool(answer.items or answer.proposed or answer.basis.problems or answer.basis.fallback)
 
 
-def _told_of(answers: Answers, **standing: str) -> Told:
+def _result_of(answers: Answers, **standing: str) -> ToolResult:
     facts = {**standing, "covered": any(one.basis.covered for one in answers.all)}
-    return Told(
+    return ToolResult(
         text=lambda: answers_markdown(answers),
         facts=lambda: {**answers_json(answers, agents_json), **facts},
-        gave=answers.shown,
+        shown=answers.shown,
     )
 
 
@@ -184,21 +184,25 @@ def _get_entry(
         Prose | None,
         Field(description="Only the passages most relevant to these words: one text for all, or one per address."),
     ] = None,
-    given: Given,
-) -> Told:
+    shown: Shown,
+) -> ToolResult:
     """Full text of entries whose addresses you have: `wing/room/entry-id`, `entry-id` if it is unique, or `wing/room/`
     for all in it.
     """
     if not address:
         raise UsageError("name at least one entry in `address`, as `wing/room/entry-id`")
     if about:
-        found = show_about(workspace, address, about, shown=given)
+        found = show_about(workspace, address, about, shown=shown)
         notes = {one.entry.address: one.note for one in found}
-        return Told(text=lambda: excerpts_markdown(found), facts=lambda: excerpts_json(found), gave=notes)
-    shown = show(workspace, address)
-    if len(shown) > _MANY:
-        raise UsageError(f"`address` means {len(shown)} entries; name {_MANY} at most, or call `search`")
-    return Told(text=lambda: entries_text(shown), facts=lambda: entries_json(shown), gave=digests_of(workspace, shown))
+        return ToolResult(text=lambda: excerpts_markdown(found), facts=lambda: excerpts_json(found), shown=notes)
+    entries = show(workspace, address)
+    if len(entries) > _MANY:
+        raise UsageError(f"`address` means {len(entries)} entries; name {_MANY} at most, or call `search`")
+    return ToolResult(
+        text=lambda: entries_text(entries),
+        facts=lambda: entries_json(entries),
+        shown=digests_of(workspace, entries),
+    )
 
 
 def entries_text(shown: Iterable[ShownEntry]) -> str:

@@ -15,7 +15,7 @@ from mdmem.mcp.arguments import Listed, Text, Type
 from mdmem.mcp.tools.context import CONTEXT
 from mdmem.mcp.tools.core import CORE, Widened, question_of
 from mdmem.mcp.tools.lifecycle import LIFECYCLE
-from mdmem.mcp.tools.shape import Told, Tool
+from mdmem.mcp.tools.shape import Tool, ToolResult
 from mdmem.model.entry import EntryType
 from mdmem.model.lineage import marked
 from mdmem.render.entries import entry_list
@@ -37,7 +37,7 @@ def _list(
     *,
     limit: Annotated[int, Field(ge=1, le=1_000, description="Entries at most.")] = 100,
     **filters: Unpack[Widened],
-) -> Told:
+) -> ToolResult:
     found = list_entries(workspace, question_of(None, filters).filters)
     more = max(0, len(found) - limit)
 
@@ -46,7 +46,7 @@ def _list(
         listed = entry_list(found[:limit], Ink(), marks) if found else "No entry passes these filters."
         return f"{listed}\n\n{more} more; raise `limit` to see them" if more else listed
 
-    return Told(text=text, facts=lambda: {**entries_json(in_full(workspace, found[:limit])), "more": more})
+    return ToolResult(text=text, facts=lambda: {**entries_json(in_full(workspace, found[:limit])), "more": more})
 
 
 _LIST = Tool(
@@ -64,7 +64,7 @@ def _hub_search(
     query: Annotated[Text, Field(description="Plain words.")],
     limit: Annotated[int, Field(ge=1, le=100, description="Hits at most.")] = 10,
     types: Annotated[tuple[Type, ...] | None, Listed, Field(default=None, description="Only these.")],
-) -> Told:
+) -> ToolResult:
     # PostgreSQL's library is loaded only with a hub.
     from mdmem.hub.search import search_hub
     from mdmem.render.hub import hub_search_json, hub_search_text, search_remarks
@@ -73,7 +73,7 @@ def _hub_search(
     question = Question(words=query, filters=filters)
     found = search_hub(hub.cursor, question, repositories=hub.repositories, limit=limit)
     status = "succeeded" if found.hits else "empty"
-    return Told(
+    return ToolResult(
         text=lambda: "\n\n".join(filter(None, [hub_search_text(found, ink=Ink()), *search_remarks(found)])),
         facts=lambda: {"retrieval_status": status, **hub_search_json(found)},
     )
@@ -96,12 +96,12 @@ def _who(
     hub: OpenedHub,
     *,
     query: Annotated[Text, Field(description="`wing/room/entry-id`, or words.")],
-) -> Told:
+) -> ToolResult:
     from mdmem.hub.who import who
     from mdmem.render.hub import who_json, who_remarks, who_text
 
     report = who(hub.cursor, query, repositories=hub.repositories)
-    return Told(
+    return ToolResult(
         text=lambda: "\n\n".join([who_text(report, ink=Ink()), *who_remarks(report)]),
         facts=lambda: who_json(report),
     )

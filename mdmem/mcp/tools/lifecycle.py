@@ -10,7 +10,7 @@ from pydantic import Field
 from mdmem.change.why import why
 from mdmem.checks.run import CheckRequest, check
 from mdmem.mcp.arguments import Agent, AsText, Focus, LongText, Name, Room, Text, Texts, Type, Wing
-from mdmem.mcp.tools.shape import Facts, Told, tool
+from mdmem.mcp.tools.shape import Facts, ToolResult, tool
 from mdmem.render.findings.json import findings_json
 from mdmem.render.findings.report import CheckedRoot, Look
 from mdmem.render.findings.text import text as findings_text
@@ -24,12 +24,12 @@ from mdmem.write.propose import ProposeRequest, propose
 @tool("History of an entry")
 def _why(
     workspace: Workspace, *, address: Annotated[Text, Field(description="`wing/room/entry-id`, or a short form.")]
-) -> Told:
+) -> ToolResult:
     """History of one entry: what it superseded, what superseded it, the reasons, and the drafts that would supersede
     it.
     """
     explained = why(workspace, address)
-    return Told(text=lambda: why_text(explained, Ink()), facts=lambda: why_json(explained))
+    return ToolResult(text=lambda: why_text(explained, Ink()), facts=lambda: why_json(explained))
 
 
 @tool("Check the memory's files", noise=frozenset(("column", "edits", "renames")))
@@ -40,7 +40,7 @@ def _check(
     base: Annotated[Name | None, Field(description="A branch, tag or commit to compare with.")] = None,
     select: Annotated[Texts, Field(description="Only these checks, by code.")] = (),
     ignore: Annotated[Texts, Field(description="Without these checks.")] = (),
-) -> Told:
+) -> ToolResult:
     """After writing entries, before a commit: errors and warnings in the memory's files, and how to fix them. Not for
     code. An `error` blocks the commit. With `base`, only what changed since is reported; `old` counts the rest.
     """
@@ -55,7 +55,7 @@ def _check(
         bytes_of=workspace.bytes_of,
         show_path=str,
     )
-    return Told(
+    return ToolResult(
         text=lambda: findings_text([checked], Look(is_whole=True)),
         facts=lambda: {name: one for name, one in findings_json([checked]).items() if name not in ("root", "fixed")},
     )

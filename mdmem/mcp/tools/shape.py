@@ -14,7 +14,7 @@ from mdmem.mcp.arguments import Arguments, AsText, Choice, Name, OutputSchema
 
 Facts = dict[str, Any]
 """The answer of a tool: JSON values by name."""
-Given = Mapping[str, str]
+Shown = Mapping[str, str]
 """Entries that a session has been shown already, as addresses with digests."""
 
 JSON_FORM = "json"
@@ -33,22 +33,22 @@ _REPOSITORY = Annotated[
 ]
 
 
-class Told(Struct, frozen=True):
+class ToolResult(Struct, frozen=True):
     """An answer in two forms, JSON values and text, of which only the one that is sent is made.
 
-    `gave` maps the addresses of the entries in the answer to digests.
+    `shown` maps the addresses of the entries in the answer to digests.
     """
 
     facts: Callable[[], Facts]
     text: Callable[[], str] | None = None
-    gave: Given = field(default_factory=dict)
+    shown: Shown = field(default_factory=dict)
 
 
 class Tool(Struct, frozen=True, kw_only=True, dict=True):
     """One tool: the function that carries it out, its texts and hints for clients, and the form of its answer.
 
     Attributes:
-        call: Takes the workspace and the arguments by name, as annotated; with a parameter `given` also the entries
+        call: Takes the workspace and the arguments by name, as annotated; with a parameter `shown` also the entries
             that the session was shown, with `form` the form of the answer. A return annotation
             `Annotated[Facts, SomeTypedDict]` makes the answer a structure that a contract fixes. Any other tool sends
             text, or its values as JSON with `format: json`.
@@ -69,14 +69,14 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
     name: str
     title: str
     about: str
-    call: Callable[..., Facts | Told]
+    call: Callable[..., Facts | ToolResult]
     view: Callable[[Facts], str] | None = None
     kept: frozenset[str] = frozenset()
     noise: frozenset[str] = frozenset()
     writes: bool = False
     fall_back: Callable[[str, str, Mapping[str, Any]], Facts] | None = None
     refuse: Callable[[str, str], Facts] | None = None
-    rootless: Callable[..., Facts | Told] | None = None
+    rootless: Callable[..., Facts | ToolResult] | None = None
     keeps_time: bool = False
     is_first: bool = False
     has_at: bool = False
@@ -91,7 +91,7 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def remembers(self) -> bool:
         """Check whether the function takes the entries that the session was shown."""
-        return "given" in self.takes
+        return "shown" in self.takes
 
     @cached_property
     def arguments(self) -> Arguments:
@@ -142,10 +142,10 @@ class Tool(Struct, frozen=True, kw_only=True, dict=True):
         }
 
 
-def tool(title: str, **options: Any) -> Callable[[Callable[..., Facts | Told]], Tool]:
+def tool(title: str, **options: Any) -> Callable[[Callable[..., Facts | ToolResult]], Tool]:
     """Make a tool of a function, whose name and docstring are those of the tool; `options` are fields of `Tool`."""
 
-    def make(call: Callable[..., Facts | Told]) -> Tool:
+    def make(call: Callable[..., Facts | ToolResult]) -> Tool:
         about = " ".join((inspect.getdoc(call) or "").split())
         return Tool(name=call.__name__.removeprefix("_"), title=title, about=about, call=call, **options)
 
