@@ -120,7 +120,7 @@ def search_hub(
     return HubSearchResult(
         question.words,
         tuple(HubHit(one, scores[one.id], passages.get(one.id, "")) for one in best),
-        matches,
+        matches - (len(rows) - len(found)),
         is_all,
         tuple(asked.typed[terms[place - 1]] for place in beginnings),
     )

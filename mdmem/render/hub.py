@@ -184,7 +184,7 @@ def hub_search_json(result: HubSearchResult) -> dict[str, Any]:
     ]
     return {
         "query": result.query,
-        "total": len(result.hits) if result.is_all else result.matches,
+        "total": result.matches,
         "hits": hits,
         "matches": result.matches,
         "at_least": not result.is_all,
@@ -218,6 +218,8 @@ def search_remarks(result: HubSearchResult) -> list[str]:
         remarks.append(
             f"at least {result.matches} match: those with most of the rare words were ranked; narrow it down"
         )
+    elif result.matches > len(result.hits):
+        remarks.append(f"{result.matches} match; a higher limit shows more")
     return remarks
 
 

@@ -98,6 +98,9 @@ def test_hits_say_where_they_are(asked: Asked, typed: Callable[..., Ran], hub: d
     }
     assert first["snippet"] == "Orders go through a durable queue."
     assert [one["repository"] for one in found["repositories"]] == ["acme/mill", "acme/shop"]
+    assert found["total"] == found["matches"] == len(found["hits"])
+    few = typed("hub", "search", "orders", "--limit", "2")
+    assert (few.out.count("\n["), few.err) == (1, "6 match; a higher limit shows more\n")
     said = typed("hub", "search", "queue", "for", "orders").out
     assert said.startswith(
         f"[decision] acme/shop:{QUEUE}\n  A queue for orders\n  Orders go through a durable queue.\n"
