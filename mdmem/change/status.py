@@ -48,8 +48,8 @@ class WingCount(Struct, frozen=True, kw_only=True):
 class StatusReport(Struct, frozen=True, kw_only=True):
     """The state of the memory; a baseline records `known` more findings.
 
-    `told` counts the entries shown to agents lately, `untold` are the current rules that were not, and `merged` the
-    decisions of agents that were merged without an approval.
+    `shown` counts the entries shown to agents lately, `never_shown` are the other current rules, and `merged` the
+    decisions of agents that were merged without approval.
     """
 
     root: Path
@@ -62,8 +62,8 @@ class StatusReport(Struct, frozen=True, kw_only=True):
     known: int = 0
     hygiene: LastHygiene = field(default_factory=LastHygiene)
     borrowed: tuple[Borrowed, ...] = ()
-    told: Tally = field(default_factory=Tally)
-    untold: tuple[str, ...] = ()
+    shown: Tally = field(default_factory=Tally)
+    never_shown: tuple[str, ...] = ()
     merged: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
@@ -76,10 +76,10 @@ def report_status(workspace: Workspace) -> StatusReport:
         active = resolve_scope(catalog, workspace.settings, Filters()).wing
     except UsageError:
         active = None
-    told = tally_of(workspace)
+    shown = tally_of(workspace)
     return StatusReport(
-        told=told,
-        untold=tuple(address for address in _rules(catalog) if address not in told.times),
+        shown=shown,
+        never_shown=tuple(address for address in _rules(catalog) if address not in shown.times),
         root=workspace.location.root,
         why=workspace.location.why,
         tree=catalog.tree.name,

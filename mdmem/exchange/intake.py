@@ -193,8 +193,8 @@ class Intake:
         for one in self.found:
             try:
                 if is_document(one.path):
-                    held = read_document(read_bytes(base, one.path))
-                    self.rows += [self._take_file(one.path, file) for file in held]
+                    files = read_document(read_bytes(base, one.path))
+                    self.rows += [self._take_file(one.path, file) for file in files]
                 else:
                     yield read_source(base, one)
             except UnfitError as error:
@@ -216,19 +216,19 @@ class Intake:
         if taken and all(taken) and not is_instructions:
             self.contents[source.path] = source.data
 
-    def _take_file(self, source: str, held: DocumentFile) -> ImportRow:
+    def _take_file(self, source: str, file: DocumentFile) -> ImportRow:
         """Take in a file of a whole memory; nothing is overwritten."""
-        address = held.path.removesuffix(".md")
+        address = file.path.removesuffix(".md")
         row = ImportRow(path=source, part=address, outcome=Outcome.SKIPPED, dialect=WHOLE)
-        if held.fault is not None:
-            return replace(row, said=(held.fault,))
-        if not (self._workspace.location.root / held.path).exists():
-            self.files[held.path] = held.content
-            entry = interpret(parse_document(held.path, held.content)).entry if address.count("/") == 2 else None
+        if file.fault is not None:
+            return replace(row, said=(file.fault,))
+        if not (self._workspace.location.root / file.path).exists():
+            self.files[file.path] = file.content
+            entry = interpret(parse_document(file.path, file.content)).entry if address.count("/") == 2 else None
             if entry is not None:
                 row = replace(row, type=entry.type, status=entry.status, title=entry.title)
             return replace(row, outcome=Outcome.IMPORTED, address=address)
-        if self._workspace.bytes_of(held.path) == held.content:
+        if self._workspace.bytes_of(file.path) == file.content:
             return replace(row, outcome=Outcome.UNCHANGED, address=address)
         return replace(row, said=(f"`{address}` is there already with other content; nothing is overwritten",))
 

@@ -96,8 +96,8 @@ class References:
         # A record keeps its number when its title changes.
         number = number_of(_stem(path))
         renamed = self._by_number.get(number, []) if number is not None else []
-        beside = tuple(one.address for one in renamed if posixpath.dirname(one.path) == posixpath.dirname(path))
-        return self.named(_stem(claim.target), folder) or beside
+        in_folder = tuple(one.address for one in renamed if posixpath.dirname(one.path) == posixpath.dirname(path))
+        return self.named(_stem(claim.target), folder) or in_folder
 
 
 def _stem(path: str) -> str:

@@ -245,10 +245,10 @@ def _objects(sentence: MaskedSentence, text: str, verb: str, *, is_passive: bool
         ):
             break
         words = item["words"].split()
-        is_beside = bool(found) and not words and not item["lead"].strip(" :(-\u2013\u2014")
+        is_link_of_number = bool(found) and not words and not item["lead"].strip(" :(-\u2013\u2014")
         if reference is None or (found and words and not item["lead"].strip()) or _REPOSITORY.match(text, item.end()):
             break
-        if is_beside:
+        if is_link_of_number:
             # A number with its link: the link is more certain.
             found[-1] = (reference if reference.is_path else found[-1][0], found[-1][1])
             at = item.end()

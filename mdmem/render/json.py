@@ -216,10 +216,10 @@ def status_json(report: StatusReport) -> dict[str, Any]:
             for one in report.borrowed
         ],
         "told": {
-            "times": dict(sorted(report.told.times.items())),
-            "ways": dict(sorted(report.told.ways.items())),
-            "last": report.told.last.isoformat() if report.told.last is not None else None,
-            "never": list(report.untold) if report.told.times else [],
+            "times": dict(sorted(report.shown.times.items())),
+            "ways": dict(sorted(report.shown.ways.items())),
+            "last": report.shown.last.isoformat() if report.shown.last is not None else None,
+            "never": list(report.never_shown) if report.shown.times else [],
         },
         "index": {
             "exists": index.exists,

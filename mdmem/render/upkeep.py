@@ -51,7 +51,7 @@ def status_text(report: StatusReport, ink: Ink) -> str:
         f"index    {_index(report)}",
         f"findings {_findings(report)}",
         f"hygiene  {_hygiene(report)}",
-        *([f"agents   {_agents(report)}"] if report.told.times else []),
+        *([f"agents   {_agents(report)}"] if report.shown.times else []),
         *([f"merged   {_merged(report)}"] if report.merged else []),
         *(f"note     {remark}" for remark in report.remarks),
     ]
@@ -82,14 +82,14 @@ def _findings(report: StatusReport) -> str:
 
 def _agents(report: StatusReport) -> str:
     """Return how often entries were shown to agents lately, and which rules were not."""
-    told, untold = report.told, report.untold
-    times = count(sum(told.times.values()), "time")
-    ways = ", ".join(f"{way} {number}" for way, number in sorted(told.ways.items()))
-    said = f"{entries(len(told.times))} shown {times} in 30 days ({ways}), last on {told.last:%Y-%m-%d}"
-    if not untold:
+    shown, never_shown = report.shown, report.never_shown
+    times = count(sum(shown.times.values()), "time")
+    ways = ", ".join(f"{way} {number}" for way, number in sorted(shown.ways.items()))
+    said = f"{entries(len(shown.times))} shown {times} in 30 days ({ways}), last on {shown.last:%Y-%m-%d}"
+    if not never_shown:
         return f"{said}; every rule among them"
-    more = f" and {len(untold) - _NAMED} more" if len(untold) > _NAMED else ""
-    return f"{said}; never shown: {', '.join(untold[:_NAMED])}{more}"
+    more = f" and {len(never_shown) - _NAMED} more" if len(never_shown) > _NAMED else ""
+    return f"{said}; never shown: {', '.join(never_shown[:_NAMED])}{more}"
 
 
 def _merged(report: StatusReport) -> str:

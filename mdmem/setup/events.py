@@ -197,17 +197,17 @@ def answer_event(
     sessions = Sessions(workspace.state_folder)
     if event.moment is not Moment.EDIT and not event.is_resumed:
         sessions.forget(name)
-    told = _told(workspace, event, sessions.given(name, now) if event.session else {})
-    if not told.text:
+    answer = _answer(workspace, event, sessions.given(name, now) if event.session else {})
+    if not answer.text:
         return
-    send(form(event, told.text))
+    send(form(event, answer.text))
     # Only after it was sent, the text counts as shown.
     if event.session:
-        sessions.give(name, told.gave, now)
-    note_told(workspace, f"hook {client}", told.addresses)
+        sessions.give(name, answer.gave, now)
+    note_told(workspace, f"hook {client}", answer.addresses)
 
 
-def _told(workspace: Workspace, event: HookEvent, given: Mapping[str, str]) -> Brief:
+def _answer(workspace: Workspace, event: HookEvent, given: Mapping[str, str]) -> Brief:
     if event.moment is Moment.EDIT:
         return brief(workspace, event.paths, given=given) if event.paths else Brief()
     if event.moment is Moment.FORGET or event.is_resumed:
