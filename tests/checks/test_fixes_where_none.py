@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import run_checks
-from mdmem.checks.fixes.base import certainly_meant, is_slip
 from mdmem.checks.fixes.front_matter import with_syntax_fix, with_whole_value
 from mdmem.checks.run import CheckRequest, check
 from mdmem.markdown.layout import apply_edits
@@ -202,28 +201,6 @@ def test_name_that_windows_refuses_is_written_without_the_sign(tmp_path: Path) -
     assert aux is None
     assert colon is not None
     assert colon.renames == (("app/rules/when: now.md", "app/rules/when-now.md"),)
-
-
-@pytest.mark.parametrize(
-    ("written", "meant"),
-    [("active", "active"), ("actve", "active"), ("acctive", "active"), ("atcive", "active"), ("actixe", "active")],
-)
-def test_slip_is_one_character(written: str, meant: str) -> None:
-    assert is_slip(written, meant)
-
-
-@pytest.mark.parametrize(("written", "meant"), [("avtice", "active"), ("inactive", "active"), ("desicion", "decision")])
-def test_two_characters_are_no_slip(written: str, meant: str) -> None:
-    assert not is_slip(written, meant)
-
-
-@given(st.text("ab", max_size=5), st.text("ab", max_size=5))
-def test_slip_goes_both_ways(one: str, other: str) -> None:
-    assert is_slip(one, other) == is_slip(other, one)
-
-
-def test_word_near_two_others_is_neither() -> None:
-    assert certainly_meant("cat", ("car", "bat")) is None
 
 
 VALUES = st.text(
