@@ -40,11 +40,6 @@ class Record(Struct, frozen=True):
     count: int
     line: int = 1
 
-    @property
-    def key(self) -> tuple[str, str]:
-        """Return the present code of the check, and the address."""
-        return get_check(self.code).code, self.address
-
 
 class Baseline(Struct, frozen=True, dict=True):
     """The records of a baseline, in the order of its file at `path`."""
@@ -55,10 +50,7 @@ class Baseline(Struct, frozen=True, dict=True):
     @cached_property
     def counts(self) -> Mapping[tuple[str, str], int]:
         """Return how many findings are known, by code and address."""
-        counts = Counter[tuple[str, str]]()
-        for record in self.records:
-            counts[record.key] += record.count
-        return counts
+        return {(record.code, record.address): record.count for record in self.records}
 
 
 def read_baseline(content: bytes, *, path: str = "the baseline") -> Baseline:
@@ -133,7 +125,7 @@ def baseline_of(
     """
     counts = Counter(_key(one) for one in findings if _may_be_known(one))
     for key, count in old.counts.items() if old else ():
-        if codes is not None and key[0] not in codes:
+        if codes is not None and get_check(key[0]).code not in codes:
             counts[key] = count
     lines = (
         json.dumps({"code": code, "address": address, "count": count}, ensure_ascii=False)
@@ -158,7 +150,9 @@ def apply_baseline(
     """
     by_key: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
-        by_key.setdefault(_key(finding), []).append(finding)
+        # A record of the time when the finding had another code knows it, too.
+        former = (finding.former, _key(finding)[1])
+        by_key.setdefault(former if former in baseline.counts else _key(finding), []).append(finding)
     unknown = [one for key, group in by_key.items() for one in _beyond(group, baseline.counts.get(key, 0))]
     is_whole = not any(is_incomplete(group[0]) for group in by_key.values())
     stale = list(_stale(baseline, by_key, settings, codes)) if is_whole else []
@@ -181,16 +175,17 @@ def _stale(
 ) -> Iterator[Finding]:
     if _STALE not in codes:
         return
-    severity = stated_severity(settings.severity, _STALE) or get_check(_STALE).severity
-    for key, recorded in baseline.counts.items():
-        (code, address), count = key, len(found.get(key, ()))
-        did_run = code in codes and not get_check(code).asks_git
-        is_chosen = not settings.wings or code in codes_of(settings, address)
-        if count < recorded and did_run and is_chosen:
-            record = next(one for one in baseline.records if one.key == key)
-            message = f"`{record.code}` is recorded {_times(recorded)} for `{address}`, found {_times(count)}"
+    severity = stated_severity(settings.severity, _STALE, "stale-baseline-entry") or get_check(_STALE).severity
+    for record in baseline.records:
+        check, count = get_check(record.code), len(found.get((record.code, record.address), ()))
+        did_run = check.code in codes and not check.asks_git
+        is_chosen = not settings.wings or record.code in codes_of(settings, record.address)
+        if count < record.count and did_run and is_chosen:
+            message = (
+                f"`{record.code}` is recorded {_times(record.count)} for `{record.address}`, found {_times(count)}"
+            )
             place, help_ = Place(baseline.path, record.line), "run `mdmem check --update-baseline`"
-            yield Finding(_STALE, message, place, help_, severity=severity)
+            yield Finding(_STALE, message, place, help_, severity=severity, former="stale-baseline-entry")
 
 
 def _times(count: int) -> str:

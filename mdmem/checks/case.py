@@ -273,18 +273,25 @@ class Case(Struct, frozen=True, dict=True):
         item: int | None = None,
         other: Place | None = None,
         severity: Severity | None = None,
+        former: str = "",
     ) -> Finding:
-        """Return a finding at a field of an entry, or at the head of its file."""
+        """Return a finding at a field of an entry, or at the head of its file; `former` is the code it had before."""
         place = self.catalog.place(entry.address, field, item) if field else Place(entry.path)
-        return Finding("", message, place, help_, entry.address, other, severity)
+        return Finding(former, message, place, help_, entry.address, other, severity)
 
     def on_link(
-        self, link: Link, message: str, help_: str, *, other: Place | None = None, severity: Severity | None = None
+        self,
+        link: Link,
+        message: str,
+        help_: str,
+        *,
+        other: Place | None = None,
+        severity: Severity | None = None,
+        former: str = "",
     ) -> Finding:
         """Return a finding at a link of a front matter."""
-        return self.on_entry(
-            link.entry, message, help_, field=link.field, item=link.item, other=other, severity=severity
-        )
+        place = self.catalog.place(link.entry.address, link.field, link.item)
+        return Finding(former, message, place, help_, link.entry.address, other, severity)
 
     def in_body(
         self, address: str, message: str, help_: str, *, offset: int, width: int = 0, severity: Severity | None = None
@@ -293,11 +300,13 @@ class Case(Struct, frozen=True, dict=True):
         place = self.catalog.document(f"{address}.md").body_place(offset, width)
         return Finding("", message, place, help_, address, severity=severity)
 
-    def on_reference(self, reference: Reference, message: str, help_: str, *, other: Place | None = None) -> Finding:
+    def on_reference(
+        self, reference: Reference, message: str, help_: str, *, other: Place | None = None, former: str = ""
+    ) -> Finding:
         """Return a finding at a cross-reference of a body."""
         link = reference.link
         place = self.catalog.document(f"{reference.address}.md").body_place(link.offset, link.width)
-        return Finding("", message, place, help_, reference.address, other)
+        return Finding(former, message, place, help_, reference.address, other)
 
     def link_place(self, address: str, field: str, target: str) -> Place:
         """Return the place of a link to an entry in one field of another; the head of its file if it has none."""

@@ -39,7 +39,8 @@ _NEVER_EXCUSED = ("change", "run")
 class Check(Struct, frozen=True, kw_only=True):
     """One check: its code, its default severity, and the generator that yields its findings.
 
-    `aliases` are codes that it had before. With `per_file` its findings depend on nothing but the file, so they are
+    `aliases` are codes that parts of it had before: a finding to which the rule gives one of them is still found by it
+    in settings, suppressions and baselines. With `per_file` its findings depend on nothing but the file, so they are
     cached by its content. With `asks_git` finding nothing proves nothing: git may know less here than elsewhere. With
     `incomplete` a finding means that something was not read. With `on_request` it runs only if the settings ask for
     it. With `same_when_ended` a finding weighs the same on an entry that has ended.
@@ -58,7 +59,8 @@ class Check(Struct, frozen=True, kw_only=True):
     def find(self, case: Any) -> Iterator[Finding]:
         """Yield the findings of a case under the code of the check; their severity is not decided yet."""
         for finding in self.rule(case):
-            yield finding if finding.code == self.code else replace(finding, code=self.code)
+            former = finding.code if finding.code != self.code else ""
+            yield replace(finding, code=self.code, former=former)
 
     @property
     def theme(self) -> str:

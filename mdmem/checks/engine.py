@@ -91,14 +91,16 @@ def chosen_codes(settings: Settings, select: Sequence[str] = (), ignore: Sequenc
 
     Raises UsageError for a given code that does not exist, SettingsError with the line for one in the settings.
     """
-    given, ignored = ([get_check(code).code for code in codes] for codes in (select, ignore))
+    given = [get_check(code).code for code in select]
+    for code in ignore:
+        get_check(code)
     for key, code in _stated_codes(settings):
         if find_check(code) is None:
             line = _line_of(settings, key, code)
             message = f"mdmem.toml:{line}: `{key}` names `{code}`, which is no check; {nearest_codes(code)}"
             raise SettingsError(message, readable=settings, line=line)
     wanted = given or codes_of(settings, "").union(*(codes_of(settings, f"{wing}/") for wing in settings.wings))
-    return tuple(code for code in get_checks() if code in wanted and code not in ignored)
+    return tuple(code for code in get_checks() if code in wanted and code not in ignore)
 
 
 def former_codes(settings: Settings, given: Sequence[str] = ()) -> list[str]:
@@ -151,15 +153,17 @@ def run_checks(
     codes: Collection[str],
     *,
     by_wing: bool = True,
+    without: Collection[str] = (),
     is_debugging: bool = False,
     step: Callable[[int], None] | None = None,
 ) -> list[Finding]:
     """Return the findings that no file excuses, sorted by file, place and code, each with its severity.
 
-    Without `by_wing` the wings' own choice of codes does not count, as for codes that somebody asked for. A check that
-    raises is a finding, too, unless `is_debugging`. `step` is called with the number of checks that are done.
+    Without `by_wing` the settings' choice of codes does not count, as for codes that somebody asked for. Findings
+    that had a code in `without` are left out. A check that raises is a finding, too, unless `is_debugging`. `step` is
+    called with the number of checks that are done.
     """
-    run = _Run(case, by_wing=by_wing, is_debugging=is_debugging)
+    run = _Run(case, by_wing=by_wing, without=without, is_debugging=is_debugging)
     for number, code in enumerate(codes, 1):
         if code != _UNUSED:
             run.take(get_check(code))
@@ -173,8 +177,8 @@ def run_checks(
 class _Run:
     """One run: the findings so far, the checks that did not fail, and the suppressions that excused something."""
 
-    def __init__(self, case: Case, *, by_wing: bool, is_debugging: bool) -> None:
-        self._case, self._is_debugging = case, is_debugging
+    def __init__(self, case: Case, *, by_wing: bool, without: Collection[str], is_debugging: bool) -> None:
+        self._case, self._without, self._is_debugging = case, without, is_debugging
         self._policy = SeverityPolicy(case.settings, case.catalog, by_wing=by_wing, elsewhere=case.fetched_wings)
         self._suppressions = Suppressions(case.suppressions)
         self._uncached = replace(case, focus=frozenset(file.path for file in case.catalog.files) - case.cached.keys())
@@ -194,7 +198,11 @@ class _Run:
         self._ran.add(check.code)
         per_path = Counter[str]()
         for finding in (*self._cached.get(check.code, ()), *found) if check.per_file else found:
-            if not self._suppressions.excuses(finding) and self._policy.runs(check.code, finding.place.path):
+            if (
+                finding.former not in self._without
+                and not self._suppressions.excuses(finding)
+                and self._policy.runs(finding)
+            ):
                 per_path[finding.place.path] += 1
                 if per_path[finding.place.path] <= _MOST_ALIKE:
                     self._add(finding, check)
@@ -213,12 +221,14 @@ class _Run:
 
     def take_unused(self) -> None:
         """Report the suppressions that excused nothing though their check ran; all other checks must have run."""
-        for one, code in self._suppressions.unused():
-            is_certain = code in self._ran and not get_check(code).asks_git
-            if is_certain and self._policy.runs(code, one.place.path):
+        for one in self._suppressions.unused():
+            check = get_check(one.code)
+            expected = Finding(check.code, "", one.place, former=one.code if one.code != check.code else "")
+            if check.code in self._ran and not check.asks_git and self._policy.runs(expected):
                 message = f"`{one.code}` finds nothing here that could be ignored"
-                if self._policy.runs(_UNUSED, one.place.path):
-                    self._add(Finding(_UNUSED, message, one.place, "remove it", one.address), get_check(_UNUSED))
+                finding = Finding(_UNUSED, message, one.place, "remove it", one.address)
+                if self._policy.runs(finding):
+                    self._add(finding, get_check(_UNUSED))
 
 
 def crash_of(code: str, error: Exception, case: Case) -> Finding:

@@ -144,7 +144,8 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
         one = cache.with_facts(one)
         files, progress = len(one.catalog.files), request.progress
         step = None if progress is None else lambda done: progress(files * done // len(some), files)
-        return run_checks(one, some, by_wing=not request.select, is_debugging=request.is_debugging, step=step)
+        by_wing, is_debugging = not request.select, request.is_debugging
+        return run_checks(one, some, by_wing=by_wing, without=request.ignore, is_debugging=is_debugging, step=step)
 
     # Whatever else is wrong with a file that git could not merge comes from its conflict.
     found = [one for one in found_in(case, codes) if one.code == _CONFLICT or one.place.path not in case.unmerged]

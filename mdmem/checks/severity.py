@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from mdmem.checks.check import find_check, get_checks
 from mdmem.model.entry import Status
@@ -14,29 +14,37 @@ _LESS = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.INFO, Seve
 _NO_WING = WingSettings()
 
 
-def present_codes(codes: Iterable[str]) -> frozenset[str]:
-    """Return codes with those that a check had before replaced by its present one; unknown codes are left out."""
-    return frozenset(check.code for code in codes if (check := find_check(code)) is not None)
-
-
 def codes_of(settings: Settings, path: str) -> frozenset[str]:
-    """Return the codes that run at a file: those its wing selects, else the root's, without the ignored ones."""
+    """Return the codes that run at a file, present and former ones: its wing's, else the root's, without the ignored.
+
+    A former code means the findings alone that had it.
+    """
     wing = _wing(settings, path)
     select = wing.select or settings.select or _usual_codes(settings, wing)
-    return present_codes(select) - present_codes((*wing.ignore, *(() if wing.select else settings.ignore)))
+    names = {name for code in select for name in _meant(code)} | {_present(code) for code in select}
+    return frozenset(names).difference(*map(_meant, (*wing.ignore, *(() if wing.select else settings.ignore))))
+
+
+def _meant(code: str) -> tuple[str, ...]:
+    """Return a code with the former ones of its check; a former one alone."""
+    check = find_check(code)
+    return (code, *check.aliases) if check is not None and check.code == code else (code,)
+
+
+def _present(code: str) -> str:
+    check = find_check(code)
+    return check.code if check is not None else code
 
 
 def _usual_codes(settings: Settings, wing: WingSettings) -> Collection[str]:
     """Return all codes but those that the settings have to ask for, by a severity or by budgets."""
-    asked = present_codes((*settings.severity, *wing.severity, *(("entry-too-long",) if settings.entry_tokens else ())))
+    asked = {*settings.severity, *wing.severity, *(("entry-too-long",) if settings.entry_tokens else ())}
     return [one.code for one in get_checks().values() if not one.on_request or one.code in asked]
 
 
-def stated_severity(severities: Mapping[str, Severity], code: str) -> Severity | None:
-    """Return the severity that settings give a check; if they give its former codes different ones, the gravest."""
-    check = find_check(code)
-    names = (check.code, *check.aliases) if check is not None else (code,)
-    return min((severities[name] for name in names if name in severities), key=lambda one: one.rank, default=None)
+def stated_severity(severities: Mapping[str, Severity], code: str, former: str = "") -> Severity | None:
+    """Return the severity that settings give to a former code, else to the present one."""
+    return severities.get(former) or severities.get(code)
 
 
 def _wing(settings: Settings, path: str) -> WingSettings:
@@ -56,17 +64,21 @@ class SeverityPolicy:
         self._elsewhere = elsewhere
         self._settings = settings
         self._catalog = catalog
-        self._by_wing = by_wing and bool(settings.wings)
+        self._by_wing = by_wing
         self._chosen: dict[str, frozenset[str]] = {}
 
-    def runs(self, code: str, path: str) -> bool:
-        """Say whether a check runs at a file."""
+    def runs(self, finding: Finding) -> bool:
+        """Say whether the check of a finding runs at its file, and whether its former code is not ignored there."""
         if not self._by_wing:
             return True
-        wing = path.partition("/")[0]
+        wing = finding.place.path.partition("/")[0]
         if wing not in self._chosen:
-            self._chosen[wing] = codes_of(self._settings, path)
-        return code in self._chosen[wing]
+            self._chosen[wing] = codes_of(self._settings, finding.place.path)
+        names = self._chosen[wing]
+        if finding.code not in names:
+            # Without settings of wings the root's choice of checks is made before they run.
+            return not self._settings.wings
+        return not finding.former or finding.former in names
 
     def severity(self, finding: Finding, default: Severity, *, may_weigh_less: bool) -> Severity:
         """Return the severity of a finding: the wing's setting, the root's, the check's own; one less on ended entries.
@@ -75,10 +87,10 @@ class SeverityPolicy:
         the wing's settings say otherwise.
         """
         wing = _wing(self._settings, finding.place.path)
-        of_wing = stated_severity(wing.severity, finding.code)
+        of_wing = stated_severity(wing.severity, finding.code, finding.former)
         if of_wing is None and self.is_elsewhere(finding.place.path):
             return Severity.INFO
-        stated = of_wing or stated_severity(self._settings.severity, finding.code)
+        stated = of_wing or stated_severity(self._settings.severity, finding.code, finding.former)
         weight = stated or finding.severity or default
         lowers = may_weigh_less and finding.severity is None and self._settings.ended is Ended.LOWER
         is_lower = lowers and finding.address is not None and has_ended(self._catalog, finding.address)

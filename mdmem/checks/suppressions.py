@@ -80,23 +80,16 @@ class Suppressions:
 
     def __init__(self, stated: Iterable[Suppression]) -> None:
         """Take the suppressions of a case."""
-        self._stated = [(one, _current(one.code)) for one in stated if one.fault is None]
-        self._keys = {(one.place.path, code) for one, code in self._stated}
+        self._stated = [one for one in stated if one.fault is None]
+        self._keys = {(one.place.path, one.code) for one in self._stated}
         self._used: set[tuple[str, str]] = set()
 
     def excuses(self, finding: Finding) -> bool:
-        """Say whether the file of a finding excuses it, and remember that it did."""
-        key = (finding.place.path, finding.code)
-        if key not in self._keys:
-            return False
-        self._used.add(key)
-        return True
+        """Say whether the file of a finding excuses it by its present or its former code, and remember that it did."""
+        keys = {(finding.place.path, code) for code in (finding.code, finding.former)} & self._keys
+        self._used |= keys
+        return bool(keys)
 
-    def unused(self) -> list[tuple[Suppression, str]]:
-        """Return the suppressions that excused nothing so far, each with the present code of its check."""
-        return [(one, code) for one, code in self._stated if (one.place.path, code) not in self._used]
-
-
-def _current(code: str) -> str:
-    check = find_check(code)
-    return check.code if check else code
+    def unused(self) -> list[Suppression]:
+        """Return the suppressions that excused nothing so far."""
+        return [one for one in self._stated if (one.place.path, one.code) not in self._used]

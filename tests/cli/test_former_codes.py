@@ -38,9 +38,12 @@ def test_former_code_works_in_settings(root: Path, capsys: Capture) -> None:
     assert codes(capsys, root) == ([], "mdmem.toml:2: the check `short-address` is called `link-form` now\n")
 
 
-def test_of_two_former_severities_the_gravest_counts(root: Path, capsys: Capture) -> None:
-    write(root, "mdmem.toml", '[check.severity]\nshort-address = "info"\nlink-by-path = "error"\n')
-    assert run_here(capsys, "check", cwd=root).code == 1
+def test_former_code_means_the_findings_alone_that_had_it(root: Path, capsys: Capture) -> None:
+    write_entry(root, "app/rules/b", title="Second", see=["../rules/a.md"])
+    write(root, "mdmem.toml", '[check]\nignore = ["short-address"]\n[check.severity]\nlink-by-path = "error"\n')
+    (found,) = json.loads(run_here(capsys, "check", "--format", "json", cwd=root).out)["findings"]
+    assert (found["code"], found["severity"], found["path"]) == ("link-form", "error", "app/rules/b.md")
+    assert codes(capsys, root, "--ignore", "link-by-path")[0] == []
 
 
 def test_former_code_works_in_a_file_and_the_new_one_is_an_info(root: Path, capsys: Capture) -> None:

@@ -362,11 +362,11 @@ def merge_conflict(case: Case) -> Iterator[Finding]:
         help_ = f"merge {merge.theirs.name.partition(' (')[0]} here, then `mdmem resolve` shows what can be decided"
         place = case.catalog.place(old, "superseded_by") if old in case.catalog.entries else Place(f"{old}.md")
         other = case.link_place(ours[0], "supersedes", old) if ours[0] in case.catalog.entries else None
-        yield Finding("", message, place, help_, old, other)
+        yield Finding("merge-two-successors", message, place, help_, old, other)
     for address in collided:
         message = f"{merge.ours.name} and {merge.theirs.name} each add another entry at this address"
         help_ = f"move one of them, as with `mdmem mv {address} {address}-2`, or withdraw it"
-        yield Finding("", message, Place(f"{address}.md"), help_, address)
+        yield Finding("merge-address-collision", message, Place(f"{address}.md"), help_, address)
     yield from _in_files(merge, {f"{address}.md" for address in (*forked, *collided)})
 
 

@@ -7,6 +7,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from mdmem.checks.case import Case
 from mdmem.checks.check import check
 from mdmem.checks.fixes.base import line_end, with_edits, with_fix
@@ -170,14 +172,17 @@ def invisible_characters(case: Case) -> Iterator[Finding]:
         if unicodedata.category(character) != "Cs":
             unread = ", so nothing reads it" if is_misnamed(path) else ""
             message = f"the name `{visible(path)}` contains {_described(character)}{unread}"
-            yield at_path(path, message, "rename it with `git mv`")
+            named = at_path(path, message, "rename it with `git mv`")
+            yield replace(named, code="control-characters") if unicodedata.category(character) == "Cc" else named
     for address, document in case.documents:
         yield from _invisible_in_values(address, document)
-        for found in filter(None, (list(_CONTROL.finditer(document.body)), _invisible_in(document.body))):
+        controls = list(_CONTROL.finditer(document.body))
+        for found in filter(None, (controls, _invisible_in(document.body))):
             more = f", and {len(found) - 1} more" if len(found) > 1 else ""
             message = f"{_described(found[0].group())} in the body{more}"
             at = found[0].start()
-            yield case.in_body(address, message, "remove it", offset=at, width=1, severity=Severity.WARNING)
+            shown = case.in_body(address, message, "remove it", offset=at, width=1, severity=Severity.WARNING)
+            yield replace(shown, code="control-characters") if found is controls else shown
 
 
 def _invisible_in_names(case: Case) -> Iterator[tuple[str, str]]:
@@ -205,7 +210,7 @@ def _invisible_in_values(address: str, document: Document) -> Iterator[Finding]:
             if control := _CONTROL.search(text):
                 # `"\e"` in quotes is a control character that the file itself does not contain.
                 message = f"`{name}` contains {_described(control.group())}, written as an escape"
-                yield Finding("", message, place, "remove the escape", address)
+                yield Finding("control-characters", message, place, "remove the escape", address)
             # Loading reports those in links.
             matches = _invisible_in(text) if name not in LINK_FIELDS else []
             if matches:
@@ -288,7 +293,8 @@ def symlink(case: Case) -> Iterator[Finding]:
         if file.kind is FileKind.SYMLINK:
             if _leaves_root(file):
                 message = f"a symbolic link leaves the memory for `{visible(file.target)}`"
-                yield at_path(file.path, message, "remove the link, or replace it by the file itself")
+                found = at_path(file.path, message, "remove the link, or replace it by the file itself")
+                yield replace(found, code="path-escapes-root")
             else:
                 message = f"a symbolic link to `{visible(file.target)}`; links are not followed"
                 yield at_path(file.path, message, "replace it by the file itself")

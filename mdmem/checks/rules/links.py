@@ -135,18 +135,20 @@ def link_form(case: Case) -> Iterator[Finding]:
     """
     for link in case.distinct_links:
         if link.target is not None and link.target != link.written:
-            found = case.on_link(link, _in_full(link.written, link.target), f"write `{link.target}`")
+            message, former = _in_full(link.written, link.target)
+            found = case.on_link(link, message, f"write `{link.target}`", former=former)
             yield with_link(found, case, link, link.target)
     for one in case.references:
         if one.path is None and one.target is not None and one.target != one.link.target:
-            found = case.on_reference(one, _in_full(one.link.target, one.target), f"write `{one.target}`")
+            message, former = _in_full(one.link.target, one.target)
+            found = case.on_reference(one, message, f"write `{one.target}`", former=former)
             yield with_reference(found, case, one, one.target)
 
 
-def _in_full(written: str, target: str) -> str:
+def _in_full(written: str, target: str) -> tuple[str, str]:
     if written.endswith(".md") or written.startswith((".", "/")):
-        return f"`{written}` is a path; the address is `{target}`"
-    return f"`{written}` is short for `{target}`"
+        return f"`{written}` is a path; the address is `{target}`", "link-by-path"
+    return f"`{written}` is short for `{target}`", "short-address"
 
 
 @check("self-link", Severity.ERROR)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
+from msgspec.structs import replace
+
 from mdmem.checks.case import Case
 from mdmem.checks.check import check
 from mdmem.checks.fixes.links import with_move, with_name, with_number
@@ -66,11 +68,11 @@ def name_collision(case: Case) -> Iterator[Finding]:
     `mdmem check --unsafe-fixes` does it if one answer is likely.
     """
     for first, second, first_path, second_path in _collisions(case):
-        message = f"`{second}` and `{first}` differ only in case"
+        message, former = f"`{second}` and `{first}` differ only in case", "case-collision"
         if composed(first) == composed(second):
-            message = f"`{ascii(second)[1:-1]}` and `{ascii(first)[1:-1]}` look the same"
+            message, former = f"`{ascii(second)[1:-1]}` and `{ascii(first)[1:-1]}` look the same", "unicode-collision"
         found = at_path(second_path, message, renaming(second, second_path), other=Place(first_path))
-        yield with_number(found, case, second)
+        yield with_number(replace(found, code=former), case, second)
 
 
 def _fold(name: str) -> str:
@@ -130,6 +132,7 @@ def stray_file(case: Case) -> Iterator[Finding]:
             stem, extension = path.rsplit(".", 1)
             name = f"{stem.rsplit('/', 1)[-1]}.md"
             found = at_path(path, f"`.{extension}` is not read; entries end in `.md`", f"rename it to `{name}`")
+            found = replace(found, code="odd-extension")
             yield with_move(found, case, {path: f"{stem}.md"}, f"Rename it to `{name}`")
         elif not is_misplaced(path) and (case.facts is None or path not in case.facts.ignored):
             yield at_path(path, "the file is no entry; nothing reads it", "move it out of the memory")

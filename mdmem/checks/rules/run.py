@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from mdmem.checks.approvals import names_the_same
 from mdmem.checks.case import Base, Case
 from mdmem.checks.check import check, get_check
-from mdmem.checks.severity import codes_of, present_codes, stated_severity
+from mdmem.checks.severity import codes_of, stated_severity
 from mdmem.model.entry import Status
 from mdmem.model.finding import Finding, Place, Severity
 from mdmem.store.catalog.addresses import MANIFEST
@@ -165,29 +165,34 @@ def _of_checks(before: Settings, after: Settings, wings: Collection[str]) -> Ite
 def _milder(before: Settings, after: Settings, wing: str) -> Iterator[tuple[str, str]]:
     """Yield each code that does not run at a wing's files any more, or at a lower severity, and which of the two."""
     ran, runs = (codes_of(settings, f"{wing}/") for settings in (before, after))
+    found: dict[str, str] = {}
     for code in sorted(ran):
         was, now = (_level(settings, wing, code) for settings in (before, after))
         if code not in runs:
-            yield code, _OFF
+            found[code] = _OFF
         elif now.rank > was.rank:
-            yield code, f"lowered from {was} to {now}"
+            found[code] = f"lowered from {was} to {now}"
+    for code, what in found.items():
+        present = get_check(code).code
+        # A former code is reported if it alone is milder.
+        if code == present or found.get(present) != what:
+            yield code, what
 
 
 def _level(settings: Settings, wing: str, code: str) -> Severity:
-    own = stated_severity(settings.wings[wing].severity, code) if wing in settings.wings else None
-    return own or stated_severity(settings.severity, code) or get_check(code).severity
+    present = get_check(code).code
+    own = stated_severity(settings.wings[wing].severity, present, code) if wing in settings.wings else None
+    return own or stated_severity(settings.severity, present, code) or get_check(code).severity
 
 
 def _of_check(after: Settings, wing: str, code: str, what: str) -> Finding:
     table = f"wings.{wing}.check" if wing else "check"
     where = f"the wing `{wing}`" if wing else "the whole memory"
     stated: Settings | WingSettings = after.wings.get(wing, WingSettings()) if wing else after
-    names = (code, *get_check(code).aliases)
     if what != _OFF:
-        name = next((name for name in names if name in stated.severity), code)
-        line = after.line_of(f"{table}.severity.{name}")
-    elif code in present_codes(stated.ignore):
-        line = after.line_of(f"{table}.ignore", next(name for name in names if name in stated.ignore))
+        line = after.line_of(f"{table}.severity.{code}")
+    elif code in stated.ignore:
+        line = after.line_of(f"{table}.ignore", code)
     else:
         line = after.line_of(f"{table}.select")
     return _loosened(line, f"`{code}` is {what} in {where}")

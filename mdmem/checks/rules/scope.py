@@ -124,11 +124,13 @@ def amendment_invalid(case: Case) -> Iterator[Finding]:
         if is_lower(link.entry, old):
             message = f"a {link.entry.type} amends the {old.type} `{old.address}`"
             other = case.catalog.place(old.address, "type")
-            yield case.on_link(link, message, f"write `type: {old.type}`, or {see}", other=other)
+            yield case.on_link(
+                link, message, f"write `type: {old.type}`, or {see}", other=other, former="amends-across-types"
+            )
         if not may_speak_for(link.entry, old, case.catalog.wings):
             message = f"amends `{old.address}`, which is not {link.entry.wing}'s to amend"
             help_ = f"write the amendment in the wing {old.wing}, or {see}"
-            yield case.on_link(link, message, help_, other=Place(old.path))
+            yield case.on_link(link, message, help_, other=Place(old.path), former="amends-across-wings")
 
 
 @check("amends-ended", Severity.WARNING)
@@ -181,7 +183,8 @@ def override_invalid(case: Case) -> Iterator[Finding]:
     for entry in case.catalog.entries.values():
         if entry.overrides and not case.gives_reason(entry):
             message = f"nothing says why it overrides `{entry.overrides[0]}`"
-            yield case.on_entry(entry, message, "add `reason:` with what is different here", field="overrides")
+            help_, former = "add `reason:` with what is different here", "override-without-reason"
+            yield case.on_entry(entry, message, help_, field="overrides", former=former)
     for link in case.distinct_links:
         if link.field != "overrides" or link.target is None:
             continue
@@ -190,11 +193,11 @@ def override_invalid(case: Case) -> Iterator[Finding]:
             message = f"overrides `{link.target}` of its own wing"
             narrow = "remove it and narrow one with `applies_to` or `focus`"
             help_ = f"write `supersedes: [{link.target}]` instead, or {narrow}"
-            yield case.on_link(link, message, help_, other=Place(f"{link.target}.md"))
+            yield case.on_link(link, message, help_, other=Place(f"{link.target}.md"), former="override-of-own-wing")
         elif other is not None and entry.status is not Status.DEPRECATED and entry.type.rank > other.type.rank:
             message = f"a {entry.type} overrides the {other.type} `{other.address}`, which still applies"
             help_ = f"write `type: {other.type}`, or `see: [{other.address}]` instead"
-            yield case.on_link(link, message, help_, other=Place(other.path))
+            yield case.on_link(link, message, help_, other=Place(other.path), former="override-across-types")
 
 
 @check("override-not-declared", Severity.WARNING)
@@ -442,13 +445,16 @@ def unknown_wing(case: Case) -> Iterator[Finding]:
         close = nearest(case.settings.default_wing, tuple(wings))
         message = f"`default_wing` is `{case.settings.default_wing}`, and there is no such wing"
         help_ = f"write `{close}`" if close else "write the name of a wing, or remove the line"
-        yield Finding("", message, Place(SETTINGS_NAME, case.settings.line_of("default_wing")), help_)
+        place = Place(SETTINGS_NAME, case.settings.line_of("default_wing"))
+        yield Finding("default-wing-unknown", message, place, help_)
     known = {*wings, *case.catalog.missing_wings}
     for wing in wings.values():
         for item, name in enumerate(wing.shared_wings or ()):
+            former = "shared-wing-is-project"
             if name not in known:
                 message, close = f"there is no wing `{name}`", _nearest_wing(name, known - {wing.name})
                 help_ = f"write `{close}`" if close else "remove it, or write the name of the wing's folder"
+                former = "unknown-shared-wing"
             elif name == wing.name and not wing.is_shared:
                 message, help_ = "a wing does not share itself", f"remove `{name}`"
             elif name in wings and not wings[name].is_shared:
@@ -457,7 +463,7 @@ def unknown_wing(case: Case) -> Iterator[Finding]:
             else:
                 continue
             yield Finding(
-                "", message, case.catalog.document(f"{wing.name}/README.md").place("shared_wings", item), help_
+                former, message, case.catalog.document(f"{wing.name}/README.md").place("shared_wings", item), help_
             )
 
 

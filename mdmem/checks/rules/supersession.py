@@ -108,7 +108,7 @@ def _mismatch(case: Case, old: str, edges: Sequence[Edge]) -> Finding:
     message = f"`superseded_by` names {_named(named)}, but `{claimant}` supersedes this entry"
     help_ = f"write `superseded_by: [{claimant}]`, or remove `{old}` from `supersedes` in `{claimant}.md`"
     place, other = case.link_place(old, "superseded_by", named[0]), case.link_place(claimant, "supersedes", old)
-    found = Finding("", message, place, help_, old, other)
+    found = Finding("supersession-mismatch", message, place, help_, old, other)
     document, title = case.catalog.document(f"{old}.md"), f"Name `{claimant}` as the successor"
     if len(case.catalog.entries[old].superseded_by) == 1:
         return with_fix(found, title, replace_item, document, "superseded_by", 0, claimant, is_safe=False)
@@ -200,7 +200,7 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
             message = f"deprecated in favour of `{edge.new}`, which is still a draft"
             help_ = f"run `mdmem approve {edge.new}`, or write `status: active` here without `superseded_by`"
         other = case.catalog.place(edge.new, "status")
-        found = Finding("", message, _at_old(case, edge), help_, edge.old, other)
+        found = Finding("superseded-by-draft", message, _at_old(case, edge), help_, edge.old, other)
         if not (is_deprecated and is_imported(case, edge.old)):
             title = "Keep the old entry active"
             found = with_fix(found, title, reviving, case, edge.old, edge.new, is_safe=False)
@@ -211,7 +211,7 @@ def successor_not_current(case: Case) -> Iterator[Finding]:
             message = f"superseded by `{edge.new}`, which had already ended on {day_of(ended)}"
             help_ = "name the current entry instead, or remove the links on both ends and write `status: active`"
             other = case.catalog.place(edge.new, "deprecated_at")
-            found = Finding("", message, _at_old(case, edge), help_, edge.old, other)
+            found = Finding("superseded-by-dead", message, _at_old(case, edge), help_, edge.old, other)
             yield with_fix(found, "Make the old entry active again", _undo, case, edge, is_safe=False)
 
 
