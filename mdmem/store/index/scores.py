@@ -14,7 +14,6 @@ from typing import Any
 
 from whoosh.scoring import BM25F
 from whoosh.searching import Searcher
-from whoosh.util.numeric import byte_to_length, length_to_byte
 
 from mdmem.store.index.protocol import Match
 from mdmem.store.index.query import ParsedQuestion
@@ -62,11 +61,6 @@ class _LiveBM25F(BM25F):  # type: ignore[misc]  # Whoosh has no types
         found = super().scorer(searcher, fieldname, text, qf=qf)
         found.avgfl = self._means.get(fieldname) or 1.0
         return found
-
-
-def stored_length(words: int) -> int:
-    """Return a text's length as the index keeps it, in one byte."""
-    return int(byte_to_length(length_to_byte(words)))
 
 
 def searcher_of(reader: Any, masked: Set[int]) -> Searcher:
