@@ -1,4 +1,4 @@
-"""What a change did to the entries of its base, and whether two bodies say the same."""
+"""Compare the entries of two trees, and two bodies."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from mdmem.store.catalog import Catalog
 from mdmem.store.catalog.links import Reference, references_in
 from mdmem.store.tree import digest_of
 
-# As git has it: a file of which half stands at another path was renamed.
+# As for git: a file that has half of another's content was renamed.
 _MOVED = 0.5
 
 
 class ComparableText(Struct, frozen=True):
-    """The body of an entry, with the addresses of its tree and where entries moved from it."""
+    """The body of an entry, with the addresses of its tree and the new addresses of moved entries."""
 
     address: str
     body: str
@@ -31,31 +31,29 @@ class ComparableText(Struct, frozen=True):
         return list(references_in({self.address: without_code(self.body)}, self.addresses))
 
     def target(self, reference: Reference) -> str | None:
-        """Return the address that a reference means after the moves."""
+        """Return the target of a reference after the moves."""
         return self.moves.get(reference.target, reference.target) if reference.target else None
 
 
 def seen_lines(body: str) -> list[str]:
-    """Return the lines of a body without the blanks at their ends, and without blank lines at its own."""
+    """Return the lines of a body without trailing blanks, and without blank lines at either end."""
     text = "\n".join(line.rstrip() for line in body.split("\n")).strip("\n")
     return text.split("\n") if text else []
 
 
 def says_the_same(before: ComparableText, after: ComparableText) -> bool:
-    """Say whether nothing changed but unseen blanks, links that follow a move, and links that led nowhere."""
+    """Return whether nothing changed but trailing blanks, links that follow a move, and links without a target."""
     if seen_lines(before.body) == seen_lines(after.body):
         return True
     old, new = before.references(), after.references()
     if not old or len(old) != len(new) or _masked(before.body, old) != _masked(after.body, new):
         return False
-    return all(_means_the_same(before, after, pair) for pair in zip(old, new, strict=True))
-
-
-def _means_the_same(before: ComparableText, after: ComparableText, pair: tuple[Reference, Reference]) -> bool:
-    meant, means = before.target(pair[0]), after.target(pair[1])
-    if meant is None:
-        return means is not None or pair[0].link.target == pair[1].link.target
-    return meant == means
+    for one, other in zip(old, new, strict=True):
+        meant, means = before.target(one), after.target(other)
+        is_same = meant == means if meant is not None else means is not None or one.link.target == other.link.target
+        if not is_same:
+            return False
+    return True
 
 
 def _masked(body: str, references: list[Reference]) -> list[str]:
@@ -78,7 +76,7 @@ def first_difference(before: str, after: str) -> tuple[int, str]:
     return number + blank, new[number] if new else ""
 
 
-# What an entry says outside its body, its title and its links, and where it says that it holds.
+# The fields with content, besides title and links, and those that limit where an entry applies.
 BINDING_FIELDS = (
     "applies_to",
     "trigger",
@@ -104,19 +102,19 @@ class Changed(Struct, frozen=True):
 
     @property
     def keeps_title(self) -> bool:
-        """Say whether the title is the one that was stated; one that follows from the address moves with it."""
+        """Return whether the stated title did not change; a title made from the address moves with it."""
         before, after = self.before, self.after
         is_same = before.title == after.title or _stated_title(before) == _stated_title(after)
         return is_same or "title" in after.unread
 
     @property
     def is_corrected(self) -> bool:
-        """Say whether the change says of itself that it left the rule as it was."""
+        """Return whether the change is marked as editorial."""
         at = self.after.editorial_at
         return (at is not None and at != self.before.editorial_at) or "editorial_at" in self.after.unread
 
     def altered(self) -> tuple[str, ...]:
-        """Return the binding fields that say something else; one that cannot be read on a side says nothing."""
+        """Return the binding fields that differ, of those that can be read on both sides."""
         unread = {*self.before.unread, *self.after.unread}
         return tuple(
             name
@@ -126,7 +124,7 @@ class Changed(Struct, frozen=True):
 
 
 class Changes(Struct, frozen=True):
-    """The entries that a change altered or moved, those it added, and those it took away, by address."""
+    """The entries that a change altered or moved, those it added, and those it removed, by address."""
 
     changed: tuple[Changed, ...] = ()
     added: tuple[Entry, ...] = ()
@@ -151,7 +149,7 @@ def changes_between(
 
 
 class _ChangeClassifier(Struct, frozen=True, dict=True):
-    """One comparison of two trees; only what differs is read from the first."""
+    """One comparison of two trees; only entries that differ are read from the first."""
 
     before: Catalog
     after: Catalog
@@ -160,45 +158,39 @@ class _ChangeClassifier(Struct, frozen=True, dict=True):
     _bodies: dict[str, str] = field(default_factory=dict)
 
     def changes(self) -> Changes:
-        read = self.before.documents([*self.differing, *self.missing])
+        before, after = self.before.entries, self.after.entries
+        digests = self.before.file_digests
+        common = (self.documents.keys() & before.keys() & after.keys()) - self.left_out
+        differing = sorted(one for one in common if digests.get(f"{one}.md") != digest_of(self.documents[one].data))
+        read = self.before.documents([*differing, *self.missing])
         self._bodies.update({address: document.body for address, document in read if document.fields is not None})
-        pairs = [*((address, address) for address in self.differing), *self.moves.items()]
+        moves = self.moves
+        pairs = [*((address, address) for address in differing), *moves.items()]
         changed = (self._changed(old, new) for old, new in sorted(pairs) if old in self._bodies)
+        moved = set(moves.values())
         return Changes(
             tuple(one for one in changed if one is not None),
-            tuple(self.after.entries[address] for address in self.fresh if address in self.added),
-            tuple(self.before.entries[address] for address in self.missing if address not in self.moves),
+            tuple(after[address] for address in self.fresh if address in after and address not in moved),
+            tuple(before[address] for address in self.missing if address not in moves),
         )
 
     @cached_property
-    def differing(self) -> list[str]:
-        """The addresses of both trees whose bytes are not the same."""
-        digests, documents = self.before.file_digests, self.documents
-        common = (documents.keys() & self.before.entries.keys() & self.after.entries.keys()) - self.left_out
-        return sorted(one for one in common if digests.get(f"{one}.md") != digest_of(documents[one].data))
-
-    @cached_property
     def missing(self) -> list[str]:
-        """The addresses that only the first tree has, and that the second surely has not."""
+        """The addresses that only the first tree has, and that the second certainly has not."""
         hidden = tuple(f"{finding.place.path}/" for finding in self.after.closed)
         gone = self.before.entries.keys() - self.after.addresses - self.left_out
         return sorted(address for address in gone if not address.startswith(hidden))
 
     @cached_property
     def fresh(self) -> list[str]:
-        """The addresses that only the second tree has, and that the first surely had not."""
+        """The addresses that only the second tree has, and that the first certainly had not."""
         hidden = tuple(f"{finding.place.path}/" for finding in self.before.closed)
         new = self.documents.keys() - self.before.addresses - self.left_out
         return sorted(address for address in new if not address.startswith(hidden))
 
     @cached_property
-    def added(self) -> frozenset[str]:
-        """The new addresses with an entry that did not move there."""
-        return frozenset(self.fresh) & self.after.entries.keys() - set(self.moves.values())
-
-    @cached_property
     def moves(self) -> dict[str, str]:
-        """Where each missing entry went: to a new address with its words, not taken yet if it can be, or with most."""
+        """The new address of each moved entry: one with the same words, free if possible, else with most of them."""
         by_words: dict[str, list[str]] = {}
         for address in self.fresh if self.missing else ():
             entry = self.after.entries.get(address)
@@ -216,9 +208,9 @@ class _ChangeClassifier(Struct, frozen=True, dict=True):
         return found | self._edited_moves(found)
 
     def _edited_moves(self, unedited: Mapping[str, str]) -> dict[str, str]:
-        """Where each other missing entry went, if a new address has half of its words, as git knows a renamed file.
+        """Return the new addresses of the other missing entries that have half of their words, as git does for files.
 
-        What else it says is a change of its text, which the checks judge as in a file that stays.
+        The checks judge the other half as a change of the text, as in a file that was not moved.
         """
         left = [old for old in self.missing if old not in unedited and self._bodies.get(old, "").strip()]
         taken = set(unedited.values())
@@ -226,29 +218,28 @@ class _ChangeClassifier(Struct, frozen=True, dict=True):
         found: dict[str, str] = {}
         for old in left:
             was, entry, name = Counter(self._bodies[old].split()), self.before.entries[old], old.split("/")[-1]
-            may_be = [new for new in free if self._has_type(new, entry) and not self._took_over(new, old)]
-            # Of those with the same name first: where a whole wing moved, nobody has to look at every other.
+            successors = {
+                new for new in free if new in self.after.entries and old in self.after.entries[new].supersedes
+            }
+            may_be = [new for new in free if self._has_type(new, entry) and new not in successors]
+            # The same name first: if a whole wing moved, not every pair has to be compared.
             for these in ([new for new in may_be if new.split("/")[-1] == name], may_be):
-                likest = max(these, key=lambda new: _likeness(was, free[new]), default=None)
-                if likest is not None and _likeness(was, free[likest]) >= _MOVED:
-                    found[old] = likest
-                    del free[likest]
+                nearest = max(these, key=lambda new: _likeness(was, free[new]), default=None)
+                if nearest is not None and _likeness(was, free[nearest]) >= _MOVED:
+                    found[old] = nearest
+                    del free[nearest]
                     break
         return found
 
-    def _took_over(self, new: str, old: str) -> bool:
-        entry = self.after.entries.get(new)
-        return entry is not None and old in entry.supersedes
-
     def _has_type(self, address: str, moved: Entry) -> bool:
-        # One that cannot be parsed may be the entry all the same.
+        # A file that cannot be parsed may be the entry all the same.
         entry = self.after.entries.get(address)
         return entry is None or entry.type is moved.type
 
     def _changed(self, old: str, new: str) -> Changed | None:
         before, after = self.before.entries[old], self.after.entries.get(new)
         bodies = self._bodies[old], self.documents[new].body
-        # Other bytes, and yet the same: a comment in the front matter, or digests of another kind.
+        # Other bytes may mean the same: a comment in the front matter, or digests of another kind.
         if after is None or (before == after and bodies[0] == bodies[1]):
             return None
         was = ComparableText(old, bodies[0], self.before.addresses, self.moves)
@@ -256,7 +247,7 @@ class _ChangeClassifier(Struct, frozen=True, dict=True):
 
 
 def _words(body: str, entry: Entry | None) -> str:
-    """Return what a moved entry is known by: its body, else what its fields say; nothing where it says nothing."""
+    """Return the words that identify a moved entry: its body, else its fields; empty where it has none."""
     said = " ".join(body.split())
     if said or entry is None:
         return said
@@ -265,9 +256,9 @@ def _words(body: str, entry: Entry | None) -> str:
 
 
 def _likeness(one: Counter[str], other: Counter[str]) -> float:
-    """Return how much of the longer of two texts the other has, by words."""
+    """Return the share of the longer of two texts that the other has, by words."""
     longest = max(one.total(), other.total())
-    # Counting what they share takes ten times as long.
+    # Counting common words takes ten times as long.
     is_possible = min(one.total(), other.total()) >= _MOVED * longest
     return (one & other).total() / longest if longest and is_possible else 0
 

@@ -9,7 +9,7 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -157,11 +157,6 @@ class PendingWrites:
         """Return the paths, from the state folder, of torn or foreign files among the records."""
         pending, blocked = self._records(_PENDING, PendingWrite), self._records(_BLOCKED, Blocked)
         return tuple(path for path, record in (*pending, *blocked) if record is None)
-
-    @property
-    def oldest(self) -> datetime | None:
-        """Return when the oldest pending write failed first."""
-        return next((record.created for record in self.pending()), None)
 
     def claim(self, id_: str) -> PendingWrite | None:
         """Claim a pending write, until `done` or `give_back`; None where another process has it, or it is done."""
