@@ -101,7 +101,7 @@ def test_neovim_before_0_11(folder: Path) -> None:
     ran = run(line, folder, TOLD=str(told))
     steps = dict(json.loads(one) for one in told.read_text(encoding="utf-8").splitlines())
     assert ran.returncode == 0, (steps, ran.stderr.decode())
-    assert steps["lens"] == "1 invariant applies to this file, +1 that always binds"
+    assert steps["lens"] == "1 invariant applies to this file, +1 that applies everywhere"
     assert "Use two threads" in steps["hover"]
     assert steps["definition"].endswith("memory/nav/architecture/threads.md")
     assert steps["typed"] == ["unknown status `actve`"]
