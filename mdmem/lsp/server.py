@@ -116,8 +116,8 @@ class Server(LanguageServer):
         self._register(types.INITIALIZE, self._initialize)
         self._register(types.INITIALIZED, self._initialized)
         self._register(types.WORKSPACE_DID_CHANGE_CONFIGURATION, self._did_change_configuration)
-        self._register(types.TEXT_DOCUMENT_DID_OPEN, self._update)
-        self._register(types.TEXT_DOCUMENT_DID_CHANGE, self._update)
+        self._register(types.TEXT_DOCUMENT_DID_OPEN, self._did_open)
+        self._register(types.TEXT_DOCUMENT_DID_CHANGE, self._did_change)
         self._register(types.TEXT_DOCUMENT_DID_CLOSE, self._did_close)
         self._register(types.TEXT_DOCUMENT_DID_SAVE, self._did_save)
         self._register(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, self._did_change_files)
@@ -188,8 +188,15 @@ class Server(LanguageServer):
         if workspace is not None and workspace.code_lens is not None and workspace.code_lens.refresh_support:
             self.workspace_code_lens_refresh(None)
 
-    def _update(self, params: types.DidOpenTextDocumentParams | types.DidChangeTextDocumentParams) -> None:
+    def _did_open(self, params: types.DidOpenTextDocumentParams) -> None:
         self.publisher.schedule(self.memories.update(params.text_document.uri))
+
+    def _did_change(self, params: types.DidChangeTextDocumentParams) -> None:
+        """Check the memory again, unless the change is in code outside it."""
+        memory = self.memories.update(params.text_document.uri)
+        document = self.memories.document(params.text_document.uri)
+        if document is not None and document.path is not None:
+            self.publisher.schedule(memory)
 
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         self.publisher.schedule(self.memories.close(params.text_document.uri))
