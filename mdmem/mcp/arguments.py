@@ -98,7 +98,8 @@ Choice = _Choice()
 Listed = BeforeValidator(_split)
 AsText = BeforeValidator(_single)
 Text = Annotated[str, Field(max_length=4_000), AsText]
-Name = Annotated[str, Field(max_length=200), AsText]
+# Git takes no text with a null character, as of a branch.
+Name = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$"), AsText]
 LongText = Annotated[str, Field(max_length=60_000), AsText]
 Texts = Annotated[tuple[Text, ...], Listed, AfterValidator(lambda texts: tuple(dict.fromkeys(texts)))]
 Prose = Annotated[tuple[Text, ...], BeforeValidator(_as_prose)]
