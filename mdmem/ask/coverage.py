@@ -34,21 +34,24 @@ def coverage_of(
 ) -> tuple[Coverage, frozenset[str]]:
     """Return how far the best passage of one matching entry covers a question, and the terms that it holds.
 
-    Full is half of the weight with the rarest word among it, partial is `PARTIAL_COVERAGE`. The title counts as part of
-    each passage. The best scored of the entries are read.
+    Full is half of the weight with the rarest word and a word of the title among it, partial is `PARTIAL_COVERAGE`. The
+    title counts as part of each passage. The best scored of the entries are read.
     """
     whole = sum(weights.values())
     if not whole:
         return Coverage.NONE, frozenset()
+    rarest = {term for term, weight in weights.items() if weight == max(weights.values())}
     best, held = 0.0, frozenset[str]()
     for entry, match in sorted(matches, key=lambda one: -one[1].score)[:_READ]:
-        if _weight(weights, match.terms) <= best:
+        title = frozenset(ask(" ".join((entry.title, *entry.tags))).terms) & weights.keys()
+        if _weight(weights, match.terms | title) < min(best, FULL_COVERAGE * whole):
             continue
-        for terms in _passages(weights, entry, body(entry.address)):
-            if _weight(weights, terms) > best:
-                best, held = _weight(weights, terms), terms
-    if best >= FULL_COVERAGE * whole and any(weights[term] == max(weights.values()) for term in held):
-        return Coverage.FULL, held
+        for terms in _passages(weights, title, body(entry.address)):
+            weight = _weight(weights, terms)
+            if weight >= FULL_COVERAGE * whole and title and terms & rarest:
+                return Coverage.FULL, terms
+            if weight > best:
+                best, held = weight, terms
     return (Coverage.PARTIAL if best >= PARTIAL_COVERAGE * whole else Coverage.NONE), held
 
 
@@ -56,9 +59,8 @@ def _weight(weights: Mapping[str, float], terms: Iterable[str]) -> float:
     return sum(weights.get(term, 0.0) for term in terms)
 
 
-def _passages(weights: Mapping[str, float], entry: Entry, body: str) -> Iterable[frozenset[str]]:
+def _passages(weights: Mapping[str, float], title: frozenset[str], body: str) -> Iterable[frozenset[str]]:
     """Yield the terms that the title and each passage of an entry hold together."""
-    title = frozenset(ask(" ".join((entry.title, *entry.tags))).terms) & weights.keys()
     yield title
     hits = finder(weights)(body)
     for first, (start, _, _) in enumerate(hits):

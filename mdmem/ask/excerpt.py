@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -23,7 +24,6 @@ from mdmem.markdown.text import stated_fields
 from mdmem.model.entry import Entry
 from mdmem.store.index.finder import Span, finder
 
-Find = Callable[[str], Sequence[Span]]
 NO_WEIGHTS: Mapping[str, float] = {}
 # Characters of a body: the decision comes before, and a longer one takes seconds.
 _READ = 131_072
@@ -49,10 +49,9 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
     the heading comes before. No excerpt ends within a sentence that fits.
     """
     body, stated = body[:_READ], [part for part in stated_fields(entry) if part]
-    find = finder(weights) if weights else None
     room = limit - sum(size_of(part) + 2 for part in stated)
     lead = _lead(body)
-    passages = list(_passages(body, find, weights)) if find is not None else []
+    passages = _passages(body, tuple(weights.items()))
     half = _fitting(lead, room // 2)
     beyond = [one for one in passages if not half or not half[0].start <= one.start < half[-1].end]
     first = _first(body, lead, room // 2 if beyond else room)
@@ -72,6 +71,8 @@ def rule_of(body: str) -> str:
     return " ".join(_first(body, [one for one in lead if one.block == lead[0].block], _RULE).split())
 
 
+# An excerpt is tried in several sizes.
+@lru_cache(maxsize=32)
 def _lead(body: str) -> list[Sentence]:
     """Return the sentences that state the decision, else the first prose that is no context and no alternative."""
     sections = sections_of(body)
@@ -99,17 +100,17 @@ def _fitting(lead: Sequence[Sentence], room: int) -> list[Sentence]:
     return fit
 
 
-def _passages(body: str, find: Find, weights: Mapping[str, float]) -> Iterator[Passage]:
-    """Yield the passages that hold a term: of what was decided, or of other sections where nothing else holds one."""
-    sections, hits = sections_of(body), find(body)
-    main = [section.span for section in told(sections)]
-    found = [list(_passages_in(body, one, hits, weights)) for one in sections if one.span in main]
-    if any(found):
-        yield from (passage for some in found for passage in some)
-        return
-    for section in sections:
-        for passage in _passages_in(body, section, hits, weights):
-            yield passage._replace(text=f"under “{section.heading}”: {passage.text}")
+@lru_cache(maxsize=32)
+def _passages(body: str, weights: tuple[tuple[str, float], ...]) -> list[Passage]:
+    """Return the passages that hold a term: of what was decided, or of other sections where nothing else holds one."""
+    sections, rarity = sections_of(body), dict(weights)
+    hits = finder(rarity)(body) if rarity else []
+    main = [passage for one in told(sections) for passage in _passages_in(body, one, hits, rarity)]
+    return main or [
+        passage._replace(text=f"under “{section.heading}”: {passage.text}")
+        for section in sections
+        for passage in _passages_in(body, section, hits, rarity)
+    ]
 
 
 def _passages_in(body: str, section: Section, hits: Sequence[Span], weights: Mapping[str, float]) -> Iterator[Passage]:

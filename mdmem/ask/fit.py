@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Protocol
 
 from msgspec import Struct, field
@@ -49,7 +50,6 @@ _BEST = 10
 _AROUND = 40
 # Bytes of a line, held back for each match that is yet to be placed.
 _LINE = 120
-_CLAIMS = (RELATIONS["claimed_by"], RELATIONS["claims"])
 
 
 class Mentioning(Protocol):
@@ -118,7 +118,7 @@ def fit(
     return answer, fitting.notes | drafts.notes
 
 
-class _Fitting(Struct):
+class _Fitting(Struct, dict=True):
     """The space of one answer, and the items that have a place in it."""
 
     found: Retrieval
@@ -131,6 +131,11 @@ class _Fitting(Struct):
     notes: dict[str, str] = field(default_factory=dict)
     used: int = 0
     beyond: int = 0
+
+    @cached_property
+    def best(self) -> float:
+        """Return the best score of all items."""
+        return max((one.score for one in self.found.items), default=0.0)
 
     def place_invariants(self) -> None:
         """Place the unconditional invariants whole; without paths, one that applies to some files is a line."""
@@ -185,7 +190,8 @@ class _Fitting(Struct):
         rest.sort(key=lambda one: one.entry.type.rank)
         room = min(self.limit, self.used + self.limit // 10)
         for item in rest[: self.slots.lines]:
-            self._place(room, [self._line(item)])
+            if not self._place(room, [self._line(item)]):
+                break
         for item in self.found.unmatched if self.slots is not SHORT_SLOTS else ():
             self._place(self.limit, [self._line(item, is_described=True)])
 
@@ -230,8 +236,7 @@ class _Fitting(Struct):
         """Say whether an item only touches the question."""
         if not self.found.weights or item.on_path:
             return False
-        best = max((one.score for one in self.found.items), default=0.0)
-        return item.inherited or item.score < WEAK_SHARE * best or not item.score
+        return item.inherited or item.score < WEAK_SHARE * self.best or not item.score
 
     def _place(self, room: int, forms: Iterable[Item]) -> bool:
         """Place the first of some forms of an item that fits the room; say whether one did."""
@@ -277,9 +282,11 @@ class _Fitting(Struct):
         digest = self.texts.digest(item.address)
         if parts_shown(self.shown.get(item.address, ""), digest):
             return replace(described, form=Form.GIVEN)
-        claims = tuple(one for one in self.texts.mentions(described, searches=False) if one.how in _CLAIMS)
+        # No budget parts a one-sided supersession from the entry that it names.
+        claims = ((how, address) for how in ("claimed_by", "claims") for address in getattr(described, how))
+        mentions = tuple(Mention(RELATIONS[how], address, described.titles[address]) for how, address in claims)
         rule = rule_of(self.texts.body(item.address)) if item.unconditional else ""
-        return replace(described, form=Form.LINE, content=rule, mentions=claims)
+        return replace(described, form=Form.LINE, content=rule, mentions=mentions)
 
     def _size(self, item: Item) -> int:
         """Return the bytes that an item takes as text."""
