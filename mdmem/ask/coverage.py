@@ -14,7 +14,7 @@ from mdmem.store.index.finder import finder
 from mdmem.store.index.protocol import Match
 
 # The bodies of so many of the best matches are read.
-_READ = 6
+_READ = 3
 
 
 def weights_of(terms: Iterable[str], held: Iterable[frozenset[str]], total: int) -> dict[str, float]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
-from mdmem.ask.limits import PASSAGE
+from mdmem.ask.limits import PASSAGE, WHOLE
 from mdmem.markdown.headings import Section, deciding, sections_of, told
 from mdmem.markdown.sentences import (
     Sentence,
@@ -51,7 +51,8 @@ def excerpt(entry: Entry, body: str, limit: int, weights: Mapping[str, float] = 
     body, stated = body[:_READ], [part for part in stated_fields(entry) if part]
     room = limit - sum(size_of(part) + 2 for part in stated)
     lead = _lead(body)
-    passages = _passages(body, tuple(weights.items()))
+    # Less is not worth the search of a long body, and the decision alone says more.
+    passages = _passages(body, tuple(weights.items())) if limit >= WHOLE else []
     half = _fitting(lead, room // 2)
     beyond = [one for one in passages if not half or not half[0].start <= one.start < half[-1].end]
     first = _first(body, lead, room // 2 if beyond else room)
