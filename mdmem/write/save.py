@@ -54,7 +54,7 @@ _ATTEMPTS = 3
 # So many waiting writes are tried again before a new one.
 _AT_ONCE = 3
 # Within this time the same request means the same entry: a client that lost an answer sends its call again.
-SAME_REQUEST = timedelta(minutes=5)
+SAME_REQUEST = timedelta(minutes=2)
 _NEVER_COMPARED = frozenset({"context", "session"})
 
 
