@@ -1,4 +1,4 @@
-"""A save that is sent again within five minutes is one entry; later it is another."""
+"""A save that is sent again within two minutes is one entry; later it is another."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def store_session(root: Path, now: Clock) -> str | None:
 
 
 @pytest.mark.parametrize("save", [save_context, save_session, keep_memo, store_session])
-def test_same_save_within_five_minutes_is_one_entry(tmp_path: Path, save: Callable[[Path, Clock], str | None]) -> None:
+def test_same_save_within_two_minutes_is_one_entry(tmp_path: Path, save: Callable[[Path, Clock], str | None]) -> None:
     root = project(tmp_path)
     first = save(root, later(0))
     made = entries(root)
-    assert save(root, later(299)) == first
+    assert save(root, later(119)) == first
     assert entries(root) == made
-    assert save(root, later(301)) not in (None, first)
+    assert save(root, later(121)) not in (None, first)
 
 
 def saved(root: Path, *, project_id: str = "nav", **fields: Any) -> str | None:

@@ -166,7 +166,7 @@ def _save_context(
 ) -> Annotated[Facts, _SaveResult]:
     """For background that is neither decision nor pattern: reference material, an explanation.
 
-    The same call repeated within five minutes is one entry."""
+    The same call repeated within two minutes is one entry."""
     return save(workspace, "context", {"context": context, **where}).as_json()
 
 
