@@ -59,5 +59,5 @@ def test_only_the_first_twenty_overlaps_of_an_entry_are_reported() -> None:
     wings |= {f"s{number:02}": Wing(name=f"s{number:02}", kind=WingKind.SHARED) for number in range(50)}
     found = list(undeclared_overlaps([entry(f"{wing}/rules/e", title="Topic") for wing in wings], wings))
     assert [one.shared.address for one in found] == [f"s{number:02}/rules/e" for number in range(20)]
-    assert found[-1].why == "both bear the same entry-id; more like it are not named"
-    assert {one.why for one in found[:-1]} == {"both bear the same entry-id"}
+    assert found[-1].why == "both have the same entry-id; more are not listed"
+    assert {one.why for one in found[:-1]} == {"both have the same entry-id"}

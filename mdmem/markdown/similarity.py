@@ -99,14 +99,14 @@ def _overlaps_of(title: _Title, candidates: Iterator[_Title], wings: Sequence[st
             continue
         share = jaccard(title.words, other.words)
         if title.entry_id == other.entry_id:
-            found.append(Overlap(entry, other.entry, "both bear the same entry-id"))
+            found.append(Overlap(entry, other.entry, "both have the same entry-id"))
         elif share >= MAY_OVERLAP:
             found.append(Overlap(entry, other.entry, f"their titles share {share:.0%} of their words"))
     found.sort(key=lambda overlap: overlap.shared.address)
     is_cut = len(found) > _REPORTED or next(candidates, None) is not None
     found = found[:_REPORTED]
     if is_cut and len(found) == _REPORTED:
-        found[-1] = replace(found[-1], why=f"{found[-1].why}; more like it are not named")
+        found[-1] = replace(found[-1], why=f"{found[-1].why}; more are not listed")
     yield from found
 
 

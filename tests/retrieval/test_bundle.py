@@ -151,7 +151,7 @@ def test_a_suspected_contradiction_stands_apart(tmp_path: Path) -> None:
         {
             "a": "app/r/executor",
             "b": "lib/r/executor",
-            "why": "one subject, and no `overrides`: both bear the same entry-id",
+            "why": "one subject, and no `overrides`: both have the same entry-id",
         }
     ]
 

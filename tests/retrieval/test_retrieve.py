@@ -65,7 +65,7 @@ def test_conflict_of_project_and_shared_entry_on_one_subject_is_reported(tmp_pat
     answer = found(root, "queue")
     assert told(answer) == [
         ("app/a/threads", "lib/b/other", "one subject, and no `overrides`: their titles share 71% of their words"),
-        ("app/a/threads", "lib/b/threads", "one subject, and no `overrides`: both bear the same entry-id"),
+        ("app/a/threads", "lib/b/threads", "one subject, and no `overrides`: both have the same entry-id"),
     ]
     assert names(answer.items)[0] == "app/a/threads"
 
