@@ -28,9 +28,10 @@ def _checks() -> Iterator[str]:
 
 
 def _former_codes() -> Iterator[str]:
-    yield from ("| former code | code now |", "| --- | --- |")
-    formers = {former: check.code for check in get_checks().values() for former in check.aliases}
-    yield from (f"| `{former}` | `{code}` |" for former, code in sorted(formers.items()))
+    yield from ("| code | former codes |", "| --- | --- |")
+    for check in sorted(get_checks().values(), key=lambda check: check.code):
+        if check.aliases:
+            yield f"| `{check.code}` | {', '.join(f'`{former}`' for former in sorted(check.aliases))} |"
 
 
 def _commands() -> Iterator[str]:
@@ -71,23 +72,27 @@ _REPEATS = ("store_session_with_learnings",)
 
 
 def _records() -> Iterator[str]:
-    yield from ("| tool | field | what |", "| --- | --- | --- |")
+    yield from ("| field | value |", "| --- | --- |")
     for tool in SAVING:
         parameters = {} if tool.name in _REPEATS else tool.arguments.schema["properties"]
-        for parameter, schema in parameters.items():
-            record = schema.get("items", schema)
-            for name, field in record.get("properties", {}).items():
-                mark = "**" if name in record["required"] else ""
-                yield f"| `{tool.name}` | {mark}`{parameter}.{name}`{mark} | {_what(field)} |"
+        records = {name: schema.get("items", schema) for name, schema in parameters.items()}
+        fields = [(name, record, field) for name, record in records.items() for field in record.get("properties", {})]
+        if fields:
+            yield f"| *`{tool.name}`* | |"
+        for name, record, field in fields:
+            mark = "**" if field in record["required"] else ""
+            yield f"| {mark}`{name}.{field}`{mark} | {_what(field, record['properties'][field])} |"
 
 
-def _what(schema: Mapping[str, Any]) -> str:
-    kind = {"array": "a list of texts", "object": "an object", "number": "a number", "string": "a text"}[schema["type"]]
-    kind = "one of " + ", ".join(f"`{one}`" for one in schema["enum"]) if "enum" in schema else kind
-    return f"{kind}: {schema['description']}" if "description" in schema else kind
+def _what(name: str, schema: Mapping[str, Any]) -> str:
+    if name in ("scope", "save_scope"):
+        return "as above"
+    kind = {"array": "a list of texts", "object": "an object", "number": "a number", "string": ""}[schema["type"]]
+    kind = ", ".join(f"`{one}`" for one in schema["enum"]) if "enum" in schema else kind
+    return ": ".join(filter(None, (kind, schema.get("description", ""))))
 
 
-# The table that stands in a page between the comments of its name.
+# The table between the comments of its name in a page.
 TABLES: Mapping[tuple[str, str], Callable[[], str]] = {
     ("asking", "facets"): facet_table,
     ("fields", "fields"): guide_table,
