@@ -28,6 +28,7 @@ from mdmem.ask.excerpt import excerpt, rule_of
 from mdmem.ask.limits import (
     MOST_PROPOSED,
     SHORT_SLOTS,
+    SHORTEST,
     SLOTS,
     SMALL_BUDGET,
     SMALL_SLOTS,
@@ -180,9 +181,11 @@ class _Fitting(Struct, dict=True):
                 self._place(self.limit, [self._line(item)])
 
     def _excerpts_of(self, item: Item, rank: int) -> Iterator[Item]:
-        """Yield the excerpts of a match from the largest to the smallest that its rank allows."""
-        for size in dict.fromkeys(self.slots.excerpts[rank:]):
-            yield self._excerpt(item, size, searches=rank < 3)
+        """Yield the excerpts of a match from the largest to the smallest, each with and without what mentions say."""
+        for size in dict.fromkeys((*self.slots.excerpts[rank:], SHORTEST)):
+            one = self._excerpt(item, size, searches=rank < 3)
+            yield one
+            yield replace(one, mentions=tuple(replace(mention, said="") for mention in one.mentions))
 
     def place_lines(self) -> None:
         """Place the titles of the best of what is left, and of the decisions of a wing that has few."""
@@ -249,6 +252,9 @@ class _Fitting(Struct, dict=True):
 
     def _put(self, item: Item) -> int:
         self.placed[item.address] = item
+        if item.form.is_line:
+            # A larger form was tried, and nothing of it is shown.
+            self.notes.pop(item.address, None)
         return self._size(item)
 
     def _whole(self, item: Item, *, searches: bool = True) -> Item:

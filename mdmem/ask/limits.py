@@ -25,7 +25,8 @@ class Slots(NamedTuple):
 
 
 # Sizes by DESIGN: chosen on PEPs and KEPs, confirmed on decisions.
-SLOTS = Slots(0.5, (1700, 900, 900, *(400,) * 7), 100)
+SHORTEST = 400
+SLOTS = Slots(0.5, (1700, 900, 900, *(SHORTEST,) * 7), 100)
 # For one of several questions in a call.
 SHORT_SLOTS = Slots(0.5, (700,), 2)
 # For a budget of at most SMALL_BUDGET tokens: under pressure notes go first, then titles.

@@ -40,6 +40,21 @@ def test_twelve_questions_find_what_each_finds_alone(folder: Path, capsys: Captu
         assert (best["address"], best["form"]) == (f"nav/belts/b{number}", "summary")
 
 
+def test_best_match_has_text_however_much_mentions_it(folder: Path, capsys: Capture) -> None:
+    long = "\n\n".join(f"Belt number {number} carries parcels. " + "It is long. " * 9 for number in range(9))
+    write_entry(folder / "memory", "nav/belts/adr-0007-belts", long, title="Belts carry parcels")
+    for number in range(8, 14):
+        said = f"This amends ADR-0007 in its part {number}, " + "and so on, " * 18 + "as it must."
+        write_entry(
+            folder / "memory", f"nav/belts/adr-{number:04}-other", f"Other.\n\n{said}\n", title=f"Part {number}"
+        )
+    commit_all(folder)
+    asked = ("--ask", "which belt number carries parcels?", "--ask", "which threads?")
+    answers = json.loads(run_here(capsys, "retrieve", *asked, "--format", "json", cwd=folder).out)["answers"]
+    best = next(one for one in answers[0]["items"] if one["address"].endswith("adr-0007-belts"))
+    assert (best["form"], "Belt number" in best["content"]) == ("summary", True)
+
+
 def test_work_at_hand_comes_first_and_its_entries_are_already_shown(folder: Path, capsys: Capture) -> None:
     out = run_here(capsys, "retrieve", "a second thread", "--path", "src/a.py", *ASKED[:2], cwd=folder).out
     last = out.split("\n\n1. which threads has navigation?\n")[1]
@@ -91,6 +106,14 @@ def test_session_shows_only_new_paragraphs_of_a_long_entry(folder: Path, capsys:
     )
     assert ("Belts run." in first, "speed s3" in first) == (True, True)
     assert ("Belts run." in second, "speed s7" in second) == (False, True)
+
+
+def test_session_takes_no_title_for_a_text_that_was_shown(folder: Path, capsys: Capture) -> None:
+    write_entry(folder / "memory", "nav/architecture/belts", "Belts run. " * 60, title="Belts", applies_to=["src/b/**"])
+    commit_all(folder)
+    asked = ("retrieve", "--path", "src/b/a.py", "--session", "one")
+    small, large = (run_here(capsys, *asked, "--budget", budget, cwd=folder).out for budget in ("120", "1500"))
+    assert ("nav/architecture/belts" in small, "Belts run." in small, "Belts run." in large) == (True, False, True)
 
 
 def test_unknown_words_and_a_lack_of_rules_are_reported_for_each(folder: Path, capsys: Capture) -> None:
