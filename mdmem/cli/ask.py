@@ -19,7 +19,7 @@ from mdmem.ask.brief import brief, unreadable, unsaid
 from mdmem.ask.code_paths import is_there, remark_on
 from mdmem.ask.context.answer import pack_markdown
 from mdmem.ask.context.compile import compile_context, context_without_root
-from mdmem.ask.context.request import read_request
+from mdmem.ask.context.pack import read_request
 from mdmem.ask.fallback import retrieve_without_root
 from mdmem.ask.question import Question
 from mdmem.ask.retrieve import retrieve, with_code_paths
@@ -76,8 +76,7 @@ from mdmem.store.workspace.scope import Filters, find_wing, not_there
 
 if TYPE_CHECKING:
     from mdmem.ask.answer import SearchResult
-    from mdmem.ask.context.pack import ContextPack
-    from mdmem.ask.context.request import ContextRequest
+    from mdmem.ask.context.pack import ContextPack, ContextRequest
     from mdmem.store.workspace.workspace import Workspace
 
 

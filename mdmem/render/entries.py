@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from mdmem.ask.answer import VIA_NAMED, replaced_notes
 from mdmem.ask.context.answer import pack_answer, usage_hint
+from mdmem.ask.context.facets import Layer
 from mdmem.ask.context.pack import named_in
-from mdmem.ask.context.request import Layer
 from mdmem.ask.show import EntryExcerpt
 from mdmem.markdown.text import quoted
 from mdmem.model.entry import Entry, EntryType, Status

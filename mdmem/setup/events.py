@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from mdmem.ask.brief import Brief, brief
 from mdmem.ask.context.compile import compile_context
-from mdmem.ask.context.pack import ContextItem, ContextPack
-from mdmem.ask.context.request import ContextRequest, Layer
+from mdmem.ask.context.facets import Layer
+from mdmem.ask.context.pack import ContextItem, ContextPack, ContextRequest
 from mdmem.ask.quotation import Quoted, fenced_lines
 from mdmem.errors import GitError
 from mdmem.store.git import find_repository

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from mdmem.ask.context.answer import pack_answer, pack_markdown, usage_hint
 from mdmem.ask.context.compile import compile_context
-from mdmem.ask.context.facets import Facet
-from mdmem.ask.context.request import Intent, Layer, read_request
+from mdmem.ask.context.facets import Facet, Intent, Layer
+from mdmem.ask.context.pack import read_request
 from mdmem.model.access import Access, AccessDeniedError
 from mdmem.render.entries import context_text
 from mdmem.render.ink import Ink
@@ -426,7 +426,7 @@ def test_limit_invariants_and_bytes_hold(
     )
     found = workspace(shared_root)
     pack = compile_context(found, asked)
-    counted = [item for item in pack.items if not item.is_unconditional]
+    counted = [item for item in pack.items if not item.item.unconditional]
     assert len(counted) <= min(max(limit, 1), 50)
     assert {"app/rules/pool", "lib/rules/logs"} <= set(of(pack, "constraints"))
     assert len(set(ids(pack))) == len(pack.items)

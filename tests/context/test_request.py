@@ -2,7 +2,8 @@
 
 import pytest
 
-from mdmem.ask.context.request import ContextRequest, Intent, Layer, query_of, read_request
+from mdmem.ask.context.facets import Intent, Layer
+from mdmem.ask.context.pack import ContextRequest, query_of, read_request
 from mdmem.errors import UsageError
 
 

@@ -138,7 +138,7 @@ def test_own_memory_is_read_by_context_alone(tmp_path: Path) -> None:
     own(root, title="A zebra", content="It is striped.")
     pack = context(root, "zebra")
     item = next(one for one in pack.items if one.id == "private:context/a-zebra")
-    assert (item.metadata["scope"], item.quality.origin, item.quality.project_id) == ("private", "private", None)
+    assert (item.metadata["scope"], item.quality["origin"], item.quality["project_id"]) == ("private", "private", None)
     found = workspace(root)
     assert not [address for address in found.catalog.entries if "zebra" in address]
 

@@ -8,7 +8,7 @@ import pytest
 from builders import open_root, write_entry
 
 from mdmem.ask.context.compile import compile_context
-from mdmem.ask.context.request import read_request
+from mdmem.ask.context.pack import read_request
 from mdmem.markdown.similarity import DedupOutcome
 from mdmem.store.catalog import load
 from mdmem.store.tree import WorkingTree

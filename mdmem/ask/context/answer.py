@@ -7,8 +7,8 @@ from typing import Any
 
 from mdmem.ask.answer import Form
 from mdmem.ask.bundle import problems_json
+from mdmem.ask.context.facets import Layer
 from mdmem.ask.context.pack import ContextPack, named_in
-from mdmem.ask.context.request import Layer
 from mdmem.ask.question import Coverage
 from mdmem.markdown.text import quoted
 from mdmem.model.entry import EntryType

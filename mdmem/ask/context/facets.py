@@ -1,4 +1,4 @@
-"""The facets of a context pack, and which of our types, labels and rooms stand under each."""
+"""Define the facets of a context pack, and which facets each intent and layer includes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,29 @@ from mdmem.model.entry import Entry, EntryType
 SESSION = "session"
 
 
+class Intent(StrEnum):
+    """What the goal is about: it decides which facets are included, and in which order."""
+
+    BUILD = "build"
+    PLAN = "plan"
+    IDEATE = "ideate"
+    RESEARCH = "research"
+    DEBUG = "debug"
+    DECIDE = "decide"
+    LEARN = "learn"
+    GENERAL = "general"
+
+
+class Layer(StrEnum):
+    """How deep to search: for the start of a session, for the work at hand, or for research."""
+
+    WAKE = "wake"
+    RECALL = "recall"
+    DEEP_SEARCH = "deep_search"
+
+
 class Facet(StrEnum):
-    """What an entry is good for when somebody starts to work, in the words of the contract."""
+    """The use of an entry for somebody who starts to work, in the words of the contract."""
 
     CONSTRAINTS = "constraints"
     DECISIONS = "decisions"
@@ -29,7 +50,7 @@ class Facet(StrEnum):
 
 
 class FacetRow(Struct, frozen=True, kw_only=True):
-    """What stands under one facet: whole types, and entries of some types by their label, else by their room."""
+    """The entries of one facet: whole types, and entries of some types by their label, else by their room."""
 
     facet: Facet
     title: str
@@ -41,7 +62,7 @@ class FacetRow(Struct, frozen=True, kw_only=True):
 
 
 _NOTES = (EntryType.NOTE,)
-# A label goes before a room; an invariant and a decision stand under their own facet whatever they are labelled.
+# A label goes before a room; invariants and decisions have their own facets whatever their label is.
 ROWS = (
     FacetRow(facet=Facet.CONSTRAINTS, title="Constraints", whole=EntryType.INVARIANT, remark="whatever label and room"),
     FacetRow(facet=Facet.DECISIONS, title="Decisions", whole=EntryType.DECISION, remark="whatever label and room"),
@@ -88,7 +109,7 @@ ROWS = (
         title="Procedures",
         whole=EntryType.PATTERN,
         labels=("procedure", "reusable-pattern", "code-convention"),
-        remark="all patterns that stand under no other facet",
+        remark="all patterns of no other facet",
     ),
     FacetRow(
         facet=Facet.RECENT_MEMORY,
@@ -104,7 +125,7 @@ ROWS = (
         types=_NOTES,
         labels=("domain", "context", "entity", "claim"),
         rooms=("context", "entities", "domain"),
-        remark="all notes that stand under no other facet",
+        remark="all notes of no other facet",
     ),
 )
 TITLES = {row.facet: row.title for row in ROWS}
@@ -126,7 +147,7 @@ def facet_of(entry: Entry, *, latest: Iterable[str] = ()) -> Facet:
 
 
 def facet_table() -> str:
-    """Return the mapping as a Markdown table, one row a facet."""
+    """Return a Markdown table of the facets, one row each, for the guide."""
     lines = ["| facet | title | entries |", "| --- | --- | --- |"]
     return "\n".join([*lines, *(f"| `{row.facet}` | {row.title} | {'; '.join(_cells(row))} |" for row in ROWS)])
 
@@ -146,3 +167,82 @@ def _cells(row: FacetRow) -> Iterator[str]:
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
+
+
+# Constraints always come first, so that they are on the first page of a long answer.
+_ORDERS: dict[Intent, tuple[Facet, ...]] = {
+    Intent.BUILD: (
+        *(Facet.DECISIONS, Facet.PROCEDURES, Facet.GOTCHAS, Facet.ACTIVE_WORK, Facet.ARTIFACTS),
+        *(Facet.VERIFICATION, Facet.PLANNING, Facet.RECENT_MEMORY, Facet.DOMAIN),
+    ),
+    Intent.PLAN: (
+        *(Facet.ACTIVE_WORK, Facet.PLANNING, Facet.DECISIONS, Facet.GOTCHAS, Facet.ARTIFACTS),
+        *(Facet.IDEATION, Facet.RECENT_MEMORY, Facet.PROCEDURES, Facet.DOMAIN),
+    ),
+    Intent.IDEATE: (
+        *(Facet.IDEATION, Facet.DOMAIN, Facet.DECISIONS, Facet.PLANNING, Facet.GOTCHAS),
+        *(Facet.ARTIFACTS, Facet.RECENT_MEMORY),
+    ),
+    Intent.RESEARCH: (
+        *(Facet.DECISIONS, Facet.DOMAIN, Facet.ARTIFACTS, Facet.GOTCHAS, Facet.IDEATION),
+        *(Facet.RECENT_MEMORY, Facet.PROCEDURES, Facet.VERIFICATION),
+    ),
+    Intent.DEBUG: (
+        *(Facet.GOTCHAS, Facet.VERIFICATION, Facet.DECISIONS, Facet.RECENT_MEMORY, Facet.PROCEDURES),
+        *(Facet.ACTIVE_WORK, Facet.ARTIFACTS, Facet.DOMAIN),
+    ),
+    Intent.DECIDE: (
+        *(Facet.DECISIONS, Facet.GOTCHAS, Facet.IDEATION, Facet.DOMAIN, Facet.PLANNING),
+        *(Facet.RECENT_MEMORY, Facet.ARTIFACTS),
+    ),
+    Intent.LEARN: (
+        *(Facet.DOMAIN, Facet.DECISIONS, Facet.PROCEDURES, Facet.ARTIFACTS, Facet.GOTCHAS),
+        *(Facet.VERIFICATION, Facet.RECENT_MEMORY),
+    ),
+    Intent.GENERAL: tuple(facet for facet in Facet if facet is not Facet.CONSTRAINTS),
+}
+_FIRST_OF_A_SESSION = (Facet.ACTIVE_WORK, Facet.RECENT_MEMORY)
+# Each round takes this many items from each facet in turn, most from the first ones.
+_WEIGHTS = (3, 3, 3, 2, 2, 2)
+
+
+class Reach(Struct, frozen=True, kw_only=True):
+    """How much a layer includes.
+
+    `share` is the part of the limit that is used; entries that score below `floor` of the best are omitted. `length`
+    is the part of the budget that contents and links may take, and `longest` the most tokens of one content. With
+    `gists`, the contents are the rules of invariants and the open work of sessions, without links. The `latest`
+    sessions and `diary` notes of the agent are included without matching.
+    """
+
+    share: float
+    floor: float
+    length: float
+    longest: int
+    gists: bool = False
+    facets: int | None = None
+    latest: int = 0
+    diary: int
+
+
+REACHES = {
+    Layer.WAKE: Reach(share=0.5, floor=0.5, length=0.0, longest=0, gists=True, facets=6, latest=2, diary=2),
+    Layer.RECALL: Reach(share=1.0, floor=0.3, length=1.0, longest=1200, diary=4),
+    Layer.DEEP_SEARCH: Reach(share=1.0, floor=0.0, length=4.0, longest=4000, diary=8),
+}
+
+
+def facets_for(intent: Intent, layer: Layer) -> tuple[Facet, ...]:
+    """Return the facets to include, in order: active work first at the start of a session, every facet for research."""
+    order = (Facet.CONSTRAINTS, *_ORDERS[intent])
+    if layer is Layer.DEEP_SEARCH:
+        return tuple(dict.fromkeys((*order, *Facet)))
+    if layer is Layer.WAKE:
+        first = (Facet.CONSTRAINTS, *_FIRST_OF_A_SESSION, *_ORDERS[intent])
+        return tuple(dict.fromkeys(first))[: REACHES[layer].facets]
+    return order
+
+
+def weight_of(position: int) -> int:
+    """Return how many items one round takes from the facet at a position."""
+    return _WEIGHTS[position] if position < len(_WEIGHTS) else 1

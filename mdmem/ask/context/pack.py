@@ -1,4 +1,4 @@
-"""What a context pack is: its items in facets, and what it says of itself."""
+"""Define the request for a context pack, and the pack: its items in facets, and the facts about the answer."""
 
 from __future__ import annotations
 
@@ -8,28 +8,89 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import asdict
 
-from mdmem.ask.answer import AnswerBasis
-from mdmem.ask.context.facets import Facet
-from mdmem.ask.context.request import ContextRequest
+from mdmem.arguments import choose, line, optional_line, whole_number, yes_or_no
+from mdmem.ask.answer import AnswerBasis, Item
+from mdmem.ask.context.facets import Facet, Intent, Layer
+from mdmem.errors import UsageError
 from mdmem.model.entry import IN_FORCE
 from mdmem.model.lineage import Stance, standing_json
+from mdmem.store.index.analysis import ask
 from mdmem.store.workspace.scope import Scope
 
+LIMIT, MOST, RELATED, MOST_RELATED = 24, 50, 3, 20
+# A long text begins with its subject, and each further word makes the search slower.
+_WORDS = 48
+PRIVATE = "private:"
 
-class Quality(Struct, frozen=True, kw_only=True):
-    """Where an item comes from and how old it is; times are ISO texts."""
 
-    origin: str | None = None
-    source: str | None = None
-    url: str | None = None
-    created_at: str | None = None
-    updated_at: str | None = None
-    valid_at: str | None = None
-    project_id: str | None = None
+class ContextRequest(Struct, frozen=True, kw_only=True):
+    """The arguments of one call; numbers out of bounds count as the nearest bound."""
+
+    goal: str
+    intent: Intent = Intent.BUILD
+    layer: Layer = Layer.RECALL
+    domain: str | None = None
+    project: str | None = None
+    agent_id: str | None = None
+    limit: int = LIMIT
+    include_related: bool = True
+    related_limit: int = RELATED
+
+    @property
+    def size(self) -> int:
+        """Return the most items to include besides the unconditional invariants."""
+        return min(max(self.limit, 1), MOST)
+
+    @property
+    def related_size(self) -> int:
+        """Return the most related entries of one item."""
+        return min(max(self.related_limit, 0), MOST_RELATED) if self.include_related else 0
+
+    @property
+    def query(self) -> str:
+        """Return the words of goal and domain to search for."""
+        return query_of(self.goal, self.domain)
+
+
+def query_of(*texts: str | None) -> str:
+    """Return the first words of some texts that are no stop words, each once."""
+    seen: dict[tuple[str, ...], str] = {}
+    for word in " ".join(text for text in texts if text).split():
+        if terms := ask(word).terms:
+            seen.setdefault(terms, word)
+    return " ".join(list(seen.values())[:_WORDS])
+
+
+def read_request(given: Mapping[str, object]) -> ContextRequest:
+    """Return the request of some plain values, where None is the default.
+
+    Raises UsageError with the value that does not fit, and the nearest that does.
+    """
+    known = ContextRequest.__struct_fields__
+    stated = {name: value for name, value in given.items() if value is not None}
+    unknown = [name for name in stated if name not in known]
+    if unknown:
+        raise UsageError(f"`context` has no argument `{unknown[0]}`; it has {', '.join(known)}")
+    return ContextRequest(
+        goal=line("goal", stated.get("goal")),
+        intent=choose("intent", stated.get("intent", Intent.BUILD), Intent),
+        layer=choose("layer", stated.get("layer", Layer.RECALL), Layer),
+        domain=optional_line("domain", stated.get("domain")),
+        project=optional_line("project", stated.get("project")),
+        agent_id=optional_line("agent_id", stated.get("agent_id")),
+        limit=whole_number("limit", stated.get("limit", LIMIT)),
+        include_related=yes_or_no("include_related", stated.get("include_related", True)),
+        related_limit=whole_number("related_limit", stated.get("related_limit", RELATED)),
+    )
+
+
+def id_of(address: str, *, is_private: bool) -> str:
+    """Return the id of an entry: its address, with a prefix in the caller's own memory; no address has a colon."""
+    return f"{PRIVATE}{address.split('/', 1)[1]}" if is_private else address
 
 
 class Related(Struct, frozen=True, kw_only=True):
-    """An entry one hop away from an item."""
+    """An entry that an item links to, or that links to it."""
 
     id: str
     type: str
@@ -41,26 +102,32 @@ class Related(Struct, frozen=True, kw_only=True):
 
 
 class ContextItem(Struct, frozen=True, kw_only=True):
-    """One entry of a pack; `is_unconditional` says that no limit could have left it out.
+    """One entry of a pack; `bearings` are its amendments and one-sided supersessions in both directions, in words."""
 
-    `stance` is how it stands to the default branch, None where that is not known; `bearings` are claims and amendments
-    both ways, in words.
-    """
-
+    item: Item
     id: str
-    type: str
-    name: str
     content: str
-    score: float
     facet: Facet
     reason: str
-    source: str | None
-    quality: Quality
+    quality: Mapping[str, str | None]
     metadata: Mapping[str, Any] = field(default_factory=dict)
     related: tuple[Related, ...] = ()
-    is_unconditional: bool = False
-    stance: Stance | None = None
     bearings: tuple[str, ...] = ()
+
+    @property
+    def type(self) -> str:
+        """Return the type of the entry."""
+        return self.item.entry.type.value
+
+    @property
+    def name(self) -> str:
+        """Return the title of the entry."""
+        return self.item.entry.title
+
+    @property
+    def stance(self) -> Stance | None:
+        """Return how the entry relates to the default branch, None where that is not known."""
+        return self.item.stance
 
     def as_json(self) -> dict[str, Any]:
         """Return the item as JSON values."""
@@ -69,11 +136,11 @@ class ContextItem(Struct, frozen=True, kw_only=True):
             "type": self.type,
             "name": self.name,
             "content": self.content,
-            "score": round(self.score, 4),
+            "score": round(self.item.score, 4),
             "facet": self.facet,
             "reason": self.reason,
-            "source": self.source,
-            "quality": asdict(self.quality),
+            "source": self.item.entry.path,
+            "quality": dict(self.quality),
             "metadata": dict(self.metadata),
             "related": [asdict(one) for one in self.related],
             **({"bearings": list(self.bearings)} if self.bearings else {}),
@@ -82,7 +149,7 @@ class ContextItem(Struct, frozen=True, kw_only=True):
 
 
 def named_in(bearings: Iterable[str]) -> frozenset[str]:
-    """Return the addresses of the entries that some bearings name: no text need list them again."""
+    """Return the addresses in some bearings, which need not be listed again as related."""
     return frozenset(line.partition(": ")[0].rpartition(" ")[2] for line in bearings)
 
 
@@ -95,10 +162,10 @@ class PackSection(Struct, frozen=True):
 
 
 class ContextPack(Struct, frozen=True, kw_only=True):
-    """What matters for a goal, in the order of the facets; `proposed` are drafts, which bind nobody.
+    """The entries for a goal, in the order of the facets; `proposed` are drafts, which do not bind.
 
-    `nearest` is the project whose name is like the one asked for, where that is none. The basis names the entries left
-    out that match best, and counts all of them. `remarks` are for whoever called, and no part of the memory.
+    `nearest` is a project with a similar name, where the requested one does not exist. The basis lists the omitted
+    entries that match best, and counts all. `remarks` are for the caller, and no part of the memory.
     """
 
     request: ContextRequest

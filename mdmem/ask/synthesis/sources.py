@@ -11,8 +11,8 @@ from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
 from mdmem.ask.answer import AnswerBasis, Item, Retrieval
+from mdmem.ask.context.candidates import created
 from mdmem.ask.context.facets import SESSION, Facet, facet_of
-from mdmem.ask.context.gather import created
 from mdmem.ask.question import Question
 from mdmem.ask.rank import find_text
 from mdmem.ask.reasons import related

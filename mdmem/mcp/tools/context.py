@@ -10,7 +10,7 @@ from pydantic import Field
 
 from mdmem.ask.context.answer import markdown_of, pack_facts
 from mdmem.ask.context.compile import compile_context, context_without_root
-from mdmem.ask.context.request import read_request
+from mdmem.ask.context.pack import read_request
 from mdmem.ask.synthesis.answer import plan_answer
 from mdmem.ask.synthesis.plan import plan_synthesis
 from mdmem.ask.synthesis.request import read_request as read_plan_request
