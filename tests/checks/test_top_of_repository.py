@@ -80,3 +80,16 @@ def test_fix_is_offered_only_where_it_can_be_written(tmp_path: Path) -> None:
         for snapshot in (Snapshot(), Snapshot(staged=True), Snapshot(revision="HEAD"))
     ]
     assert fixes == [[True], [True], [False]]
+
+
+def test_link_to_a_file_outside_the_memory_that_is_not_added_says_that_git_does_not_track_it(tmp_path: Path) -> None:
+    folder = make_repository(tmp_path / "p")
+    root = make_root(folder / "memory")
+    write(root, "app/README.md", "---\nkind: project\nowners: [Ada]\n---\n")
+    write_entry(root, "app/rules/a", "We do.\n\nRationale: [this](../../../docs/plan.md).\n", title="A")
+    commit_all(folder)
+    write(folder, "docs/plan.md", "A plan.\n")
+    (found,) = check(open_root(root), CheckRequest(select=("body-link-broken",))).findings
+    assert found.message == "`../../../docs/plan.md` is not a file that git tracks"
+    commit_all(folder)
+    assert check(open_root(root), CheckRequest(select=("body-link-broken",))).findings == ()

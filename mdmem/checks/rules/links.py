@@ -242,8 +242,11 @@ def body_link_broken(case: Case) -> Iterator[Finding]:
         if not is_broken:
             continue
         fate = missing.fate(written, one.address)
-        help_ = _path_help(fate, one.address) if one.path else fate.help()
-        found = case.on_reference(one, f"`{one.link.target}` {fate.story}", help_)
+        if tracked is not None and one.path is not None and one.path.startswith("../"):
+            story, help_ = "is not a file that git tracks", "`git add` it, correct the path, or remove the link"
+        else:
+            story, help_ = fate.story, _path_help(fate, one.address) if one.path else fate.help()
+        found = case.on_reference(one, f"`{one.link.target}` {story}", help_)
         meant = _certainly_meant(fate, written)
         yield with_reference(found, case, one, meant) if meant else found
 
