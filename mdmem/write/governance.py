@@ -46,8 +46,9 @@ def approval(settings: Settings, wing: Wing, person: str) -> Approval:
         return Approval(allowed=True)
     allowed = settings.approvals is Approvals.SAY
     if wing.owners:
-        listed = " or ".join(f"`{owner}`" for owner in wing.owners)
-        return Approval(allowed, f"`{person}` is no owner of the wing `{wing.name}`; that is {listed}")
+        listed = ", ".join(f"`{owner}`" for owner in wing.owners)
+        owners = f"its owners are {listed}" if len(wing.owners) > 1 else f"its owner is {listed}"
+        return Approval(allowed, f"`{person}` is no owner of the wing `{wing.name}`; {owners}")
     return Approval(allowed, f"the wing `{wing.name}` names no owner; write `owners` into {wing.name}/README.md")
 
 

@@ -36,7 +36,7 @@ def test_approve_puts_the_draft_in_force_and_ends_the_old_entry(tmp_path: Path, 
 def test_approve_by_somebody_who_is_no_owner_says_so(tmp_path: Path, capsys: Capture) -> None:
     root = with_draft(tmp_path, owners="[navigation-team]")
     ran = run_here(capsys, "approve", NEW, cwd=root)
-    said = f"`{ADA}` is no owner of the wing `nav`; that is `navigation-team`\n"
+    said = f"`{ADA}` is no owner of the wing `nav`; its owner is `navigation-team`\n"
     assert (ran.code, ran.err) == (0, f"{said}{NEW} is only proposed until a commit of the default branch has it\n")
     assert "status: active" in (root / f"{NEW}.md").read_text()
 
@@ -49,7 +49,8 @@ def test_approve_by_somebody_who_is_no_owner_is_refused_where_the_settings_say_s
     ran = run_here(capsys, "approve", NEW, cwd=root)
     assert (ran.code, ran.out) == (2, "")
     assert (
-        ran.err == f"mdmem: {NEW} is not approved: `{ADA}` is no owner of the wing `nav`; that is `navigation-team`\n"
+        ran.err
+        == f"mdmem: {NEW} is not approved: `{ADA}` is no owner of the wing `nav`; its owner is `navigation-team`\n"
     )
     assert snapshot(root) == before
     ran = run_here(capsys, "approve", NEW, "--by", "navigation-team <nav@example.org>", cwd=root)
@@ -124,7 +125,7 @@ def test_approve_commits_both_files_with_trailers(tmp_path: Path, capsys: Captur
 def test_approve_json_has_the_remark(tmp_path: Path, capsys: Capture) -> None:
     root = with_draft(tmp_path, owners="[navigation-team]")
     said = json.loads(run_here(capsys, "approve", NEW, "--format", "json", cwd=root).out)
-    assert said["remarks"] == [f"`{ADA}` is no owner of the wing `nav`; that is `navigation-team`"]
+    assert said["remarks"] == [f"`{ADA}` is no owner of the wing `nav`; its owner is `navigation-team`"]
     assert said["changed"][0]["fields"] == {
         "status": {"before": "draft", "after": "active"},
         "approved_by": {"before": None, "after": ADA},
