@@ -93,7 +93,7 @@ def _fetch_pinned(workspace: Workspace, name: str, stated: WingSettings) -> Fetc
         name=name, git=stated.git or "", ref=stated.ref or "HEAD", before=stated.commit, commit=stated.commit
     )
     if stated.commit is None:
-        return replace(found, fault="it is pinned to no commit yet; `mdmem sync --wings` does it")
+        return replace(found, fault="it is not pinned to a commit yet; `mdmem sync --wings` does it")
     url = place_of(stated, workspace.location.root)
     try:
         if find_pin(workspace.cache_folder, url, stated.commit) is None or _not_here(workspace, name, stated):

@@ -123,7 +123,7 @@ def _read(source: str) -> object:
     except UnicodeDecodeError as error:
         raise click.UsageError(f"{name} is not UTF-8 at byte {error.start}") from error
     except RecursionError as error:
-        raise click.UsageError(f"{name} cannot be read as JSON: it nests too deep") from error
+        raise click.UsageError(f"{name} cannot be read as JSON: it is nested too deeply") from error
     except ValueError as error:
         raise click.UsageError(f"{name} is no JSON: {error}") from error
 

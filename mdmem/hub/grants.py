@@ -96,7 +96,7 @@ def add_token(connection: HubConnection, name: str) -> str:
     """Return the text of a new token, which is stored nowhere; raises UsageError for an odd or used name."""
     if len(name) > _LONGEST or not _NAME.match(name):
         raise UsageError(
-            f"`{name}` cannot name a token; write lower-case letters, digits, `-`, `_` and `.`, at most {_LONGEST}"
+            f"`{name}` is not a token name; use lower-case letters, digits, `-`, `_` and `.`, at most {_LONGEST}"
         )
     with transaction(connection) as cursor:
         require_owner(cursor, _DOES)

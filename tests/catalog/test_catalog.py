@@ -255,7 +255,7 @@ def test_body_raises_when_the_file_went_away(root: Path, tmp_path: Path) -> None
     cached(root, tmp_path / "cache")
     catalog = cached(root, tmp_path / "cache")
     file.unlink()
-    with pytest.raises(GoneError, match=r"w/r/e\.md went away"):
+    with pytest.raises(GoneError, match=r"w/r/e\.md disappeared"):
         catalog.body("w/r/e")
 
 

@@ -14,9 +14,9 @@ CODE = "path-illegal-on-windows"
         ("app/rules/when: now.md", "app/rules/when: now.md", "holds `:`"),
         ("app/rules/why?.md", "app/rules/why?.md", "holds `?`"),
         ("app/rules/a\\b.md", "app/rules/a\\b.md", "holds `\\`"),
-        ("app/rules/caf\udce9.md", "app/rules/caf<U+DCE9>.md", "is no UTF-8"),
+        ("app/rules/caf\udce9.md", "app/rules/caf<U+DCE9>.md", "is not UTF-8"),
         ("app/rules/notes.", "app/rules/notes.", "ends in a dot"),
-        ("app/rules/notes ", "app/rules/notes ", "ends in a blank"),
+        ("app/rules/notes ", "app/rules/notes ", "ends in a space"),
     ],
 )
 def test_name_that_windows_refuses_is_found(path: str, shown: str, why: str) -> None:

@@ -53,7 +53,7 @@ def test_reading_command_shows_the_files_of_a_revision(
 def test_revision_that_does_not_exist_is_one_sentence(command: list[str], tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, *command, "--at", "nothing", cwd=memory(tmp_path))
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "mdmem: `nothing` names no commit here; write a branch, a tag or a commit\n"
+    assert ran.err == "mdmem: `nothing` is not a commit here; write a branch, a tag or a commit\n"
 
 
 @pytest.mark.parametrize("revision", ["", "--all", "HEAD^{tree}", "HEAD:memory", "a b"])

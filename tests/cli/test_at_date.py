@@ -151,7 +151,7 @@ def test_where_dates_fall_the_last_commit_by_then_counts_with_all_it_builds_on(t
     commit_on(folder, "2026-06-15")
     ran = run_here(capsys, "list", "--at", "2026-06-20", cwd=folder)
     assert "Use ten threads" in ran.out
-    assert "dates on this branch do not rise: that commit builds on one that bears a later date" in ran.err
+    assert "dates on this branch are out of order: that commit follows one with a later date" in ran.err
 
 
 def test_entry_is_judged_by_the_day(tmp_path: Path, capsys: Capture) -> None:
@@ -188,12 +188,12 @@ def test_what_names_a_revision_is_one_and_that_is_said(tmp_path: Path, capsys: C
     git(folder, "tag", "2026-06-01", "HEAD~2")
     ran = run_here(capsys, "list", "--at", "2026-06-01", cwd=folder)
     assert "Use two threads" in ran.out
-    assert ran.err == "`2026-06-01` is a branch or tag here, and is read as that, not as a date\n"
+    assert ran.err == "`2026-06-01` is a branch or tag here, so it is not read as a date\n"
 
 
 def test_day_to_come_is_said(tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "list", "--at", "2027-01-01", cwd=dated(tmp_path))
-    assert "2027-01-01 is still to come: this is what binds now, judged by that day" in ran.err
+    assert "2027-01-01 is in the future: this is what applies now, judged by that day" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -204,8 +204,8 @@ def test_day_to_come_is_said(tmp_path: Path, capsys: Capture) -> None:
         ("1960-01-01", 2, "nothing was committed on main by 1960-01-01; its history begins on 2026-03-01"),
         ("3 years ago", 2, "nothing was committed on main by 2023-11-21; its history begins on 2026-03-01"),
         ("9999 years ago", 2, "there is no day `9999 years ago`"),
-        ("some day", 2, "`some day` names no commit here; write a branch, a tag or a commit"),
-        ("20260601", 2, "`20260601` names no commit here; write a branch, a tag or a commit"),
+        ("some day", 2, "`some day` is not a commit here; write a branch, a tag or a commit"),
+        ("20260601", 2, "`20260601` is not a commit here; write a branch, a tag or a commit"),
     ],
 )
 def test_what_is_no_answer_is_one_sentence(at: str, code: int, message: str, tmp_path: Path, capsys: Capture) -> None:
@@ -238,7 +238,7 @@ def test_without_a_known_default_branch_the_setting_is_named(tmp_path: Path, cap
     git(folder, "branch", "-q", "-m", "main", "develop")
     git(folder, "branch", "other")
     ran = run_here(capsys, "list", "--at", "2026-06-01", cwd=folder)
-    assert (ran.code, "`git config mdmem.defaultBranch NAME` says it" in ran.err) == (3, True)
+    assert (ran.code, "`git config mdmem.defaultBranch NAME` sets it" in ran.err) == (3, True)
     git(folder, "config", "mdmem.defaultBranch", "develop")
     assert titles(capsys, folder, "2026-06-01") == ["Use four threads"]
 

@@ -67,7 +67,7 @@ def test_base_that_is_not_there_is_a_finding_and_the_rest_still_runs(tmp_path: P
     write_entry(folder / "memory", "nav/rules/bad", title="Bad", see="nav/rules/nowhere", owner="Ada")
     ran = run_here(capsys, "check", "--base", "origin/main", "--format", "concise", cwd=folder)
     assert ran.code == 3
-    assert "error git-unavailable `origin/main` names no commit here" in ran.out
+    assert "error git-unavailable `origin/main` is not a commit here" in ran.out
     assert "error dangling-link" in ran.out
 
 

@@ -281,8 +281,8 @@ def test_exit_code_says_whether_something_changed(top: Path, run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nope..main"], "mdmem: `nope` names no commit here; write a branch, a tag or a commit\n"),
-        (["--base", "nope"], "mdmem: `nope` names no commit here; write a branch, a tag or a commit\n"),
+        (["nope..main"], "mdmem: `nope` is not a commit here; write a branch, a tag or a commit\n"),
+        (["--base", "nope"], "mdmem: `nope` is not a commit here; write a branch, a tag or a commit\n"),
         (
             ["main..work", "--staged"],
             "mdmem: --staged reads git's index, but `main..work` names two commits; use one\n",

@@ -150,6 +150,6 @@ def test_part_of_a_word_names_what_begins_so_and_a_file_leads_to_its_question(tm
     write(folder, "src/pay.py")
     for typed, said in (
         ("0007-card", "there is no entry `0007-card`; did you mean nav/architecture/0007-cards-in-the-worker?"),
-        ("src/pay.py", "`src/pay.py` is no entry; `mdmem retrieve --path src/pay.py` tells what binds it"),
+        ("src/pay.py", "`src/pay.py` is not an entry; `mdmem retrieve --path src/pay.py` shows what applies to it"),
     ):
         assert run_here(capsys, "show", typed, cwd=folder).err == f"mdmem: {said}\n"

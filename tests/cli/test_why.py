@@ -77,7 +77,7 @@ def test_entry_that_is_not_there_exits_1(tmp_path: Path, capsys: Capture) -> Non
     assert (ran.code, ran.out, ran.err) == (
         1,
         "",
-        "mdmem: there is no entry `zebra`; `mdmem list` names those in force\n",
+        "mdmem: there is no entry `zebra`; `mdmem list` lists the current ones\n",
     )
     write_entry(tmp_path / "memory", "nav/rules/orders-stay-in-sqlite")
     ran = run_here(capsys, "why", "sqlite", cwd=tmp_path)

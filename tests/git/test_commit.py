@@ -187,13 +187,13 @@ def test_ignored_file_is_not_forced_in(top: Path) -> None:
 def test_file_that_git_is_told_not_to_look_at_is_named(top: Path, mark: str) -> None:
     git(top, "update-index", mark, "m/one.md")
     write(top, "m/one.md", "ours\n")
-    with pytest.raises(NotCommittedError, match=r"git does not look at `m/one.md`"):
+    with pytest.raises(NotCommittedError, match=r"git cannot see changes of `m/one.md`"):
         commit(top, "m/one.md")
 
 
 def test_file_of_another_repository_is_named(top: Path) -> None:
     write(make_repository(top / "m/inner"), "new.md", "new\n")
-    with pytest.raises(NotCommittedError, match=r"git does not look at `m/inner/new.md`: it lies in another"):
+    with pytest.raises(NotCommittedError, match=r"git cannot see changes of `m/inner/new.md`: it lies in another"):
         commit(top, "m/inner/new.md")
 
 

@@ -175,18 +175,18 @@ def test_files_in_conflict_are_listed_with_their_stages(top: Path) -> None:
 
 def test_revision_of_an_unborn_branch_is_refused_with_a_sentence(tmp_path: Path) -> None:
     folder = make_repository(tmp_path / "top")
-    with pytest.raises(UsageError, match="`HEAD` names no commit here; write a branch, a tag or a commit"):
+    with pytest.raises(UsageError, match="`HEAD` is not a commit here; write a branch, a tag or a commit"):
         resolve(repository_of(folder), "HEAD")
 
 
 def test_revision_that_is_misspelt_is_answered_with_the_branch_that_was_meant(top: Path) -> None:
-    with pytest.raises(UsageError, match=r"`mian` names no commit here; did you mean `main`\?"):
+    with pytest.raises(UsageError, match=r"`mian` is not a commit here; did you mean `main`\?"):
         resolve(repository_of(top), "mian")
 
 
 @pytest.mark.parametrize("revision", ["nowhere", "", "--all", "HEAD:memory", "main..main", "--exec=x", "HEAD\n"])
 def test_revision_that_names_no_commit_is_refused(top: Path, revision: str) -> None:
-    with pytest.raises(UsageError, match="names no commit here"):
+    with pytest.raises(UsageError, match="is not a commit here"):
         resolve(repository_of(top), revision)
 
 

@@ -306,13 +306,13 @@ def test_kinds_that_a_later_git_tells_are_understood(top: Path, monkeypatch: pyt
 def test_merge_of_an_unborn_branch_is_refused_with_a_sentence(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "top")
     make_root(top / "memory")
-    with pytest.raises(UnknownRevisionError, match="`HEAD` names no commit here"):
+    with pytest.raises(UnknownRevisionError, match="`HEAD` is not a commit here"):
         assert merging(top, "HEAD").tree
     assert issubclass(UnknownRevisionError, UsageError)
 
 
 def test_merge_into_a_branch_that_is_not_here_is_refused_with_a_sentence(top: Path) -> None:
-    with pytest.raises(UnknownRevisionError, match="`origin/main` names no commit here"):
+    with pytest.raises(UnknownRevisionError, match="`origin/main` is not a commit here"):
         merge(repository_of(top), "origin/main", "HEAD")
 
 

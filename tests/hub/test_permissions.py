@@ -229,7 +229,7 @@ SLIPS = (
     (("token", "guest"), 2, "is a role of the database"),
     (("drop", "acme/shop"), 2, "no command `hub drop`; did you mean `mdmem hub forget`?"),
     (("serch",), 2, "did you mean `mdmem hub search`?"),
-    (("token", "A B"), 2, "cannot name a token"),
+    (("token", "A B"), 2, "is not a token name"),
     (("token", "nobody", "--drop"), 1, "there is no token `nobody`"),
     (("token", "nobody", "--drop", "--rotate"), 2, "give one of them"),
 )

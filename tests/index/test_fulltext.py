@@ -194,7 +194,7 @@ def test_question_that_cannot_wait_finds_by_titles_what_is_not_yet_indexed(
     assert [match.key for match in found.matches] == ["w/r/e150"]
     assert (found.degraded, found.why) == (
         True,
-        "the index is being built, so that other entries were found by their titles alone",
+        "the index is being built, so other entries were found by their titles only",
     )
     index.refresh(live=made.live, read=made.read)
     assert {match.key for match in index.search("entry199 150", **asked).matches} == {"w/r/e150", "w/r/e199"}

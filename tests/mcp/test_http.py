@@ -277,4 +277,4 @@ def test_torn_tokens_stop_the_start(tmp_path: Path) -> None:
     write(tmp_path, ".git/mdmem/state/memory/bearers.json", b"{")
     code, said = _refused(root)
     assert code == 3
-    assert "bearers.json cannot be read; mend or remove that file" in said
+    assert "bearers.json cannot be read; fix or remove that file" in said

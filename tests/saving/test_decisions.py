@@ -248,7 +248,7 @@ def test_decision_that_is_not_named_in_full_is_told_the_whole_address(tmp_path: 
     result = agent(root).save_decision(decision(**{field: named}), "nav")
     assert (result.status, result.message) == (
         "failed",
-        f"`{field}` takes one address in full, as wing/room/entry-id; `{named}` may mean nav/architecture/known",
+        f"`{field}` takes one address in full, as wing/room/entry-id; `{named}` matches nav/architecture/known",
     )
     assert entries(root) == ["nav/architecture/known"]
 

@@ -59,8 +59,8 @@ def test_project_is_found_again_by_its_id(tmp_path: Path, project_id: str) -> No
 @pytest.mark.parametrize(
     ("project_id", "message"),
     [
-        ("!!", "the project `!!` has no letter or digit for the name of a wing; name it otherwise"),
-        ("漢" * 60, f"the project `{'漢' * 60}` is too long for the name of a wing; name it otherwise"),
+        ("!!", "the project `!!` has no letter or digit for the name of a wing; choose another name"),
+        ("漢" * 60, f"the project `{'漢' * 60}` is too long for the name of a wing; choose another name"),
         ("aux", "`aux` is the name of a device, which Windows does not allow for a wing; name it otherwise"),
         ("shared", "`shared` is the name of the shared wing; the project `shared` needs another id"),
         ("Other", "the wing `other` belongs to the project `Acme`; `Other` needs another id"),

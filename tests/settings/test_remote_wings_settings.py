@@ -43,7 +43,7 @@ def test_pin_changes_one_line(case: GoldenCase) -> None:
 def test_pin_that_cannot_be_written_for_certain_is_left_to_people() -> None:
     odd = f'[wings.ros2]\ngit = "../x"\ncommit = """{OLD}"""\n'
     with pytest.raises(
-        SettingsError, match=r"mdmem\.toml:2: `wings\.ros2` cannot be pinned for certain; write `commit"
+        SettingsError, match=r"mdmem\.toml:2: `wings\.ros2` cannot be pinned automatically; write `commit"
     ):
         with_pin(odd.encode(), "ros2", NEW)
 

@@ -17,7 +17,7 @@ from mdmem.store.state.tokens import ApprovalTokenError, request_token, use_toke
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 UNKNOWN = r"^the token is unknown; `mdmem token` gives one$"
 EXPIRED = r"^the token expired at 2026-11-21T12:01:00\+00:00; `mdmem token` gives a new one$"
-USED = r"^the token was used for another write; `mdmem token` gives a new one$"
+USED = r"^the token was already used for another write; `mdmem token` gives a new one$"
 
 
 def after(seconds: float) -> datetime:

@@ -92,7 +92,7 @@ def test_wing_that_is_not_there_moves_no_pin(two: Two, capsys: pytest.CaptureFix
     commit_all(two.lib)
     ran = run_here(capsys, "sync", "--wings", cwd=two.root)
     assert ran.code == 3
-    assert "no file lies in `memory/ros2`" in ran.out
+    assert "no file is in `memory/ros2`" in ran.out
     assert pin(two) == before
 
 
@@ -107,7 +107,7 @@ def test_one_of_several_memories_is_named_by_its_path(two: Two) -> None:
     make_root(two.lib / "other")
     commit_all(two.lib)
     [fault] = [wing.fault for wing in fetch_wings(two.opened()).wings]
-    assert fault == ("it is one of several memories there: `memory`, `other`; name the one that is meant with `path`")
+    assert fault == ("it is one of several memories there: `memory`, `other`; choose one with `path`")
     write(two.root, "mdmem.toml", '[wings.ros2]\ngit = "../../lib"\npath = "memory"\n')
     assert fetch_wings(two.opened()).wings[0].fault is None
     assert "ros2/rules/callbacks" in two.opened().catalog.entries
@@ -153,7 +153,7 @@ def test_commit_that_is_gone_is_named(two: Two) -> None:
     gone = "0" * 39 + "1"
     write(two.root, "mdmem.toml", f'[wings.ros2]\ngit = "../../lib"\nref = "main"\ncommit = "{gone}"\n')
     [wing] = fetch_wings(two.opened(), pinned=True).wings
-    assert wing.fault == f"main of {two.lib} does not hold the commit {gone[:10]} any more"
+    assert wing.fault == f"main of {two.lib} does not contain the commit {gone[:10]} any more"
 
 
 def test_name_that_is_no_such_wing_is_refused(two: Two) -> None:

@@ -39,7 +39,7 @@ def test_wing_that_is_not_fetched_makes_the_check_incomplete(two: Two, capsys: p
     ran = run_here(capsys, "check", "--format", "concise", cwd=two.root)
     assert ran.code == 3
     assert ran.out.splitlines()[0] == (
-        "mdmem.toml:2:1: error wing-not-fetched the wing `ros2` of ../../lib is pinned to no commit yet"
+        "mdmem.toml:2:1: error wing-not-fetched the wing `ros2` of ../../lib is not pinned to a commit yet"
     )
     assert codes(two) == ["error wing-not-fetched"]
 
@@ -48,7 +48,7 @@ def test_wing_that_is_not_fetched_is_a_problem_of_every_retrieval(two: Two, caps
     for command in (["retrieve"], ["retrieve", "--wing", "ros2"], ["search", "callback"]):
         ran = run_here(capsys, *command, cwd=two.root)
         assert ran.code == (command[0] == "search")
-        assert "the wing `ros2` of ../../lib is pinned to no commit yet" in ran.out + ran.err
+        assert "the wing `ros2` of ../../lib is not pinned to a commit yet" in ran.out + ran.err
 
 
 def test_two_wings_that_are_not_fetched_are_two_problems(two: Two) -> None:
@@ -89,10 +89,10 @@ def test_wing_that_was_not_asked_for_in_a_month_is_said_to_be_old(
     pinned: Two, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MDMEM_TODAY", "2026-12-21")
-    assert "was last asked for" not in run_here(capsys, "retrieve", cwd=pinned.root).err
+    assert "was last fetched" not in run_here(capsys, "retrieve", cwd=pinned.root).err
     monkeypatch.setenv("MDMEM_TODAY", "2026-12-22")
     ran = run_here(capsys, "retrieve", cwd=pinned.root)
-    assert ran.err.startswith("the wing `ros2` of ../../lib was last asked for 31 days ago")
+    assert ran.err.startswith("the wing `ros2` of ../../lib was last fetched 31 days ago")
 
 
 def test_each_tree_reads_the_commit_that_its_own_settings_name(pinned: Two) -> None:
@@ -204,7 +204,7 @@ def test_damaged_cache_is_said_and_ends_nothing(pinned: Two) -> None:
     for loose in (pinned.app / ".git/mdmem/cache/wings").glob("*/git/objects/??/*"):
         loose.unlink()
     assert [one.message for one in list_problems(pinned.opened(), Filters())] == [
-        "the wing `ros2` of ../../lib was fetched and cannot be read any more"
+        "the wing `ros2` of ../../lib was fetched, but can no longer be read"
     ]
     assert fetch_wings(pinned.opened(), pinned=True).wings[0].fault is None
     assert RULE in pinned.opened().catalog.entries

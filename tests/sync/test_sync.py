@@ -399,8 +399,11 @@ def merging(folder: Path) -> None:
     [
         (detached, r"no branch is checked out \(detached HEAD\); type `git switch BRANCH` first"),
         (without_upstream, "`topic` follows no branch of another repository; type `git push -u origin topic` once"),
-        (without_remote, "`main` has nowhere to go; type `git remote add origin URL`, then `git push -u origin main`"),
-        (of_another_name, "`topic` follows `origin/main`, a branch of another name"),
+        (
+            without_remote,
+            "`main` has no remote repository; type `git remote add origin URL`, then `git push -u origin main`",
+        ),
+        (of_another_name, "`topic` follows `origin/main`, a branch with another name"),
         (following_itself, "`topic` follows a branch of this repository; type `git push -u origin topic` once"),
         (unborn, "nothing is committed on `empty` yet; commit first"),
         (merging, "git is in the middle of a merge here; end it first with `git merge --continue` or `--abort`"),

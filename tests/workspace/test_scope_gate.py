@@ -106,7 +106,7 @@ def test_scope_names_what_cannot_be_read_and_may_be_the_project(tmp_path: Path) 
     message = scope_state(refusing(tmp_path, "locked"), "Acme").message
     assert message == (
         "there is no wing for the project `Acme`, and `save_session` makes none:"
-        " `locked` and `web/README.md` cannot be read and may be the wing of `Acme`; mend that first"
+        " `locked` and `web/README.md` cannot be read and may be the wing of `Acme`; fix that first"
     )
 
 

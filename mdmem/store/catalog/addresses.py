@@ -49,9 +49,9 @@ def why_not_on_windows(name: str) -> str | None:
     if found := _FORBIDDEN.search(name):
         return f"holds `{found.group()}`"
     if name.endswith((".", " ")):
-        return "ends in a dot" if name.endswith(".") else "ends in a blank"
+        return "ends in a dot" if name.endswith(".") else "ends in a space"
     if any("\udc80" <= character <= "\udcff" for character in name):
-        return "is no UTF-8"
+        return "is not UTF-8"
     return None
 
 

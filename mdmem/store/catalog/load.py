@@ -78,7 +78,7 @@ def with_remote_wings(tree: Tree, find: Finder) -> Tree:
         found: Tree | NotHere
         if name in own:
             hint = "remove or rename the folder, or take `git` out of the wing's table"
-            found = NotHere("is not read, for a folder here has its name", hint)
+            found = NotHere("is not read, since a folder here has its name", hint)
         else:
             found = find(name, stated)
         if isinstance(found, NotHere):
@@ -104,7 +104,7 @@ def settings_of(tree: Tree, *, about: bytes) -> Settings:
 def find_remote_wing(cache: Path, root: Path, name: str, stated: WingSettings) -> Tree | NotHere:
     """Return the files of a wing at its pinned commit, or why they cannot be read."""
     if stated.commit is None:
-        return NotHere("is pinned to no commit yet", "`mdmem sync --wings` fetches it and writes the commit")
+        return NotHere("is not pinned to a commit yet", "`mdmem sync --wings` fetches it and writes the commit")
     url = place_of(stated, root)
     pin = find_pin(cache, url, stated.commit)
     if pin is None:
@@ -112,15 +112,15 @@ def find_remote_wing(cache: Path, root: Path, name: str, stated: WingSettings) -
     folder = folder_of(name, stated, pin.roots)
     if folder is None:
         listed = ", ".join(f"`{one or '.'}`" for one in pin.roots)
-        return NotHere(f"is one of several memories there: {listed}", "name the one that is meant with `path`")
+        return NotHere(f"is one of several memories there: {listed}", "choose one with `path`")
     tree = GitTree(borrowed(store_of(cache, url)), folder, stated.commit, f"{name} ({stated.commit[:10]})")
     try:
         if tree.files():
             return tree
     except (GitError, OSError):
-        return NotHere("was fetched and cannot be read any more")
-    at = f"is not there at the commit {stated.commit[:10]}: no file lies in `{folder}`"
-    return NotHere(at, "name the memory that holds it with `path`, or another `ref`")
+        return NotHere("was fetched, but can no longer be read")
+    at = f"is not there at the commit {stated.commit[:10]}: no file is in `{folder}`"
+    return NotHere(at, "set `path` to the memory that contains it, or set another `ref`")
 
 
 def folder_of(name: str, stated: WingSettings, roots: tuple[str, ...]) -> str | None:

@@ -263,7 +263,7 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
             return self.shown_body(self._documents[path])
         content = read_one(self.tree, path)
         if isinstance(content, Unreadable):
-            raise GoneError(f"{path} went away while it was read: {content.reason.lower()}; ask again")
+            raise GoneError(f"{path} disappeared while it was read: {content.reason.lower()}; try again")
         return self._redacted(body_of(content), path)
 
     def bodies(self, addresses: Sequence[str]) -> Iterator[tuple[str, str, str]]:

@@ -95,8 +95,8 @@ def placed(document: Document, address: str | None, flaw: Flaw) -> Finding:
 
 
 _REASONS = {
-    FileKind.SYMLINK: ("symlink", "a symbolic link stands where an entry belongs", "replace it by the file itself"),
-    FileKind.SUBMODULE: ("submodule", "a submodule stands where an entry belongs", "move it out of the memory"),
+    FileKind.SYMLINK: ("symlink", "a symbolic link is in the place of an entry", "replace it by the file itself"),
+    FileKind.SUBMODULE: ("submodule", "a submodule is in the place of an entry", "move it out of the memory"),
     FileKind.UNMERGED: (
         "merge-marker",
         "the file is unmerged in git's index",

@@ -215,7 +215,7 @@ class _Commit(Struct, frozen=True):
         for path in there:
             if path not in seen:
                 why = "it lies in another repository, or is marked skip-worktree or assume-unchanged"
-                raise NotCommittedError(f"git does not look at `{path}`: {why}")
+                raise NotCommittedError(f"git cannot see changes of `{path}`: {why}")
 
     def _differs_from_head(self, one: FileStatus) -> bool:
         if not one.is_half_staged:

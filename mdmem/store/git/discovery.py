@@ -97,7 +97,7 @@ def _repository_of(top: Path) -> Repository | None:
     real = Path(git_dir).resolve()
     if real != top / ".git" and (real.is_relative_to(top) or is_brought_along(real)):
         where = f"{top / '.git'} names {real}, which lies among the files of a work tree"
-        raise ForeignGitDirectoryError(f"{where}; git is not asked there")
+        raise ForeignGitDirectoryError(f"{where}; mdmem does not run git there")
     return Repository(Path(shown), Path(git_dir), (top / common).resolve())
 
 

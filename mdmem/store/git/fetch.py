@@ -139,7 +139,7 @@ def fetch_commit(store: Repository, url: str, commit: str, ref: str | None, *, t
         # So many that no history is cut off.
         _fetch(store, "--depth=2147483647", "--", url, ref or "HEAD", timeout=timeout)
     if not has_commit(store, commit):
-        raise GitError(f"{ref or 'HEAD'} of {url} does not hold the commit {commit[:10]} any more")
+        raise GitError(f"{ref or 'HEAD'} of {url} does not contain the commit {commit[:10]} any more")
     _keep(store, commit)
 
 

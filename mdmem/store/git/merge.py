@@ -204,7 +204,7 @@ def _merge_bases(repository: Repository, one: str, other: str) -> tuple[str, ...
     if is_shallow(repository):
         common = f"the commit that `{one}` and `{other}` have in common"
         raise ShallowHistoryError(f"the history is cut off before {common}; {UNSHALLOW}")
-    raise NoCommonAncestorError(f"`{one}` and `{other}` have no history in common; compare with a branch that has")
+    raise NoCommonAncestorError(f"`{one}` and `{other}` have no common history; choose a branch that shares it")
 
 
 def is_shallow(repository: Repository) -> bool:

@@ -206,7 +206,7 @@ def run(
             timeout=seconds,
         )
     except subprocess.TimeoutExpired as error:
-        raise GitError(f"git {arguments[0]}: it took longer than {seconds} s") from error
+        raise GitError(f"git {arguments[0]} took longer than {seconds} s") from error
     except (FileNotFoundError, NotADirectoryError) as error:
         missing = "git is not installed" if folder.is_dir() else f"there is no folder {folder}"
         raise GitError(missing) from error
@@ -263,7 +263,7 @@ def resolve(repository: Repository, revision: str) -> str:
             names = run(repository.top, "for-each-ref", "--format=%(refname:short)", ok=(0, 1, 128))
             near = get_close_matches(revision, names.decode("utf-8", "replace").splitlines(), n=1, cutoff=0.7)
         hint = f"did you mean `{near[0]}`?" if near else "write a branch, a tag or a commit"
-        raise UnknownRevisionError(f"`{revision}` names no commit here; {hint}")
+        raise UnknownRevisionError(f"`{revision}` is not a commit here; {hint}")
     return printed.decode().strip()
 
 

@@ -201,7 +201,7 @@ def find_upstream(repository: Repository) -> Upstream:
     _, tracking, remote, ref = parts
     push = f"`git push -u origin {branch}`"
     if not tracking and not run(repository.top, "remote").strip():
-        raise UsageError(f"`{branch}` has nowhere to go; type `git remote add origin URL`, then {push}, once")
+        raise UsageError(f"`{branch}` has no remote repository; type `git remote add origin URL`, then {push}, once")
     if not tracking or not ref:
         raise UsageError(f"`{branch}` follows no branch of another repository; type {push} once")
     if remote == ".":
@@ -209,7 +209,7 @@ def find_upstream(repository: Repository) -> Upstream:
     if ref != head:
         other = tracking.removeprefix("refs/remotes/")
         hint = f"to share it under its own name type `git push -u {remote} {branch}`"
-        raise UsageError(f"`{branch}` follows `{other}`, a branch of another name; {hint}")
+        raise UsageError(f"`{branch}` follows `{other}`, a branch with another name; {hint}")
     return Upstream(branch, remote, ref, tracking)
 
 
@@ -222,7 +222,7 @@ def fetch_upstream(repository: Repository, upstream: Upstream) -> tuple[str, str
     options = ("--no-auto-maintenance", "--quiet", "--no-recurse-submodules")
     done = talk(repository.top, "fetch", *options, "--", upstream.remote, f"+{upstream.ref}:{upstream.tracking}")
     if done.returncode:
-        hint = f"`git fetch {upstream.remote}` shows more, and asks for a password where one is needed"
+        hint = f"`git fetch {upstream.remote}` shows more, and asks for a password if needed"
         raise GitError(f"`{upstream.remote}` cannot be asked: {words_of(done)}; {hint}")
     ours, theirs = run(repository.top, "rev-parse", upstream.own_ref, upstream.tracking).decode().split()
     bases = run(repository.top, "merge-base", ours, theirs, ok=(0, 1)).decode().split()

@@ -151,9 +151,9 @@ class FullTextIndex:
             found, is_damaged = self._answer(parsed, live, by_titles or read, among, filters, keep=not by_titles)
             source: Source = "scan" if self._opened is _NO_INDEX else "index"
         if is_damaged:
-            why = "the index is damaged, so that every entry was read"
+            why = "the index is damaged, so every entry was read"
         if by_titles:
-            why = f"{why}, so that other entries were found by their titles alone"
+            why = f"{why}, so other entries were found by their titles only"
         return TextAnswer(found, terms, parsed.words, source, why is not None, why)
 
     def find_holders(self, texts: Collection[str], *, live: Mapping[str, str], read: Read) -> list[str]:
@@ -204,7 +204,7 @@ class FullTextIndex:
     def state(self, *, live: Mapping[str, str]) -> IndexState:
         """Compare the index on disk with the files, reading no document."""
         if self._folder is None:
-            return IndexState(stale=len(live), why="this index is not kept on disk")
+            return IndexState(stale=len(live), why="this index is not stored on disk")
         with self._turn:
             opened, exists = self._open(), bool(_stamp_of(self._folder))
         files = list(self._folder.rglob("*")) if self._folder.is_dir() else []
@@ -217,7 +217,7 @@ class FullTextIndex:
             gone=sum(key not in live for key in opened.documents),
             bytes=sum(path.stat().st_size for path in files if path.is_file()),
             folder=str(self._folder),
-            why="the index is damaged, and is built anew by the next question" if exists and not is_usable else None,
+            why="the index is damaged; the next question rebuilds it" if exists and not is_usable else None,
         )
 
     def close(self) -> None:
@@ -288,7 +288,7 @@ class FullTextIndex:
         """Update the index on disk; with `is_timed` only until the first commit that is due."""
         folder = self._folder
         if folder is None or not self._writes:
-            raise IndexWriteError("this index is not kept on disk")
+            raise IndexWriteError("this index is not stored on disk")
         if not rebuild and self._is_current(live):
             return RefreshResult(len(live), 0, 0, rebuilt=False)
         try:

@@ -22,7 +22,7 @@ def with_baseline(content: bytes, name: str) -> bytes:
     found = _first_that_means(replace(parse_settings(content), baseline=name), _with_baseline(content, name))
     if found is None:
         hint = f'write `baseline = "{name}"` below `[check]` yourself'
-        raise SettingsError(f"mdmem.toml: there is no certain place for the baseline's name; {hint}")
+        raise SettingsError(f"mdmem.toml: the place for the baseline's name is unclear; {hint}")
     return found
 
 
@@ -37,7 +37,7 @@ def with_pin(content: bytes, wing: str, commit: str) -> bytes:
     if found is None:
         line = before.line_of(f"wings.{wing}.git")
         hint = f'write `commit = "{commit}"` below `[wings.{wing}]` yourself'
-        raise SettingsError(f"mdmem.toml:{line}: `wings.{wing}` cannot be pinned for certain; {hint}", line=line)
+        raise SettingsError(f"mdmem.toml:{line}: `wings.{wing}` cannot be pinned automatically; {hint}", line=line)
     return found
 
 

@@ -182,7 +182,7 @@ def repository(key: str, value: object) -> str:
         allowed = ", ".join(f"`{protocol}`" for protocol in PROTOCOLS)
         raise SettingsError(f"mdmem.toml: `{key}` must use one of {allowed}, or be a path, found {url!r}")
     if _PASSWORD.search(url):
-        raise SettingsError(f"mdmem.toml: `{key}` holds a password; leave it to git's credential helper")
+        raise SettingsError(f"mdmem.toml: `{key}` contains a password; store it in git's credential helper")
     return url
 
 
@@ -198,7 +198,7 @@ def commit(key: str, value: object) -> str:
     """Read the full name of a commit."""
     name = text(key, value)
     if not _COMMIT.match(name):
-        raise _refused(key, "the whole name of a commit, 40 digits", name)
+        raise _refused(key, "the full hash of a commit, 40 digits", name)
     return name
 
 
@@ -229,7 +229,7 @@ def parse_settings(content: bytes) -> Settings:
     except UnicodeDecodeError as error:
         raise SettingsError(f"mdmem.toml is not UTF-8 at byte {error.start}; save it as UTF-8") from error
     except RecursionError as error:
-        raise SettingsError("mdmem.toml cannot be read: it nests too deep") from error
+        raise SettingsError("mdmem.toml cannot be read: it is nested too deeply") from error
     except ValueError as error:
         # Not only TOMLDecodeError: a number may have more digits than Python reads.
         raise SettingsError(f"mdmem.toml cannot be read: {error}") from error
@@ -282,7 +282,7 @@ def _wing_settings(name: str, values: dict[str, Any], faults: list[tuple[str, st
     about = [key for key in _REMOTE_KEYS if values.get(key) is not None]
     if about and values.get("git") is None:
         key = f"{_WINGS}.{name}.{about[0]}"
-        faults.append((key, f"mdmem.toml: `{key}` is about another repository; name it with `{_WINGS}.{name}.git`"))
+        faults.append((key, f"mdmem.toml: `{key}` needs a repository; set `{_WINGS}.{name}.git`"))
     elif about:
         try:
             wing(f"{_WINGS}.{name}", name)
@@ -319,17 +319,15 @@ def _unknown(prefix: str, key: str, rows: _Rows) -> str:
 KEYS: _Rows = {
     "default_wing": Key("default_wing", text, "the active wing", absent="the only project wing"),
     "default_shared_wing": Key(
-        "default_shared_wing", wing, "the wing that a write of global scope goes to; it is made where it is missing"
+        "default_shared_wing", wing, "the wing for writes of global scope; it is created if missing"
     ),
-    "rooms": Key(
-        "rooms", rooms, 'the room of an agent\'s entry that names none, by kind: `rooms.session = "sessions"`'
-    ),
-    "commit": Key("commit", flag, "whether each write is a git commit of its own, as with `--commit`"),
-    "budget": Key("budget", count, "tokens of a retrieval"),
+    "rooms": Key("rooms", rooms, 'the default room of an agent\'s entries, by kind: `rooms.session = "sessions"`'),
+    "commit": Key("commit", flag, "whether each write makes a git commit, as with `--commit`"),
+    "budget": Key("budget", count, "the budget of a retrieval, in tokens"),
     "consultations": Key(
         "consultations",
         flag,
-        "whether the server and clients' hooks count, on this machine alone, which entries agents were told; "
+        "whether the server and clients' hooks count, on this machine only, which entries agents were shown; "
         "`mdmem status` shows it",
     ),
     "proposals": Key(
@@ -349,7 +347,9 @@ KEYS: _Rows = {
     "check.ignore": Key("ignore", texts, "the checks that do not run"),
     "check.severity": Key("severity", table(choice(Severity)), 'a severity by check: `severity.expired = "error"`'),
     "check.ended": Key(
-        "ended", choice(Ended), "how a finding weighs on an entry that has ended: one level `lower`, or the `same`"
+        "ended",
+        choice(Ended),
+        "the severity of a finding on an entry that is not current: one level `lower`, or the `same`",
     ),
     "check.old": Key(
         "old",
@@ -372,11 +372,13 @@ KEYS: _Rows = {
     "governance.approvals": Key(
         "approvals",
         choice(Approvals),
-        "what an approval by somebody who is no owner of the wing meets: a remark (`say`), or a refusal (`refuse`)",
+        "the response to an approval by somebody who does not own the wing: a remark (`say`), or a refusal (`refuse`)",
     ),
-    "governance.global_writes": Key("global_writes", flag, "whether tokens are given for writes to shared wings"),
+    "governance.global_writes": Key(
+        "global_writes", flag, "whether `mdmem token` gives tokens for writes to shared wings"
+    ),
     "governance.token_seconds": Key(
-        "token_seconds", number_in(1, 86_400, "seconds"), "how long such a token is good, in seconds; 1 to 86400"
+        "token_seconds", number_in(1, 86_400, "seconds"), "how long such a token is valid, in seconds; 1 to 86400"
     ),
     "server.profile": Key(
         "profile",
@@ -386,7 +388,7 @@ KEYS: _Rows = {
     "server.timeout_seconds": Key(
         "timeout_seconds",
         number_in(1, 600, "seconds"),
-        "how long a retrieval over MCP may take before it is tried once more, then given up; 1 to 600",
+        "how many seconds a retrieval over MCP may take before it is retried once, then stopped; 1 to 600",
     ),
     "server.answer_tokens": Key(
         "answer_tokens",
@@ -394,7 +396,9 @@ KEYS: _Rows = {
         "where an answer over MCP is cut, with a cursor for the rest, in tokens of 4 bytes; 250 to 10000",
     ),
     "server.answer_bytes": Key(
-        "answer_bytes", number_in(1_000, 40_000, "bytes"), "the same in bytes, which goes before; 1000 to 40000"
+        "answer_bytes",
+        number_in(1_000, 40_000, "bytes"),
+        "the same limit in bytes; goes before `answer_tokens`; 1000 to 40000",
     ),
     "site.diff_url": Key(
         "diff_url",
@@ -410,7 +414,9 @@ KEYS: _Rows = {
 }
 _WINGS = "wings"
 WING_KEYS: _Rows = {
-    "check.select": Key("select", texts, "the checks that run on this wing, before those of all", absent="all"),
+    "check.select": Key(
+        "select", texts, "the checks that run on this wing; goes before the setting for all wings", absent="all"
+    ),
     "check.ignore": Key("ignore", texts, "the checks that do not run on this wing"),
     "check.severity": Key("severity", table(choice(Severity)), "a severity by check, on this wing"),
     "git": Key(
@@ -419,8 +425,8 @@ WING_KEYS: _Rows = {
         "the repository that the wing lives in: a URL (file, git, http, https, ssh), `user@host:path`, or a path from "
         "the root",
     ),
-    "ref": Key("ref", ref, "the branch or tag that is followed there", absent="its HEAD"),
-    "path": Key("path", below_root, "the folder of the memory there that holds the wing", absent="its only memory"),
-    "commit": Key("commit", commit, "the commit that is read; `mdmem sync --wings` writes it"),
+    "ref": Key("ref", ref, "the branch or tag to follow there", absent="its HEAD"),
+    "path": Key("path", below_root, "the folder of the memory that contains the wing there", absent="its only memory"),
+    "commit": Key("commit", commit, "the commit to read; `mdmem sync --wings` writes it"),
 }
 _REMOTE_KEYS = ("git", "ref", "path", "commit")

@@ -87,7 +87,7 @@ def check_token(state: Path, token: str, now: datetime) -> None:
             raise ApprovalTokenError(f"the token expired at {written_time(expires_at)}; `mdmem token` gives a new one")
 
 
-_WAS_USED = "the token was used for another write; `mdmem token` gives a new one"
+_WAS_USED = "the token was already used for another write; `mdmem token` gives a new one"
 
 
 def _path(state: Path, token: str) -> Path:
@@ -137,14 +137,14 @@ class BearerTokens:
             found = [_bearer(one) for one in record["bearers"]]
         except (KeyError, TypeError, ValueError, AttributeError):
             # No tokens at all would let everybody in.
-            raise EnvironmentFaultError(f"the tokens in {path} cannot be read; mend or remove that file") from None
+            raise EnvironmentFaultError(f"the tokens in {path} cannot be read; fix or remove that file") from None
         return tuple(sorted(found, key=lambda one: one.name))
 
     def add(self, name: str, access: Access, now: datetime) -> str:
         """Return the text of a new token, which is stored nowhere; raises UsageError for a bad or taken name."""
         if len(name) > _LONGEST or not _BEARER_NAME.match(name):
             raise UsageError(
-                f"`{name}` cannot name a token; write lower-case letters, digits, `-`, `_` and `.`, at most {_LONGEST}"
+                f"`{name}` is not a token name; use lower-case letters, digits, `-`, `_` and `.`, at most {_LONGEST}"
             )
         text = secrets.token_urlsafe(_BYTES)
         with refusal_named(self._state), write_lock(self._state / "bearers"):

@@ -44,7 +44,7 @@ def resolve_full(workspace: Workspace, name: str, *, field: str) -> str:
     if plain in workspace.catalog.entries:
         return plain
     meant = _listed(_resolve(workspace, name))
-    raise UsageError(f"`{field}` takes one address in full, as wing/room/entry-id; `{name}` may mean {meant}")
+    raise UsageError(f"`{field}` takes one address in full, as wing/room/entry-id; `{name}` matches {meant}")
 
 
 def _only(name: str, found: Sequence[str]) -> str:
@@ -86,7 +86,7 @@ def _resolve(workspace: Workspace, name: str) -> tuple[str, ...]:
         return (address,)
     path = workspace.cwd / name
     if path.is_file() and not path.resolve().is_relative_to(workspace.location.root):
-        raise NotFoundError(f"`{name}` is no entry; `mdmem retrieve --path {name}` tells what binds it")
+        raise NotFoundError(f"`{name}` is not an entry; `mdmem retrieve --path {name}` shows what applies to it")
     raise NotFoundError(f"there is no entry `{name}`{_fate(workspace, plain) or _nearest(workspace, plain)}")
 
 
@@ -229,4 +229,4 @@ def _nearest(workspace: Workspace, name: str) -> str:
     close = [address for one in near for address in by_id[one]]
     if close:
         return f"; did you mean {' or '.join(close[:3])}?"
-    return f"; `{workspace.location.command('list')}` names those in force"
+    return f"; `{workspace.location.command('list')}` lists the current ones"

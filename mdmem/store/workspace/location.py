@@ -77,14 +77,14 @@ def _memories_elsewhere(repository: Repository) -> Iterator[str]:
     for folder in (path.parent for path in found):
         shown, within = folder.relative_to(repository.top).as_posix(), find_repository(folder)
         if within is not None and within.top.resolve() != repository.top.resolve():
-            yield f"the repository within this one, in {shown}, holds one: name it with --root {shown}"
-        yield f"git ignores the one in {shown}: take it out of .gitignore, or name it with --root"
+            yield f"the repository within this one, in {shown} has one: choose it with --root {shown}"
+        yield f"git ignores the one in {shown}: take it out of .gitignore, or choose it with --root"
     branch = find_default_branch(repository)
     if branch is not None and not branch.is_here:
         for blob in list_revision(repository, branch.commit, ""):
             where, _, name = blob.path.rpartition("/")
             if name == SETTINGS_NAME:
-                yield f"`{branch.name}` holds one in {where or 'its top'}, and this branch does not"
+                yield f"`{branch.name}` has one in {where or 'its top'}, and this branch does not"
 
 
 class Location(Struct, frozen=True):
@@ -147,7 +147,7 @@ def locate(given: str | None, environment: Mapping[str, str], cwd: Path, files: 
         roots = [location.under or "." for location in found]
         more = f" and {len(roots) - _LISTED} more" if len(roots) > _LISTED else ""
         listed = f"{', '.join(roots[:_LISTED])}{more}"
-        raise SeveralRootsError(f"this repository holds {len(roots)} memories: {listed}; name one with --root")
+        raise SeveralRootsError(f"this repository has {len(roots)} memories: {listed}; choose one with --root")
     return replace(near, why=f"nearest of the {len(found)} memories of the repository{to}")
 
 
@@ -172,7 +172,7 @@ def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) ->
         if not root.is_dir():
             raise RootNotFoundError(f"there is no folder {named}; name the folder that holds {SETTINGS_NAME}")
         if _has_settings(root) is False:
-            hint = f"it holds no {SETTINGS_NAME}; `mdmem init {named}` makes one"
+            hint = f"it has no {SETTINGS_NAME}; `mdmem init {named}` makes one"
             raise RootNotFoundError(f"{named} is no memory: {hint}")
         return (located(root, "--root" if given else "MDMEM_ROOT"),)
     for folder in (cwd, *cwd.parents):
@@ -181,7 +181,7 @@ def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) ->
     try:
         repository = find_repository(cwd)
     except GitError as error:
-        raise RootNotFoundError(f"no memory is found here, for git does not answer: {error}") from error
+        raise RootNotFoundError(f"no memory is found here, since git failed: {error}") from error
     tracked = list_tracked_named(repository, SETTINGS_NAME) if repository is not None else ()
     if repository is None or not tracked:
         raise NoMemoryError(cwd, repository)
@@ -221,9 +221,9 @@ def place_to_write(folder: Path, base: Path, repository: Repository | None) -> P
     own = (repository.git_dir.resolve(), repository.common_dir.resolve()) if repository is not None else ()
     below = real.relative_to(project) if real.is_relative_to(project) else real
     if any(map(real.is_relative_to, own)) or ".git" in map(str.casefold, below.parts):
-        raise UsageError(f"{folder} lies in git's own folder, {real}; name another folder")
+        raise UsageError(f"{folder} is in git's own folder, {real}; choose another folder")
     if Path(os.path.normpath(folder.absolute())).is_relative_to(base) and not real.is_relative_to(project):
-        raise UsageError(f"{folder} lies behind a link that leads out of the project, to {real}; name another folder")
+        raise UsageError(f"{folder} is behind a link that leads out of the project, to {real}; choose another folder")
     return real
 
 
@@ -259,7 +259,7 @@ def snapshot_to_check(
 ) -> Snapshot:
     """Return the snapshot of the options and pre-commit's variables; raises UsageError where they name two."""
     if staged and (revision is not None or merge_into is not None):
-        raise UsageError("--staged names git's index, --rev and --merge name commits; choose one")
+        raise UsageError("--staged reads git's index, --rev and --merge read commits; choose one")
     pushed = _pushed_commit(environment) if staged else None
     return Snapshot(pushed or revision, staged and pushed is None, merge_into)
 

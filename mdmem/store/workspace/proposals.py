@@ -251,7 +251,7 @@ def _stances(standings: Standings) -> Iterator[tuple[str, Stance]]:
             touch = standings.touches.get(path) if standing is Standing.PROPOSED else None
             author, commit = (touch.author, touch.commit) if touch is not None else (None, None)
             note = f"`{branch}` has changed it since" if standing is Standing.OUTDATED else ""
-            note = f"another version stands on `{branch}`" if path in standings.displaced else note
+            note = f"`{branch}` has another version" if path in standings.displaced else note
             yield path.removesuffix(".md"), Stance(standing, author, commit, note)
 
 
@@ -332,13 +332,13 @@ class _Composition(Struct, frozen=True):
         catalog, standing = self.checkout.catalog, self.standings.found.get(f"{address}.md")
         where = "a commit of this branch" if standing is Standing.PROPOSED else "the disk"
         if standing is None:
-            return "it is gone here, which is only proposed"
+            return "it is deleted here, which is only proposed"
         entry, heads = catalog.entries.get(address), catalog.lineage.heads(address)
         if entry is None:
             return f"{where} has a version that cannot be read"
         if heads and address not in heads:
             return f"{where} proposes to replace it by {', '.join(heads)}"
-        return f"{where} proposes another version" if entry.is_in_force else f"{where} proposes to end it"
+        return f"{where} proposes another version" if entry.is_in_force else f"{where} proposes to deprecate it"
 
     def _is_alternative(self, answer: Catalog, address: str) -> bool:
         """Return whether the files have a version that differs in more than its standing, and may become binding."""

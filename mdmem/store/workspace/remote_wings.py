@@ -43,7 +43,7 @@ def aged_wings(workspace: Workspace) -> tuple[str, ...]:
         return ()
     ages = ((one, (workspace.today - one.asked).days) for one in borrowed)
     return tuple(
-        f"the wing `{one.name}` of {one.git} was last asked for {days} days ago; `mdmem sync --wings` asks again"
+        f"the wing `{one.name}` of {one.git} was last fetched {days} days ago; `mdmem sync --wings` fetches it again"
         for one, days in ages
         if days > _AGED
     )

@@ -343,7 +343,7 @@ def wing_name_for(project_id: str, catalog: Catalog) -> str:
     name = "_".join(words)
     if not name or len(name.encode("utf-8", "surrogateescape")) > _LONGEST_WING:
         fault = "is too long for" if name else "has no letter or digit for"
-        raise UsageError(f"the project `{project_id}` {fault} the name of a wing; name it otherwise")
+        raise UsageError(f"the project `{project_id}` {fault} the name of a wing; choose another name")
     wing = next((wing for wing in _all_wings(catalog).values() if wing.name.casefold() == name), None)
     if wing is not None and wing.project_id is not None and wing.project_id != project_id:
         owner = f"belongs to the project `{wing.project_id}`"
@@ -355,7 +355,7 @@ def wing_name_for(project_id: str, catalog: Catalog) -> str:
     hidden = hidden_wings(catalog)
     if hidden:
         listed = " and ".join(f"`{path}`" for path in hidden)
-        raise UsageError(f"{listed} cannot be read and may be the wing of `{project_id}`; mend that first")
+        raise UsageError(f"{listed} cannot be read and may be the wing of `{project_id}`; fix that first")
     return name
 
 

@@ -63,7 +63,7 @@ def snapshot_at(location: Location, said: str, *, today: date) -> tuple[Snapshot
         if not is_date:
             raise
         return _at_date(repository, _resolve_relative(said, today), today)
-    remarks = (f"`{said}` is a branch or tag here, and is read as that, not as a date",) if is_date else ()
+    remarks = (f"`{said}` is a branch or tag here, so it is not read as a date",) if is_date else ()
     return Snapshot(commit, said=said, remarks=remarks), today
 
 
@@ -91,15 +91,15 @@ def _at_date(repository: Repository, said: str, today: date) -> tuple[Snapshot, 
     try:
         instant = datetime.fromisoformat(said.upper())
     except ValueError as error:
-        raise UsageError(f"there is no moment `{said}`; write a day as 2026-01-31, or 2026-01-31T12:00Z") from error
+        raise UsageError(f"there is no time `{said}`; write a day as 2026-01-31, or 2026-01-31T12:00Z") from error
     day = instant.date()
     if len(said) == len("2026-01-31"):
         # The first moment of the next day may be beyond the last year that Python has.
         instant = datetime.combine(day, time(23, 59, 59))
     branch = find_default_branch(repository)
     if branch is None:
-        why = f"nothing tells which branch is the default one; `git config {SETTING} NAME` says it"
-        raise GitError(f"what was binding on {said} cannot be told: {why}")
+        why = f"the default branch is unknown; `git config {SETTING} NAME` sets it"
+        raise GitError(f"what applied on {said} is unknown: {why}")
     found = commit_at(repository, branch.commit, instant if instant.tzinfo else instant.replace(tzinfo=UTC))
     if found is None:
         since = f"{first_of(repository, branch.commit).when:%Y-%m-%d}"
@@ -109,9 +109,9 @@ def _at_date(repository: Repository, said: str, today: date) -> tuple[Snapshot, 
         raise UsageError(f"nothing was committed on {branch.ref} by {said}; its history begins on {since}")
     remarks = [f"as of {said}: commit {found.commit[:10]} of {branch.ref}, from {found.when:%Y-%m-%d %H:%M} UTC"]
     if found.is_uneven:
-        remarks.append("dates on this branch do not rise: that commit builds on one that bears a later date")
+        remarks.append("dates on this branch are out of order: that commit follows one with a later date")
     if day > today:
-        remarks.append(f"{said} is still to come: this is what binds now, judged by that day")
+        remarks.append(f"{said} is in the future: this is what applies now, judged by that day")
     return Snapshot(found.commit, said=said, is_dated=True, remarks=tuple(remarks)), day
 
 
