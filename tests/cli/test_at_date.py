@@ -200,7 +200,7 @@ def test_day_to_come_is_said(tmp_path: Path, capsys: Capture) -> None:
     ("at", "code", "message"),
     [
         ("2026-02-28", 2, "nothing was committed on main by 2026-02-28; its history begins on 2026-03-01"),
-        ("2026-02-30", 2, "there is no moment `2026-02-30`; write a day as 2026-01-31, or 2026-01-31T12:00Z"),
+        ("2026-02-30", 2, "there is no time `2026-02-30`; write a day as 2026-01-31, or 2026-01-31T12:00Z"),
         ("1960-01-01", 2, "nothing was committed on main by 1960-01-01; its history begins on 2026-03-01"),
         ("3 years ago", 2, "nothing was committed on main by 2023-11-21; its history begins on 2026-03-01"),
         ("9999 years ago", 2, "there is no day `9999 years ago`"),

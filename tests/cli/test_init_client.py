@@ -334,7 +334,7 @@ def test_client_of_a_worktree_of_several_memories_is_told_which(tmp_path: Path, 
         make_root(folder / name)
     commit_all(folder)
     refused = run_here(capsys, "init", "--client", "generic", cwd=folder)
-    assert (refused.code, "this repository holds 2 memories: a, b; name one with --root" in refused.err) == (2, True)
+    assert (refused.code, "this repository has 2 memories: a, b; choose one with --root" in refused.err) == (2, True)
     run_here(capsys, "init", "b", "--client", "generic", cwd=folder)
     assert server_in(folder / ".mcp.json")["args"] == ["mcp", "--root", "b"]
     assert git(folder, "status", "--porcelain", "a") == ""

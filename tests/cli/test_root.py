@@ -61,7 +61,7 @@ def test_settings_file_names_its_folder(tmp_path: Path, capsys: Capture) -> None
 def test_several_roots_are_listed_where_none_is_named(tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "list", cwd=two_roots(tmp_path))
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "mdmem: this repository holds 2 memories: a, b; name one with --root\n"
+    assert ran.err == "mdmem: this repository has 2 memories: a, b; choose one with --root\n"
 
 
 def test_nearest_of_several_roots_is_the_one_beside_or_above(tmp_path: Path, capsys: Capture) -> None:
@@ -95,7 +95,7 @@ def test_of_many_roots_five_are_named(tmp_path: Path, capsys: Capture) -> None:
     for number in range(7):
         make_root(folder / f"m{number}")
     said = run_here(capsys, "list", cwd=folder).err
-    assert said == "mdmem: this repository holds 7 memories: m0, m1, m2, m3, m4 and 2 more; name one with --root\n"
+    assert said == "mdmem: this repository has 7 memories: m0, m1, m2, m3, m4 and 2 more; choose one with --root\n"
 
 
 def test_check_runs_each_of_several_roots(tmp_path: Path, capsys: Capture) -> None:
@@ -116,7 +116,7 @@ def test_no_root_is_one_sentence_that_says_what_to_do(tmp_path: Path, capsys: Ca
     ("root", "sentence"),
     [
         ("nowhere", "there is no folder nowhere; name the folder that holds mdmem.toml"),
-        (".", ". is no memory: it holds no mdmem.toml; `mdmem init .` makes one"),
+        (".", ". is no memory: it has no mdmem.toml; `mdmem init .` makes one"),
     ],
 )
 def test_option_that_names_no_root_is_refused(root: str, sentence: str, tmp_path: Path, capsys: Capture) -> None:

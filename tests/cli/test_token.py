@@ -26,7 +26,7 @@ def test_text_is_a_token_that_is_good_once(tmp_path: Path, capsys: Capture) -> N
     assert expiry.endswith(", in 60 s; good for one write")
     state = tmp_path / ".git/mdmem/state/memory"
     use_token(state, token, datetime.now(UTC))
-    with pytest.raises(ApprovalTokenError, match="was used"):
+    with pytest.raises(ApprovalTokenError, match="was already used"):
         use_token(state, token, datetime.now(UTC))
 
 

@@ -162,7 +162,7 @@ def test_propose_needs_a_token_for_a_shared_wing(root: Path) -> None:
     assert "needs a `governance_token`; ask a person for what `mdmem token` prints" in said
     token = facts(call(server, "request_global_write_approval", content_preview="A rule"))["token"]
     assert asked(server, "propose", **arguments, governance_token=token)["address"] == "shared/architecture/a-rule"
-    assert "was used" in error(call(server, "propose", **arguments | {"title": "B"}, governance_token=token))
+    assert "was already used" in error(call(server, "propose", **arguments | {"title": "B"}, governance_token=token))
 
 
 def test_propose_refuses_what_a_check_would(root: Path) -> None:
