@@ -1,4 +1,4 @@
-"""What binds the files at hand, in a few lines for a context window that is about to change them."""
+"""Return the rules for the files at hand in a few lines, for an agent that is about to change them."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ from mdmem.store.workspace.proposals import View, view_of
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, Scope, ScopeState, resolve_scope
 from mdmem.store.workspace.workspace import Workspace
 
-# In characters, fences and all: it may come at every edit.
+# In characters, with the fences: an agent may get it at every edit.
 LIMIT = 1200
-# A path or a wing is named so far, a command with it at most so long.
+# The longest name of a path or wing, and the longest command with it.
 _LONGEST_NAME, _LONGEST_COMMAND = 120, 300
-# No address is like these: under them stands that a problem, or another wing's rules, were told.
+# Keys that are no addresses: a reported problem, and the reported rules of another wing.
 _PROBLEM, _ELSEWHERE = "!", "+"
 
 
 class Brief(Struct, frozen=True):
-    """A few lines, empty where nothing is to be said; `gave` is what they hand over, addresses to digests."""
+    """A few lines, which may be empty; `gave` are the entries that they show, addresses to digests."""
 
     text: str = ""
     gave: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Return the entries that the lines hand over."""
+        """Return the entries that the lines show."""
         return tuple(one for one in self.gave if not one.startswith((_PROBLEM, _ELSEWHERE)))
 
 
 def brief(workspace: Workspace, paths: Sequence[str], *, given: Mapping[str, str] | None = None) -> Brief:
-    """Return the rules in force whose `applies_to` meets one of the paths, invariants first, one line each.
+    """Return the current rules whose `applies_to` matches one of the paths, invariants first, one line each.
 
-    What was `given` before, by address and digest, is left out unless it changed, and a problem is told once.
+    Entries `given` before, by address and digest, are omitted unless they changed. A problem is reported once.
     Raises what reading the memory raises.
     """
     try:
@@ -60,13 +60,13 @@ def brief(workspace: Workspace, paths: Sequence[str], *, given: Mapping[str, str
 
 
 def unreadable(why: str, given: Mapping[str, str] | None = None) -> Brief:
-    """Return the one line that says that the memory cannot be read; nothing where that was told."""
+    """Return the line that says that the memory cannot be read; nothing where it was reported before."""
     line = f"mdmem: the memory cannot be read, so rules may be missing here: {plain(why, _LONGEST_COMMAND)}"
-    return _told_once(line, given or {})
+    return _reported_once(line, given or {})
 
 
 def rules_for(workspace: Workspace, paths: Sequence[str]) -> list[Entry]:
-    """Return the rules in force whose `applies_to` meets one of the paths from the top, in order.
+    """Return the current rules whose `applies_to` matches one of the paths, which count from the top, in order.
 
     Raises what reading the memory raises.
     """
@@ -75,7 +75,7 @@ def rules_for(workspace: Workspace, paths: Sequence[str]) -> list[Entry]:
 
 
 def always_for(workspace: Workspace, paths: Sequence[str]) -> list[str]:
-    """Return the addresses of the invariants in force that bind whatever the files are, sorted.
+    """Return the addresses of the current invariants that apply to all files, sorted.
 
     Raises what reading the memory raises.
     """
@@ -91,17 +91,20 @@ def _is_always(catalog: Catalog, entry: Entry, scope: Scope, paths: Sequence[str
     return _binds(catalog, entry.address) and (not of_wing or any_match(of_wing, paths) is not None)
 
 
-def unsaid(workspace: Workspace, paths: Sequence[str]) -> str | None:
-    """Return how many invariants bind whatever the files are, and what tells them; None where there are none.
+def always_note(workspace: Workspace, paths: Sequence[str]) -> str | None:
+    """Say how many invariants apply to all files, and which command shows them; None where there are none.
 
-    No brief says them: it may come at each edit, and they belong at the start of a session. Raises what reading raises.
+    A brief omits them, since they belong at the start of a session and it may be shown at each edit.
+    Raises what reading the memory raises.
     """
     inside = _inside(workspace, paths)
     number = len(always_for(workspace, inside)) if inside else 0
     if not number:
         return None
-    bind, them = ("1 invariant always binds", "it") if number == 1 else (f"{number} invariants always bind", "them")
-    return f"{bind}: `mdmem retrieve {_command(inside)}` tells {them}"
+    always, them = (
+        ("1 invariant always applies", "it") if number == 1 else (f"{number} invariants always apply", "them")
+    )
+    return f"{always}: `mdmem retrieve {_command(inside)}` shows {them}"
 
 
 def _inside(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
@@ -142,7 +145,7 @@ def _scope(catalog: Catalog, settings: Settings, paths: Sequence[str]) -> Scope:
 
 
 def _rules(view: View, scope: Scope, paths: Sequence[str]) -> list[Entry]:
-    """Return the rules in force that apply to the paths, in order."""
+    """Return the current rules that apply to the paths, in order."""
     catalog = view.effective.catalog
     chosen = {one.address: one for one in catalog.entries.values() if _applies(one, scope, paths)}
     chosen = {address: one for address, one in chosen.items() if _binds(catalog, address)}
@@ -171,7 +174,7 @@ def _binds(catalog: Catalog, address: str) -> bool:
 
 
 def _override(catalog: Catalog, scope: Scope, paths: Sequence[str], chosen: dict[str, Entry]) -> None:
-    """Let what the active wing overrides give way to what does, as any other answer has it."""
+    """Replace the entries that the active wing overrides, as in all other answers."""
     overrides = Overrides(catalog, scope, Question(paths=tuple(paths)))
     for address, by in overrides.of(chosen).items():
         chosen.setdefault(by.address, by)
@@ -200,12 +203,12 @@ def _problem(found: Sequence[Finding], given: Mapping[str, str]) -> Brief:
     number = "1 file" if len(found) == 1 else f"{len(found)} files"
     first = plain(found[0].place.path, _LONGEST_NAME)
     line = (
-        f"mdmem: {number} of the memory cannot be read in full and may hold rules (`{first}`); `mdmem check` tells why"
+        f"mdmem: {number} of the memory cannot be read in full and may hold rules (`{first}`); `mdmem check` shows why"
     )
-    return _told_once(line, given)
+    return _reported_once(line, given)
 
 
-def _told_once(line: str, given: Mapping[str, str]) -> Brief:
+def _reported_once(line: str, given: Mapping[str, str]) -> Brief:
     digest = sha256(line.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return Brief() if given.get(_PROBLEM) == digest else Brief(line, {_PROBLEM: digest})
 
@@ -217,12 +220,12 @@ def _digest(view: View, entry: Entry) -> str:
 def _lines(
     view: View, rules: Sequence[Entry], paths: Sequence[str], elsewhere: Mapping[str, int], *, room: int
 ) -> Brief:
-    """Return the lines within a room; what does not fit is counted, and comes the next time."""
+    """Return the lines that fit; the others are counted, and shown the next time."""
     if not rules and not elsewhere:
         return Brief()
     named = ", ".join(f"`{plain(path, _LONGEST_NAME)}`" for path in paths[:2])
     more = f" and {len(paths) - 2} more" if len(paths) > 2 else ""
-    head = f"mdmem: rules of this repository that bind {named}{more}"
+    head = f"mdmem: rules of this repository for {named}{more}"
     asked = _command(paths)
     notes = [
         f"+{count} in the wing `{wing}`: mdmem retrieve --wing {wing} {asked}"
@@ -240,7 +243,7 @@ def _command(paths: Iterable[str]) -> str:
 
 
 def quotation(view: View, entry: Entry) -> Quoted:
-    """Return an entry as one line quotes it: its title, what it says, and what casts a doubt on it."""
+    """Return an entry for one line: its title, its text, and the doubts about it."""
     catalog = view.effective.catalog
     doubts = [
         *(["under review"] if entry.status_on(view.effective.today) is Status.UNDER_REVIEW else []),

@@ -1,4 +1,4 @@
-"""What `retrieve_context` is asked for and answers, in the shape of its contract."""
+"""Define the request and the answer of `retrieve_context`, in the shape of its contract."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class BundleScope(StrEnum):
     FOCUS = "focus"
 
 
-# What other tools and our own words call the contract's.
+# Other words for the names of the contract.
 _SYNONYMS = {"entity": "entityfact", "rule": "invariant", "adr": "decision", "shared": "global", "wing": "project"}
 
 
 class BundleRequest(Struct, frozen=True, kw_only=True):
-    """One call of `retrieve_context` by an agent; `labels` is empty where everything is let through."""
+    """One call of `retrieve_context` by an agent; `labels` is empty for all."""
 
     project_id: str | None
     scope: BundleScope
@@ -109,11 +109,11 @@ class RetrievalStatus(StrEnum):
 
 
 class BundleItem(Struct, frozen=True, kw_only=True):
-    """One entry: `rationale` and `content` together are all it says.
+    """One entry, whose body is divided into `rationale` and `content`.
 
-    `uncertainty` tells why it is to be confirmed first; `overridden_by` are the project's entries that replace it here;
-    `relations` are claims and amendments both ways; `stance` is how it stands to the default branch, where that is
-    known, `current` whether it is in force.
+    `uncertainty` is the reason to confirm it first; `overridden_by` are the project's entries that replace it here;
+    `relations` are amendments and one-sided supersessions in both directions; `stance` is how it relates to the default
+    branch, where that is known.
     """
 
     id: str

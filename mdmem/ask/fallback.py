@@ -1,4 +1,4 @@
-"""Where an answer comes from when the memory cannot be read: docs, README, then the workspace."""
+"""Answer from docs, README and the workspace, where the memory cannot be read or covers nothing."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from mdmem.store.workspace.scope import Scope, ScopeState
 from mdmem.store.workspace.workspace import Workspace
 
 LIMIT = 20
-# Where nothing of the memory covers a question, a few lines beside it may.
+# The lines, tokens and seconds of a search outside the memory, where no entry covers the question.
 _OUTSIDE, _TOKENS, _SECONDS = 5, 300, 0.3
 # Seconds for the search of the workspace where the memory cannot be read: less than a client waits for.
 _PATIENCE = 3.0
-# So many lines of the workspace are compared.
+# The most lines of the workspace that are compared.
 _RANKED = 2000
 _DOCUMENTS = ("docs/architecture.md", "README.md")
 _WIDTH = 240
@@ -201,7 +201,7 @@ def _about_mdmem(path: Path) -> Iterator[int]:
 
 
 def _imported(repository: Repository, under: str) -> frozenset[str]:
-    """Return the files of which the memory has what they say."""
+    """Return the files that were imported into the memory."""
     stated = (origin_in(line) for line in matching_lines(repository, f"{KEY}: ", under))
     return frozenset(one.path for one in stated if one is not None)
 

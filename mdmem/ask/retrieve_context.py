@@ -1,6 +1,6 @@
-"""The contract's bundle over a workspace: attempted within a time, with every failure as a status.
+"""Answer `retrieve_context` within a time limit, with every failure as a status.
 
-The priority merge of the contract: each scope has its room, the scopes decide who gets in, authority the order.
+The contract limits the entries of each scope; all entries together are in the order of authority.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ NAMED = 50
 
 
 class MergedBundle(Struct, frozen=True, kw_only=True):
-    """What gets into a bundle, in the order of authority, and what does not."""
+    """The items of a bundle, in the order of authority, and the omissions."""
 
     items: tuple[Item, ...]
     proposed: tuple[Item, ...]
@@ -61,7 +61,7 @@ class MergedBundle(Struct, frozen=True, kw_only=True):
 
 
 def narrowed(catalog: Catalog, scope: Scope, request: BundleRequest) -> Scope:
-    """Return the scope that is read: without a focus, the global one is the shared wings as they are by themselves."""
+    """Return the scope to read: the global one without a focus is only the shared wings."""
     if request.scope is not BundleScope.GLOBAL or scope.focus is not None:
         return scope
     shared = tuple(name for name in scope.wings if name in catalog.wings and catalog.wings[name].is_shared)
@@ -70,10 +70,10 @@ def narrowed(catalog: Catalog, scope: Scope, request: BundleRequest) -> Scope:
 
 
 def merge(catalog: Catalog, found: Retrieval, request: BundleRequest, *, wing: str, is_uncertain: bool) -> MergedBundle:
-    """Return what of a retrieval gets into the bundle of a wing.
+    """Return the part of a retrieval that is in the bundle of a wing.
 
-    A scope that is uncertain, since nothing has the focus yet, gives the project's own entries and the invariants that
-    bind it.
+    A scope is uncertain where no entry has the focus yet: then only the project's own entries and the invariants that
+    apply to it are included.
     """
     return _Merge(catalog, found, request, wing, is_uncertain).merged()
 
@@ -170,7 +170,7 @@ class _Merge(Struct, frozen=True, dict=True):
         for address, entry in self.catalog.entries.items():
             is_own = entry.wing == self.wing and entry.type is EntryType.INVARIANT
             if is_own and address not in named and self.catalog.lineage.is_current(address):
-                yield Omission(address, entry.type.value, "of the project, which the scope `global` leaves out")
+                yield Omission(address, entry.type.value, "of the project, which the scope `global` does not include")
 
 
 def overriders(catalog: Catalog, wing: str) -> dict[str, tuple[str, ...]]:
@@ -220,7 +220,7 @@ def retrieve_context(
     at: str | None = None,
     clock: Clock = monotonic,
 ) -> ContextBundle:
-    """Return the bundle of a project for an agent, `at` a revision or a date; what goes wrong is told by its status.
+    """Return the bundle of a project for an agent, `at` a revision or a date; every failure is a status.
 
     The settings limit an attempt; one that takes longer, or whose files go away meanwhile, is made once more.
     Raises UsageError for a scope or category that is not known, and for a revision or date that is none.
@@ -295,22 +295,22 @@ def _status(found: Retrieval, merged: MergedBundle, catalog: Catalog) -> Retriev
 
 
 def _message(bundle: ContextBundle, request: BundleRequest, state: ScopeAnswer) -> str | None:
-    """Return what an agent is to know that no other key says, in one line."""
+    """Return the remarks that no other key states, in one line."""
     parts = [state.message] if state.message else []
     if state.message and request.scope is not BundleScope.GLOBAL:
-        parts.append("until then the project alone is read, with the invariants of its shared wings")
+        parts.append("until then only the project is read, with the invariants of its shared wings")
     if request.scope is BundleScope.FOCUS and request.focus is None:
         parts.append("no `focus` is given, so the project is read")
     if request.topic and not any(letter.isalnum() for letter in request.topic):
-        parts.append("`topic` holds no word to look for")
+        parts.append("`topic` contains no word to search for")
     parts += (f"{one.count} rules of the wing `{one.wing}` apply to these paths" for one in bundle.basis.elsewhere)
     if bundle.proposed and all(item.type is EntryType.INVARIANT for item in bundle.items):
-        only = "beside invariants, only" if bundle.items else "only"
-        parts.append(f"{only} drafts were found: they stand in `proposed` and bind nobody until a person approves them")
+        only = "besides invariants, only" if bundle.items else "only"
+        parts.append(f"{only} drafts were found: they are in `proposed`, and do not bind until a person approves them")
     if bundle.status is RetrievalStatus.FAILED:
-        parts.append("no entry of this scope can be read; go on without memory")
+        parts.append("no entry of this scope can be read; continue without memory")
     elif bundle.basis.problems and bundle.status is RetrievalStatus.EMPTY:
-        parts.append("nothing that can be read matches, and what cannot be read may bind")
+        parts.append("no readable entry matches, and the unreadable files may contain rules")
     return "; ".join(parts) or None
 
 
@@ -326,11 +326,11 @@ def _without_wing(catalog: Catalog, request: BundleRequest, state: ScopeAnswer) 
 
 
 def _timed_out(workspace: Workspace, request: BundleRequest) -> ContextBundle:
-    late = AnswerBasis(degraded=True, why_degraded="the time for an answer was over")
+    late = AnswerBasis(degraded=True, why_degraded="the time limit was reached")
     return ContextBundle(
         status=RetrievalStatus.TIMED_OUT,
         scope_state=_unknown(request),
-        message="the memory was not read in time, at the second attempt either; go on without it, or ask again later",
+        message="the memory was not read in time, in two attempts; continue without it, or ask again later",
         focus=request.focus,
         # To tell the wings from other folders of a repository's top, the memory would have to be read once more.
         basis=with_outside(late, workspace, request.topic) if workspace.location.under else late,
@@ -341,7 +341,7 @@ def _failed(workspace: Workspace, request: BundleRequest, why: str) -> ContextBu
     return ContextBundle(
         status=RetrievalStatus.FAILED,
         scope_state=_unknown(request),
-        message="the memory cannot be read; go on without it",
+        message="the memory cannot be read; continue without it",
         focus=request.focus,
         basis=with_fallback(AnswerBasis(), workspace, request.topic, why=why),
     )

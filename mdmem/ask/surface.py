@@ -1,4 +1,4 @@
-"""The quick verbs of the contracts: what a few words surface, and how certain a scope is."""
+"""Answer the quick calls of the contracts: `memory_surface` and `get_scope_state`."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ _WIDTH = 300
 def get_scope_state(workspace: Workspace, *, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
     """Return how certain a scope is, with the nearest names where one is not there, and whether it may be written.
 
-    Of a project that is not the caller's to read nothing is told, be it there or not.
+    The answer about a project that the caller may not read does not depend on whether it exists.
     """
     catalog = workspace.catalog
     project_id, focus = plain(project_id), plain(focus)
@@ -115,7 +115,7 @@ def memory_surface(workspace: Workspace, *, query: str, project_id: str | None =
     if named is not None and state.wing is None:
         return Surface(query=words, next_step=state.message or "")
     if not words:
-        return Surface(query="", next_step="write in `query` what to look for")
+        return Surface(query="", next_step="write the words to search for in `query`")
     wings = (state.wing,) if state.wing is not None else tuple(catalog.wings)
     question = Question(words=words, filters=Filters(include_drafts=True))
     found = search_in(workspace, Scope(wing=state.wing, wings=wings), question)
@@ -150,7 +150,7 @@ def _match(catalog: Catalog, hit: Item, found: SearchResult, today: date) -> Sur
 
 
 def freshness_on(entry: Entry, today: date) -> Freshness:
-    """Return how fresh an entry is on a day; nobody is known to have looked at what bears no date."""
+    """Return how fresh an entry is on a day; one without a date is stale."""
     age = age_of(entry, today)
     return freshness_of(age) if age is not None else Freshness.STALE
 
@@ -164,7 +164,7 @@ def _passage(catalog: Catalog, hit: Item, found: SearchResult) -> str:
 
 
 def _tier(catalog: Catalog, entry: Entry) -> Tier:
-    """Return the scope that an entry was written for; nothing is asked here that it could stand to."""
+    """Return the scope that an entry was written for."""
     if catalog.wings[entry.wing].is_shared:
         return Tier.SHARED
     return Tier.FOCUS if entry.focus else Tier.PROJECT
@@ -172,7 +172,7 @@ def _tier(catalog: Catalog, entry: Entry) -> Tier:
 
 def _next_step(total: int, most: int, found: SearchResult) -> str:
     if not total:
-        unread = "; what cannot be read may hold it" if found.basis.problems else ""
-        return f"nothing in force holds these words{unread}; try others, or call `retrieve_context` for what binds"
+        unread = "; an unreadable file may contain them" if found.basis.problems else ""
+        return f"no current entry contains these words{unread}; try others, or call `retrieve_context` for the rules"
     more = f"; {total - most} more match, raise `limit` to see them" if total > most else ""
-    return f"call `retrieve_context` with the project for what binds, in the order of authority{more}"
+    return f"call `retrieve_context` with the project for the rules, in the order of authority{more}"

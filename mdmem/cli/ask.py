@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mdmem.ask.answer import AnswerBasis, Answers
-from mdmem.ask.brief import brief, unreadable, unsaid
+from mdmem.ask.brief import always_note, brief, unreadable
 from mdmem.ask.code_paths import is_there, remark_on
 from mdmem.ask.context.answer import pack_markdown
 from mdmem.ask.context.compile import compile_context, context_without_root
@@ -232,7 +232,7 @@ def brief_command(
     try:
         answer = brief(workspace, paths, given=before)
         # A session was told at its start.
-        always = unsaid(workspace, paths) if session is None else None
+        always = always_note(workspace, paths) if session is None else None
     except RootNotFoundError:
         raise
     except (MdmemError, OSError) as error:

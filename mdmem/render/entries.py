@@ -236,7 +236,7 @@ def context_json(pack: ContextPack) -> str:
 
 
 def context_text(pack: ContextPack, *, ink: Ink) -> str:
-    """Return the pack as blocks: what could not be read first, then the facets, then what binds nobody."""
+    """Return the pack as blocks: unreadable files first, then the facets, then the drafts."""
     write = _line_item if pack.request.layer is Layer.WAKE else _item
     blocks = [*problems_text(pack.basis), usage_hint(pack)]
     for section in pack.sections:
@@ -283,4 +283,4 @@ def _line_item(item: ContextItem, ink: Ink) -> str:
 def _foot(pack: ContextPack) -> Iterator[str]:
     if pack.basis.omitted_counts and pack.request.layer is not Layer.WAKE:
         counted = (f"{count(one.count, one.type)} ({one.why})" for one in pack.basis.omitted_counts)
-        yield f"Left out: {'; '.join(counted)}."
+        yield f"Omitted: {'; '.join(counted)}."

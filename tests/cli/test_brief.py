@@ -50,7 +50,7 @@ def test_what_always_binds_is_counted_with_the_question_that_tells_it(top: Path,
     def remarked(*arguments: str) -> str:
         return run_here(capsys, "brief", *arguments, cwd=top / "src").err
 
-    there = "1 invariant always binds: `mdmem retrieve --path docs/pay.md` tells it\n"
+    there = "1 invariant always applies: `mdmem retrieve --path docs/pay.md` shows it\n"
     assert remarked("../docs/pay.md") == f"no `applies_to` of a rule in force meets it; {there}"
     assert remarked("pay.py") == there.replace("docs/pay.md", "src/pay.py")
     assert remarked("pay.py", "--session", "s") == remarked("/elsewhere/x.py") == ""

@@ -64,7 +64,7 @@ def test_project_that_is_unknown_is_no_error(tmp_path: Path, capsys: pytest.Capt
 
 def test_project_of_a_like_name_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ran = run_here(capsys, "context", "zebra", "--project", "naw", cwd=memory(tmp_path / "repo"))
-    assert "There is no wing for the project `naw`: only shared knowledge is here; did you mean `nav`?" in ran.out
+    assert "There is no wing for the project `naw`: only shared knowledge is included; did you mean `nav`?" in ran.out
     assert "worth keeping" not in ran.out
 
 

@@ -257,7 +257,7 @@ def test_no_project_among_several_binds_nobody_and_says_so(tmp_path: Path) -> No
     pack = context(root, "eight threads")
     assert "app/architecture/pool-size" in ids(pack)
     assert "lib/rules/logs" not in ids(pack)
-    assert "No project is named" in usage_hint(pack)
+    assert "No project is given" in usage_hint(pack)
     assert "`app`, `lib`, `web`" in usage_hint(pack)
 
 
@@ -297,7 +297,7 @@ def test_file_that_cannot_be_read_comes_first_and_nothing_is_denied(tmp_path: Pa
     write(root, "app/rules/broken.md", "---\ntype: invariant\nstatus: [\n---\n")
     pack = context(root, "zebra")
     assert [one["path"] for one in pack_answer(pack)["problems"]] == ["app/rules/broken.md"]
-    assert "Nothing binding" not in pack_markdown(pack)
+    assert "No invariant or decision covers" not in pack_markdown(pack)
     assert "Nothing that could be read covers this goal." in usage_hint(pack)
     assert pack_markdown(pack).index("app/rules/broken.md") < pack_markdown(pack).index("## Constraints")
 
@@ -305,7 +305,9 @@ def test_file_that_cannot_be_read_comes_first_and_nothing_is_denied(tmp_path: Pa
 def test_nothing_covers_and_says_which_words_are_unknown(tmp_path: Path) -> None:
     pack = context(make_memory(tmp_path), "zebra")
     assert not pack.basis.covered
-    hint = "2 invariants always bind; nothing else covers this goal. No entry searched holds zebra."
+    hint = (
+        "2 invariants always apply; no other invariant or decision covers this goal. No entry searched contains zebra."
+    )
     assert usage_hint(pack).startswith(hint)
 
 
@@ -313,7 +315,7 @@ def test_a_pattern_that_matches_is_not_denied_beside_what_always_binds(tmp_path:
     root = make_memory(tmp_path)
     write_entry(root, "app/rules/walrus", "Feed the walrus at noon.\n", type="pattern", title="Walrus")
     hint = usage_hint(context(root, "feed the walrus"))
-    assert hint.startswith("2 invariants always bind; no other invariant or decision covers this goal.")
+    assert hint.startswith("2 invariants always apply; no other invariant or decision covers this goal.")
 
 
 def test_learning_starts_at_shared_knowledge_and_no_override_takes_a_rule_away(tmp_path: Path) -> None:
@@ -334,7 +336,7 @@ def test_domain_that_nothing_has_is_said(tmp_path: Path) -> None:
 
 def test_goal_that_is_covered_in_part_names_what_nothing_binding_holds(tmp_path: Path) -> None:
     pack = context(make_memory(tmp_path), "eight pool threads zebra")
-    hint = "This goal is covered in part; no invariant or decision that applies here holds zebra."
+    hint = "This goal is covered in part; no invariant or decision that applies here contains zebra."
     assert (pack.basis.coverage, usage_hint(pack).startswith(hint)) == ("partial", True)
 
 

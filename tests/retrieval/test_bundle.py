@@ -212,7 +212,7 @@ def test_a_focus_that_is_not_there_gives_the_project_with_the_rules_that_bind_it
     ]
     assert answer.message == (
         "no entry of the wing `app` has the focus `auth` yet; a write with this focus creates it; "
-        "until then the project alone is read, with the invariants of its shared wings"
+        "until then only the project is read, with the invariants of its shared wings"
     )
 
 
@@ -247,7 +247,7 @@ def test_an_empty_answer_beside_unreadable_files_says_that_they_may_bind(tmp_pat
     answer = bundle(root, topic="authentication")
 
     assert answer.status is RetrievalStatus.EMPTY
-    assert answer.message == "nothing that can be read matches, and what cannot be read may bind"
+    assert answer.message == "no readable entry matches, and the unreadable files may contain rules"
 
 
 def test_a_scope_of_which_nothing_can_be_read_has_failed_and_the_docs_answer(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_a_scope_of_which_nothing_can_be_read_has_failed_and_the_docs_answer(tmp
     told = bundle(root, topic="authentication").as_json()
 
     assert told["retrieval_status"] == "failed"
-    assert told["message"] == "no entry of this scope can be read; go on without memory"
+    assert told["message"] == "no entry of this scope can be read; continue without memory"
     assert told["fallback"] == [{"path": "docs/architecture.md", "line": 3, "text": "Authentication uses tokens."}]
     assert (told["source"], told["degraded"]) == ("docs", True)
 
@@ -282,7 +282,7 @@ def test_a_repository_that_cannot_be_read_has_failed(tmp_path: Path) -> None:
     answer = retrieve_context(at, project_id="app")
 
     assert answer.status is RetrievalStatus.FAILED
-    assert answer.message == "the memory cannot be read; go on without it"
+    assert answer.message == "the memory cannot be read; continue without it"
     assert answer.basis.degraded
     assert "git" in (answer.basis.why_degraded or "")
 

@@ -94,7 +94,7 @@ def test_scope_global_reads_shared_wings_only(tmp_path: Path) -> None:
 
     assert ids(answer.items) == ["lib/architecture/common"]
     assert [asdict(one) for one in answer.invariants_left_out] == [
-        {"type": "invariant", "why": "of the project, which the scope `global` leaves out", "count": 1}
+        {"type": "invariant", "why": "of the project, which the scope `global` does not include", "count": 1}
     ]
 
 
@@ -280,7 +280,7 @@ def test_a_topic_filters_no_invariant_of_a_shared_wing_that_the_project_reads(
 def test_a_topic_without_a_word_is_said(tmp_path: Path) -> None:
     answer = bundle(make_wings(tmp_path), topic="--")
 
-    assert answer.message == "`topic` holds no word to look for"
+    assert answer.message == "`topic` contains no word to search for"
 
 
 def test_paths_leave_out_what_applies_elsewhere(tmp_path: Path) -> None:

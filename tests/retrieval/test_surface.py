@@ -40,7 +40,7 @@ def test_a_match_has_the_shape_of_the_contract(tmp_path: Path) -> None:
         "status": "active",
     }
     assert (told["query_used"], told["total_found"]) == ("tokens", 1)
-    assert told["next_step"] == "call `retrieve_context` with the project for what binds, in the order of authority"
+    assert told["next_step"] == "call `retrieve_context` with the project for the rules, in the order of authority"
 
 
 def test_without_a_project_every_wing_is_looked_through(tmp_path: Path) -> None:
@@ -146,7 +146,8 @@ def test_nothing_found_says_what_to_do(tmp_path: Path) -> None:
 
     assert answer.basis.unmatched_terms == ("zebra",)
     assert (
-        answer.next_step == "nothing in force holds these words; try others, or call `retrieve_context` for what binds"
+        answer.next_step
+        == "no current entry contains these words; try others, or call `retrieve_context` for the rules"
     )
 
 
@@ -159,7 +160,7 @@ def test_what_cannot_be_read_is_named_first_and_may_hold_the_words(tmp_path: Pat
 
     assert next(iter(answer.as_json())) == "problems"
     assert [one.place.path for one in answer.basis.problems] == ["app/r/broken.md"]
-    assert "what cannot be read may hold it" in answer.next_step
+    assert "an unreadable file may contain them" in answer.next_step
 
 
 def test_a_project_that_is_not_there_surfaces_nothing(tmp_path: Path) -> None:

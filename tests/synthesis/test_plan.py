@@ -39,7 +39,7 @@ def test_plan_has_the_shape_of_the_contract(tmp_path: Path) -> None:
     design = found["sections"][2]
     assert (design["title"], design["prompt"], design["required"]) == (
         "Design",
-        "Which direction is in force, and why",
+        "Which decisions are current, and why",
         False,
     )
     (source,) = design["sources"]
@@ -81,18 +81,18 @@ def test_plan_whose_sources_are_fresh_passes(tmp_path: Path) -> None:
 def test_section_without_sources_is_a_gap(tmp_path: Path) -> None:
     found = plan(make_memory(tmp_path), "the pool", depth="brief", required_sections=["Elephants"])
     assert [gap.reason for gap in section(found, "Elephants").gaps] == [
-        "no entry of the scope grounds it",
-        "no entry holds Elephants",
+        "no entry of the scope supports it",
+        "no entry contains Elephants",
     ]
     assert found.verdict is GroundingVerdict.GAPS
-    assert plan_answer(found)["gaps"][0] == {"section": "Elephants", "reason": "no entry of the scope grounds it"}
+    assert plan_answer(found)["gaps"][0] == {"section": "Elephants", "reason": "no entry of the scope supports it"}
 
 
 def test_deeper_text_needs_more_sources(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
     assert section(plan(root, "the pool", depth="brief"), "Design").gaps == ()
     assert [gap.reason for gap in section(plan(root, "the pool"), "Design").gaps] == [
-        "only 1 source grounds it, and 2 are needed"
+        "only 1 source supports it, and 2 are needed"
     ]
 
 
@@ -139,8 +139,8 @@ def test_named_entry_that_is_not_there_is_a_gap(tmp_path: Path) -> None:
     put(root, "app/architecture/gone", "Gone", status="deprecated", deprecated_reason="it ended")
     found = plan(root, "the pool", decision_ids=["pool-sise", "gone"])
     assert [gap.reason for gap in found.gaps] == [
-        "`pool-sise` names no one entry; did you mean `app/architecture/pool-size`?",
-        "`app/architecture/gone` has ended, and nothing took its place",
+        "`pool-sise` does not mean exactly one entry; did you mean `app/architecture/pool-size`?",
+        "`app/architecture/gone` is no longer current, and nothing supersedes it",
     ]
 
 
@@ -150,7 +150,7 @@ def test_named_draft_is_no_ground(tmp_path: Path) -> None:
     wide = {"output_type": "custom", "depth": "brief", "required_sections": ["Quagga"]}
     found = plan(root, "quagga", decision_ids=["draft"], **wide)
     assert [(one.id, one.status) for one in found.sources] == [("app/architecture/draft", "draft")]
-    assert found.sections[0].gaps[0].reason == "no entry of the scope grounds it"
+    assert found.sections[0].gaps[0].reason == "no entry of the scope supports it"
 
 
 def test_all_rules_stand_where_rules_are_asked_for(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_project_that_the_caller_may_not_read_is_refused(tmp_path: Path) -> None
     with pytest.raises(AccessDeniedError, match=r"^Project access denied: web$"):
         plan(root, "the pool", project="web", access=access)
     found = plan(root, "the pool", decision_ids=["web/rules/pool"], access=access)
-    assert "`web/rules/pool` names no one entry" in found.gaps[0].reason
+    assert "`web/rules/pool` does not mean exactly one entry" in found.gaps[0].reason
     assert "web/rules/pool" not in [source.id for source in found.sources]
 
 

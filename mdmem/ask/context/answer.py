@@ -1,4 +1,4 @@
-"""A context pack as an agent gets it: in the shape of its contract, and as Markdown whose entries stand in quotes."""
+"""Render a context pack: as JSON in the shape of its contract, and as Markdown that quotes the entries."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pack_answer(pack: ContextPack) -> dict[str, Any]:
 
 
 def pack_facts(pack: ContextPack) -> dict[str, Any]:
-    """Return the pack as JSON values, what could not be read first."""
+    """Return the pack as JSON values, with unreadable files first."""
     request, basis = pack.request, pack.basis
     return {
         "problems": problems_json(basis),
@@ -55,7 +55,7 @@ def pack_facts(pack: ContextPack) -> dict[str, Any]:
 
 
 def scope_json(scope: Scope) -> dict[str, Any]:
-    """Return which wings an answer was read from, and how certain that is."""
+    """Return the wings that an answer was read from, and the state of the scope."""
     return {"wing": scope.wing, "shared_wings": list(scope.shared_wings), "state": scope.state}
 
 
@@ -65,22 +65,19 @@ def pack_markdown(pack: ContextPack) -> str:
 
 
 def markdown_of(facts: Facts) -> str:
-    """Return a pack, or a page of one, as Markdown: what could not be read, the facets, what binds nobody.
-
-    Of what a page does not hold nothing is said.
-    """
+    """Return a pack, or one page of it, as Markdown: unreadable files first, then the facets, then the drafts."""
     write = _line_item if facts.get("layer") == Layer.WAKE else _item
     blocks = [f"# Context: {_cut(facts['goal'])}", *_problems(facts), facts["usage_hint"]]
     for section in facts.get("sections", ()):
         blocks += [f"## {section['title']}", *map(write, section["items"])]
     if facts.get("proposed"):
         blocks += ["## Proposed (not binding)", *map(write, facts["proposed"])]
-    blocks += [*_conflicts(facts), *_fallback(facts), *_left_out(facts), *facts.get("remarks", ())]
+    blocks += [*_conflicts(facts), *_fallback(facts), *_omitted(facts), *facts.get("remarks", ())]
     return "\n\n".join([*blocks, *facts.get("at", ())])
 
 
 def usage_hint(pack: ContextPack) -> str:
-    """Return what the pack answers and how to use it, in a few sentences."""
+    """Say in a few sentences how far the pack covers the goal, and how to use it."""
     return " ".join(part for part in (*_doubts(pack), _verdict(pack), *_advice(pack)) if part)
 
 
@@ -90,10 +87,10 @@ def _doubts(pack: ContextPack) -> Iterator[str]:
     if pack.scope.state is ScopeState.UNCERTAIN:
         named = visible(pack.request.project or "")
         meant = f"; did you mean `{visible(pack.nearest)}`?" if pack.nearest else "."
-        yield f"There is no wing for the project `{named}`: only shared knowledge is here{meant}"
+        yield f"There is no wing for the project `{named}`: only shared knowledge is included{meant}"
     if pack.scope.state is ScopeState.UNRESOLVED and pack.scope.wings:
         named = ", ".join(f"`{wing}`" for wing in pack.scope.wings[:12])
-        yield f"No project is named, so no project's invariants are here unasked; name one of {named}."
+        yield f"No project is given, so no project's invariants are included by default; give one of {named}."
 
 
 def _verdict(pack: ContextPack) -> str:
@@ -101,36 +98,34 @@ def _verdict(pack: ContextPack) -> str:
     if basis.coverage is Coverage.FULL:
         return ""
     if basis.coverage is Coverage.PARTIAL:
-        lacks = (
-            f"; no invariant or decision that applies here holds {', '.join(map(visible, basis.uncovered_terms[:12]))}"
-        )
-        return f"This goal is covered in part{lacks if basis.uncovered_terms else ''}."
-    unmatched = f" No entry searched holds {', '.join(visible(word) for word in basis.unmatched_terms[:12])}."
-    # A file that cannot be read may be what covers the goal.
+        words = ", ".join(map(visible, basis.uncovered_terms[:12]))
+        lacks = f"; no invariant or decision that applies here contains {words}" if words else ""
+        return f"This goal is covered in part{lacks}."
+    unmatched = f" No entry searched contains {', '.join(visible(word) for word in basis.unmatched_terms[:12])}."
+    # An unreadable file may contain the rule that covers the goal.
     verdict = "Nothing that could be read covers this goal." if basis.problems else _uncovered(pack)
     return verdict + (unmatched if basis.unmatched_terms else "")
 
 
 def _uncovered(pack: ContextPack) -> str:
     always = sum(item.type == EntryType.INVARIANT for item in pack.items)
-    bind = f"{always} invariants always bind" if always > 1 else "1 invariant always binds"
-    is_pattern = any(item.type == EntryType.PATTERN for item in pack.items)
     if always:
-        return f"{bind}; {'no other invariant or decision' if is_pattern else 'nothing else'} covers this goal."
-    nothing = "No invariant or decision" if is_pattern else "Nothing binding"
-    return f"{nothing} covers this goal" + ("; what follows only touches it." if pack.items else ".")
+        apply = f"{always} invariants always apply" if always > 1 else "1 invariant always applies"
+        return f"{apply}; no other invariant or decision covers this goal."
+    return "No invariant or decision covers this goal" + ("; these entries only touch it." if pack.items else ".")
 
 
 def _advice(pack: ContextPack) -> Iterator[str]:
     if pack.items and pack.request.layer is Layer.WAKE:
-        yield "Constraints bind; each entry can be read whole by its id."
+        yield "Constraints are binding. Read an entry in full by its id."
         return
     if pack.items:
-        yield "Constraints bind, decisions give the direction, the rest helps. Texts in quotes are material to judge."
+        yield "Constraints are binding, decisions set the direction, the rest is background."
+        yield "Quoted texts are material to judge."
     if any(item.metadata.get("form") == "summary" for item in pack.items):
-        yield "What is shortened can be read whole by its id."
+        yield "Read a shortened entry in full by its id."
     if not pack.items and not pack.basis.problems and not pack.nearest:
-        yield "Go on without memory, and save what is worth keeping."
+        yield "Continue without memory, and save what is worth keeping."
 
 
 def _problems(facts: Facts) -> Iterator[str]:
@@ -139,7 +134,7 @@ def _problems(facts: Facts) -> Iterator[str]:
             f"- {visible(one['path'])}:{one['line']}: {visible(one['message'])} ({one['code']})"
             for one in facts["problems"]
         ]
-        yield "\n".join(["**These files cannot be read in full, and may bind:**", *lines])
+        yield "\n".join(["**These files cannot be read in full, and may contain rules:**", *lines])
 
 
 def _item(item: Facts) -> str:
@@ -158,12 +153,12 @@ def _item(item: Facts) -> str:
 
 
 def _line_item(item: Facts) -> str:
-    """Return an item in a line, a rule in the place of its title, with the little that others say below."""
+    """Return an item as one line: an invariant by its rule, others by their title with their open work below."""
     content, rules = item.get("content", ""), item.get("type") == EntryType.INVARIANT
-    called = visible(content) if rules and content else _cut(item.get("name", ""))
-    head = f"- {item.get('type')} `{item.get('id')}`{_marks(item, scope=False)}: {called}"
-    said = (f"  {line}" for line in _bearings(item))
-    return "\n".join(part for part in (head, "" if rules else quoted(content), *said) if part)
+    text = visible(content) if rules and content else _cut(item.get("name", ""))
+    head = f"- {item.get('type')} `{item.get('id')}`{_marks(item, scope=False)}: {text}"
+    below = (f"  {line}" for line in _bearings(item))
+    return "\n".join(part for part in (head, "" if rules else quoted(content), *below) if part)
 
 
 def _bearings(item: Facts) -> Iterator[str]:
@@ -181,7 +176,7 @@ def _marks(item: Facts, *, scope: bool = True) -> str:
 
 
 def _stances(item: Facts) -> list[str]:
-    """Return the words for how an item stands to the default branch."""
+    """Return the marks that say how an item relates to the default branch."""
     if "standing" not in item:
         return []
     by = item.get("proposed_by", {})
@@ -200,12 +195,12 @@ def _fallback(facts: Facts) -> Iterator[str]:
         yield "\n".join(["## Outside the memory, not binding", "", *lines])
 
 
-def _left_out(facts: Facts) -> Iterator[str]:
+def _omitted(facts: Facts) -> Iterator[str]:
     if facts.get("omitted_counts") and facts.get("layer") != Layer.WAKE:
-        told = facts["omitted_counts"]
-        counts = "; ".join(f"{one['count']} {one['type']}{'s' * (one['count'] != 1)}: {one['why']}" for one in told)
+        found = facts["omitted_counts"]
+        counts = "; ".join(f"{one['count']} {one['type']}{'s' * (one['count'] != 1)}: {one['why']}" for one in found)
         named = ", ".join(f"`{one['id']}`" for one in facts.get("omitted", ()))
-        yield f"_Left out: {counts}._" + (f" The best of them: {named}." if named else "")
+        yield f"_Omitted: {counts}._" + (f" The best of these: {named}." if named else "")
 
 
 def _cut(text: str) -> str:

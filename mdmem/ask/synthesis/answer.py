@@ -1,4 +1,4 @@
-"""The synthesis plan in the shape of its contract and as Markdown, with what mdmem adds beside it."""
+"""Render a synthesis plan: as JSON in the shape of its contract, and as Markdown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mdmem.model.text import visible
 
 
 def plan_answer(plan: SynthesisPlan) -> dict[str, Any]:
-    """Return the plan as JSON values, what could not be read first."""
+    """Return the plan as JSON values, with unreadable files first."""
     request, basis = plan.request, plan.basis
     return {
         **basis.as_json("problems"),
@@ -58,9 +58,9 @@ def plan_markdown(plan: SynthesisPlan) -> str:
     blocks += [
         *_listed("Contradictions, for a person to resolve", conflicts),
         *_listed("Gaps of the whole", [gap.reason for gap in plan.gaps]),
-        *_listed("Binding whatever is written", [f"`{one}`" for one in plan.binding]),
-        *_listed("Proposed, no sources", [f"`{one}`" for one in plan.drafts]),
-        *_listed("Sections left out", [visible(one) for one in plan.left_out_sections]),
+        *_listed("Invariants that always apply", [f"`{one}`" for one in plan.binding]),
+        *_listed("Drafts, not used as sources", [f"`{one}`" for one in plan.drafts]),
+        *_listed("Omitted sections", [visible(one) for one in plan.left_out_sections]),
     ]
     return "\n\n".join(blocks)
 
@@ -72,7 +72,7 @@ def _verdict(plan: SynthesisPlan) -> str:
 
 def _problems(plan: SynthesisPlan) -> Iterator[str]:
     lines = [f"{visible(one.place.path)}:{one.place.line}: {visible(one.message)}" for one in plan.basis.problems]
-    yield from _listed("These files cannot be read in full, and may bind", lines)
+    yield from _listed("These files cannot be read in full, and may contain rules", lines)
 
 
 def _section(section: PlannedSection) -> Iterator[str]:

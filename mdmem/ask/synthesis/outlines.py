@@ -1,4 +1,4 @@
-"""The sections that each kind of text has by default, by depth, and which of them a plan takes."""
+"""Define the default sections of each kind of text, and choose those of a plan."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from mdmem.ask.synthesis.request import Depth, OutputType, SectionRequest, Synth
 
 
 class Heading(Struct, frozen=True, kw_only=True):
-    """A section before it has sources: what it is to say, and the facets it draws from.
+    """A section before it has sources: its subject, and the facets of its sources.
 
-    Without facets it draws from what its own `words` find. `is_newest_first` orders by age instead of likeness.
+    Without facets, its sources are what its own `words` find. `is_newest_first` orders them by age, not by score.
     """
 
     title: str
@@ -39,7 +39,7 @@ _OUTLINES: dict[OutputType, tuple[Heading, ...]] = {
     OutputType.DOCUMENTATION: (
         _heading("Overview", "What it is, and what it is for", _BRIEF, Facet.DOMAIN, Facet.ARTIFACTS, Facet.DECISIONS),
         _heading("Rules", "What must not be violated, and why", _BRIEF, Facet.CONSTRAINTS),
-        _heading("Design", "Which direction is in force, and why", _BRIEF, Facet.DECISIONS),
+        _heading("Design", "Which decisions are current, and why", _BRIEF, Facet.DECISIONS),
         _heading("How to", "How recurring problems are solved", _STANDARD, Facet.PROCEDURES),
         _heading("Pitfalls", "What went wrong before, and how to see it", _STANDARD, Facet.GOTCHAS),
         _heading("Verification", "How to tell that it works", _DEEP, Facet.VERIFICATION),
@@ -57,7 +57,7 @@ _OUTLINES: dict[OutputType, tuple[Heading, ...]] = {
     ),
     OutputType.BRIEFING: (
         _heading("Where we stand", "What is going on right now", _BRIEF, Facet.ACTIVE_WORK, Facet.RECENT_MEMORY),
-        _heading("What binds", "What must be kept to", _BRIEF, Facet.CONSTRAINTS, Facet.DECISIONS),
+        _heading("What applies", "The rules and decisions to follow", _BRIEF, Facet.CONSTRAINTS, Facet.DECISIONS),
         _heading("What to watch", "What went wrong before", _STANDARD, Facet.GOTCHAS),
         _heading("What comes next", "What is planned", _STANDARD, Facet.PLANNING, Facet.ACTIVE_WORK),
         _heading("How we work", "Procedures that apply", _DEEP, Facet.PROCEDURES, Facet.VERIFICATION),
@@ -74,13 +74,13 @@ _OUTLINES: dict[OutputType, tuple[Heading, ...]] = {
     OutputType.RELEASE_NOTES: (
         _newest("What changed", "What is new or decided otherwise, the latest first", _BRIEF, Facet.DECISIONS),
         _heading("What to do", "What users have to change", _BRIEF, Facet.PLANNING, Facet.PROCEDURES),
-        _newest("New rules", "What must be kept to from now on", _STANDARD, Facet.CONSTRAINTS),
+        _newest("New rules", "Which rules apply from now on", _STANDARD, Facet.CONSTRAINTS),
         _heading("Known issues", "What does not work yet", _STANDARD, Facet.GOTCHAS),
         _newest("Work behind it", "Which sessions led to it", _DEEP, Facet.RECENT_MEMORY, Facet.ACTIVE_WORK),
     ),
     OutputType.AUDIT_PACKET: (
-        _heading("Rules in force", "What must not be violated", _BRIEF, Facet.CONSTRAINTS),
-        _newest("Decisions in force", "What was decided, when and by whom", _BRIEF, Facet.DECISIONS),
+        _heading("Current rules", "What must not be violated", _BRIEF, Facet.CONSTRAINTS),
+        _newest("Current decisions", "What was decided, when and by whom", _BRIEF, Facet.DECISIONS),
         _heading("Controls", "How it is verified", _BRIEF, Facet.VERIFICATION, Facet.PROCEDURES),
         _newest("Incidents", "What went wrong, and what followed", _STANDARD, Facet.GOTCHAS),
         _newest("Record of work", "What was done, and by whom", _STANDARD, Facet.RECENT_MEMORY, Facet.ACTIVE_WORK),
@@ -97,10 +97,10 @@ _RANKS = {depth: rank for rank, depth in enumerate(Depth)}
 
 
 def headings_for(request: SynthesisRequest) -> tuple[tuple[Heading, ...], tuple[str, ...]]:
-    """Return the sections of a plan in their order, and the titles of those that the limit leaves out.
+    """Return the sections of a plan in their order, and the titles of those over the limit.
 
-    Sections that are required come whatever the depth, those of the outline under their own place; a custom text has
-    no others where some are required.
+    Required sections are included at any depth, those of the outline in their own place. A custom text with required
+    sections has no others.
     """
     wanted = {one.title.casefold(): one for one in request.required_sections}
     outline = () if request.output_type is OutputType.CUSTOM and wanted else _OUTLINES[request.output_type]

@@ -1,4 +1,4 @@
-"""A synthesis plan: sections with their sources and their gaps, and how far all of it is grounded."""
+"""Plan a text: sections with their sources and gaps, and a verdict on the whole."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NEIGHBOURS = 3
 
 
 class GroundingVerdict(StrEnum):
-    """How a plan stands: something is missing, something is to be confirmed first, or neither."""
+    """The verdict on a plan: a source is to be confirmed first, something is missing, or neither."""
 
     PENDING = "pending"
     GAPS = "gaps"
@@ -87,7 +87,7 @@ class SynthesisPlan(Struct, frozen=True, kw_only=True):
 
     @property
     def all_gaps(self) -> tuple[Gap, ...]:
-        """Return what the plan lacks as a whole, then section by section."""
+        """Return the gaps of the whole plan, then those of each section."""
         return (*self.gaps, *(gap for section in self.sections for gap in section.gaps))
 
     @property
@@ -100,7 +100,7 @@ class SynthesisPlan(Struct, frozen=True, kw_only=True):
 
 
 def plan_synthesis(workspace: Workspace, request: SynthesisRequest) -> SynthesisPlan:
-    """Return the plan, from files that stood still while they were read.
+    """Return the plan for a request.
 
     Raises AccessDeniedError for a project that the caller may not read.
     """

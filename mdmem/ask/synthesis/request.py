@@ -1,4 +1,4 @@
-"""What is asked of a synthesis plan: which text, for whom, how deep, and from what."""
+"""Read the request for a synthesis plan from plain values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_WORDS = 48
 
 
 class OutputType(StrEnum):
-    """What kind of text is to be written."""
+    """The kind of text to write."""
 
     DOCUMENTATION = "documentation"
     REPORT = "report"
@@ -28,7 +28,7 @@ class OutputType(StrEnum):
 
 
 class Depth(StrEnum):
-    """How much of it."""
+    """How detailed the text is."""
 
     BRIEF = "brief"
     STANDARD = "standard"
@@ -36,14 +36,14 @@ class Depth(StrEnum):
 
 
 class SectionRequest(Struct, frozen=True):
-    """A section that has to be there, and what it is to say, where that was stated."""
+    """A required section, and its subject, if it was given."""
 
     title: str
     prompt: str = ""
 
 
 class SynthesisRequest(Struct, frozen=True, kw_only=True):
-    """One question for a plan; `entity_ids` and `decision_ids` are what was typed for entries that must be sources."""
+    """The arguments of one call; `entity_ids` and `decision_ids` name entries that must be sources, as typed."""
 
     goal: str
     output_type: OutputType = OutputType.DOCUMENTATION
@@ -61,25 +61,25 @@ class SynthesisRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def size(self) -> int:
-        """Return how many sections the plan may have."""
+        """Return the most sections of the plan."""
         return min(max(self.max_sections, 1), MOST_SECTIONS)
 
     @property
     def query(self) -> str:
-        """Return the question put to the full text: the seed, or else the goal, with the domain."""
+        """Return the words to search for: the seed or else the goal, and the domain."""
         words = " ".join(one for one in (self.seed_query or self.goal, self.domain) if one).split()
         return " ".join(list(dict.fromkeys(words))[:_MOST_WORDS])
 
     @property
     def forced(self) -> tuple[str, ...]:
-        """Return what was typed for the entries that must be sources, each once."""
+        """Return the names of the entries that must be sources, each once."""
         return tuple(dict.fromkeys((*self.decision_ids, *self.entity_ids)))
 
 
 def read_request(given: Mapping[str, object]) -> SynthesisRequest:
-    """Return what plain values ask for, None standing for a default; a section may be written `Title::prompt`.
+    """Return the request of some plain values, where None is the default; a section may be written `Title::prompt`.
 
-    Raises UsageError naming the value that does not fit, and the nearest that does.
+    Raises UsageError with the value that does not fit, and the nearest that does.
     """
     stated = {name: value for name, value in given.items() if value is not None}
     unknown = [name for name in stated if name not in _KNOWN]

@@ -1,4 +1,4 @@
-"""Which entries a section is written from, and what it lacks."""
+"""Find the sources of each section, and its gaps."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from mdmem.store.catalog.links import Neighbourhood
 from mdmem.store.workspace.scope import Scope
 from mdmem.store.workspace.workspace import Workspace
 
-# What fits a third as well as the best does is worth reading; below, OR has matched a word by chance.
+# Entries with less than a third of the best score matched a word by chance.
 _FLOOR = 0.3
-# So many sources a section has at most, and so many that count it needs.
+# The most sources of a section, and the number of current ones that it needs.
 SIZES = {Depth.BRIEF: 3, Depth.STANDARD: 5, Depth.DEEP: 8}
 NEEDED = {Depth.BRIEF: 1, Depth.STANDARD: 2, Depth.DEEP: 3}
 
@@ -44,7 +44,7 @@ class SourceLink(Struct, frozen=True, kw_only=True):
 
 
 class Source(Struct, frozen=True, kw_only=True):
-    """One entry that a section is to be written from; `is_forced` says that somebody named it."""
+    """One source of a section; `is_forced` says that the caller named it."""
 
     id: str
     type: str
@@ -66,7 +66,7 @@ class Source(Struct, frozen=True, kw_only=True):
 
 
 class Gap(Struct, frozen=True):
-    """What a section lacks; `section` is None for what concerns the whole plan."""
+    """Something that a section lacks; `section` is None for a gap of the whole plan."""
 
     section: str | None
     reason: str
@@ -78,14 +78,14 @@ def is_doubtful(source: Source) -> bool:
 
 
 class SourceChoice(Struct, frozen=True):
-    """An entry chosen for a section; `is_forced` says that somebody named it."""
+    """An entry chosen for a section; `is_forced` says that the caller named it."""
 
     item: Item
     is_forced: bool = False
 
     @property
     def counts(self) -> bool:
-        """Say whether it grounds a section: a draft and what ended do not."""
+        """Say whether it supports a section: only current entries do."""
         return self.item.current and self.item.status is not Status.DRAFT
 
 
@@ -103,11 +103,11 @@ class SectionSources(Struct, frozen=True, dict=True):
         return self.workspace.catalog
 
     def retrieve(self, words: str) -> Retrieval:
-        """Return what the scope has for some words."""
+        """Return the entries of the scope for some words."""
         return retrieve_in(self.workspace, self.scope, Question(words=words))
 
-    def _spoken_of(self, words: str) -> Retrieval:
-        """Return what the scope has for the words of one section, its contradictions and drafts left out."""
+    def _retrieve_own(self, words: str) -> Retrieval:
+        """Return the entries for the words of one section, without contradictions and drafts."""
         addresses = [address for address in self.catalog.entries if self.scope.holds(address)]
         question = Question(words=words)
         answer = find_text(self.workspace, question, addresses)
@@ -117,7 +117,7 @@ class SectionSources(Struct, frozen=True, dict=True):
         return Retrieval(scope=self.scope, items=tuple(selection.select()), describe=describe, basis=basis)
 
     def forced(self, names: Sequence[str]) -> tuple[list[SourceChoice], list[Gap]]:
-        """Return the entries that names mean, what was superseded by its heads, and a gap for each that means none."""
+        """Return the current entries of some names, and a gap for each name without one."""
         chosen: dict[str, SourceChoice] = {}
         gaps = []
         for name in names:
@@ -145,11 +145,11 @@ class SectionSources(Struct, frozen=True, dict=True):
 
     def _why_none(self, name: str, address: str | None) -> str:
         if address is not None:
-            return f"`{address}` has ended, and nothing took its place"
+            return f"`{address}` is no longer current, and nothing supersedes it"
         ids = {one.rsplit("/", 1)[-1]: one for one in sorted(self.catalog.entries, reverse=True)}
         close = difflib.get_close_matches(name.rsplit("/", 1)[-1], ids, n=1, cutoff=0.5)
         hint = f"; did you mean `{ids[close[0]]}`?" if close else ""
-        return f"`{visible(name)}` names no one entry{hint}"
+        return f"`{visible(name)}` does not mean exactly one entry{hint}"
 
     def _named(self, address: str, via: tuple[str, ...]) -> Item:
         """Return an entry that was named, from whatever wing, as retrieval would give it."""
@@ -165,8 +165,8 @@ class SectionSources(Struct, frozen=True, dict=True):
     def sources(
         self, heading: Heading, about: Retrieval, forced: Sequence[SourceChoice], *, size: int
     ) -> tuple[list[SourceChoice], Retrieval]:
-        """Return what a section is written from, and the retrieval that it came from; what binds always comes."""
-        found = about if heading.facets else self._spoken_of(heading.words)
+        """Return the sources of a section, and the retrieval that found them; invariants are never omitted."""
+        found = about if heading.facets else self._retrieve_own(heading.words)
         best = max((item.score for item in found.items), default=0.0)
         named = {one.item.entry.address for one in forced}
         fitting = [item for item in found.items if self._fits(item, heading, best) and item.entry.address not in named]
@@ -207,7 +207,7 @@ class SectionSources(Struct, frozen=True, dict=True):
     def _fits(self, item: Item, heading: Heading, best: float) -> bool:
         is_of_facet = not heading.facets or self.facet_of(item.entry) in heading.facets
         is_near = item.score > 0 and (item.matches or item.score >= _FLOOR * best)
-        # Rules stand where rules are asked for, whatever they say.
+        # A section about constraints lists every invariant.
         return is_of_facet and (is_near or (self.scope.binds(item.entry) and Facet.CONSTRAINTS in heading.facets))
 
     def _rank(self, item: Item, heading: Heading) -> tuple[object, ...]:
@@ -224,15 +224,15 @@ class SectionSources(Struct, frozen=True, dict=True):
 
 
 def gaps_of(heading: Heading, chosen: Sequence[SourceChoice], found: Retrieval, *, needed: int) -> Iterator[Gap]:
-    """Yield what a section lacks: sources, words that nothing holds, sources that nobody doubts."""
+    """Yield the gaps of a section: too few sources, only doubtful ones, or words that no entry contains."""
     counting = [one for one in chosen if one.counts]
     if not counting:
-        yield Gap(heading.title, "no entry of the scope grounds it")
+        yield Gap(heading.title, "no entry of the scope supports it")
     elif len(counting) < needed:
-        sources = "1 source grounds" if len(counting) == 1 else f"{len(counting)} sources ground"
+        sources = "1 source supports" if len(counting) == 1 else f"{len(counting)} sources support"
         yield Gap(heading.title, f"only {sources} it, and {needed} are needed")
     elif all(one.item.status is Status.UNDER_REVIEW for one in counting):
         yield Gap(heading.title, "every source is under review")
     if not heading.facets and found.basis.unmatched_terms:
         words = ", ".join(visible(word) for word in found.basis.unmatched_terms[:8])
-        yield Gap(heading.title, f"no entry holds {words}")
+        yield Gap(heading.title, f"no entry contains {words}")
