@@ -22,7 +22,7 @@ from mdmem.markdown.sentences import (
 )
 from mdmem.markdown.text import stated_fields
 from mdmem.model.entry import Entry
-from mdmem.store.index.finder import Span, finder
+from mdmem.store.index.snippet import Span, finder
 
 NO_WEIGHTS: Mapping[str, float] = {}
 # Characters of a body: the decision comes before, and a longer one takes seconds.

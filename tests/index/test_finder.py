@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.store.index.analysis import ask, spans
-from mdmem.store.index.finder import finder
+from mdmem.store.index.snippet import finder
 
 WORDS = ("dying", "skies", "Ordering", "orders", "happily", "snake_case", "MultiThreaded", "a/b.py", "C++", "only")
 SIGNS = ("naïve", "日本語", "Straße", "\u0130stanbul", "\u212aiss", "\u00a0", "\u3000", ".", "-", "é")
