@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pytest
 from builders import commit_all, memory, open_root, write_entry
-from msgspec.structs import replace
 
 from mdmem.store.index.fulltext import FullTextIndex
 from mdmem.store.tree import OverlaidTree
 from mdmem.store.workspace.location import Snapshot
-from mdmem.store.workspace.workspace import Parts, Workspace
+from mdmem.store.workspace.workspace import Workspace
 
 NEW = "nav/rules/new"
 
@@ -40,35 +39,6 @@ def test_the_index_keeps_no_entry_with_the_body_that_was_written_after_it_was_lo
     assert [match.key for match in found.matches] == [NEW]
 
 
-def test_an_index_is_opened_once_whoever_asks_first(workspace: Workspace) -> None:
-    first = replace(workspace, parts=Parts())
-    others = [first.reread(), first.over(first.tree), first.with_catalog(first.catalog), first.unlimited()]
-    assert {id(one.index) for one in others} == {id(first.index)}
-
-
 def test_another_snapshot_has_an_index_of_its_own(tmp_path: Path, workspace: Workspace) -> None:
     commit_all(tmp_path, "one")
     assert workspace.at(Snapshot("HEAD")).index is not workspace.index
-
-
-def test_an_index_that_is_given_leaves_the_files_as_they_are(workspace: Workspace) -> None:
-    tree, index = OverlaidTree(workspace.tree), FullTextIndex(None)
-    given = workspace.over(tree).with_index(index)
-    assert (given.whole_tree, given.index) == (tree, index)
-
-
-def test_a_catalog_that_is_given_brings_its_tree(workspace: Workspace) -> None:
-    catalog = replace(workspace.catalog, entries={})
-    given = workspace.with_catalog(catalog)
-    assert given.catalog is catalog
-    assert given.tree is catalog.tree
-
-
-def test_what_follows_from_a_workspace_is_made_once_for_each(workspace: Workspace) -> None:
-    made = []
-
-    def make(one: Workspace) -> int:
-        made.append(one)
-        return len(made)
-
-    assert (workspace.once(make), workspace.once(make), workspace.reread().once(make)) == (1, 1, 2)
