@@ -7,7 +7,7 @@ import sys
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -40,14 +40,10 @@ from mdmem.render.agents import (
 )
 from mdmem.store.state.tokens import BearerToken, BearerTokens, digest_of_token
 from mdmem.store.workspace.visibility import wing_of
+from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.governance import GlobalWritesForbiddenError, ask_for_token
-from mdmem.write.results import BatchSaveResult, SaveStatus
+from mdmem.write.results import BatchSaveResult, SaveResult, SaveStatus
 from mdmem.write.save import Saver, blocked_saves, save, save_with_learnings
-
-if TYPE_CHECKING:
-    from mdmem.store.workspace.workspace import Workspace
-    from mdmem.write.results import SaveResult
-
 
 _KINDS = ("decision", "pattern", "context", "session", "entity")
 

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 import click
 
@@ -18,10 +18,8 @@ from mdmem.cli.common import say
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
 from mdmem.store.git import editor
+from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.edit import notes_on_refusal, with_notes, without_notes
-
-if TYPE_CHECKING:
-    from mdmem.store.workspace.workspace import Workspace
 
 _Result = TypeVar("_Result")
 # A script that is set as the editor may never give up.

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from mdmem.cli.common import Decorated
 from mdmem.cli.completion import complete_room, complete_status, complete_type, complete_wing, values_of
 from mdmem.model.entry import EntryType, Status
-
-if TYPE_CHECKING:
-    from mdmem.store.workspace.scope import Filters
+from mdmem.store.workspace.scope import Filters
 
 
 def filter_options(command: Decorated) -> Decorated:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import click
 
@@ -28,15 +27,13 @@ from mdmem.render.history import (
     recent_text,
     why_text,
 )
+from mdmem.render.ink import Ink
 from mdmem.render.json import dump, why_json
 from mdmem.render.lineage_graph import lineage_graph, lineage_text, linked_graph
 from mdmem.render.mermaid import lineage_flowchart
 from mdmem.store.workspace.addresses import resolve_names
 from mdmem.store.workspace.scope import get_wing
-
-if TYPE_CHECKING:
-    from mdmem.render.ink import Ink
-    from mdmem.store.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace
 
 
 @click.command("graph")

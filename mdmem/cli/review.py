@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from msgspec.structs import replace
@@ -12,6 +12,7 @@ from mdmem.change.conflicts import find_conflicts
 from mdmem.change.hygiene import HygieneRequest, run
 from mdmem.change.resolve import ResolveRequest, find_conflict, resolve
 from mdmem.change.review import ReviewRequest, page_url, review_change
+from mdmem.change.review_model import ReviewReport
 from mdmem.cli.common import (
     Globals,
     format_option,
@@ -28,10 +29,7 @@ from mdmem.render.review import review_json, review_text
 from mdmem.render.review_markdown import diff_page, file_links, review_markdown
 from mdmem.render.upkeep import hygiene_json, hygiene_markdown, hygiene_text
 from mdmem.render.writes import conflicts_json, conflicts_text
-
-if TYPE_CHECKING:
-    from mdmem.change.review_model import ReviewReport
-    from mdmem.store.workspace.workspace import Workspace
+from mdmem.store.workspace.workspace import Workspace
 
 
 @click.command("diff")

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -20,14 +19,11 @@ from mdmem.cli.common import (
 )
 from mdmem.cli.completion import complete_wing
 from mdmem.cli.filters import split_values
+from mdmem.mcp.hub import HubAnswers
 from mdmem.mcp.workspaces import Provider
 from mdmem.model.access import EVERYTHING, Access
 from mdmem.setup.installation import this_installation
 from mdmem.store.state.tokens import BearerTokens
-
-if TYPE_CHECKING:
-    from mdmem.mcp.hub import HubAnswers
-
 
 _EXTRA = ("mcp", "mcp_types", "anyio", "starlette", "uvicorn", "h11")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -32,10 +32,7 @@ from mdmem.render.upkeep import (
 )
 from mdmem.setup.hooks import STAGES, HookPlace, find_hooks, install_hooks, uninstall_hooks
 from mdmem.setup.merge_driver import DriverState, find_driver, install_driver, uninstall_driver
-from mdmem.store.git import find_repository
-
-if TYPE_CHECKING:
-    from mdmem.store.git import Repository
+from mdmem.store.git import Repository, find_repository
 
 
 @click.command("sync")

@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -28,27 +28,21 @@ from mdmem.cli.completion import complete_address, complete_draft, complete_in_f
 from mdmem.cli.editor import Typed, edited, give_up_empty, piped_text, typing
 from mdmem.cli.short_help import ShortHelp
 from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
-from mdmem.model.entry import EntryType, Status
+from mdmem.model.entry import Entry, EntryType, Status, WingKind
 from mdmem.model.spelling import meant_value
 from mdmem.model.templates import with_hints, without_hints
 from mdmem.render.writes import near_json, written_json
 from mdmem.store.workspace.addresses import from_here, from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of
+from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.approve import approve, in_own_name
 from mdmem.write.create import Draft, address_of, compose, create_entry, is_place, place_of, refuse_taken, require_wing
-from mdmem.write.edit import faults_of, notes_on, open_entry, save_edit, set_applies_to
+from mdmem.write.edit import EditSession, faults_of, notes_on, open_entry, save_edit, set_applies_to
 from mdmem.write.lifecycle import deprecate, end_review, review, verify
 from mdmem.write.move import move
-from mdmem.write.similar import find_near, find_on_subject, near_remarks, subject_remarks
+from mdmem.write.similar import SimilarEntry, find_near, find_on_subject, near_remarks, subject_remarks
 from mdmem.write.supersede import compose_successor, supersede, supersede_with
-
-if TYPE_CHECKING:
-    from mdmem.model.entry import Entry, WingKind
-    from mdmem.store.workspace.workspace import Workspace
-    from mdmem.write.edit import EditSession
-    from mdmem.write.similar import SimilarEntry
-    from mdmem.write.write import WriteOptions, WriteResult
-
+from mdmem.write.write import WriteOptions, WriteResult
 
 _TYPES = ("invariant", "decision", "pattern", "note")
 _TEMPLATE_LEFT = "no text was given: the entry has the template, to be filled in"

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mdmem.model.text import visible
-from mdmem.render.json import dump
+from mdmem.render.json import dump, record_json
 from mdmem.render.words import count, entries
-from mdmem.store.state.pending_writes import Blocked
+from mdmem.store.state.pending_writes import Blocked, PendingWrite
 from mdmem.store.state.tokens import ApprovalToken, BearerToken
-from mdmem.write.results import blocked_fields
-
-if TYPE_CHECKING:
-    from mdmem.store.state.pending_writes import PendingWrite
-    from mdmem.write.results import BatchSaveResult, SaveResult
-    from mdmem.write.save import RetryResult
-
+from mdmem.write.results import BatchSaveResult, SaveResult, blocked_fields
+from mdmem.write.save import RetryResult
 
 ID_LENGTH = 12
 
@@ -81,13 +76,10 @@ def title_of_write(write: PendingWrite | Blocked) -> str:
 
 def _write(write: PendingWrite) -> dict[str, Any]:
     return {
-        "id": write.id,
-        "verb": write.verb,
+        **record_json(write, "id", "verb"),
         "arguments": dict(write.arguments),
         "created": write.created.isoformat(),
-        "attempts": write.attempts,
-        "error": write.error,
-        "refused": write.refused,
+        **record_json(write, "attempts", "error", "refused"),
     }
 
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mdmem.exchange.importer import ImportReport
+from mdmem.exchange.intake import ImportRow
 from mdmem.model.entry import Status
+from mdmem.model.finding import Finding
 from mdmem.model.text import visible
 from mdmem.render.ink import Ink
-from mdmem.render.json import dump
+from mdmem.render.json import dump, record_json
 from mdmem.render.words import count
-
-if TYPE_CHECKING:
-    from mdmem.exchange.importer import ImportReport
-    from mdmem.exchange.intake import ImportRow
-    from mdmem.model.finding import Finding
 
 # So many errors, and so many rules, are listed.
 _LISTED = 20
@@ -97,9 +95,7 @@ def _row_json(row: ImportRow) -> dict[str, Any]:
         "part": row.part or None,
         "outcome": row.outcome,
         "dialect": row.dialect or None,
-        "address": row.address,
-        "type": row.type,
-        "status": row.status,
+        **record_json(row, "address", "type", "status"),
         "guessed": guessed,
         "said": list(row.said),
     }

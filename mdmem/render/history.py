@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mdmem.change.log import BlameReport, FieldBlame, HistoryStep, LogReport
+from mdmem.change.why import ChainLink, WhyReport
 from mdmem.model.entry import Entry, day_of
 from mdmem.model.lineage import standing_json
 from mdmem.model.text import visible
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
-
-if TYPE_CHECKING:
-    from mdmem.change.log import BlameReport, FieldBlame, HistoryStep, LogReport
-    from mdmem.change.why import ChainLink, WhyReport
-    from mdmem.store.git.history import Commit, FileRevision
+from mdmem.render.json import record_json
+from mdmem.store.git.history import Commit, FileRevision
 
 _CUT = "the clone is shallow and has no older history; `git fetch --unshallow` fetches it"
 _LONGEST = 60
@@ -50,8 +49,7 @@ def _step(step: HistoryStep) -> dict[str, Any]:
 
 
 def _commit(change: FileRevision) -> dict[str, Any]:
-    who = {"author": change.author, "email": change.email}
-    return {"commit": change.commit, "when": change.when, **who, "subject": change.subject}
+    return record_json(change, "commit", "when", "author", "email", "subject")
 
 
 def recent_text(changes: Sequence[Commit], ink: Ink) -> str:
@@ -69,13 +67,7 @@ def recent_json(changes: Sequence[Commit]) -> dict[str, Any]:
     """Return the commits, newest first, each with its entries."""
     return {
         "commits": [
-            {
-                "commit": one.digest,
-                "when": one.when,
-                "author": one.author,
-                "subject": one.subject,
-                "entries": list(one.paths),
-            }
+            {"commit": one.digest, **record_json(one, "when", "author", "subject"), "entries": list(one.paths)}
             for one in changes
         ]
     }

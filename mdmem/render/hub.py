@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import asdict
 
-from mdmem.hub.push import Succession
-from mdmem.hub.search import iter_repositories
+from mdmem.hub.connection import SchemaResult
+from mdmem.hub.grants import Grant
+from mdmem.hub.push import PushResult, Succession
+from mdmem.hub.search import HubEntry, HubSearchResult, Pin, iter_repositories
+from mdmem.hub.verify import HubReport, RepositoryState, VerifyReport
+from mdmem.hub.who import OwnedEntry, WhoReport
 from mdmem.render.characters import one_line
+from mdmem.render.ink import Ink
+from mdmem.render.json import record_json
 from mdmem.render.words import count, entries
-
-if TYPE_CHECKING:
-    from mdmem.hub.connection import SchemaResult
-    from mdmem.hub.grants import Grant
-    from mdmem.hub.push import PushResult
-    from mdmem.hub.search import HubEntry, HubSearchResult, Pin
-    from mdmem.hub.verify import HubReport, RepositoryState, VerifyReport
-    from mdmem.hub.who import OwnedEntry, WhoReport
-    from mdmem.render.ink import Ink
 
 _LISTED = 5
 
@@ -63,20 +60,11 @@ def kept_remarks(result: PushResult) -> list[str]:
 
 def push_json(result: PushResult) -> dict[str, Any]:
     """Return the result of a push."""
-    done = result.transferred
     return {
-        "repository": result.repository,
-        "commit": result.commit,
-        "before": result.before,
-        "pushed": result.pushed,
-        "succession": result.succession,
+        **record_json(result, "repository", "commit", "before", "pushed", "succession"),
         "unchanged": result.is_unchanged,
-        "added": done.added,
-        "changed": done.changed,
-        "removed": done.removed,
-        "pins": done.pins,
-        "kept": list(done.kept),
-        "missing": list(result.missing),
+        **record_json(result.transferred, "added", "changed", "removed", "pins", "kept"),
+        **record_json(result, "missing"),
     }
 
 
@@ -134,11 +122,9 @@ def verify_json(report: VerifyReport) -> dict[str, Any]:
         {"code": one.code, "path": one.place.path, "message": one.message, "help": one.help} for one in report.findings
     ]
     return {
-        "repository": report.repository,
-        "commit": report.commit,
-        "checked": report.checked,
+        **record_json(report, "repository", "commit", "checked"),
         "findings": findings,
-        "missing": list(report.missing),
+        **record_json(report, "missing"),
     }
 
 
@@ -274,13 +260,9 @@ def who_remarks(report: WhoReport) -> list[str]:
 
 def _entry_json(one: HubEntry) -> dict[str, Any]:
     return {
-        "address": one.address,
-        "repository": one.repository,
-        "commit": one.commit,
+        **record_json(one, "address", "repository", "commit"),
         "path": one.file,
-        "type": one.type,
-        "status": one.status,
-        "title": one.title,
+        **record_json(one, "type", "status", "title"),
     }
 
 

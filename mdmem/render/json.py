@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import asdict
 
-from mdmem.ask.answer import VIA_NAMED
+from mdmem.ask.answer import VIA_NAMED, Answer, AnswerBasis, Item, Mention, SearchResult
+from mdmem.ask.show import ShownEntry
+from mdmem.change.status import StatusReport
+from mdmem.change.why import ChainLink, WhyReport
 from mdmem.model.lineage import standing_json
 from mdmem.render.characters import json_text
-
-if TYPE_CHECKING:
-    from mdmem.ask.answer import Answer, AnswerBasis, Item, Mention, SearchResult
-    from mdmem.ask.show import ShownEntry
-    from mdmem.change.status import StatusReport
-    from mdmem.change.why import ChainLink, WhyReport
 
 SCHEMA = 1
 
@@ -23,6 +20,12 @@ SCHEMA = 1
 def dump(content: Mapping[str, Any]) -> str:
     """Return values as the text of a document that says which version of the shape it has."""
     return json_text({"schema": SCHEMA, **content})
+
+
+def record_json(record: object, *names: str) -> dict[str, Any]:
+    """Return fields of a record under their names, in the order of the names."""
+    values = {name: getattr(record, name) for name in names}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def search_json(
@@ -156,17 +159,10 @@ def entries_json(shown: tuple[ShownEntry, ...]) -> dict[str, Any]:
 def why_json(explained: WhyReport) -> dict[str, Any]:
     """Return the chain of an entry, the oldest first."""
     return {
-        "address": explained.address,
-        "heads": list(explained.heads),
-        "contradictory": explained.contradictory,
+        **record_json(explained, "address", "heads", "contradictory"),
         "chain": [_link(link) for link in explained.chain],
-        "drafts": list(explained.drafts),
-        "claimed_by": list(explained.claimed_by),
-        "amends": list(explained.amends),
-        "amended_by": list(explained.amended_by),
-        "overrides": list(explained.overrides),
-        "overridden_by": list(explained.overridden_by),
-        "conflicts": list(explained.conflicts),
+        **record_json(explained, "drafts", "claimed_by", "amends", "amended_by"),
+        **record_json(explained, "overrides", "overridden_by", "conflicts"),
     }
 
 
@@ -176,30 +172,22 @@ def _link(link: ChainLink) -> dict[str, Any]:
         {"commit": one.digest, "author": one.author, "when": one.when, "subject": one.subject} for one in link.commits
     ]
     return {
-        "address": entry.address,
-        "type": entry.type,
-        "status": entry.status,
-        "title": entry.title,
+        **record_json(entry, "address", "type", "status", "title"),
         "current": link.current,
         "created_at": entry.created_at.isoformat() if entry.created_at else None,
         "deprecated_at": entry.deprecated_at.isoformat() if entry.deprecated_at else None,
         "supersedes": list(link.replaced),
         "claims": list(link.claims),
-        "reason": entry.reason,
-        "deprecated_reason": entry.deprecated_reason,
-        "approved_by": entry.approved_by,
+        **record_json(entry, "reason", "deprecated_reason", "approved_by"),
         "commits": commits,
     }
 
 
 def status_json(report: StatusReport) -> dict[str, Any]:
-    """Return how the memory stands."""
-    index = report.index
+    """Return the state of the memory."""
     return {
         "root": str(report.root),
-        "why": report.why,
-        "tree": report.tree,
-        "active_wing": report.active_wing,
+        **record_json(report, "why", "tree", "active_wing"),
         "wings": [
             {
                 "name": wing.name,
@@ -221,16 +209,7 @@ def status_json(report: StatusReport) -> dict[str, Any]:
             "last": report.shown.last.isoformat() if report.shown.last is not None else None,
             "never": list(report.never_shown) if report.shown.times else [],
         },
-        "index": {
-            "exists": index.exists,
-            "usable": index.usable,
-            "documents": index.documents,
-            "stale": index.stale,
-            "gone": index.gone,
-            "bytes": index.bytes,
-            "folder": index.folder,
-            "why": index.why,
-        },
+        "index": record_json(report.index, "exists", "usable", "documents", "stale", "gone", "bytes", "folder", "why"),
         "merged": list(report.merged),
         "findings": dict(report.findings),
         "hygiene": {

@@ -33,7 +33,7 @@ from mdmem.change.review_model import (
 from mdmem.model.finding import Finding
 from mdmem.model.text import visible
 from mdmem.render.ink import Ink
-from mdmem.render.json import dump
+from mdmem.render.json import dump, record_json
 from mdmem.render.mermaid import label
 from mdmem.render.words import count, entries
 
@@ -110,24 +110,18 @@ def review_json(review: ReviewReport) -> str:
     found["graph"]["mermaid"] = mermaid(review.graph)
     if (merging := review.merging) is not None:
         found["merging"] = {
-            "what": merging.what,
-            "is_merge": merging.is_merge,
+            **record_json(merging, "what", "is_merge"),
             "findings": [_finding_json(one) for one in merging.findings],
-            "older": merging.older,
-            "incomplete": list(merging.incomplete),
+            **record_json(merging, "older", "incomplete"),
         }
     return dump({"changed": not review.is_empty, **found})
 
 
 def _finding_json(finding: Finding) -> dict[str, object]:
     return {
-        "code": finding.code,
-        "severity": finding.severity,
-        "path": finding.place.path,
-        "line": finding.place.line,
-        "address": finding.address,
-        "message": finding.message,
-        "help": finding.help,
+        **record_json(finding, "code", "severity"),
+        **record_json(finding.place, "path", "line"),
+        **record_json(finding, "address", "message", "help"),
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,15 +18,12 @@ from mdmem.model.finding import Finding
 from mdmem.model.text import visible
 from mdmem.render.agents import ID_LENGTH, RESOLVING, stopped_save, title_of_write
 from mdmem.render.ink import Ink
-from mdmem.render.json import dump
+from mdmem.render.json import dump, record_json
 from mdmem.render.markdown import code, prose
 from mdmem.render.words import count, entries
+from mdmem.setup.hooks import Hook, HookStep
+from mdmem.setup.merge_driver import Driver
 from mdmem.store.state.pending_writes import Blocked, PendingWrite
-
-if TYPE_CHECKING:
-    from mdmem.setup.hooks import Hook, HookStep
-    from mdmem.setup.merge_driver import Driver
-
 
 # So many rules that were never shown are listed; JSON has all.
 _NAMED = 3
@@ -194,18 +191,8 @@ def sync_remarks(synced: SyncResult) -> Iterator[str]:
 
 def synced_json(synced: SyncResult) -> str:
     """Return the result of a sync as JSON."""
-    return dump(
-        {
-            "branch": synced.branch,
-            "upstream": synced.upstream,
-            "commit": synced.commit,
-            "pulled": synced.pulled,
-            "pushed": synced.pushed,
-            "attempts": synced.attempts,
-            "faults": synced.faults,
-            "uncommitted": list(synced.uncommitted),
-        }
-    )
+    names = ("branch", "upstream", "commit", "pulled", "pushed", "attempts", "faults", "uncommitted")
+    return dump(record_json(synced, *names))
 
 
 def wings_text(fetched: FetchWingsResult, ink: Ink) -> str:
@@ -258,20 +245,10 @@ def wings_json(fetched: FetchWingsResult) -> str:
 
 
 def _wing_json(wing: FetchedWing) -> dict[str, Any]:
-    counts = wing.counts
     return {
-        "name": wing.name,
-        "git": wing.git,
-        "ref": wing.ref,
-        "before": wing.before,
-        "commit": wing.commit,
-        "new": counts.new,
-        "changed": counts.changed,
-        "gone": counts.gone,
-        "in_force_before": counts.in_force_before,
-        "in_force": counts.in_force,
-        "asked": wing.asked,
-        "fault": wing.fault,
+        **record_json(wing, "name", "git", "ref", "before", "commit"),
+        **record_json(wing.counts, "new", "changed", "gone", "in_force_before", "in_force"),
+        **record_json(wing, "asked", "fault"),
     }
 
 

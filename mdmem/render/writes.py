@@ -15,7 +15,7 @@ from mdmem.markdown.parse import Document, parse_document
 from mdmem.model.entry import Entry
 from mdmem.model.text import visible
 from mdmem.render.ink import Ink
-from mdmem.render.json import dump
+from mdmem.render.json import dump, record_json
 from mdmem.write.change_set import Change
 from mdmem.write.write import WriteResult
 
@@ -314,20 +314,16 @@ def conflicts_json(conflicts: MergeConflicts) -> str:
 
 def _json(conflict: MergeConflict) -> dict[str, Any]:
     return {
-        "address": conflict.address,
-        "path": conflict.path,
+        **record_json(conflict, "address", "path"),
         "kind": conflict.kind.name.lower(),
-        "labels": list(conflict.labels),
-        "fields": [{"name": one.name, "ours": one.ours, "theirs": one.theirs} for one in conflict.fields],
+        **record_json(conflict, "labels"),
+        "fields": [record_json(one, "name", "ours", "theirs") for one in conflict.fields],
         "successors": [
             {
-                "address": one.address,
-                "title": one.title,
-                "status": one.status,
-                "reason": one.reason,
+                **record_json(one, "address", "title", "status", "reason"),
                 "side": one.side.value if one.side else None,
             }
             for one in conflict.successors
         ],
-        "choices": [{"does": one.does, "command": one.command} for one in conflict.choices],
+        "choices": [record_json(one, "does", "command") for one in conflict.choices],
     }

@@ -24,15 +24,6 @@ def test_deprecate_prints_what_changed_and_who_still_cites_it(tmp_path: Path, ca
     assert run_here(capsys, "check", "--select", "deprecated-without-successor-or-reason", cwd=root).code == 0
 
 
-def test_deprecate_shows_what_it_would_do_and_does_nothing(tmp_path: Path, capsys: Capture) -> None:
-    root = two_entries(tmp_path)
-    before = snapshot(tmp_path)
-    ran = run_here(capsys, "deprecate", OLD, "-m", "sold", "--dry-run", cwd=root)
-    assert "-status: active\n+status: deprecated\n" in ran.out
-    assert "+deprecated_reason: sold\n" in ran.out
-    assert (ran.code, snapshot(tmp_path)) == (0, before)
-
-
 def test_deprecate_commits_its_file_with_the_reason(tmp_path: Path, capsys: Capture) -> None:
     root = two_entries(tmp_path)
     write_entry(root, NEW, title="Mine, not committed")

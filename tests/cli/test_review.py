@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -37,30 +36,12 @@ def test_review_that_is_done_leaves_the_file_as_it_was_but_for_the_day(tmp_path:
     assert changed_lines(lived_in(), (root / f"{OLD}.md").read_bytes()) == ["+ verified_at: 2026-11-21\r"]
 
 
-def test_review_shows_what_it_would_do_and_does_nothing(tmp_path: Path, capsys: Capture) -> None:
-    root = two_entries(tmp_path)
-    before = snapshot(tmp_path)
-    ran = run_here(capsys, "doubt", OLD, "-m", "is it so?", "--dry-run", cwd=root)
-    assert "-status: active\n+status: under_review\n" in ran.out
-    assert (ran.code, snapshot(tmp_path)) == (0, before)
-
-
 def test_review_commits_its_file_with_the_reason(tmp_path: Path, capsys: Capture) -> None:
     root = two_entries(tmp_path)
     assert run_here(capsys, "doubt", OLD, "-m", "is it so?", "--commit", cwd=root).code == 0
     wanted = f"Review {OLD}\n\nis it so?\n\nMdmem-Entry: {OLD}"
     assert git(tmp_path, "log", "-1", "--format=%B").rstrip("\n") == wanted
     assert git(tmp_path, "show", "--name-only", "--format=", "HEAD") == f"memory/{OLD}.md"
-
-
-def test_review_json_names_the_fields(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "doubt", OLD, "-m", "is it so?", "--format", "json", cwd=two_entries(tmp_path))
-    (changed,) = json.loads(ran.out)["changed"]
-    assert (changed["address"], changed["action"], changed["from"]) == (OLD, "changed", None)
-    assert changed["fields"] == {
-        "status": {"before": "active", "after": "under_review"},
-        "x-review-reason": {"before": None, "after": "is it so?"},
-    }
 
 
 @pytest.mark.parametrize(
