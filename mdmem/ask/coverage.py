@@ -34,8 +34,8 @@ def coverage_of(
 ) -> tuple[Coverage, frozenset[str]]:
     """Return how far the best passage of one matching entry covers a question, and the terms that it holds.
 
-    Full is half of the weight with the rarest word and a word of the title among it, partial is `PARTIAL_COVERAGE`. The
-    title counts as part of each passage. The best scored of the entries are read.
+    Full is all of the weight, or half of it with the rarest word and a word of the title among it; partial is
+    `PARTIAL_COVERAGE`. The title counts as part of each passage. The best scored of the entries are read.
     """
     whole = sum(weights.values())
     if not whole:
@@ -48,7 +48,7 @@ def coverage_of(
             continue
         for terms in _passages(weights, title, body(entry.address)):
             weight = _weight(weights, terms)
-            if weight >= FULL_COVERAGE * whole and title and terms & rarest:
+            if weight >= whole or (weight >= FULL_COVERAGE * whole and title and terms & rarest):
                 return Coverage.FULL, terms
             if weight > best:
                 best, held = weight, terms
