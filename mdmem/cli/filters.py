@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mdmem.cli.common import Decorated
 from mdmem.cli.completion import complete_room, complete_status, complete_type, complete_wing, values_of
 from mdmem.model.entry import EntryType, Status
-from mdmem.store.workspace.scope import Filters
+
+if TYPE_CHECKING:
+    from mdmem.store.workspace.scope import Filters
 
 
 def filter_options(command: Decorated) -> Decorated:
