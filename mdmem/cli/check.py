@@ -158,12 +158,12 @@ def _run(given: Globals, workspace: Workspace, request: CheckRequest, options: d
     remarks: list[str] = []
     if options["fix"] or options["unsafe_fixes"] or options["diff"]:
         from mdmem.render.writes import changes_diff
-        from mdmem.write.fix import mend
+        from mdmem.write.fix import fix
 
-        report, mended = mend(workspace, request, with_unsafe=options["unsafe_fixes"], is_dry=options["diff"])
-        remarks += (refused.sentence for refused in mended.refused)
+        report, fixed = fix(workspace, request, with_unsafe=options["unsafe_fixes"], is_dry=options["diff"])
+        remarks += (refused.sentence for refused in fixed.refused)
         if options["diff"]:
-            print_patch(changes_diff(mended.plan.changes, workspace.location.under, given.ink()))
+            print_patch(changes_diff(fixed.plan.changes, workspace.location.under, given.ink()))
     else:
         report = check(workspace, request)
     if workspace.snapshot.merge_into is not None:

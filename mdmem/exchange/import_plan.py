@@ -77,7 +77,7 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
     whole = [Change(path, path, None, content) for path, content in intake.files.items()]
     addresses = [*(path.removesuffix(".md") for path in intake.files), *intake.records]
     actions = tuple(WriteAction(Verb.IMPORT, address) for address in addresses)
-    change_set = ChangeSet((*whole, *(change for change, _ in written)), actions=actions, is_import=True)
+    change_set = ChangeSet((*whole, *(change for change, _ in written)), actions=actions, is_proved=True)
     return ImportPlan(tuple(rows), change_set, intake.contents, intake.remarks, _files_mentioned(workspace, intake))
 
 

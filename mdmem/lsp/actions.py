@@ -18,7 +18,7 @@ from mdmem.store.tree import OverlaidTree, Tree
 from mdmem.write.approve import approver, plan_approval
 from mdmem.write.change_set import ChangeSet
 from mdmem.write.create import Draft
-from mdmem.write.fix import mend_all, plan_fix
+from mdmem.write.fix import fix_all, plan_fix
 from mdmem.write.lifecycle import plan_deprecation, plan_review, plan_verification
 from mdmem.write.supersede import plan_succession, plan_supersession, successor_text
 
@@ -84,7 +84,7 @@ def _fix_all(document: Document) -> Iterator[types.CodeAction]:
         report = prove(tree)
         return replace(report, findings=tuple(one for one in report.findings if one.place.path == path))
 
-    mended = mend_all(memory.workspace.tree, check, prove=prove)
+    mended = fix_all(memory.workspace.tree, check, prove=prove)
     try:
         edit = edit_of(memory, mended.plan.changes)
     except MdmemError:

@@ -54,8 +54,8 @@ class ChangeSet(Struct, frozen=True):
     """Changes in the order in which they are written, one for each file, and their meaning.
 
     Renames come after all other changes. `supersedes` are the entries that a newer one replaces; `reason` is in the
-    user's own words; `remarks` are sentences for people. `is_import` lets faults of other tools' records pass: they
-    are reported, and stop nothing.
+    user's own words; `remarks` are sentences for people. With `is_proved` the result is not
+    checked: the planner did that, or the faults are those of imported records, which are reported later.
     """
 
     changes: tuple[Change, ...] = ()
@@ -64,7 +64,7 @@ class ChangeSet(Struct, frozen=True):
     reason: str | None = None
     agent: str | None = None
     remarks: tuple[str, ...] = ()
-    is_import: bool = False
+    is_proved: bool = False
 
 
 def patched(catalog: Catalog, path: str, values: Mapping[str, Value]) -> Change:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mdmem.checks.check import find_check
 from mdmem.checks.engine import CheckReport, sameness
 from mdmem.checks.run import CheckRequest, check_all, limited
 from mdmem.errors import UsageError
@@ -20,16 +19,15 @@ from mdmem.store.catalog import interpret, is_entry_place
 from mdmem.store.tree import FileKind, Tree, Unreadable, read_one
 from mdmem.store.tree.views import OverlaidTree
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write.apply import put, writers_lock
 from mdmem.write.change_set import Change, ChangeSet
-from mdmem.write.write import is_unchanged
+from mdmem.write.write import WriteOptions, write
 
 # One fix may make room for the next, and renames wait for the rest.
 _ROUNDS = 20
 # Reported until the files are added to git, whatever they contain.
 _UNTIL_ADDED = "link-not-tracked"
 _Check = Callable[[Tree], CheckReport]
-_Key = Callable[[Finding], Hashable]
+_Renames = Sequence[tuple[str, str]]
 # Identifies a fix from round to round: code, path and title.
 _Name = tuple[str, str, str]
 
@@ -57,84 +55,75 @@ class FixResult(Struct, frozen=True):
     refused: tuple[RefusedFix, ...] = ()
 
 
-def mend(
-    workspace: Workspace, asked: CheckRequest, *, with_unsafe: bool, is_dry: bool
+def fix(
+    workspace: Workspace, request: CheckRequest, *, with_unsafe: bool, is_dry: bool
 ) -> tuple[CheckReport, FixResult]:
-    """Make the fixes of some findings and return the report on the rest; with `is_dry` nothing is written.
+    """Fix the findings of a request and return the report on the rest; with `is_dry` nothing is written.
 
-    Raises UsageError for another tree than the working tree, and what `put` raises.
+    Raises UsageError for another tree than the working tree, and what `write` raises.
     """
     if not workspace.snapshot.is_working_tree:
-        raise UsageError("only files on disk can be mended; leave out --staged, --rev and --merge")
-    whole = replace(asked, select=(), ignore=(), paths=())
+        raise UsageError("only files on disk can be fixed; leave out --staged, --rev and --merge")
+    whole = replace(request, select=(), ignore=(), paths=())
+    planned: list[FixResult] = []
 
-    def mended_in(one: Workspace) -> FixResult:
+    def plan(one: Workspace) -> ChangeSet:
         def check(tree: Tree) -> CheckReport:
-            return check_all(one.over(tree), asked)
+            return check_all(one.over(tree), request)
 
         def prove(tree: Tree) -> CheckReport:
             return check_all(one.over(tree), whole)
 
-        return mend_all(one.tree, check, with_unsafe=with_unsafe, prove=check if whole == asked else prove)
+        result = fix_all(one.tree, check, with_unsafe=with_unsafe, prove=None if whole == request else prove)
+        planned.append(result)
+        return result.plan
 
-    known = workspace.catalog.file_digests
-    mended = mended_in(workspace)
-    if mended.plan.changes and not is_dry:
-        with writers_lock(workspace.state_folder):
-            fresh = workspace.reread()
-            mended = mended if is_unchanged(workspace, fresh, known) else mended_in(fresh)
-            put(workspace.location.root, mended.plan.changes)
-    return limited(replace(mended.report, fixed=mended.fixed, is_dry=is_dry), asked), mended
+    write(workspace, plan, WriteOptions(is_dry=is_dry, commit=False))
+    result = planned[-1]
+    return limited(replace(result.report, fixed=result.fixed, is_dry=is_dry), request), result
 
 
-def mend_all(tree: Tree, check: _Check, *, with_unsafe: bool = False, prove: _Check | None = None) -> FixResult:
+def fix_all(tree: Tree, check: _Check, *, with_unsafe: bool = False, prove: _Check | None = None) -> FixResult:
     """Return the result of all fixes that can be made; nothing is written.
 
     `check` finds what to fix, and is asked again after each round of fixes. `prove` runs every check on the whole tree
     where `check` does not: a fix that would bring a new finding is left out.
     """
-    mending = _Mending(tree, check, prove or check, with_unsafe=with_unsafe)
-    while mending.take_round():
-        pass
-    proved = mending.proved
-    left = {(one.code, one.place.path, one.message) for one in proved.report.findings}
-    ended = {one for one in proved.fixed if (one.code, one.place.path, one.message) not in left}
+    fixing = _Fixing(tree, check, prove or check, with_unsafe=with_unsafe)
+    fixing.run()
+    state = fixing.state
+    left = {(one.code, one.place.path, one.message) for one in state.report.findings}
+    ended = {one for one in state.fixed if (one.code, one.place.path, one.message) not in left}
     fixed = tuple(sorted(ended, key=lambda one: one.sort_key))
-    return FixResult(proved.report, fixed, _plan(proved.tree, proved.touched), tuple(mending.refused))
+    return FixResult(state.report, fixed, _plan(state.tree, state.renames), tuple(fixing.refused))
 
 
 def plan_fix(tree: Tree, finding: Finding) -> ChangeSet:
     """Return the changes of one finding's fix; none where it cannot be made, or a file would load worse."""
     overlaid = OverlaidTree(tree)
     chosen = choose(overlaid, [finding], with_unsafe=True)
-    return _plan(overlaid.with_changes(chosen.contents, chosen.renames), _touched({}, chosen))
+    return _plan(overlaid.with_changes(chosen.contents, chosen.renames), chosen.renames)
 
 
-def _touched(before: Mapping[str, str], chosen: FixChoice) -> dict[str, str]:
-    """Return the touched files, as first path to present path, with those of another round."""
-    now, first = dict(before), {to: path for path, to in before.items()}
-    for path in chosen.contents:
-        now.setdefault(first.get(path, path), path)
-    for old, new in chosen.renames:
-        now[first.get(old, old)] = new
-    return now
-
-
-def _plan(mended: OverlaidTree, touched: Mapping[str, str]) -> ChangeSet:
-    """Return the difference between the tree below and the mended one."""
+def _plan(fixed: OverlaidTree, renames: _Renames) -> ChangeSet:
+    """Return the difference between the tree below and the fixed one."""
+    first: dict[str, str] = {}
+    for old, new in renames:
+        first[new] = first.pop(old, old)
     changes = []
-    for path, to in touched.items():
-        before, after = mended.bytes_below(path), read_one(mended, to)
-        if isinstance(before, Unreadable) or isinstance(after, Unreadable) or (path, before) == (to, after):
-            continue
-        changes.append(Change(path, to, before, after))
-    return ChangeSet(tuple(changes))
+    for path, after in fixed.changed.items():
+        old = first.get(path, path)
+        before = fixed.bytes_below(old)
+        if not isinstance(before, Unreadable) and (old, before) != (path, after):
+            changes.append(Change(old, path, before, after))
+    return ChangeSet(tuple(changes), is_proved=True)
 
 
 class FixChoice(Struct):
     """Fixes that can be made together, with the contents and the renames that they lead to.
 
-    `left_out` are fixes after which a file would load worse.
+    `left_out` are fixes after which a file would load worse; `revealed` are the later paths of files that could not be
+    read whole before these fixes.
     """
 
     tree: OverlaidTree
@@ -142,6 +131,7 @@ class FixChoice(Struct):
     contents: dict[str, bytes] = field(default_factory=dict)
     renames: list[tuple[str, str]] = field(default_factory=list)
     left_out: list[RefusedFix] = field(default_factory=list)
+    revealed: set[str] = field(default_factory=set)
     _edits: dict[str, list[Edit]] = field(default_factory=dict)
     _fixes: set[Fix] = field(default_factory=set)
 
@@ -155,34 +145,29 @@ class FixChoice(Struct):
         edits: dict[str, list[Edit]] = {}
         for edit in fix.edits:
             edits.setdefault(edit.path, []).append(edit)
-        contents = {path: self._with(path, some) for path, some in edits.items()}
-        known = {path: content for path, content in contents.items() if content is not None}
-        worse = [one for path, content in known.items() for one in self._brought(path, content)]
-        self.left_out += [RefusedFix(finding, fix, one) for one in worse[:1]]
-        if worse or len(known) < len(contents):
-            return
+        contents, revealed = {}, set()
+        for path, some in edits.items():
+            original = read_one(self.tree, path)
+            if isinstance(original, Unreadable):
+                return
+            try:
+                content = apply_edits(original, [*self._edits.get(path, ()), *some])
+            except ValueError:
+                # The edits overlap, or belong to other bytes.
+                return
+            if worse := _how_much_worse(path, self.contents.get(path, original), content):
+                self.left_out.append(RefusedFix(finding, fix, worse[0]))
+                return
+            contents[path] = content
+            if not _Quality.of(path, original).is_whole:
+                revealed.add(dict(fix.renames).get(path, path))
         self.findings.append(finding)
-        self.contents |= known
+        self.contents |= contents
+        self.revealed |= revealed
         self.renames += fix.renames
         self._fixes.add(fix)
         for path, some in edits.items():
             self._edits.setdefault(path, []).extend(some)
-
-    def revealed(self) -> list[str]:
-        """Return the later paths of files that could not be read whole before these fixes."""
-        now, contents = dict(self.renames), self.tree.read(list(self.contents))
-        return [
-            now.get(path, path)
-            for path, old in contents
-            if isinstance(old, Unreadable) or not _Quality.of(path, old).is_whole
-        ]
-
-    def suspects(self, new: Sequence[Finding]) -> list[Finding]:
-        """Return the findings whose fixes may have brought new ones: those of the same files, unsafe ones if any."""
-        paths = {place.path for one in new for place in (one.place, one.other) if place is not None}
-        fixes = [(finding, finding.fix) for finding in self.findings if finding.fix is not None]
-        near = [(one, fix) for one, fix in fixes if not paths.isdisjoint(fix.paths)] or fixes
-        return [one for one, fix in near if not fix.is_safe] or [one for one, _ in near]
 
     def _overlaps(self, fix: Fix) -> bool:
         named = {path for rename in self.renames for path in rename}
@@ -196,23 +181,12 @@ class FixChoice(Struct):
                 return True
         return any(_overlap(edit, other) for edit in fix.edits for other in self._edits.get(edit.path, ()))
 
-    def _with(self, path: str, edits: Sequence[Edit]) -> bytes | None:
-        content = read_one(self.tree, path)
-        if isinstance(content, Unreadable):
-            return None
-        try:
-            return apply_edits(content, [*self._edits.get(path, ()), *edits])
-        except ValueError:
-            # The edits overlap, or belong to other bytes.
-            return None
 
-    def _brought(self, path: str, content: bytes) -> Sequence[Finding]:
-        """Return the findings that a new content would bring where the file loads worse than before."""
-        after = _Quality.of(path, content)
-        if after.level == 2 and not after.findings:
-            return ()
-        before = self.contents[path] if path in self.contents else read_one(self.tree, path)
-        return () if isinstance(before, Unreadable) else after.worse_than(_Quality.of(path, before))
+def _overlap(one: Edit, other: Edit) -> bool:
+    """Return whether two edits of a file touch the same bytes, or insert at one place, where neither is first."""
+    if one.start == one.end or other.start == other.end:
+        return one.start <= other.end and other.start <= one.end
+    return one.start < other.end and other.start < one.end
 
 
 def choose(tree: OverlaidTree, findings: Iterable[Finding], *, with_unsafe: bool) -> FixChoice:
@@ -230,42 +204,35 @@ def choose(tree: OverlaidTree, findings: Iterable[Finding], *, with_unsafe: bool
     return chosen
 
 
-def _overlap(one: Edit, other: Edit) -> bool:
-    """Return whether two edits of a file touch the same bytes, or insert at one place, where neither is first."""
-    if one.start == one.end or other.start == other.end:
-        return one.start <= other.end and other.start <= one.end
-    return one.start < other.end and other.start < one.end
-
-
 class _Quality(Struct, frozen=True):
-    """How well a file loads: as an entry (2), as keys (1) or not (0), with its findings and unread keys."""
+    """How well a file loads: as an entry (2), as keys (1) or not (0), with its findings."""
 
     level: int
     findings: tuple[Finding, ...]
-    unread: tuple[str, ...] = ()
+    is_whole: bool
 
     @classmethod
     def of(cls, path: str, content: bytes) -> _Quality:
         document = parse_document(path, content)
+        has_keys = document.fields is not None
         if not is_entry_place(path):
-            return cls(2 * int(document.fields is not None), tuple(document.findings))
+            return cls(2 * has_keys, tuple(document.findings), has_keys)
         loaded = interpret(document)
-        level = 2 if loaded.entry is not None else int(document.fields is not None)
-        return cls(level, tuple(loaded.findings), loaded.entry.unread if loaded.entry is not None else ())
+        if loaded.entry is None:
+            return cls(int(has_keys), tuple(loaded.findings), is_whole=False)
+        return cls(2, tuple(loaded.findings), not loaded.entry.unread)
 
-    @property
-    def is_whole(self) -> bool:
-        return self.level == 2 and not self.unread
 
-    def worse_than(self, before: _Quality) -> tuple[Finding, ...]:
-        """Return the findings that were not there before; none where the file loads no worse.
+def _how_much_worse(path: str, before: bytes, after: bytes) -> Sequence[Finding]:
+    """Return the findings that a new content brings where the file loads worse than before.
 
-        While the keys make no entry, one fault may take another's place: a value is read only once its key is right.
-        """
-        new = _surplus(self.findings, _code, Counter(map(_code, before.findings)))
-        if self.level < before.level:
-            return tuple(new) or self.findings
-        return tuple(new) if self.level == before.level != 1 else ()
+    While the keys make no entry, one fault may take another's place: a value is read only once its key is right.
+    """
+    old, new = _Quality.of(path, before), _Quality.of(path, after)
+    brought = _surplus(new.findings, _code, Counter(map(_code, old.findings)))
+    if new.level < old.level:
+        return brought or new.findings
+    return brought if new.level == old.level != 1 else ()
 
 
 def _code(finding: Finding) -> str:
@@ -273,121 +240,88 @@ def _code(finding: Finding) -> str:
 
 
 class _State(Struct, frozen=True):
-    """The tree after some rounds, the findings there, and the results of the rounds so far."""
+    """The tree after some fixes, the report on it, and all that was fixed so far; `known` are all findings there."""
 
     tree: OverlaidTree
     report: CheckReport
     known: tuple[Finding, ...]
     fixed: tuple[Finding, ...] = ()
-    touched: Mapping[str, str] = field(default_factory=dict)
     renames: tuple[tuple[str, str], ...] = ()
-    revealed: frozenset[str] = frozenset()
 
 
-class _Mending:
-    """The rounds of one run.
-
-    `proved` is the state after the rounds that brought no new finding. A round may bring one that can be fixed in turn,
-    such as the second end of a supersession; the rounds after it are proved against the same state.
-    """
+class _Fixing:
+    """The rounds of one run; `state` is the state after all fixes that brought no new finding."""
 
     def __init__(self, tree: Tree, check: _Check, prove: _Check, *, with_unsafe: bool) -> None:
         self._check, self._prove, self._with_unsafe = check, prove, with_unsafe
         overlaid = OverlaidTree(tree)
-        self.proved = self._state = _State(overlaid, *self._checked(overlaid))
+        self.state = _State(overlaid, *self._checked(overlaid))
         self.refused: list[RefusedFix] = []
-        self._suspects: list[_Name] = []
         self._barred: set[_Name] = set()
-        self._doubtful: tuple[FixChoice, list[Finding]] | None = None
-        self._rounds_left = _ROUNDS
 
-    def take_round(self) -> bool:
-        """Make the fixes that can be made together; False where none is left."""
-        if not self._rounds_left:
-            return False
-        self._rounds_left -= 1
-        kept_back = self._barred.union(self._suspects)
-        chosen = self._choose(one for one in self._state.report.findings if _name(one) not in kept_back)
-        if chosen.findings:
-            self._prove_round(chosen)
-        elif self._doubtful is not None:
-            self._give_up(*self._doubtful)
-        elif self._suspects:
-            suspect = self._suspects.pop()
-            self._barred.add(suspect)
-            alone = self._choose(one for one in self._state.report.findings if _name(one) == suspect)
-            self.refused += alone.left_out
-            if alone.findings:
-                self._prove_round(alone)
+    def run(self) -> None:
+        """Make the fixes that can be made together, until none is left."""
+        for _ in range(_ROUNDS):
+            open_ = {_name(one) for one in self.state.report.findings} - self._barred
+            chosen = self._choose(self.state, open_)
+            if not chosen.findings:
+                self.refused += chosen.left_out
+                return
+            self._make(chosen)
+
+    def _make(self, chosen: FixChoice) -> None:
+        """Make some fixes, without those that bring a new finding: of several, each half is tried by itself."""
+        names = list(dict.fromkeys(map(_name, chosen.findings)))
+        after, brings = self._try(chosen)
+        if after is not None:
+            self.state = after
+        elif len(names) == 1:
+            self._barred.update(names)
+            first = chosen.findings[0]
+            if first.fix is not None:
+                self.refused.append(RefusedFix(first, first.fix, brings[0]))
         else:
-            self.refused += chosen.left_out
-            return False
-        return True
+            half = len(names) // 2
+            for some in (names[:half], names[half:]):
+                # The bytes may be others by now, so the fixes are taken from the last report.
+                again = self._choose(self.state, some)
+                if again.findings:
+                    self._make(again)
 
-    def _choose(self, findings: Iterable[Finding]) -> FixChoice:
-        return choose(self._state.tree, findings, with_unsafe=self._with_unsafe)
+    def _try(self, chosen: FixChoice) -> tuple[_State | None, Sequence[Finding]]:
+        """Return the state after some fixes, or None and the new findings that they bring.
+
+        A new finding that can be fixed in turn, such as the second end of a supersession, is fixed, too.
+        """
+        state, revealed, first = self.state, set[str](), list[Finding]()
+        for _ in range(_ROUNDS):
+            tree = state.tree.with_changes(chosen.contents, chosen.renames)
+            fixed, renames = (*state.fixed, *chosen.findings), (*state.renames, *chosen.renames)
+            state = _State(tree, *self._checked(tree), fixed, renames)
+            # A file that could not be read whole had its faults before.
+            revealed |= {path.removesuffix(".md") for path in chosen.revealed}
+            ended, moved = fixed[len(self.state.fixed) :], renames[len(self.state.renames) :]
+            found = brought(self.state.known, state.known, ended=ended, renames=moved)
+            new = [one for one in found if not _is_about(one, revealed)]
+            if not new:
+                return state, ()
+            first = first or new
+            chosen = self._choose(state, {_name(one) for one in new} - self._barred)
+            if not (all(map(self._can_fix, new)) and chosen.findings):
+                break
+        return None, first
+
+    def _can_fix(self, finding: Finding) -> bool:
+        fix = finding.fix
+        return fix is not None and (fix.is_safe or self._with_unsafe) and _name(finding) not in self._barred
+
+    def _choose(self, state: _State, names: Collection[_Name]) -> FixChoice:
+        found = (one for one in state.report.findings if _name(one) in names)
+        return choose(state.tree, found, with_unsafe=self._with_unsafe)
 
     def _checked(self, tree: OverlaidTree) -> tuple[CheckReport, tuple[Finding, ...]]:
         report = self._check(tree)
         return report, (report if self._prove is self._check else self._prove(tree)).findings
-
-    def _prove_round(self, chosen: FixChoice) -> None:
-        state, proved = self._state, self.proved
-        tree = state.tree.with_changes(chosen.contents, chosen.renames)
-        self._state = state = _State(
-            tree,
-            *self._checked(tree),
-            fixed=(*state.fixed, *chosen.findings),
-            touched=_touched(state.touched, chosen),
-            renames=(*state.renames, *chosen.renames),
-            revealed=state.revealed.union(chosen.revealed()),
-        )
-        ended, renames = state.fixed[len(proved.fixed) :], state.renames[len(proved.renames) :]
-        found = brought(proved.known, state.known, ended=ended, renames=renames)
-        # A file that could not be read whole had these faults before.
-        revealed = {path.removesuffix(".md") for path in state.revealed}
-        new = [one for one in found if not _is_about(one, revealed)]
-        self._doubtful = self._doubtful or (chosen, new)
-        if not new:
-            self.proved, self._doubtful = state, None
-        elif not all(self._can_be_mended(finding) for finding in new):
-            self._give_up(self._doubtful[0], new if self._doubtful[0] is chosen else self._doubtful[1])
-
-    def _can_be_mended(self, finding: Finding) -> bool:
-        fix = finding.fix
-        return fix is not None and (fix.is_safe or self._with_unsafe) and _name(finding) not in self._barred
-
-    def _give_up(self, chosen: FixChoice, new: Sequence[Finding]) -> None:
-        """Return to the proved state, without the fixes that brought new findings; several suspects are tried alone."""
-        self._state, self._doubtful, self._rounds_left = self.proved, None, _ROUNDS
-        culprits = _culprits(chosen, new)
-        if culprits:
-            self.refused += culprits
-            self._barred.update(_name(one.finding) for one in culprits)
-            return
-        named = {_name(finding) for finding in chosen.findings}
-        if len(named) > 1:
-            self._suspects += sorted({_name(finding) for finding in chosen.suspects(new)})
-            return
-        self._barred |= named
-        first = chosen.findings[0]
-        if first.fix is not None:
-            self.refused.append(RefusedFix(first, first.fix, new[0]))
-
-
-def _culprits(chosen: FixChoice, new: Iterable[Finding]) -> list[RefusedFix]:
-    """Return the fixes that surely brought a finding about a change: each is the only one that edits its file."""
-    editing: dict[str, list[tuple[Finding, Fix]]] = {}
-    for finding in chosen.findings:
-        if finding.fix is not None:
-            for path in {edit.path for edit in finding.fix.edits}:
-                editing.setdefault(path, []).append((finding, finding.fix))
-    found: dict[_Name, RefusedFix] = {}
-    for one in new:
-        check, fixes = find_check(one.code), editing.get(one.place.path, ())
-        if check is not None and check.needs_base and len(fixes) == 1:
-            found[_name(fixes[0][0])] = RefusedFix(*fixes[0], one)
-    return list(found.values())
 
 
 def _name(finding: Finding) -> _Name:
@@ -395,35 +329,35 @@ def _name(finding: Finding) -> _Name:
 
 
 def brought(
-    before: Sequence[Finding],
-    after: Sequence[Finding],
-    *,
-    ended: Collection[Finding],
-    renames: Sequence[tuple[str, str]] = (),
+    before: Sequence[Finding], after: Sequence[Finding], *, ended: Collection[Finding], renames: _Renames = ()
 ) -> list[Finding]:
     """Return the findings after a round of fixes that were not there before; `renames` are paths from and to.
 
     A finding in other words, or on another line of its file, is the same one, unless the round was to end it.
     """
-    follow, mended = _following(renames), frozenset(ended)
-    left, new = list(before), [one for one in after if one.code != _UNTIL_ADDED]
+    follow, to_end = _following(renames), frozenset(ended)
+    new = [one for one in after if one.code != _UNTIL_ADDED]
+    # The findings as they read after the renames.
+    is_ended = {follow(one): one in to_end for one in before}
+    left = [follow(one) for one in before]
     # A finding about a folder is at one of its files, which may be another one after a rename.
     for key in (sameness, _in_words, _in_place) if renames else (sameness, _in_place):
-        had, has = Counter(key(follow(one)) for one in left), Counter(map(key, new))
-        left, new = _surplus(map(follow, left), key, has, of=left), _surplus(new, key, had)
+        had, has = Counter(map(key, left)), Counter(map(key, new))
+        left, new = _surplus(left, key, has), _surplus(new, key, had)
         # One that was to end and has the same words did not end; one in other words is another.
-        left = [finding for finding in left if finding not in mended]
+        left = [one for one in left if not is_ended[one]]
     return new
 
 
 def _surplus(
-    findings: Iterable[Finding], key: _Key, others: Counter[Hashable], *, of: Sequence[Finding] | None = None
+    findings: Iterable[Finding], key: Callable[[Finding], Hashable], others: Counter[Hashable]
 ) -> list[Finding]:
-    """Return the findings, or the ones `of` the same places, that have no partner of the same key among others."""
-    found, rest, left = list(findings), Counter(others), []
-    for finding, one in zip(found, of if of is not None else found, strict=True):
+    """Return the findings that have no partner of the same key among others."""
+    rest, left = Counter(others), []
+    for finding in findings:
         rest[key(finding)] -= 1
-        left += [one] if rest[key(finding)] < 0 else []
+        if rest[key(finding)] < 0:
+            left.append(finding)
     return left
 
 
@@ -435,7 +369,7 @@ def _in_place(finding: Finding) -> Hashable:
     return finding.code, finding.place.path
 
 
-def _following(renames: Sequence[tuple[str, str]]) -> Callable[[Finding], Finding]:
+def _following(renames: _Renames) -> Callable[[Finding], Finding]:
     """Return a function that rewrites a finding as it reads after some files were renamed."""
     if not renames:
         return lambda finding: finding

@@ -109,7 +109,7 @@ class BrokenMemoryError(UsageError):
 def _proved(workspace: Workspace, change_set: ChangeSet) -> ChangeSet:
     """Return a change set without the changes that change nothing; raises where it may not be written."""
     changes = permitted(workspace, change_set)
-    if not change_set.is_import:
+    if not change_set.is_proved:
         try:
             refuse_faults(workspace.catalog, catalog_after(workspace, change_set.changes), change_set.changes)
         except BrokenMemoryError as error:

@@ -17,7 +17,7 @@ from mdmem.store.settings import Settings
 from mdmem.store.tree import Tree, TreeFile, Unreadable, WorkingTree, digest_of, read_one
 from mdmem.store.tree.views import OverlaidTree
 from mdmem.write.apply import apply
-from mdmem.write.fix import FixResult, choose, mend_all
+from mdmem.write.fix import FixResult, choose, fix_all
 
 PATH = "app/rules/a.md"
 TEXT = b"---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\ntitle: A\n---\n\nText.\n"
@@ -66,7 +66,7 @@ def test_fix_after_which_the_file_cannot_be_read_is_dropped(tmp_path: Path) -> N
 def test_fix_after_which_the_file_would_load_worse_is_said(tmp_path: Path) -> None:
     write(tmp_path, PATH, TEXT)
     found = (finding(Fix("break", (edit(b"title", b"titel"),))), finding(Fix("mend", (edit(b"Text", b"Words"),))))
-    mended = mend_all(
+    mended = fix_all(
         WorkingTree(tmp_path),
         lambda tree: CheckReport(tree.name, 0, found if read_one(tree, PATH) == TEXT else found[:1]),
     )
@@ -99,7 +99,7 @@ def test_rename_to_a_path_that_is_taken_is_dropped(tmp_path: Path) -> None:
 
 
 def mend(root: Path, *, with_unsafe: bool = False) -> FixResult:
-    return mend_all(WorkingTree(root), checker(), with_unsafe=with_unsafe)
+    return fix_all(WorkingTree(root), checker(), with_unsafe=with_unsafe)
 
 
 def both_ends_missing(root: Path) -> None:
@@ -127,7 +127,7 @@ def test_plan_is_from_the_first_bytes_to_the_last_though_a_file_changes_between_
         path.write_bytes(b"mine\n")
         return report
 
-    changes = {change.path: change for change in mend_all(WorkingTree(tmp_path), check).plan.changes}
+    changes = {change.path: change for change in fix_all(WorkingTree(tmp_path), check).plan.changes}
     assert changes["app/rules/old.md"].before == first
 
 
@@ -152,7 +152,7 @@ def test_fix_that_never_ends_its_finding_stops(tmp_path: Path) -> None:
         fix = Fix("grow", (Edit(PATH, len(content), len(content), b"more\n"),))
         return CheckReport(tree.name, 1, (finding(fix),))
 
-    mended = mend_all(WorkingTree(tmp_path), check)
+    mended = fix_all(WorkingTree(tmp_path), check)
     assert (mended.fixed, mended.plan.changes[0].after.count(b"more")) == ((), 20)
 
 
@@ -194,7 +194,7 @@ def test_whole_file_fixes_change_marks_and_line_ends_only(
     text = front + "".join(line + end for line, end in lines) + ("" if has_end else "end")
     before = (b"\xef\xbb\xbf" if has_mark else b"") + text.encode()
     codes = ("utf8-bom", "mixed-line-endings", "no-final-newline")
-    mended = mend_all(InMemory(before), checker(codes))  # type: ignore[arg-type]  # the port wants an iterator
+    mended = fix_all(InMemory(before), checker(codes))  # type: ignore[arg-type]  # the port wants an iterator
     after = mended.plan.changes[0].after if mended.plan.changes else before
 
     def bare(content: bytes) -> bytes:

@@ -21,7 +21,7 @@ from mdmem.store.catalog import load
 from mdmem.store.settings import Settings
 from mdmem.store.tree import Tree, WorkingTree
 from mdmem.write.apply import apply
-from mdmem.write.fix import FixResult, brought, mend_all
+from mdmem.write.fix import FixResult, brought, fix_all
 
 
 def checker(codes: Iterable[str] = tuple(get_checks())) -> Callable[[Tree], CheckReport]:
@@ -32,7 +32,7 @@ def checker(codes: Iterable[str] = tuple(get_checks())) -> Callable[[Tree], Chec
 def mended(root: Path, *codes: str, with_unsafe: bool = True) -> FixResult:
     """Return what comes of mending what some checks find, or all of them, and write it."""
     check = checker()
-    result = mend_all(WorkingTree(root), checker(codes) if codes else check, with_unsafe=with_unsafe, prove=check)
+    result = fix_all(WorkingTree(root), checker(codes) if codes else check, with_unsafe=with_unsafe, prove=check)
     apply(root, result.plan, state=root / ".state")
     return result
 

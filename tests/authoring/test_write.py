@@ -12,10 +12,10 @@ from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import KeptAsideError, LostRaceError, NotFoundError
 from mdmem.model.entry import EntryType
 from mdmem.store.workspace.workspace import Workspace
-from mdmem.write import fix
 from mdmem.write import write as writing
 from mdmem.write.approve import approve
 from mdmem.write.create import Draft, create_entry
+from mdmem.write.fix import fix
 from mdmem.write.lifecycle import deprecate, end_review, review, verify
 from mdmem.write.move import move as move_in
 from mdmem.write.supersede import compose_successor, supersede_with
@@ -129,16 +129,11 @@ def test_what_others_write_that_no_plan_names_stops_nobody(root: Path, monkeypat
 
 
 def test_fixes_are_those_of_the_files_as_they_are(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole, others = fix.writers_lock, ["nav/notes/one", "nav/notes/two"]
-
-    def locked(state: Path) -> AbstractContextManager[None]:
-        write_entry(root, others[1], TEXT, title="Two", see="architecture/threads")
-        return whole(state)
-
-    write_entry(root, others[0], TEXT, title="One", see="architecture/threads")
-    monkeypatch.setattr(fix, "writers_lock", locked)
-    fix.mend(open_root(root), CheckRequest(), with_unsafe=False, is_dry=False)
-    assert [f"\nsee: {OLD}\n" in (root / f"{one}.md").read_text() for one in others] == [True, True]
+    write_entry(root, "nav/notes/one", TEXT, title="One", see="architecture/threads")
+    forestall(monkeypatch, root, lambda _: write_entry(root, "nav/notes/two", TEXT, see="architecture/threads"))
+    fix(open_root(root), CheckRequest(), with_unsafe=False, is_dry=False)
+    texts = [(root / f"nav/notes/{one}.md").read_text() for one in ("one", "two")]
+    assert [f"\nsee: {OLD}\n" in text for text in texts] == [True, True]
 
 
 def test_verb_takes_an_editors_save_into_its_plan(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

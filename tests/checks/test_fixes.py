@@ -19,7 +19,7 @@ from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.tree import Tree, WorkingTree
 from mdmem.store.tree.views import OverlaidTree
 from mdmem.write.change_set import Change
-from mdmem.write.fix import FixResult, mend_all
+from mdmem.write.fix import FixResult, fix_all
 
 FIXED = "fixed.diff"
 FIXABLE = (
@@ -48,7 +48,7 @@ def check(folder: Path, tree: Tree, codes: tuple[str, ...]) -> CheckReport:
 
 
 def mend(folder: Path, tree: Tree) -> FixResult:
-    return mend_all(tree, lambda one: check(folder, one, (folder.parent.name,)), with_unsafe=True)
+    return fix_all(tree, lambda one: check(folder, one, (folder.parent.name,)), with_unsafe=True)
 
 
 @cache

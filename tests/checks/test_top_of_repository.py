@@ -49,7 +49,7 @@ def test_manifest_that_is_taken_away_is_one_finding_and_no_deletion(top: Path) -
 
 
 def test_link_to_a_file_that_git_mv_moved_is_mended_before_the_commit(tmp_path: Path) -> None:
-    from mdmem.write.fix import mend
+    from mdmem.write.fix import fix
 
     folder = make_repository(tmp_path / "p")
     root = make_root(folder / "memory")
@@ -64,7 +64,7 @@ def test_link_to_a_file_that_git_mv_moved_is_mended_before_the_commit(tmp_path: 
         "moved to `app/retries/twice` in git's index"
     }
     assert "; `mdmem mv` moves an entry with its links" in report.findings[0].help
-    mend(open_root(root), CheckRequest(), with_unsafe=False, is_dry=False)
+    fix(open_root(root), CheckRequest(), with_unsafe=False, is_dry=False)
     assert check(open_root(root), CheckRequest(select=("dangling-link", "body-link-broken"))).findings == ()
 
 

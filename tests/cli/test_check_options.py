@@ -165,7 +165,7 @@ def test_diff_shows_the_fix_as_a_patch_and_writes_nothing(tmp_path: Path, capsys
 @pytest.mark.parametrize("other", [["--staged"], ["--rev", "HEAD"], ["--merge", "main"]])
 def test_fix_of_what_is_not_on_disk_exits_2(other: list[str], tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "check", "--fix", *other, cwd=branched(tmp_path))
-    assert (ran.code, "only files on disk can be mended" in ran.err) == (2, True)
+    assert (ran.code, "only files on disk can be fixed" in ran.err) == (2, True)
 
 
 def test_baseline_lets_known_findings_pass_and_new_ones_not(tmp_path: Path, capsys: Capture) -> None:
