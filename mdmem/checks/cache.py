@@ -29,7 +29,7 @@ _VERSION = "4"
 _NAME = "checks.mdmem"
 # The findings of one file depend on nothing else outside of this package.
 _LIBRARIES = ("yaml", "pydantic_core")
-# The number of files whose documents are in memory at once.
+# The number of files whose documents are read and in memory at once.
 _CHUNK = 2_000
 
 _Known = dict[str, FileFacts]
@@ -88,8 +88,7 @@ def _facts_of_all(case: Case, fresh: Mapping[str, str]) -> _Known:
     paths = list(fresh)
     for start in range(0, len(paths), _CHUNK):
         part = {path: fresh[path] for path in paths[start : start + _CHUNK]}
-        # The documents of a few files are used again by other checks.
-        catalog = case.catalog if len(part) == len(fresh) else replace(case.catalog, _documents={})
+        catalog = case.catalog.with_own_documents()
         made |= _facts_of(replace(case, catalog=catalog, cached={}, focus=frozenset(part)), part)
     return made
 

@@ -48,8 +48,10 @@ _TOKENS = {
     for kind, pattern in _PATTERNS.items()
 }
 _URL = re.compile(r"://[^\s/:@\"'`<>]{1,80}:(?P<value>[^\s/:@\"'`<>]{6,128})@(?!localhost|127\.|[\w.-]*example)")
-# A sign is found much faster than a name.
-_ASSIGNED = re.compile(r"[=:][ \t]{0,3}(?:\"([^\"\s]{8,128})\"|'([^'\s]{8,128})')|=[ \t]{0,3}([^\s\"'`]{8,128})")
+# A sign is found much faster than a name, if the pattern begins with it.
+_ASSIGNED = re.compile(
+    r"[=:](?:[ \t]{0,3}(?:\"([^\"\s]{8,128})\"|'([^'\s]{8,128})')|(?<==)[ \t]{0,3}([^\s\"'`]{8,128}))"
+)
 _NAME = re.compile(
     r"(?:password|passwd|passphrase|secret|token|api_?key|(?:access|secret|private|signing|encryption)_?key)"
     r"[\"']?[ \t]{0,3}:?\Z",
@@ -76,7 +78,7 @@ def find_secrets(text: str) -> Iterator[Secret]:
             is_whole = not text[found.start() - 1 : found.start()].isalnum() or not found.start()
             if is_whole and _is_random(value) and not _EXAMPLE_TOKEN.search(found[0]):
                 yield Secret(kind, found.start(), found.end() - found.start())
-    for found in _URL.finditer(text):
+    for found in _URL.finditer(text) if "://" in text else ():
         if _is_password(found["value"]):
             yield Secret("a password in a URL", found.start("value"), len(found["value"]))
     for found in _ASSIGNED.finditer(text):

@@ -185,16 +185,32 @@ class StrictHandler(BaseHandler):
 
 
 # Every scalar is a string to the base loader. libyaml's loader is seven times faster than the pure one.
-_Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+_Base: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+
+class _Loader(_Base):  # type: ignore[misc]  # mypy does not know libyaml's
+    """A loader that does not look for the tag of each node: it would find the same one every time."""
+
+    def descend_resolver(self, *_: object) -> None:
+        """Do nothing."""
+
+    def ascend_resolver(self) -> None:
+        """Do nothing."""
+
+    def resolve(self, *_: object) -> str:
+        """Return the tag of a text."""
+        return "tag:yaml.org,2002:str"
+
 
 FRONT_MATTER_LIMIT = 16 * 1024
 # libyaml's composer recurses in C; 16 KiB of brackets would overflow its stack.
 _DEPTH_LIMIT = 20
 # YAML refuses these, or starts a line that no editor shows: at U+0085, U+2028, U+2029 and a lone CR.
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]|\r(?!\n)")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff](?<!\r(?=\n))")
 # No block nests deeper than twice its column, and only these characters come before it on its line.
 _DEEP_BLOCK = re.compile(rf"^[ \t?:-]{{{_DEPTH_LIMIT}}}", re.MULTILINE)
-_INDICATOR = re.compile(r"(?:^|[\s,\[{:])[&*!]", re.MULTILINE)
+# The sign comes first in the pattern, since a search for single characters is fast.
+_INDICATOR = re.compile(r"[&*!](?:(?<=[\s,\[{:].)|(?<=^.))", re.MULTILINE)
 _NESTING_FIELDS = frozenset({"relations", "ignore"})
 
 
@@ -224,7 +240,8 @@ def _mapping(root: yaml.MappingNode, text: str) -> Fields:
             troubles.append(_repeated(key, span_of(nodes[key.value][0])[0]))
         else:
             nodes[key.value] = (key, value)
-            troubles += (*_wiki_links(key.value, value), *_repeated_inside(value))
+            if not isinstance(value, yaml.ScalarNode):
+                troubles += (*_wiki_links(key.value, value), *_repeated_inside(value))
     troubles += _truncated(text, root)
     # It is not certain which of two equal keys was meant, so neither is read.
     if any(trouble.code in ("duplicate-key", "non-text-key") for trouble in troubles):
@@ -233,12 +250,12 @@ def _mapping(root: yaml.MappingNode, text: str) -> Fields:
 
 
 def _plain(node: yaml.Node) -> Any:
+    if isinstance(node, yaml.ScalarNode):
+        return None if is_empty(node) else node.value
     if isinstance(node, yaml.SequenceNode):
         # A wiki link is a finding, but it is read as the address in it.
         return [_plain(_wiki_link(item) or item) for item in node.value]
-    if isinstance(node, yaml.MappingNode):
-        return {str(_plain(key)): _plain(value) for key, value in node.value}
-    return None if is_empty(node) else node.value
+    return {str(_plain(key)): _plain(value) for key, value in node.value}
 
 
 def _wiki_links(name: str, value: yaml.Node) -> Iterator[Trouble]:
@@ -254,7 +271,8 @@ def _repeated_inside(node: yaml.Node) -> Iterator[Trouble]:
     """Report equal keys of a mapping inside a value."""
     if isinstance(node, yaml.SequenceNode):
         for item in node.value:
-            yield from _repeated_inside(item)
+            if not isinstance(item, yaml.ScalarNode):
+                yield from _repeated_inside(item)
     if not isinstance(node, yaml.MappingNode):
         return
     first: dict[str, int] = {}

@@ -137,8 +137,8 @@ def place_of(stated: WingSettings, root: Path) -> str:
     return os.path.normpath(root / url) if is_path(url) else url
 
 
-# Up to this many documents stay in memory for whoever needs their texts next.
-_MOST_DOCUMENTS = 2_500
+# Documents of this many bytes stay in memory for whoever needs their texts next: to parse one again takes 100 µs.
+_MOST_BYTES = 32 * 1024 * 1024
 
 
 def load(tree: Tree) -> Catalog:
@@ -165,6 +165,7 @@ def load_cached(tree: Tree, cache: EntryCache) -> Catalog:
     digests = tree.digests([*loading.readable, *loading.manifests])
     loaded: dict[str, LoadedFile] = {}
     unknown: dict[str, TreeFile] = {}
+    size = 0
     for file in loading.readable:
         known = cache.loaded(file.path, digests.get(file.path))
         if known is not None:
@@ -173,8 +174,8 @@ def load_cached(tree: Tree, cache: EntryCache) -> Catalog:
             unknown[file.path] = file
     for document in iter_documents(tree, list(unknown)):
         path = document.path
-        # A document takes four times as much memory as its entry.
-        if len(unknown) <= _MOST_DOCUMENTS:
+        size += len(document.data)
+        if size <= _MOST_BYTES:
             loading.documents[path] = document
         loaded[path] = found = with_utc(interpret(document))
         if not found.is_closed:

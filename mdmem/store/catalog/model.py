@@ -113,6 +113,10 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         """Return the same entries over a tree of the same files, whose texts are read again."""
         return replace(self, tree=tree, _documents={})
 
+    def with_own_documents(self) -> Catalog:
+        """Return the same catalog, where documents that are read from now on do not stay in this one's memory."""
+        return replace(self, _documents=dict(self._documents))
+
     def stance(self, address: str) -> Stance | None:
         """Return how an entry compares with the default branch, None where that is unknown."""
         return self.stances.get(address, BINDING) if self.stances is not None else None
