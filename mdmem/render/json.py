@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
 from mdmem.ask.answer import VIA_NAMED, Answer, AnswerBasis, Item, Mention, SearchResult
 from mdmem.ask.show import ShownEntry
-from mdmem.change.status import StatusReport
-from mdmem.change.why import ChainLink, WhyReport
 from mdmem.model.lineage import standing_json
 from mdmem.render.characters import json_text
+
+if TYPE_CHECKING:
+    from mdmem.change.status import StatusReport
+    from mdmem.change.why import ChainLink, WhyReport
 
 SCHEMA = 1
 
