@@ -176,7 +176,7 @@ def test_each_outside_library_is_imported_through_its_doors() -> None:
 def test_only_git_and_the_editor_start_processes() -> None:
     users = {module for module in modules() for name in imports_of(module) if name == "subprocess"}
     others = {"mdmem.cli.editor", "mdmem.setup.event_limit"}
-    assert users == {f"mdmem.store.git.{name}" for name in ("process", "commit", "fetch")} | others
+    assert users == {f"mdmem.store.git.{name}" for name in ("process", "commit", "remote")} | others
 
 
 def test_what_is_printed_goes_through_one_door() -> None:

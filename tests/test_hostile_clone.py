@@ -13,11 +13,12 @@ import pytest
 from builders import commit_all, environment, git, make_repository, make_root, memory, run_here, write, write_entry
 
 from mdmem.disk import make_folder, read_regular
-from mdmem.store.git import Repository, environment_for, find_repository
+from mdmem.errors import GitError
 from mdmem.store.git.commit import commit_paths
-from mdmem.store.git.fetch import fetch_tip, make_bare
+from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.history import history
-from mdmem.store.git.process import ForeignGitDirectoryError
+from mdmem.store.git.process import Repository, environment_for
+from mdmem.store.git.remote import fetch_tip, make_bare
 from mdmem.store.index.fulltext import FOLDER
 from mdmem.store.state import journal, places
 from mdmem.store.state.files import write_lock
@@ -161,7 +162,7 @@ def test_git_that_leads_into_the_work_tree_is_refused(link: bool, tmp_path: Path
     top = make_root(tmp_path / "top")
     git(tmp_path, "init", "-q", "--separate-git-dir=top/kept", "elsewhere")
     points_to(top / ".git", "kept", link=link)
-    with pytest.raises(ForeignGitDirectoryError, match="top/kept, which lies among the files of a work tree"):
+    with pytest.raises(GitError, match="top/kept, which lies among the files of a work tree"):
         find_repository(top)
     assert "mdmem does not run git there" in str(located(top, "a test").git_fault)
 
@@ -173,7 +174,7 @@ def test_git_that_leads_to_what_another_repository_tracks_is_refused(tmp_path: P
     assert find_repository(outer / "memory") is not None
     write(outer, "kept/refs/heads/.keep")
     git(outer, "add", "-f", "kept/refs/heads/.keep")
-    with pytest.raises(ForeignGitDirectoryError):
+    with pytest.raises(GitError):
         find_repository(outer / "memory")
 
 

@@ -14,7 +14,9 @@ from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.markdown.text import tokens_of
 from mdmem.model.origin import KEY, origin_in
-from mdmem.store.git import Repository, find_repository, matching_lines, search_lines
+from mdmem.store.git.discovery import find_repository
+from mdmem.store.git.process import Repository
+from mdmem.store.git.status import matching_lines, search_lines
 from mdmem.store.index.analysis import ask
 from mdmem.store.settings import Settings
 from mdmem.store.state import leads_away

@@ -14,8 +14,7 @@ from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import Entry, Status
 from mdmem.store.catalog import Catalog, interpret
 from mdmem.store.catalog.links import EdgeKind, classify
-from mdmem.store.git import list_staged
-from mdmem.store.git.status import list_file_status, state_of
+from mdmem.store.git.status import list_file_status, list_staged, state_of
 from mdmem.store.workspace.workspace import Workspace
 
 

@@ -12,9 +12,10 @@ from mdmem.errors import GitError, UsageError
 from mdmem.model.finding import Finding
 from mdmem.store.catalog import Catalog, settings_bytes
 from mdmem.store.catalog.load import NotHere, find_remote_wing, place_of
-from mdmem.store.git import Repository
 from mdmem.store.git.commit import commit_paths
-from mdmem.store.git.fetch import fetch_commit, fetch_tip, folders_with, make_bare
+from mdmem.store.git.process import Repository
+from mdmem.store.git.remote import fetch_commit, fetch_tip, make_bare
+from mdmem.store.git.status import list_revision
 from mdmem.store.settings import WingSettings
 from mdmem.store.settings.insertion import with_pin
 from mdmem.store.state.local_records import Pin, find_pin, keep_pin, store_of
@@ -128,7 +129,8 @@ def _fetch_newest(workspace: Workspace, name: str, stated: WingSettings) -> Fetc
 
 
 def _record(workspace: Workspace, store: Repository, url: str, commit: str) -> None:
-    roots = folders_with(store, commit, SETTINGS_NAME)
+    paths = (blob.path.rpartition("/") for blob in list_revision(store, commit, ""))
+    roots = tuple(sorted(folder for folder, _, name in paths if name == SETTINGS_NAME))
     keep_pin(workspace.cache_folder, url, Pin(commit, roots, workspace.today))
 
 

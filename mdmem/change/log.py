@@ -14,10 +14,9 @@ from mdmem.markdown.parse import Document, first_heading, parse_document
 from mdmem.model.entry import title_of
 from mdmem.model.lineage import Stance
 from mdmem.model.origin import KEY, origin_in, read_origin
-from mdmem.store.git import Repository, read_blobs
 from mdmem.store.git.history import Commit, FileRevision, file_changes, history
 from mdmem.store.git.merge import is_shallow
-from mdmem.store.git.process import UnknownRevisionError
+from mdmem.store.git.process import Repository, UnknownRevisionError, read_blobs
 from mdmem.store.workspace.addresses import from_root, resolve_name
 from mdmem.store.workspace.proposals import view_of
 from mdmem.store.workspace.visibility import visible_commits

@@ -34,16 +34,15 @@ from mdmem.change.texts import find_field_edits, find_rewordings
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError, UsageError
 from mdmem.model.finding import Finding
-from mdmem.store.git import (
+from mdmem.store.git.merge import merge_base
+from mdmem.store.git.process import (
     NoCommonAncestorError,
     ShallowHistoryError,
     UnknownRevisionError,
-    list_revision,
-    list_tracked,
     resolve,
     staged_index,
 )
-from mdmem.store.git.merge import merge_base
+from mdmem.store.git.status import list_revision, list_tracked
 from mdmem.store.tree import SETTINGS_NAME
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.remarks import remark_on_uncommitted

@@ -13,18 +13,17 @@ from mdmem.checks.engine import CheckReport, is_incomplete
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import GitError, LostRaceError, MdmemError, UsageError
 from mdmem.model.finding import Finding, Severity
-from mdmem.store.git import Repository
-from mdmem.store.git.status import state_of
-from mdmem.store.git.upstream import (
-    SideTree,
+from mdmem.store.git.process import Repository
+from mdmem.store.git.remote import (
     Upstream,
     count_between,
     fetch_upstream,
     find_upstream,
-    list_uncommitted,
     move_branch,
     push,
+    rebase,
 )
+from mdmem.store.git.status import list_uncommitted, state_of
 from mdmem.store.state.files import write_lock
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
@@ -130,8 +129,8 @@ def sync(
         ends = "`git bisect reset`" if operation == "bisect" else f"`git {operation} --continue` or `--abort`"
         raise UsageError(f"git is in the middle of a {operation} here; end it first with {ends}")
     upstream = find_upstream(repository)
-    with write_lock(repository.git_dir / "mdmem" / "sync", wait=_WAIT), SideTree(repository) as side:
-        syncing = _Syncing(workspace, repository, upstream, side)
+    with write_lock(repository.git_dir / "mdmem" / "sync", wait=_WAIT):
+        syncing = _Syncing(workspace, repository, upstream)
         for attempt, pause in enumerate(pauses(draw), 1):
             done = syncing.attempt(attempt)
             if done is not None:
@@ -153,7 +152,6 @@ class _Syncing(Struct):
     workspace: Workspace
     repository: Repository
     upstream: Upstream
-    side: SideTree
     start: str | None = None
 
     def attempt(self, number: int) -> SyncResult | None:
@@ -189,11 +187,11 @@ class _Syncing(Struct):
         )
 
     def _rebased(self, ours: str, theirs: str) -> str:
-        found = self.side.rebase(ours, theirs)
-        if not found.conflicts:
-            return found.commit
-        listed = ", ".join(f"`{path}`" for path in found.conflicts[:_SHOWN])
-        more = f" and {len(found.conflicts) - _SHOWN} more" if len(found.conflicts) > _SHOWN else ""
+        commit, conflicts = rebase(self.repository, ours, theirs)
+        if not conflicts:
+            return commit
+        listed = ", ".join(f"`{path}`" for path in conflicts[:_SHOWN])
+        more = f" and {len(conflicts) - _SHOWN} more" if len(conflicts) > _SHOWN else ""
         error = SyncStoppedError(f"git cannot merge {listed}{more} with {self.upstream.name}; {_UNTOUCHED}")
         error.add_note("type `git pull --rebase`, settle each file and `git add` it, `git rebase --continue`,")
         error.add_note("then `mdmem sync` again")

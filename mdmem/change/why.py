@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from mdmem.model.entry import Entry, Status
-from mdmem.store.git import resolve
 from mdmem.store.git.history import Commit, history
+from mdmem.store.git.process import resolve
 from mdmem.store.workspace.addresses import resolve_name
 from mdmem.store.workspace.visibility import visible_commits
 from mdmem.store.workspace.workspace import Workspace

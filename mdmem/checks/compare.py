@@ -9,19 +9,18 @@ from msgspec import Struct
 from mdmem.checks.case import Base, Merge
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError, shown_message
 from mdmem.model.finding import Finding, Place
-from mdmem.store.git import (
+from mdmem.store.git.discovery import find_default_branch
+from mdmem.store.git.merge import is_ancestor, is_shallow, merge_base, parents_at_hand
+from mdmem.store.git.process import (
+    UNSHALLOW,
     NoCommonAncestorError,
     Repository,
     ShallowHistoryError,
     UnknownRevisionError,
-    list_changed_in_index,
     resolve,
     staged_index,
 )
-from mdmem.store.git.discovery import find_default_branch
-from mdmem.store.git.merge import is_ancestor, is_shallow, merge_base, parents_at_hand
-from mdmem.store.git.process import UNSHALLOW
-from mdmem.store.git.status import list_changed_since_commit
+from mdmem.store.git.status import list_changed_in_index, list_changed_since_commit
 from mdmem.store.settings import Settings
 from mdmem.store.tree import SETTINGS_NAME, OverlaidTree
 from mdmem.store.workspace.location import PushTarget, Snapshot

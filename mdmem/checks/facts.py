@@ -13,8 +13,9 @@ from msgspec import Struct
 
 from mdmem.model.access import Access
 from mdmem.model.globs import matches
-from mdmem.store.git import BlobReader, Repository, list_ignored, list_not_added, list_staged, list_tracked
 from mdmem.store.git.history import FileDays, file_days, list_deletions, list_staged_deletions
+from mdmem.store.git.process import BlobReader, Repository
+from mdmem.store.git.status import list_ignored, list_not_added, list_staged, list_tracked
 
 MAGIC = re.compile(r"[*?\[\\]")
 # A glob with an empty part, `.` or `..` contains no folder in the form that git lists.

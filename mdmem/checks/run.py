@@ -27,7 +27,7 @@ from mdmem.checks.engine import (
 from mdmem.checks.facts import GitFacts
 from mdmem.errors import UsageError
 from mdmem.model.finding import Finding, Severity
-from mdmem.store.git import staged_index
+from mdmem.store.git.process import staged_index
 from mdmem.store.settings import Old, Settings
 from mdmem.store.tree import NarrowedTree
 from mdmem.store.workspace.location import PushTarget, Snapshot

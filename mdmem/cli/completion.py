@@ -107,7 +107,7 @@ def complete_folder(_: click.Context, __: click.Parameter, incomplete: str) -> l
 
 def complete_revision(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the branches and tags that begin with what is typed, behind the dots of a span too."""
-    from mdmem.store.git import find_repository
+    from mdmem.store.git.discovery import find_repository
     from mdmem.store.git.status import list_names
 
     before, dots, begun = incomplete.rpartition("...") if "..." in incomplete else incomplete.rpartition("..")

@@ -17,7 +17,7 @@ import click
 from mdmem.cli.common import say
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
-from mdmem.store.git import editor
+from mdmem.store.git.process import editor
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.edit import notes_on_refusal, with_notes, without_notes
 

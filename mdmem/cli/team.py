@@ -32,7 +32,8 @@ from mdmem.render.upkeep import (
 )
 from mdmem.setup.hooks import STAGES, HookPlace, find_hooks, install_hooks, uninstall_hooks
 from mdmem.setup.merge_driver import DriverState, find_driver, install_driver, uninstall_driver
-from mdmem.store.git import Repository, find_repository
+from mdmem.store.git.discovery import find_repository
+from mdmem.store.git.process import Repository
 
 
 @click.command("sync")

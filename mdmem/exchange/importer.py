@@ -17,9 +17,9 @@ from mdmem.exchange.import_plan import ImportPlan, plan_import
 from mdmem.exchange.intake import ImportRequest, Outcome
 from mdmem.exchange.source import in_project
 from mdmem.model.finding import Finding, Severity
-from mdmem.store.git import list_tracked, search_lines
 from mdmem.store.git.commit import stage_paths
 from mdmem.store.git.history import list_staged_deletions
+from mdmem.store.git.status import list_tracked, search_lines
 from mdmem.store.state import leads_away, write_whole
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.supersede import listed

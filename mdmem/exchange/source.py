@@ -17,7 +17,7 @@ from mdmem.markdown.front_matter import FenceError, FrontMatterError, has_front_
 from mdmem.markdown.parse import SIZE_LIMIT, handler
 from mdmem.setup.records import instruction_files, is_record_folder, record_folders, records_in
 from mdmem.store.catalog.addresses import well_formed
-from mdmem.store.git import list_ignored, list_tracked_named
+from mdmem.store.git.status import list_ignored, list_tracked_named
 from mdmem.store.state import leads_away
 from mdmem.store.tree import SETTINGS_NAME
 from mdmem.store.workspace.location import Location

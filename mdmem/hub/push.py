@@ -34,10 +34,9 @@ from mdmem.hub.repositories import (
 from mdmem.markdown.parse import parse_document
 from mdmem.store.catalog.addresses import MANIFEST
 from mdmem.store.catalog.snapshot import interpret
-from mdmem.store.git import Repository, list_revision, resolve
-from mdmem.store.git.fetch import has_commit
 from mdmem.store.git.merge import committed_at, is_ancestor, is_shallow, leading_to, led_to_any
-from mdmem.store.git.process import UNSHALLOW
+from mdmem.store.git.process import UNSHALLOW, Repository, has_commit, resolve
+from mdmem.store.git.status import list_revision
 from mdmem.store.workspace.location import Location
 from mdmem.store.workspace.workspace import Workspace
 

@@ -25,7 +25,7 @@ from mdmem.hub.push import link_target
 from mdmem.hub.repositories import own_repository, remote_place
 from mdmem.model.entry import Wing
 from mdmem.model.finding import Finding, Place
-from mdmem.store.git.fetch import has_commit
+from mdmem.store.git.process import has_commit
 from mdmem.store.tree import SETTINGS_NAME
 from mdmem.store.workspace.workspace import Workspace
 

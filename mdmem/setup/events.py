@@ -18,7 +18,7 @@ from mdmem.ask.context.facets import Layer
 from mdmem.ask.context.pack import ContextItem, ContextPack, ContextRequest
 from mdmem.ask.quotation import Quoted, fenced_lines
 from mdmem.errors import GitError
-from mdmem.store.git import find_repository
+from mdmem.store.git.discovery import find_repository
 from mdmem.store.state.local_records import Sessions, briefed
 from mdmem.store.workspace.location import locate
 from mdmem.store.workspace.proposals import view_of

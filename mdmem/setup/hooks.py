@@ -16,7 +16,7 @@ from msgspec import Struct
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.setup.hook_frameworks import CONFIG, Framework, find_framework
-from mdmem.store.git import Repository, hooks_folder
+from mdmem.store.git.process import Repository, hooks_folder
 from mdmem.store.state import write_new, write_whole
 
 STAGES = ("pre-commit", "pre-merge-commit", "pre-push")

@@ -18,7 +18,9 @@ from mdmem.setup.installation import has_server, this_installation
 from mdmem.setup.manifest import manifest_text, project_wings
 from mdmem.setup.merge_driver import DriverState, find_driver, install_driver
 from mdmem.setup.records import record_folders, records_in
-from mdmem.store.git import Repository, find_repository, list_tracked_named
+from mdmem.store.git.discovery import find_repository
+from mdmem.store.git.process import Repository
+from mdmem.store.git.status import list_tracked_named
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.state import leads_away, write_new
 from mdmem.store.tree import SETTINGS_NAME

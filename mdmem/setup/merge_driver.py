@@ -17,8 +17,8 @@ from msgspec import Struct
 from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular
 from mdmem.setup.hooks import Program, this_program
-from mdmem.store.git import Repository, list_tracked_named
-from mdmem.store.git.process import own_setting, set_own, unset_own
+from mdmem.store.git.process import Repository, run
+from mdmem.store.git.status import list_tracked_named
 from mdmem.store.state import write_whole
 
 _NAME, _COMMAND = "merge.mdmem.name", "merge.mdmem.driver"
@@ -80,7 +80,9 @@ def patterns_for(under: str) -> tuple[str, ...]:
 
 
 def _state(repository: Repository, path: Path, patterns: tuple[str, ...]) -> DriverState:
-    command, content = own_setting(repository, _COMMAND), _content(path)
+    printed = run(repository.top, "config", "--local", "--get", _COMMAND, ok=(0, 1))
+    command = printed.decode("utf-8", "surrogateescape").removesuffix("\n") or None
+    content = _content(path)
     if command is not None and not re.search(r"\bmdmem merge-driver\b", command):
         return DriverState.FOREIGN
     if command is None and _BLOCK.search(content) is None:
@@ -112,8 +114,8 @@ def install_driver(repository: Repository, driver: Driver) -> str:
     if driver.state in (DriverState.CURRENT, DriverState.FOREIGN):
         return "kept"
     is_in_path = shutil.which("mdmem") is not None
-    set_own(repository, _NAME, _TITLE)
-    set_own(repository, _COMMAND, _command(Program() if is_in_path else this_program()))
+    run(repository.top, "config", "--local", _NAME, _TITLE)
+    run(repository.top, "config", "--local", _COMMAND, _command(Program() if is_in_path else this_program()))
     # The attribute comes last: without its command git would merge text.
     content = _BLOCK.sub(b"", _content(driver.attributes))
     gap = b"\n" if content and not content.endswith(b"\n") else b""
@@ -133,5 +135,6 @@ def uninstall_driver(repository: Repository, driver: Driver) -> str:
     elif content:
         driver.attributes.unlink()
     for name in (_COMMAND, _NAME):
-        unset_own(repository, name)
+        # git ends with 5 where there is no such setting.
+        run(repository.top, "config", "--local", "--unset", name, ok=(0, 5))
     return "removed"

@@ -18,7 +18,7 @@ from mdmem.markdown.parse import parse_document
 from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Severity
-from mdmem.store.git import UnknownRevisionError
+from mdmem.store.git.process import UnknownRevisionError
 from mdmem.store.tree import OverlaidTree, Tree
 from mdmem.store.workspace.addresses import from_root, resolve_name, resolve_names
 from mdmem.store.workspace.location import Snapshot

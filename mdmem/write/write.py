@@ -17,8 +17,8 @@ from mdmem.model.fields import LINK_FIELDS
 from mdmem.model.finding import Severity
 from mdmem.store.catalog import Catalog, load, load_cached
 from mdmem.store.catalog.links import EdgeKind, classify
-from mdmem.store.git import Repository
 from mdmem.store.git.commit import commit_paths
+from mdmem.store.git.process import Repository
 from mdmem.store.git.status import refuse_while_busy
 from mdmem.store.settings import Settings
 from mdmem.store.tree import OverlaidTree, TreeFile, Unreadable

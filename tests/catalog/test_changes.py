@@ -16,7 +16,7 @@ from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import run_checks
 from mdmem.store.catalog import load
 from mdmem.store.catalog.changes import Changes
-from mdmem.store.git import find_repository
+from mdmem.store.git.discovery import find_repository
 from mdmem.store.settings import Settings
 from mdmem.store.tree import FileKind, GitTree, Tree, TreeFile, WorkingTree
 

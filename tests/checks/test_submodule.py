@@ -5,7 +5,7 @@ from pathlib import Path
 from builders import commit_all, git, make_repository, make_root, write_entry
 from trees import found_in, tree_of
 
-from mdmem.store.git import find_repository
+from mdmem.store.git.discovery import find_repository
 from mdmem.store.tree import GitTree, WorkingTree
 
 MESSAGE = "this is a repository of its own; nothing in it is read"

@@ -9,8 +9,9 @@ import pytest
 from builders import commit_all, git, make_repository, write
 
 from mdmem.errors import GitError
-from mdmem.store.git import Repository, find_repository
+from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.history import Activity, last_changes
+from mdmem.store.git.process import Repository
 
 LONG_AGO = date(2020, 1, 1)
 

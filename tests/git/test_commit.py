@@ -26,8 +26,9 @@ from builders import (
 from processes import python, run_text
 
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.store.git import GitLockedError, NotCommittedError, Repository, find_repository
 from mdmem.store.git.commit import LockHeldError, commit_paths, in_turn
+from mdmem.store.git.discovery import find_repository
+from mdmem.store.git.process import GitLockedError, NotCommittedError, Repository
 from mdmem.store.git.status import refuse_while_busy, state_of
 
 
@@ -443,7 +444,8 @@ def test_files_that_another_commits_first_make_no_second_commit(top: Path) -> No
 def test_git_folder_that_cannot_be_written_is_said(top: Path) -> None:
     write(top, "m/one.md", "ours\n")
     program = (
-        "import sys; from pathlib import Path; from mdmem.store.git import NotCommittedError, find_repository\n"
+        "import sys; from pathlib import Path; from mdmem.store.git.discovery import find_repository\n"
+        "from mdmem.store.git.process import NotCommittedError\n"
         "from mdmem.store.git.commit import commit_paths\n"
         "try: commit_paths(find_repository(Path(sys.argv[1])), ['m/one.md'], 'Write')\n"
         "except NotCommittedError as error: print(error)"
@@ -460,7 +462,7 @@ def test_git_folder_that_cannot_be_written_is_said(top: Path) -> None:
 _WRITER = """
 import sys
 from pathlib import Path
-from mdmem.store.git import find_repository
+from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.commit import commit_paths
 
 top, name = Path(sys.argv[1]), sys.argv[2]

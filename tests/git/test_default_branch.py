@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from builders import commit_all, git, make_repository, write
 
-from mdmem.store.git import Repository, find_repository
-from mdmem.store.git.discovery import DefaultBranch, find_default_branch
+from mdmem.store.git.discovery import DefaultBranch, find_default_branch, find_repository
+from mdmem.store.git.process import Repository
 
 
 def repository(folder: Path, branch: str = "main") -> Path:

@@ -9,24 +9,18 @@ import pytest
 from builders import commit_all, git, made_once, make_repository, write
 
 from mdmem.errors import GitError, UsageError
-from mdmem.store import git as gitrepo
-from mdmem.store.git import (
-    BlobReader,
-    DubiousOwnershipError,
-    Repository,
-    find_repository,
+from mdmem.store.git.discovery import find_repository
+from mdmem.store.git.history import list_deletions
+from mdmem.store.git.process import BlobReader, Repository, environment_for, read_blobs, resolve, run, staged_index
+from mdmem.store.git.status import (
     list_changed_in_index,
     list_ignored,
     list_left_out,
     list_revision,
     list_staged,
     list_tracked,
-    read_blobs,
-    resolve,
     search_lines,
-    staged_index,
 )
-from mdmem.store.git.history import list_deletions
 
 ODD_NAMES = [
     "a b.md",
@@ -126,17 +120,16 @@ def test_repository_of_the_folder_counts_when_a_hook_names_another(
 
 
 def test_repository_of_another_owner_raises_what_git_says(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    environment = gitrepo.environment_for
     assumed = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
-    monkeypatch.setattr("mdmem.store.git.process.environment_for", lambda *said: environment(*said) | assumed)
-    with pytest.raises(DubiousOwnershipError) as caught:
+    monkeypatch.setattr("mdmem.store.git.process.environment_for", lambda *said: environment_for(*said) | assumed)
+    with pytest.raises(GitError) as caught:
         find_repository(top)
     says = f"detected dubious ownership in repository at '{top}'; if you trust it"
     assert str(caught.value) == f"{says}, type `git config --global --add safe.directory {top}`"
 
 
 def test_repository_is_told_by_english_words_whatever_the_users_language(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = gitrepo.environment_for({"LANG": "de_DE.UTF-8", "LANGUAGE": "de", "LC_ALL": "de_DE.UTF-8"}, None)
+    said = environment_for({"LANG": "de_DE.UTF-8", "LANGUAGE": "de", "LC_ALL": "de_DE.UTF-8"}, None)
     assert (said["LC_ALL"], said["LANGUAGE"]) == ("C.UTF-8", "")
 
 
@@ -327,4 +320,4 @@ def test_zeros_and_form_feeds_far_down_in_a_text_are_no_fields_of_a_found_line(t
 
 def test_error_carries_the_words_of_git(top: Path) -> None:
     with pytest.raises(GitError, match=r"^git log: ambiguous argument 'nowhere'"):
-        gitrepo.run(top, "log", "nowhere")
+        run(top, "log", "nowhere")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from builders import git, make_repository, write_entry
 
-from mdmem.store.git import Repository, find_repository
+from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.history import FileDays, file_days, list_staged_deletions
+from mdmem.store.git.process import Repository
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from builders import commit_all, git, make_repository, write
 
-from mdmem.store.git import discovery, find_repository
-from mdmem.store.git.discovery import stamp_of
+from mdmem.store.git import discovery
+from mdmem.store.git.discovery import find_repository, stamp_of
 
 
 @pytest.fixture

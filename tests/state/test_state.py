@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from builders import write
 
-from mdmem.store.git import Repository
+from mdmem.store.git.process import Repository
 from mdmem.store.state import places, read_json, write_json, write_new, write_whole
 
 OLD, NEW = b"old bytes", b"new bytes"

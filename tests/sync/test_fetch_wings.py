@@ -9,8 +9,8 @@ from builders import commit_all, git, make_root, open_root, run_here, snapshot, 
 
 from mdmem.change.fetch_wings import fetch_wings
 from mdmem.errors import UsageError
-from mdmem.store.git import find_repository
-from mdmem.store.git.fetch import fetch_tip, make_bare, talk
+from mdmem.store.git.discovery import find_repository
+from mdmem.store.git.remote import fetch_tip, make_bare, talk
 from sync.pair import Two
 
 

@@ -25,9 +25,9 @@ from mdmem.change import sync as syncing
 from mdmem.change.sync import Course, SyncStoppedError, pauses
 from mdmem.change.sync import sync as sync_in
 from mdmem.errors import GitError, LostRaceError, UsageError
-from mdmem.store.git import find_repository
+from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.process import Repository
-from mdmem.store.git.upstream import move_branch
+from mdmem.store.git.remote import move_branch
 from mdmem.write.create import create_entry
 from mdmem.write.write import WriteOptions
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mdmem.store.catalog import Catalog, load
-from mdmem.store.git import find_repository, resolve
+from mdmem.store.git.discovery import find_repository
+from mdmem.store.git.process import resolve
 from mdmem.store.tree import (
     SETTINGS_NAME,
     FileKind,

@@ -25,7 +25,7 @@ from mdmem.store.catalog.snapshot import (
     unreadable,
     with_utc,
 )
-from mdmem.store.git.fetch import borrowed
+from mdmem.store.git.process import Repository
 from mdmem.store.settings import Settings, WingSettings, parse_settings
 from mdmem.store.settings.model import OneSided
 from mdmem.store.settings.parse import is_path
@@ -113,7 +113,7 @@ def find_remote_wing(cache: Path, root: Path, name: str, stated: WingSettings) -
     if folder is None:
         listed = ", ".join(f"`{one or '.'}`" for one in pin.roots)
         return NotHere(f"is one of several memories there: {listed}", "choose one with `path`")
-    tree = GitTree(borrowed(store_of(cache, url)), folder, stated.commit, f"{name} ({stated.commit[:10]})")
+    tree = GitTree(Repository.bare(store_of(cache, url)), folder, stated.commit, f"{name} ({stated.commit[:10]})")
     try:
         if tree.files():
             return tree

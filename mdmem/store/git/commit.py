@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import uniform
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from msgspec import Struct, field
@@ -18,16 +18,15 @@ from msgspec import Struct, field
 from mdmem.disk import acquire, read_regular
 from mdmem.errors import GitError
 from mdmem.store.git.process import (
-    EXPLICIT,
     GitLockedError,
     NotCommittedError,
     Repository,
-    environment_for,
     hooks_folder,
     pathspec,
     records,
     resolve,
     run,
+    run_as_user,
 )
 from mdmem.store.git.status import PORTION, FileStatus, has_sparse_checkout, list_file_status
 
@@ -54,9 +53,9 @@ class LockHeldError(Exception):
 
 
 def in_turn(repository: Repository, attempt: Callable[[], _Result], *, wait: float) -> _Result:
-    """Return the result of an attempt once no other process is in its way; raises GitLockedError after `wait` seconds.
+    """Return the result of an attempt once no other process holds a lock; raises GitLockedError after `wait` seconds.
 
-    The wait starts again whenever a lock changes hands, up to twelve times as long in all.
+    The wait starts again whenever another process takes a lock, up to twelve times as long in all.
     """
     own_lock = repository.git_dir / "mdmem" / "commit.lock"
     end = time.monotonic() + 12 * wait
@@ -101,7 +100,7 @@ def _turn(lock: Path) -> Iterator[None]:
         except OSError as error:
             raise LockHeldError(None) from error
         yield
-        # Tells those that wait that somebody had a turn; a failed attempt leaves no trace. The disk may be full.
+        # Tells those that wait that another process had its turn. The disk may be full.
         with suppress(OSError):
             os.ftruncate(handle, 0)
             os.write(handle, str(os.getpid()).encode())
@@ -145,8 +144,7 @@ def stage_paths(repository: Repository, paths: Sequence[str], *, wait: float = 5
     """Stage exactly these files, from the top, as they are on disk, those that are gone as deleted; raises GitError."""
     if paths:
         specs = _specs(tuple(dict.fromkeys(paths)))
-        add = ("add", "--all", *_sparse(repository), *_FROM_STDIN)
-        in_turn(repository, lambda: _raise_failure(_start(repository, *add, text_in=specs)), wait=wait)
+        in_turn(repository, lambda: _add(repository, "--all", specs), wait=wait)
 
 
 class _Commit(Struct, frozen=True):
@@ -166,8 +164,7 @@ class _Commit(Struct, frozen=True):
         new = [one.path for one in statuses if one.code == "?"]
         if new:
             self.intended.update(new)
-            add = ("add", "--intent-to-add", *_sparse(self.repository), *_FROM_STDIN)
-            _raise_failure(_start(self.repository, *add, text_in=_specs(new)))
+            _add(self.repository, "--intent-to-add", _specs(new))
         # Without abbreviation git prints the whole name of our commit; HEAD may be another's by the time we ask.
         settings = ("-c", "core.abbrev=no", "-c", "i18n.commitEncoding=UTF-8")
         with TemporaryDirectory(prefix="mdmem-") as folder:
@@ -182,8 +179,8 @@ class _Commit(Struct, frozen=True):
             return None
         if done.returncode:
             self._refuse_failed(done)
-        made = re.search(rb"^\[.*? ([0-9a-f]{40,64})\] ", done.stdout, re.MULTILINE)
-        return made[1].decode() if made else resolve(self.repository, "HEAD")
+        made = re.search(r"^\[.*? ([0-9a-f]{40,64})\] ", done.stdout, re.MULTILINE)
+        return made[1] if made else resolve(self.repository, "HEAD")
 
     def forget_intended(self) -> None:
         """Remove the files from the index that are there only because we meant to commit them."""
@@ -233,7 +230,7 @@ class _Commit(Struct, frozen=True):
         printed = run(self.repository.top, "hash-object", "--stdin", f"--path={path}", text_in=content)
         return printed.decode().strip()
 
-    def _refuse_failed(self, done: subprocess.CompletedProcess[bytes]) -> None:
+    def _refuse_failed(self, done: subprocess.CompletedProcess[str]) -> None:
         output = _plain(done.stderr)
         if "repository has been updated" in output:
             raise GitError(f"the files are committed, but git could not write its index: {_faults(output)}")
@@ -250,35 +247,25 @@ class _Commit(Struct, frozen=True):
         _raise_failure(done)
 
 
-def _sparse(repository: Repository) -> tuple[str, ...]:
-    return ("--sparse",) if has_sparse_checkout(repository) else ()
+def _add(repository: Repository, option: str, specs: bytes) -> None:
+    sparse = ("--sparse",) if has_sparse_checkout(repository) else ()
+    _raise_failure(_start(repository, "add", option, *sparse, *_FROM_STDIN, text_in=specs))
 
 
 def _specs(paths: Sequence[str]) -> bytes:
     return b"".join(os.fsencode(pathspec(path)) + b"\0" for path in paths)
 
 
-def _start(repository: Repository, *arguments: str, text_in: bytes) -> subprocess.CompletedProcess[bytes]:
-    """Run a git command that writes; raises LockHeldError where another process is in the way."""
-    # Unlike for reading, nothing that a person's own commit does is switched off: hooks run here anyway.
-    variables = environment_for(os.environ, None)
-    del variables["GIT_OPTIONAL_LOCKS"]
-    command = ["git", "--no-pager", *EXPLICIT, *arguments]
-    # A program that a hook leaves running keeps its output open: reading a pipe would not end before it does.
-    with TemporaryFile() as out, TemporaryFile() as err:
-        ran = subprocess.run(
-            command, cwd=repository.top, input=text_in, stdout=out, stderr=err, env=variables, check=False
-        )
-        out.seek(0)
-        err.seek(0)
-        done = subprocess.CompletedProcess(command, ran.returncode, out.read(), err.read())
-    held = _HELD.search(done.stderr.decode("utf-8", "replace")) if done.returncode else None
+def _start(repository: Repository, *arguments: str, text_in: bytes) -> subprocess.CompletedProcess[str]:
+    """Run a git command that writes; raises LockHeldError where another process holds a lock."""
+    done = run_as_user(repository.top, *arguments, text_in=text_in)
+    held = _HELD.search(done.stderr) if done.returncode else None
     if held:
         raise LockHeldError(held[1])
     return done
 
 
-def _raise_failure(done: subprocess.CompletedProcess[bytes]) -> None:
+def _raise_failure(done: subprocess.CompletedProcess[str]) -> None:
     """Raise git's own words, if it failed."""
     if done.returncode:
         output = _plain(done.stderr) or _plain(done.stdout)
@@ -291,9 +278,9 @@ def _faults(output: str) -> str:
     return ", ".join(faults or lines[:1])
 
 
-def _plain(printed: bytes) -> str:
+def _plain(printed: str) -> str:
     """Return the end of an output without colours, other controls and hints."""
-    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", printed.decode("utf-8", "replace")).replace("\r", "\n")
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", printed).replace("\r", "\n")
     lines = [line.rstrip() for line in text.splitlines() if not line.startswith("hint: ")]
     shown = ("".join(one for one in line if one.isprintable() or one == "\t") for line in lines)
     return "\n".join(list(shown)[-_LINES:]).strip("\n")

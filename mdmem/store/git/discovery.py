@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from time import time_ns
 
@@ -18,7 +18,7 @@ from msgspec import Struct
 from mdmem.disk import RACY_NS
 from mdmem.errors import GitError
 from mdmem.store.git.merge import is_ancestor
-from mdmem.store.git.process import DubiousOwnershipError, ForeignGitDirectoryError, Repository, pathspec, records, run
+from mdmem.store.git.process import Repository, pathspec, records, run
 
 
 def find_repository(folder: Path) -> Repository | None:
@@ -45,7 +45,7 @@ def find_repository(folder: Path) -> Repository | None:
             named = re.search(r"repository (?:at )?\(?'(.+?)'(?: is owned|$)", words)
             trusted = shlex.quote(named[1] if named else str(top))
             hint = f"if you trust it, type `git config --global --add safe.directory {trusted}`"
-            raise DubiousOwnershipError(f"{words}; {hint}") from error
+            raise GitError(f"{words}; {hint}") from error
         return None if found is None or place.is_relative_to(found.git_dir) else found
     return None
 
@@ -84,8 +84,8 @@ def _work_trees_above(place: Path) -> Iterator[Path]:
 def _repository_of(top: Path) -> Repository | None:
     """Return the repository whose top is this folder; None where its settings name another top.
 
-    Raises GitError, and ForeignGitDirectoryError where the file or link `.git` points to a folder that a commit may
-    have brought along: the git directories of worktrees and submodules are outside the work tree, and never tracked.
+    Raises GitError, also where the file or link `.git` points to a folder that a commit may have brought along: the git
+    directories of worktrees and submodules are outside the work tree, and never tracked.
     """
     # git searches nothing above the top, and nothing but its `.git` counts there.
     variables = {"GIT_CEILING_DIRECTORIES": str(top.parent)}
@@ -97,21 +97,12 @@ def _repository_of(top: Path) -> Repository | None:
     real = Path(git_dir).resolve()
     if real != top / ".git" and (real.is_relative_to(top) or is_brought_along(real)):
         where = f"{top / '.git'} names {real}, which lies among the files of a work tree"
-        raise ForeignGitDirectoryError(f"{where}; mdmem does not run git there")
+        raise GitError(f"{where}; mdmem does not run git there")
     return Repository(Path(shown), Path(git_dir), (top / common).resolve())
 
 
 SETTING = "mdmem.defaultBranch"
-_USUAL = ("main", "master", "trunk")
 _KEYS = (r"mdmem\.defaultbranch", r"init\.defaultbranch", r"checkout\.defaultremote", r"remote\..*\.(url|fetch)")
-
-
-class _Ref(Struct, frozen=True):
-    """A ref: the ref that it points to, empty for a commit, its commit, and whether it is checked out here."""
-
-    points_to: str
-    commit: str
-    is_here: bool
 
 
 class DefaultBranch(Struct, frozen=True):
@@ -139,34 +130,27 @@ def find_default_branch(repository: Repository) -> DefaultBranch | None:
     # The last value of a key counts.
     stated = {key: value for key, _, value in (record.partition("\n") for record in records(printed))}
     remote = _remote_in(stated)
-    names = [stated[key] for key in (SETTING.lower(), "init.defaultbranch") if key in stated]
-
-    def refs_of(names: Iterable[str]) -> dict[str, _Ref]:
-        wanted = [f"refs/heads/{name}" for name in names]
-        return _refs(repository, [*wanted, *(f"refs/remotes/{remote}/{name}" for name in ("HEAD", *names) if remote)])
-
-    refs = refs_of([*names, *_USUAL])
-    head = refs.get(f"refs/remotes/{remote}/HEAD")
-    if head is not None and head.points_to:
-        name = head.points_to.removeprefix(f"refs/remotes/{remote}/")
-        if name not in (*names, *_USUAL):
-            refs |= refs_of([name])
-        names.insert(1 if SETTING.lower() in stated else 0, name)
-    for name in (*names, *_USUAL):
-        own, copy = refs.get(f"refs/heads/{name}"), refs.get(f"refs/remotes/{remote}/{name}")
-        at_remote = copy.commit if copy is not None else None
-        if own is not None and (own.is_here or at_remote in (None, own.commit)):
-            return DefaultBranch(name, name, own.commit, own.is_here, at_remote)
-        if own is not None and at_remote is not None and is_ancestor(repository, at_remote, own.commit):
-            return DefaultBranch(name, name, own.commit, at_remote=at_remote)
-        if at_remote is not None:
-            return DefaultBranch(name, f"{remote}/{name}", at_remote, at_remote=at_remote)
-    branches = {} if remote else _refs(repository, ["refs/heads"])
-    if len(branches) != 1:
+    copies = f"refs/remotes/{remote}/"
+    form = "--format=%(refname)%00%(symref)%00%(objectname)%00%(HEAD)"
+    printed = run(repository.top, "for-each-ref", form, "refs/heads/", *([copies] if remote else []))
+    # Of each ref the one that it points to, its commit, and a star if it is checked out here.
+    rows = (line.split("\0") for line in printed.decode("utf-8", "surrogateescape").splitlines())
+    refs = {name: fields for name, *fields in rows}
+    at_head = refs.get(f"{copies}HEAD", [""])[0].removeprefix(copies)
+    names = (stated.get(SETTING.lower()), at_head, stated.get("init.defaultbranch"), "main", "master", "trunk")
+    for name in filter(None, names):
+        _, copy, _ = refs.get(f"{copies}{name}", ("", None, ""))
+        if f"refs/heads/{name}" in refs:
+            _, commit, mark = refs[f"refs/heads/{name}"]
+            if mark == "*" or copy is None or copy == commit or is_ancestor(repository, copy, commit):
+                return DefaultBranch(name, name, commit, mark == "*", copy)
+        if copy is not None:
+            return DefaultBranch(name, f"{remote}/{name}", copy, at_remote=copy)
+    if remote or len(refs) != 1:
         return None
-    [(name, ref)] = branches.items()
-    name = name.removeprefix("refs/heads/")
-    return DefaultBranch(name, name, ref.commit, ref.is_here)
+    [(ref, (_, commit, mark))] = refs.items()
+    name = ref.removeprefix("refs/heads/")
+    return DefaultBranch(name, name, commit, mark == "*")
 
 
 def _remote_in(stated: Mapping[str, str]) -> str:
@@ -176,14 +160,6 @@ def _remote_in(stated: Mapping[str, str]) -> str:
         if name in names:
             return name
     return names.pop() if len(names) == 1 else ""
-
-
-def _refs(repository: Repository, names: Iterable[str]) -> dict[str, _Ref]:
-    """Return those of some refs that exist, and those in a folder of such a name."""
-    form = "--format=%(refname)%00%(symref)%00%(objectname)%00%(HEAD)"
-    printed = run(repository.top, "for-each-ref", form, *dict.fromkeys(names))
-    rows = (line.split("\0") for line in printed.decode("utf-8", "surrogateescape").splitlines())
-    return {name: _Ref(target, commit, mark == "*") for name, target, commit, mark in rows}
 
 
 Stamp = tuple[object, ...]

@@ -12,7 +12,31 @@ from msgspec.structs import replace
 
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
-from mdmem.store.git.process import Repository, UnknownRevisionError, ask_history, pathspec, records, resolve, run
+from mdmem.store.git.process import OURS, SETTINGS, Repository, UnknownRevisionError, pathspec, records, resolve, run
+
+
+def _ask(repository: Repository, command: str, *arguments: str) -> bytes:
+    """Return what a git command prints about history, through GitPython; raises GitError.
+
+    Importing GitPython takes 0.1 s, so no question about the current files uses this.
+    """
+    # The package and not its modules: another thread may import these before the package has found git.
+    from git import Git
+    from git.exc import CommandError
+
+    # No `Repo`: it takes a folder with `HEAD`, `objects` and `refs` for a git directory before it looks at `.git`.
+    git = Git(repository.top)
+    named = {"GIT_DIR": str(repository.git_dir), "GIT_COMMON_DIR": str(repository.common_dir)}
+    if repository.top != repository.git_dir:
+        named["GIT_WORK_TREE"] = str(repository.top)
+    # The library hands on a hook's variables; these outweigh them.
+    git.update_environment(**named, **OURS, **repository.variables)
+    try:
+        asked = getattr(git(c=list(SETTINGS)), command.replace("-", "_"))
+        return bytes(asked(*arguments, stdout_as_string=False, strip_newline_in_stdout=False))
+    except CommandError as error:
+        words = str(error.stderr or "").strip().removeprefix("stderr: '").splitlines() or [str(error.status)]
+        raise GitError(f"git {command}: {words[0].removeprefix('fatal: ')}") from error
 
 
 class Commit(Struct, frozen=True):
@@ -36,7 +60,7 @@ def history(repository: Repository, paths: Sequence[str], *, until: str | None =
     """
     form = "--format=%x01%h%x02%an%x02%aI%x02%s"
     try:
-        printed = ask_history(repository, *_LOG, form, "--name-only", "-z", until or "HEAD", "--", *paths)
+        printed = _ask(repository, *_LOG, form, "--name-only", "-z", until or "HEAD", "--", *paths)
     except GitError:
         # Before the first commit, or where the repository is gone, there is no history.
         return []
@@ -56,7 +80,7 @@ def paths_of_commits(repository: Repository, digests: Sequence[str], under: str)
     options = ("--no-walk=unsorted", "-m", "--name-only", "--format=%x01%H %h", "-z")
     found: dict[str, tuple[str, ...]] = {}
     names: list[str] = []
-    for token in records(ask_history(repository, *_LOG, *options, *digests, "--", pathspec(under))):
+    for token in records(_ask(repository, *_LOG, *options, *digests, "--", pathspec(under))):
         name = token.lstrip("\n")
         if name.startswith("\x01"):
             names = name[1:].split()
@@ -75,7 +99,7 @@ def list_deletions(
     """
     options = ("-z", "-M", "--diff-filter=DR", "--name-status", "--format=%x01%h")
     try:
-        printed = ask_history(repository, *_LOG, *options, *revisions, "--", pathspec(under))
+        printed = _ask(repository, *_LOG, *options, *revisions, "--", pathspec(under))
     except GitError:
         return {}
     return _deletions_in(printed)
@@ -164,7 +188,7 @@ _DAY = "--format=%x01%as"
 def _days_added(repository: Repository, specs: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
     """Return the first day of each current path, and the current path of each path that was renamed."""
     options = ("-M", _DAY, "-z", "--diff-filter=AR", "--name-status")
-    steps = list(_name_statuses(ask_history(repository, *_LOG, *options, "--", *specs)))
+    steps = list(_name_statuses(_ask(repository, *_LOG, *options, "--", *specs)))
     current: dict[str, str] = {}
     for _, _, old, new in steps:
         current.setdefault(old, current.get(new, new))
@@ -209,7 +233,7 @@ def last_changes(repository: Repository, places: Sequence[str], *, since: date, 
         options.append(f"--since={datetime.combine(since - timedelta(days=1), time(), UTC).isoformat()}")
     paths = [pathspec(place) for place in places] if len(places) <= _MOST_PLACES else [pathspec("")]
     try:
-        printed = ask_history(repository, *_LOG, *options, until or "HEAD", "--", *paths)
+        printed = _ask(repository, *_LOG, *options, until or "HEAD", "--", *paths)
     except GitError:
         if run(repository.top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", ok=(0, 1, 128)):
             raise
@@ -298,7 +322,7 @@ def file_changes(repository: Repository, path: str, *, until: str | None = None)
 def _changes_at(repository: Repository, path: str, start: str) -> Iterator[FileRevision]:
     """Yield the changes of one path, back to where the file was added."""
     options = (*_RAW, "--no-renames", "--no-show-signature", "--diff-merges=combined", _FORM)
-    parts = records(ask_history(repository, "log", *options, start, "--", pathspec(path)))
+    parts = records(_ask(repository, "log", *options, start, "--", pathspec(path)))
     starts = [number for number, part in enumerate(parts) if part.lstrip("\n").startswith("\x01")]
     for first, last in zip(starts, [*starts, len(parts)][1:], strict=True):
         commit = parts[first].strip("\n").removeprefix("\x01").split("\x02", 4)
@@ -332,7 +356,7 @@ def _find_rename(repository: Repository, commit: str, *, old: str = "", to: str 
     if parent is None:
         return None
     # An entry is short, and a move rewrites its links: more than half of it may differ.
-    printed = ask_history(repository, "diff-tree", "-r", "-M40%", "-l0", *_RAW, parent, commit)
+    printed = _ask(repository, "diff-tree", "-r", "-M40%", "-l0", *_RAW, parent, commit)
     renames = (one for one in _raw_changes(records(printed)) if one[2] == "R")
     return next((one for one in renames if to in ("", one[3]) and old in ("", one[4])), None)
 

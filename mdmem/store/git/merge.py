@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,19 +16,17 @@ from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.store.git.process import (
     UNSHALLOW,
-    GitTooOldError,
     NoCommonAncestorError,
     ObjectStore,
     Repository,
     ShallowHistoryError,
-    new_store,
     resolve,
     run,
 )
 
 
 def is_ancestor(repository: Repository, old: str, new: str) -> bool:
-    """Say whether a commit is another one or led to it; one that is not here led to nothing."""
+    """Return whether a commit is another one or led to it; one that is not here led to nothing."""
     asked = ("rev-list", "--count", "--max-count=1", old, f"^{new}", "--")
     return run(repository.top, *asked, variables=repository.variables, ok=(0, 128)).strip() == b"0"
 
@@ -43,7 +41,7 @@ def leading_to(repository: Repository, olds: Iterable[str], new: str) -> frozens
 
 
 def led_to_any(repository: Repository, old: str, news: Iterable[str]) -> bool:
-    """Say whether a commit is one of others or led to one; those that are not here are passed over."""
+    """Return whether a commit is one of others or led to one; those that are not here are passed over."""
     asked = "".join([f"{old}\n", *(f"^{commit}\n" for commit in news)]).encode()
     counted = ("rev-list", "--max-count=1", "--ignore-missing", "--stdin")
     return not run(repository.top, *counted, text_in=asked, variables=repository.variables).strip()
@@ -65,65 +63,42 @@ def committed_at(repository: Repository, commit: str) -> datetime | None:
         return None
 
 
-class PathConflict(Struct, frozen=True):
+class PathConflict(Struct, frozen=True, order=True):
     """A path that git cannot merge; `kind` is git's word: `content`, `add/add`, `modify/delete`, `rename/delete`, …"""
 
     path: str
     kind: str
 
 
-# `merge-tree --write-tree` came with it.
-_NEEDED = "2.38"
-# git's exit code for options that it does not know.
-_USAGE = 129
-_KIND = re.compile(r"CONFLICT ?\(([^)]*)\)")
-# The words of the type differ from those of the sentence, which the newest versions leave out for some.
-_KINDS = {"contents": "content"}
-
-
 class MergeResult(Struct, frozen=True):
-    """The result of merging `commit` into `into`: its tree, what they both come from, and what git cannot merge.
+    """The result of merging `commit` into `into`: its tree, their common ancestor, and the conflicts, sorted by path.
 
-    `repository` also sees the objects of the result, for as long as it is held. `bases` has several commits where
-    the two branches were merged crosswise; `conflicts` are paths from the top with git's word for each, sorted.
+    `repository` also sees the objects of the result; they are removed with it. Paths count from the top.
     """
 
     tree: str
     repository: Repository
     into: str
     commit: str
-    bases: tuple[str, ...]
-    conflicts: tuple[tuple[str, str], ...]
-
-    @property
-    def ancestor(self) -> str:
-        """Return the commit that both come from, the first that git names where there are several."""
-        return self.bases[0]
-
-    def conflicts_below(self, folder: str) -> tuple[PathConflict, ...]:
-        """Return what git cannot merge below a folder, by path from there."""
-        under = f"{folder}/" if folder else ""
-        return tuple(PathConflict(path[len(under) :], kind) for path, kind in self.conflicts if path.startswith(under))
+    ancestor: str
+    conflicts: tuple[PathConflict, ...]
 
 
 def merge(repository: Repository, into: str, commit: str) -> MergeResult:
-    """Return the result of merging a revision into another one; nothing of the repository is touched.
+    """Return the result of merging a revision into another one; the repository is not changed.
 
-    It is what a host's bare repository gives, the same everywhere: attributes and settings of the work tree have no
-    say, and no merge driver runs. Raises UnknownRevisionError and subclasses of GitError.
+    It is what a host's bare repository gives, the same everywhere: attributes and settings of the work tree do not
+    count, and no merge driver runs. Raises UnknownRevisionError and subclasses of GitError.
     """
     ours, theirs = resolve(repository, into), resolve(repository, commit)
-    bases = _merge_bases(repository, into, commit)
+    ancestor = merge_base(repository, into, commit)
     printed = run(repository.top, "rev-parse", "--git-path", "objects").decode("utf-8", "surrogateescape")
-    store = new_store((repository.top / printed.removesuffix("\n")).resolve(), os.environ)
-    try:
-        result = _merge_tree(repository, store, ours, theirs)
-    except GitError:
-        store.close()
-        raise
+    store = ObjectStore((repository.top / printed.removesuffix("\n")).resolve())
+    result = _merge_tree(repository, store, ours, theirs)
     tree, _, rest = result.decode("utf-8", "surrogateescape").partition("\0")
-    seeing = replace(repository, objects=store)
-    return MergeResult(tree, seeing, ours, theirs, bases, tuple(sorted(_conflicts(rest))))
+    return MergeResult(
+        tree, replace(repository, objects=store), ours, theirs, ancestor, tuple(sorted(_conflicts(rest)))
+    )
 
 
 def _merge_tree(repository: Repository, store: ObjectStore, ours: str, theirs: str) -> bytes:
@@ -135,10 +110,11 @@ def _merge_tree(repository: Repository, store: ObjectStore, ours: str, theirs: s
     }
     drivers = [f"--config-env={name}=MDMEM_MERGE_FILE" for name in _drivers(repository)]
     command = [*_SETTINGS, *drivers, "merge-tree", "--write-tree", "-z", "--messages", ours, theirs]
-    done = run(store.empty, *command, variables={**variables, **store.environment}, ok=(0, 1, _USAGE))
+    # git ends with 129 for options that it does not know.
+    done = run(store.empty, *command, variables={**variables, **store.environment}, ok=(0, 1, 129))
     if not done:
         found = run(repository.top, "version").decode().strip()
-        raise GitTooOldError(f"the result of a merge needs git {_NEEDED} or later; this is {found}")
+        raise GitError(f"the result of a merge needs git 2.38 or later; this is {found}")
     return done
 
 
@@ -167,12 +143,15 @@ def _drivers(repository: Repository) -> list[str]:
     return sorted({name for name in printed.split("\0") if name})
 
 
-def _conflicts(printed: str) -> Iterator[tuple[str, str]]:
-    """Yield path and kind, each once, from the two sections after the tree."""
+_KIND = re.compile(r"CONFLICT ?\(([^)]*)\)")
+
+
+def _conflicts(printed: str) -> set[PathConflict]:
+    """Return the conflicts in the two sections after the tree: the unmerged files, and git's messages."""
     # Each listed file ends with a NUL, and one more precedes the messages.
     listed, _, messages = f"\0{printed}".partition("\0\0")
     unmerged = {record.split("\t", 1)[1] for record in listed.split("\0") if "\t" in record}
-    found: dict[tuple[str, str], None] = {}
+    found: set[PathConflict] = set()
     rest = iter(messages.split("\0"))
     for count in rest:
         if not count.isdecimal():
@@ -181,26 +160,22 @@ def _conflicts(printed: str) -> Iterator[tuple[str, str]]:
         stated, message = next(rest, ""), next(rest, "")
         kind = _KIND.match(message) or _KIND.match(stated)
         if kind and paths:
-            word = _KINDS.get(kind[1], kind[1])
-            found |= {(path, word): None for path in [one for one in paths if one in unmerged] or paths[:1]}
-    yield from found
+            # The newest versions write the type as `contents`, and the sentence as `content`.
+            word = "content" if kind[1] == "contents" else kind[1]
+            found |= {PathConflict(path, word) for path in unmerged.intersection(paths) or paths[:1]}
     # A kind of message that a later git invents must not hide a conflict.
-    yield from ((path, "content") for path in unmerged - {path for path, _ in found})
+    return found | {PathConflict(path, "content") for path in unmerged - {one.path for one in found}}
 
 
 def merge_base(repository: Repository, one: str, other: str) -> str:
-    """Return the commit that two revisions come from.
+    """Return the common ancestor of two revisions, the first that git names where there are several.
 
     Raises UnknownRevisionError, ShallowHistoryError and NoCommonAncestorError.
     """
-    return _merge_bases(repository, one, other)[0]
-
-
-def _merge_bases(repository: Repository, one: str, other: str) -> tuple[str, ...]:
     commits = (resolve(repository, one), resolve(repository, other))
-    found = run(repository.top, "merge-base", "--all", *commits, ok=(0, 1)).decode().split()
+    found = run(repository.top, "merge-base", *commits, ok=(0, 1)).decode().split()
     if found:
-        return tuple(found)
+        return found[0]
     if is_shallow(repository):
         common = f"the commit that `{one}` and `{other}` have in common"
         raise ShallowHistoryError(f"the history is cut off before {common}; {UNSHALLOW}")
@@ -208,20 +183,16 @@ def _merge_bases(repository: Repository, one: str, other: str) -> tuple[str, ...
 
 
 def is_shallow(repository: Repository) -> bool:
-    """Say whether the history was cut off when the repository was cloned or fetched."""
+    """Return whether the history was cut off when the repository was cloned or fetched."""
     return run(repository.top, "rev-parse", "--is-shallow-repository").strip() == b"true"
 
 
 def parents_at_hand(repository: Repository) -> tuple[str, ...]:
-    """Return the commits that a merge at hand will have as parents beside HEAD; none where no merge is being made."""
+    """Return the commits that a merge at hand will have as parents besides HEAD; none where there is no merge."""
     try:
         return tuple(read_regular(repository.git_dir / "MERGE_HEAD").decode("ascii").split())
     except FileNotFoundError:
         return ()
-
-
-# git counts the conflicts in its exit code, up to this many.
-_CONFLICTS = tuple(range(1, 128))
 
 
 def merge_file(
@@ -231,22 +202,23 @@ def merge_file(
     labels: tuple[str, str, str] = ("ours", "base", "theirs"),
     width: int = 7,
 ) -> tuple[bytes, bool]:
-    """Return the merge of ours, base and theirs, and whether it holds a conflict.
+    """Return the merge of ours, base and theirs, and whether it has a conflict.
 
-    The settings for conflicts are those of `folder`. Raises GitError for what is no text.
+    The settings for conflicts are those of `folder`. Raises GitError for binary content.
     """
     named = [part for label in labels for part in ("-L", label)]
-    with TemporaryDirectory(prefix="mdmem-") as kept:
-        files = [Path(kept) / name for name in ("ours", "base", "theirs")]
+    with TemporaryDirectory(prefix="mdmem-") as temporary:
+        files = [Path(temporary) / name for name in ("ours", "base", "theirs")]
         for file, content in zip(files, versions, strict=True):
             file.write_bytes(content)
         command = ["merge-file", "-p", f"--marker-size={width}", *named, *map(str, files)]
         try:
             return run(folder, *command), False
         except GitError:
-            return run(folder, *command, ok=_CONFLICTS), True
+            # git counts the conflicts in its exit code, up to 127.
+            return run(folder, *command, ok=tuple(range(1, 128))), True
 
 
 def shows_base(folder: Path) -> bool:
-    """Say whether the user wants to see what both sides come from in a conflict, as `merge.conflictStyle` says."""
+    """Return whether `merge.conflictStyle` shows the common ancestor in a conflict."""
     return run(folder, "config", "--get", "merge.conflictStyle", ok=(0, 1)).strip() in (b"diff3", b"zdiff3")

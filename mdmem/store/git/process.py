@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from difflib import get_close_matches
 from pathlib import Path
 from shutil import rmtree
-from tempfile import mkdtemp
+from tempfile import TemporaryFile, mkdtemp
 from typing import IO
 from weakref import finalize
 
@@ -24,28 +25,12 @@ class UnknownRevisionError(UsageError):
     """A revision names no commit of this repository."""
 
 
-class GitTooOldError(GitError):
-    """The installed git cannot do what is needed."""
-
-
 class NoCommonAncestorError(GitError):
     """Two commits have no history in common."""
 
 
 class ShallowHistoryError(GitError):
     """The history is cut off before the commit that two others have in common."""
-
-
-class DubiousOwnershipError(GitError):
-    """git does not read a repository of another owner."""
-
-
-class ForeignGitDirectoryError(GitError):
-    """A `.git` points to a folder that a commit may have brought along, with settings that name programs."""
-
-
-class UnwritableStoreError(GitError):
-    """No folder can be written for the objects of a merge."""
 
 
 class NotCommittedError(GitError):
@@ -63,41 +48,34 @@ class GitLockedError(NotCommittedError):
 
 
 class ObjectStore:
-    """A temporary folder for new objects, next to the stores that are read; it is removed on closing."""
+    """A temporary folder for new objects; git also reads the real store and those of the environment.
 
-    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
-        """Take the folder, and the variables by which git finds it."""
-        self.folder, self.environment = folder, environment
-        self._closing = finalize(self, rmtree, folder, ignore_errors=True)
+    The folder is removed with this object. Raises GitError where none can be made.
+    """
+
+    def __init__(self, real: Path) -> None:
+        """Make the folder."""
+        try:
+            self._folder = Path(mkdtemp(prefix="mdmem-"))
+            finalize(self, rmtree, self._folder, ignore_errors=True)
+            for name in ("objects", "empty"):
+                (self._folder / name).mkdir()
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            message = f"no temporary folder can be written: {reason}; set TMPDIR to one that can"
+            raise GitError(message) from error
+        others = os.environ.get("GIT_ALTERNATE_OBJECT_DIRECTORIES")
+        # git takes an entry that starts with a quote for a C string, in which a colon separates nothing.
+        escaped = real.as_posix().replace("\\", "\\\\").replace('"', '\\"')
+        self.environment = {
+            "GIT_OBJECT_DIRECTORY": str(self._folder / "objects"),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": os.pathsep.join([f'"{escaped}"', *([others] if others else [])]),
+        }
 
     @property
     def empty(self) -> Path:
         """Return a folder without attributes, which git may use for temporary files."""
-        return self.folder / "empty"
-
-    def close(self) -> None:
-        """Remove the folder."""
-        self._closing()
-
-
-def new_store(real: Path, environment: Mapping[str, str]) -> ObjectStore:
-    """Return a store next to a real one and those of the environment; raises UnwritableStoreError."""
-    try:
-        folder = Path(mkdtemp(prefix="mdmem-"))
-        for name in ("objects", "empty"):
-            (folder / name).mkdir()
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        message = f"no temporary folder can be written: {reason}; set TMPDIR to one that can"
-        raise UnwritableStoreError(message) from error
-    others = environment.get("GIT_ALTERNATE_OBJECT_DIRECTORIES")
-    # git takes an entry that starts with a quote for a C string, in which a colon separates nothing.
-    escaped = real.as_posix().replace("\\", "\\\\").replace('"', '\\"')
-    variables = {
-        "GIT_OBJECT_DIRECTORY": str(folder / "objects"),
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES": os.pathsep.join([f'"{escaped}"', *([others] if others else [])]),
-    }
-    return ObjectStore(folder, variables)
+        return self._folder / "empty"
 
 
 # All of git's variables are dropped but for the ones below. Those about a repository or its history (`GIT_DIR`,
@@ -148,6 +126,11 @@ class Repository(Struct, frozen=True):
     objects: ObjectStore | None = None
     is_literal: bool = False
 
+    @classmethod
+    def bare(cls, folder: Path) -> Repository:
+        """Return the bare repository of a folder."""
+        return cls(folder, folder, folder)
+
     @property
     def variables(self) -> Mapping[str, str]:
         """Return git's variables for this repository and its objects."""
@@ -158,31 +141,28 @@ class Repository(Struct, frozen=True):
         return {**(self.objects.environment if self.objects is not None else {}), **literal}
 
 
-# LANGUAGE overrides every locale but C, and we compare git's sentences by their English words.
-_OURS = {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8", "LANGUAGE": "", "GIT_TERMINAL_PROMPT": "0"}
+# LANGUAGE overrides every locale but C, and git's sentences are compared by their English words.
+OURS = {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8", "LANGUAGE": "", "GIT_TERMINAL_PROMPT": "0"}
 
 
-def environment_for(environment: Mapping[str, str], index: Path | None) -> dict[str, str]:
-    """Return the environment of a git process: without another repository, and in English."""
+def environment_for(
+    environment: Mapping[str, str], index: Path | None = None, variables: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Return the environment of a git process: without another repository, in English, and with our own variables.
+
+    If those name the repository, the object folders of a hook's repository are left out.
+    """
+    variables = variables or {}
     kept = {
         name: value
         for name, value in environment.items()
-        if not name.startswith("GIT_") or name in _QUARANTINE or name.startswith(_KEPT_PREFIXES)
+        if not name.startswith("GIT_")
+        or name.startswith(_KEPT_PREFIXES)
+        or (name in _QUARANTINE and "GIT_DIR" not in variables)
     }
     if index is not None:
         kept["GIT_INDEX_FILE"] = str(index)
-    return kept | _OURS
-
-
-def variables_for(index: Path | None, named: Mapping[str, str] | None) -> dict[str, str]:
-    """Return the environment of a git process with our own variables.
-
-    If they name the repository, the object folders of a hook's repository are left out.
-    """
-    kept = environment_for(os.environ, index)
-    if named and "GIT_DIR" in named:
-        kept = {name: value for name, value in kept.items() if name not in _QUARANTINE}
-    return {**kept, **(named or {})}
+    return {**kept, **OURS, **variables}
 
 
 def run(
@@ -201,7 +181,7 @@ def run(
             cwd=folder,
             input=text_in if text_in is not None else b"",
             capture_output=True,
-            env=variables_for(index, variables),
+            env=environment_for(os.environ, index, variables),
             check=False,
             timeout=seconds,
         )
@@ -216,28 +196,56 @@ def run(
     return done.stdout
 
 
-def ask_history(repository: Repository, command: str, *arguments: str) -> bytes:
-    """Return what a command of git prints about history, asked through GitPython; raises GitError.
+def run_as_user(
+    folder: Path,
+    *arguments: str,
+    text_in: bytes = b"",
+    variables: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run a git command that writes, as its user would: hooks, signing and helpers work; every exit code returns.
 
-    Its import takes 0.1 s, so that nothing asks it that a question needs.
+    With a timeout git has no terminal on which ssh would ask, and everything that it starts ends with it.
+    Raises OSError and TimeoutExpired.
     """
-    # The package and not its modules: these are there before the package has found git, for another thread.
-    from git import Git
-    from git.exc import CommandError
+    environment = environment_for(os.environ, None, variables)
+    # Unlike for reading, git may refresh its index.
+    del environment["GIT_OPTIONAL_LOCKS"]
+    command = ["git", "--no-pager", *EXPLICIT, *arguments]
+    # A program that a hook leaves running keeps its output open: reading a pipe would not end before it does.
+    with TemporaryFile() as out, TemporaryFile() as err:
+        git = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=out,
+            stderr=err,
+            env=environment,
+            start_new_session=timeout is not None,
+        )
+        try:
+            git.communicate(text_in, timeout)
+        finally:
+            if git.poll() is None:
+                _kill(git, is_session=timeout is not None)
+        printed = []
+        for file in (out, err):
+            file.seek(0)
+            printed.append(file.read().decode("utf-8", "surrogateescape"))
+        return subprocess.CompletedProcess(command, git.returncode, *printed)
 
-    # No `Repo`: it takes a folder with `HEAD`, `objects` and `refs` for a git directory before it looks at `.git`.
-    git = Git(repository.top)
-    named = {"GIT_DIR": str(repository.git_dir), "GIT_COMMON_DIR": str(repository.common_dir)}
-    if repository.top != repository.git_dir:
-        named["GIT_WORK_TREE"] = str(repository.top)
-    # The library hands on a hook's variables; these outweigh them.
-    git.update_environment(**named, **_OURS, **repository.variables)
-    try:
-        asked = getattr(git(c=list(SETTINGS)), command.replace("-", "_"))
-        return bytes(asked(*arguments, stdout_as_string=False, strip_newline_in_stdout=False))
-    except CommandError as error:
-        words = str(error.stderr or "").strip().removeprefix("stderr: '").splitlines() or [str(error.status)]
-        raise GitError(f"git {command}: {words[0].removeprefix('fatal: ')}") from error
+
+def _kill(git: subprocess.Popen[bytes], *, is_session: bool) -> None:
+    with suppress(OSError):
+        if is_session and hasattr(os, "killpg"):
+            os.killpg(git.pid, signal.SIGTERM)
+        else:
+            git.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        git.wait(5)
+    if git.poll() is None:
+        git.kill()
+        git.wait()
 
 
 def staged_index(repository: Repository, environment: Mapping[str, str], cwd: Path) -> Path | None:
@@ -265,6 +273,12 @@ def resolve(repository: Repository, revision: str) -> str:
         hint = f"did you mean `{near[0]}`?" if near else "write a branch, a tag or a commit"
         raise UnknownRevisionError(f"`{revision}` is not a commit here; {hint}")
     return printed.decode().strip()
+
+
+def has_commit(repository: Repository, commit: str) -> bool:
+    """Return whether the repository has a commit."""
+    asked = ("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
+    return bool(run(repository.top, *asked, variables=repository.variables, ok=(0, 1, 128)))
 
 
 def setting(repository: Repository, name: str) -> str | None:
@@ -304,26 +318,6 @@ def identity(repository: Repository) -> str | None:
     return printed.decode("utf-8", "replace").rpartition(">")[0] + ">"
 
 
-# git's exit code for taking away what is not there.
-_ABSENT = 5
-
-
-def own_setting(repository: Repository, name: str) -> str | None:
-    """Return a value that the repository's own configuration states, or None."""
-    printed = run(repository.top, "config", "--local", "--get", name, ok=(0, 1))
-    return printed.decode("utf-8", "surrogateescape").removesuffix("\n") or None
-
-
-def set_own(repository: Repository, name: str, value: str) -> None:
-    """Write a value into the repository's own configuration; raises GitError."""
-    run(repository.top, "config", "--local", name, value)
-
-
-def unset_own(repository: Repository, name: str) -> None:
-    """Take a value out of the repository's own configuration; a section that is left empty goes, too."""
-    run(repository.top, "config", "--local", "--unset", name, ok=(0, _ABSENT))
-
-
 class BlobReader:
     """One `git cat-file --batch`, started by the first question, that answers until it is closed or collected."""
 
@@ -360,7 +354,7 @@ class BlobReader:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=variables_for(None, self._repository.variables),
+                env=environment_for(os.environ, None, self._repository.variables),
             )
             self._closing = finalize(self, _end, self._git)
         assert self._git.stdin is not None
@@ -405,8 +399,5 @@ def _read_blob(stream: IO[bytes]) -> bytes | None:
 
 def read_blobs(repository: Repository, digests: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
     """Yield each blob's digest and bytes, in the given order, from one git process; None for one that is missing."""
-    reader = BlobReader(repository)
-    try:
+    with closing(BlobReader(repository)) as reader:
         yield from reader.read(digests)
-    finally:
-        reader.close()

@@ -89,6 +89,13 @@ def list_changed_since_commit(repository: Repository, under: str) -> tuple[str |
 _TIP = "# branch.oid "
 
 
+def list_uncommitted(repository: Repository, under: str) -> tuple[str, ...]:
+    """Return the paths below a folder, from the top, that differ from HEAD or are in no commit, sorted."""
+    options = ("--porcelain", "-z", "--no-renames", "--untracked-files=all")
+    printed = run(repository.top, "status", *options, "--", pathspec(under))
+    return tuple(sorted(record[3:] for record in records(printed)))
+
+
 def list_changed_in_index(repository: Repository, *, index: Path | None = None) -> list[str]:
     """Return the paths, from the top, in which the index differs from HEAD; both names of a move."""
     arguments = ("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "-z")

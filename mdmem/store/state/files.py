@@ -18,7 +18,8 @@ from msgspec import Meta, Struct, ValidationError, convert
 from mdmem.disk import acquire, locked, make_folder, note_written, read_regular
 from mdmem.errors import EnvironmentFaultError
 from mdmem.record import UNPACKABLE, is_packable, packed_parts, unpack
-from mdmem.store.git import Repository, is_brought_along
+from mdmem.store.git.discovery import is_brought_along
+from mdmem.store.git.process import Repository
 
 
 class Places(Struct, frozen=True):

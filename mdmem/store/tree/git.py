@@ -10,7 +10,8 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from mdmem import SETTINGS_NAME
-from mdmem.store.git import Blob, BlobReader, Repository, list_left_out, list_revision, list_staged
+from mdmem.store.git.process import BlobReader, Repository
+from mdmem.store.git.status import Blob, list_left_out, list_revision, list_staged
 from mdmem.store.tree.model import FileKind, TreeFile, Unreadable, is_wing_manifest
 
 _KINDS = {"120000": FileKind.SYMLINK, "160000": FileKind.SUBMODULE}

@@ -13,7 +13,8 @@ from msgspec import Struct, field
 
 from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular, read_with_stat
-from mdmem.store.git import Repository, has_sparse_checkout, list_ignored
+from mdmem.store.git.process import Repository
+from mdmem.store.git.status import has_sparse_checkout, list_ignored
 from mdmem.store.tree.git import GitTree, left_out_of
 from mdmem.store.tree.model import (
     Digests,

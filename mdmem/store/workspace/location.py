@@ -13,15 +13,9 @@ from msgspec.structs import replace
 
 from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError, RootNotFoundError, UsageError
-from mdmem.store.git import (
-    Repository,
-    find_repository,
-    list_changed_in_index,
-    list_revision,
-    list_tracked_named,
-    staged_index,
-)
-from mdmem.store.git.discovery import find_default_branch
+from mdmem.store.git.discovery import find_default_branch, find_repository
+from mdmem.store.git.process import Repository, staged_index
+from mdmem.store.git.status import list_changed_in_index, list_revision, list_tracked_named
 
 
 class Snapshot(Struct, frozen=True):

@@ -12,8 +12,8 @@ from msgspec import Struct
 from mdmem.errors import MdmemError, SettingsError
 from mdmem.model.entry import Entry, Wing, day_of
 from mdmem.store.catalog import is_entry_place
-from mdmem.store.git import resolve
-from mdmem.store.git.upstream import list_uncommitted
+from mdmem.store.git.process import resolve
+from mdmem.store.git.status import list_uncommitted
 from mdmem.store.state.journal import Consultation, Tally, note, told_lately
 from mdmem.store.state.local_records import read_times
 from mdmem.store.workspace.scope import find_wing

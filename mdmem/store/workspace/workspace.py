@@ -24,11 +24,10 @@ from mdmem.model.kinds import Searched
 from mdmem.store.catalog import Catalog, EntryCache, load, load_cached, settings_bytes
 from mdmem.store.catalog.load import find_remote_wing, with_remote_wings
 from mdmem.store.catalog.redaction import visible_settings
-from mdmem.store.git import Repository, UnknownRevisionError, list_tracked, resolve, staged_index
 from mdmem.store.git.discovery import SETTING, find_default_branch
 from mdmem.store.git.merge import is_shallow, merge
-from mdmem.store.git.process import UNSHALLOW
-from mdmem.store.git.status import commit_at, first_of
+from mdmem.store.git.process import UNSHALLOW, Repository, UnknownRevisionError, resolve, staged_index
+from mdmem.store.git.status import commit_at, first_of, list_tracked
 from mdmem.store.index.protocol import FullText, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.store.settings import Settings, parse_settings
 from mdmem.store.state import Places, places
@@ -274,7 +273,9 @@ class Workspace(Struct, frozen=True, eq=False, dict=True):
     def conflicts(self) -> tuple[PathConflict, ...]:
         """Return the conflicts below the root, by path from the root, in files that are read."""
         under, found = self.location.under, []
-        for one in self.merged.conflicts_below(under):
+        prefix = f"{under}/" if under else ""
+        below = (one for one in self.merged.conflicts if one.path.startswith(prefix))
+        for one in (replace(one, path=one.path.removeprefix(prefix)) for one in below):
             is_hidden = any(part.startswith(".") for part in one.path.split("/"))
             # At a repository's top only the wings of any side are part of the memory.
             is_read = bool(under) or any(

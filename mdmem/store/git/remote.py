@@ -1,0 +1,315 @@
+"""Talk to other repositories: sync the current branch with its upstream, and fetch commits of wings from elsewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from mdmem.disk import make_folder, read_regular
+from mdmem.errors import GitError, UsageError
+from mdmem.store.git.commit import LockHeldError, in_turn
+from mdmem.store.git.merge import merge_base
+from mdmem.store.git.process import Repository, has_commit, records, resolve, run, run_as_user
+
+# In seconds: a repository of memories is small, and whoever waits longer wants to know why.
+TIMEOUT = 120.0
+# Set and empty, it keeps git from any program that would ask in a window.
+_UNASKING = {"GIT_ASKPASS": "", "SSH_ASKPASS_REQUIRE": "never"}
+# More than this of a hook's output fills the screen.
+_SHOWN_LINES = 40
+
+
+def talk(
+    folder: Path, *arguments: str, variables: Mapping[str, str] | None = None, timeout: float = TIMEOUT
+) -> subprocess.CompletedProcess[str]:
+    """Run a git command that asks nobody and return what it printed, whatever its exit code.
+
+    Raises GitError where git does not end in time.
+    """
+    try:
+        return run_as_user(
+            folder,
+            *("-c", "core.quotePath=false", *arguments),
+            variables={**_UNASKING, **(variables or {})},
+            timeout=timeout,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise GitError(f"git {arguments[0]} did not end within {timeout:g} s") from error
+    except OSError as error:
+        raise GitError(f"git could not be run: {error.strerror or error}") from error
+
+
+def _reason(done: subprocess.CompletedProcess[str]) -> str:
+    """Return why git failed, in its own words and one line."""
+    lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    faults = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: ", "remote: error: "))]
+    return (faults or lines or [f"exit code {done.returncode}"])[0].rstrip(".")
+
+
+class Upstream(Struct, frozen=True):
+    """A branch and its upstream: the remote, the branch's ref there, and the ref here that tracks it."""
+
+    branch: str
+    remote: str
+    ref: str
+    tracking: str
+
+    @property
+    def own_ref(self) -> str:
+        """Return the ref of the branch itself."""
+        return f"refs/heads/{self.branch}"
+
+    @property
+    def name(self) -> str:
+        """Return the upstream's short name, such as `origin/main`."""
+        return self.tracking.removeprefix("refs/remotes/")
+
+
+def find_upstream(repository: Repository) -> Upstream:
+    """Return the upstream of the current branch; raises UsageError, with what to type, where it has none."""
+    head = run(repository.top, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).decode("utf-8", "surrogateescape").strip()
+    if not head:
+        raise UsageError("no branch is checked out (detached HEAD); type `git switch BRANCH` first")
+    branch = head.removeprefix("refs/heads/")
+    form = "--format=%(refname)%00%(upstream)%00%(upstream:remotename)%00%(upstream:remoteref)"
+    lines = run(repository.top, "for-each-ref", form, head).decode("utf-8", "surrogateescape").splitlines()
+    # If the branch's name is a folder of other branches, they are listed, too.
+    parts = next((line.split("\0") for line in lines if line.startswith(f"{head}\0")), None)
+    if parts is None:
+        raise UsageError(f"nothing is committed on `{branch}` yet; commit first")
+    _, tracking, remote, ref = parts
+    push = f"`git push -u origin {branch}`"
+    if not tracking and not run(repository.top, "remote").strip():
+        raise UsageError(f"`{branch}` has no remote repository; type `git remote add origin URL`, then {push}, once")
+    if not tracking or not ref:
+        raise UsageError(f"`{branch}` follows no branch of another repository; type {push} once")
+    if remote == ".":
+        raise UsageError(f"`{branch}` follows a branch of this repository; type {push} once")
+    upstream = Upstream(branch, remote, ref, tracking)
+    if ref != head:
+        hint = f"to share it under its own name type `git push -u {remote} {branch}`"
+        raise UsageError(f"`{branch}` follows `{upstream.name}`, a branch with another name; {hint}")
+    return upstream
+
+
+def fetch_upstream(repository: Repository, upstream: Upstream) -> tuple[str, str, str]:
+    """Fetch what others pushed and return our commit, theirs, and the one that both come from.
+
+    Raises GitError, also as ShallowHistoryError and NoCommonAncestorError.
+    """
+    # Nobody should wait for the maintenance that a fetch may start.
+    options = ("--no-auto-maintenance", "--quiet", "--no-recurse-submodules")
+    done = talk(repository.top, "fetch", *options, "--", upstream.remote, f"+{upstream.ref}:{upstream.tracking}")
+    if done.returncode:
+        hint = f"`git fetch {upstream.remote}` shows more, and asks for a password if needed"
+        raise GitError(f"`{upstream.remote}` cannot be asked: {_reason(done)}; {hint}")
+    ours, theirs = run(repository.top, "rev-parse", upstream.own_ref, upstream.tracking).decode().split()
+    bases = run(repository.top, "merge-base", ours, theirs, ok=(0, 1)).decode().split()
+    # Where there is none, that function says why.
+    return ours, theirs, bases[0] if bases else merge_base(repository, upstream.own_ref, upstream.tracking)
+
+
+# What a remote prints where another push came first, before or while it took ours.
+_OVERTAKEN = re.compile(
+    r"fetch first|non-fast-forward|stale info|cannot lock ref|failed to (?:update|lock)|incorrect old value"
+    r"|already exists|is at [0-9a-f]+ but expected"
+)
+
+
+def push(repository: Repository, upstream: Upstream, commit: str) -> bool:
+    """Push a commit to the upstream branch and return whether it went there; False where others pushed first.
+
+    Hooks run. Raises GitError, with the output of the hook or the remote, where it is refused.
+    """
+    done = talk(repository.top, "push", "--porcelain", "--", upstream.remote, f"{commit}:{upstream.ref}")
+    if not done.returncode:
+        return True
+    refused = [line.split("\t")[-1] for line in done.stdout.splitlines() if line.startswith("!")]
+    if any(_OVERTAKEN.search(one) for one in (*refused, _reason(done))):
+        return False
+    error = GitError(f"the push was refused: {refused[0] if refused else _reason(done)}")
+    for line in [line for line in done.stderr.splitlines() if line.strip()][-_SHOWN_LINES:]:
+        error.add_note("".join(one for one in line if one.isprintable()))
+    raise error
+
+
+def count_between(repository: Repository, since: str, until: str) -> int:
+    """Return how many commits a commit has that another one has not."""
+    return int(run(repository.top, "rev-list", "--count", f"{since}..{until}"))
+
+
+# No file is written but those in conflict: a repository of code may be large, and its filters slow.
+_SPARSE = ("-c", "core.sparseCheckout=true", "-c", "core.sparseCheckoutCone=false", "-c", "index.sparse=false")
+_REBASE = (
+    *_SPARSE,
+    *("-c", "rebase.autoStash=false", "-c", "rebase.autoSquash=false", "-c", "rebase.updateRefs=false"),
+    *("-c", "rebase.instructionFormat=", "-c", "core.editor=true", "-c", "sequence.editor=true"),
+    *("rebase", "--quiet", "--merge", "--empty=drop"),
+)
+
+
+def rebase(repository: Repository, commit: str, onto: str) -> tuple[str, tuple[str, ...]]:
+    """Rebase a commit in a temporary work tree; return the new commit, and the paths that git cannot merge.
+
+    The branch, the index and the files at hand stay as they are. Merge drivers, hooks and signing work as in any
+    rebase. One process at a time. Raises GitError where git does not begin or end it.
+    """
+    has_merges = bool(run(repository.top, "rev-list", "--merges", "--max-count=1", f"{onto}..{commit}").strip())
+    folder = repository.git_dir / "mdmem" / "sync" / "tree"
+    # A process that was killed may have left one behind.
+    _remove_tree(repository, folder)
+    make_folder(folder.parent)
+    try:
+        _must(repository.top, "worktree", "add", "--quiet", "--no-checkout", "--detach", "--", str(folder), commit)
+        info = _git_dir_of(folder) / "info"
+        info.mkdir(exist_ok=True)
+        (info / "sparse-checkout").write_bytes(b"!/*\n")
+        _must(folder, *_SPARSE, "read-tree", "-m", "-u", "HEAD")
+        done = talk(folder, *_REBASE, *(("--rebase-merges",) if has_merges else ()), onto)
+        if done.returncode == 0:
+            return read_regular(_git_dir_of(folder) / "HEAD").decode("ascii").strip(), ()
+        unmerged = {record.split("\t", 1)[1] for record in records(run(folder, "ls-files", "--unmerged", "-z"))}
+        if not unmerged:
+            raise GitError(f"git cannot rebase: {_reason(done)}")
+        return commit, tuple(sorted(unmerged))
+    finally:
+        _remove_tree(repository, folder)
+
+
+def _git_dir_of(tree: Path) -> Path:
+    """Return the git directory of a linked work tree."""
+    stated = read_regular(tree / ".git").removeprefix(b"gitdir: ").removesuffix(b"\n")
+    return tree / os.fsdecode(stated)
+
+
+def _remove_tree(repository: Repository, folder: Path) -> None:
+    # `git worktree remove` looks for changes first, and `prune` forgets other work trees, too.
+    with suppress(OSError):
+        own = _git_dir_of(folder)
+        if own.parent == repository.common_dir / "worktrees":
+            shutil.rmtree(own, ignore_errors=True)
+    if os.path.lexists(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _must(folder: Path, *arguments: str) -> None:
+    done = talk(folder, *arguments)
+    if done.returncode:
+        raise GitError(f"git {next(one for one in arguments if one.isalpha())}: {_reason(done)}")
+
+
+def move_branch(repository: Repository, ref: str, old: str, new: str, *, wait: float = 10.0) -> bool:
+    """Move the branch that is checked out from one commit to another and return whether it still was at the first.
+
+    Files that are changed and not committed stay as they are, and so does what is staged. Raises UsageError where the
+    new commit has another version of such a file; then nothing is moved. Raises GitLockedError after `wait` seconds.
+    """
+    return in_turn(repository, lambda: _move(repository, ref, old, new), wait=wait)
+
+
+def _move(repository: Repository, ref: str, old: str, new: str) -> bool:
+    # Whoever has this lock commits and stages alone: a commit made in between would be lost, or undo that of others.
+    lock = repository.git_dir / "index.lock"
+    try:
+        os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    except FileExistsError as error:
+        raise LockHeldError(str(lock)) from error
+    copy = repository.git_dir / "mdmem" / "sync" / "index"
+    try:
+        make_folder(copy.parent)
+        shutil.copy2(repository.git_dir / "index", copy)
+        if run(repository.top, "rev-parse", "--verify", "--quiet", ref, ok=(0, 1)).decode().strip() != old:
+            return False
+        _change_files(repository, copy, old, new)
+        try:
+            run(repository.top, "update-ref", "-m", "mdmem sync", ref, new, old)
+        except GitError:
+            _change_files(repository, copy, new, old)
+            return False
+        copy.replace(repository.git_dir / "index")
+        return True
+    finally:
+        for path in (copy, lock):
+            with suppress(OSError):
+                path.unlink()
+
+
+def _change_files(repository: Repository, index: Path, old: str, new: str) -> None:
+    # A file that was only touched looks changed until git has compared it.
+    run(repository.top, "update-index", "-q", "--refresh", index=index, ok=(0, 1))
+    try:
+        run(repository.top, "read-tree", "-m", "-u", old, new, index=index)
+    except GitError as error:
+        named = re.search(r"(?:Entry|file) '(.+?)'", str(error))
+        if named is None:
+            raise
+        hint = "commit it or put it aside, then sync again"
+        raise UsageError(f"`{named[1]}` is not committed here, and others changed it, too; {hint}") from error
+
+
+# Commits of other repositories are fetched into a bare repository of our own. Nothing is checked out, and no hook runs.
+_NO_HOOKS = ("-c", f"core.hooksPath={os.devnull}")
+# Any other transport could run a program that the address names; and where it names a folder, the settings there could
+# name a program for objects that are missing.
+_SAFE_FETCH = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_NO_LAZY_FETCH": "1"}
+
+
+def make_bare(folder: Path) -> Repository:
+    """Return the bare repository of a folder, made where there is none yet; raises GitError and OSError."""
+    store = Repository.bare(folder)
+    if not (folder / "HEAD").exists():
+        make_folder(folder)
+        run(folder, "init", "--quiet", "--bare", "--template=", ".", variables=store.variables)
+    return store
+
+
+def fetch_tip(store: Repository, url: str, ref: str | None, *, timeout: float = TIMEOUT) -> str:
+    """Fetch the newest commit of a branch or tag of another repository, by default of its HEAD, and return it.
+
+    Raises GitError where it cannot be had. Nothing that was fetched is ever removed.
+    """
+    incoming = f"refs/mdmem/incoming-{os.getpid()}"
+    try:
+        # No history is read, and a repository of code may have much of it.
+        _fetch(store, "--depth=1", "--", url, f"+{ref or 'HEAD'}:{incoming}", timeout=timeout)
+        commit = resolve(store, incoming)
+        _keep(store, commit)
+    finally:
+        run(store.top, *_NO_HOOKS, "update-ref", "-d", incoming, variables=store.variables)
+    return commit
+
+
+def fetch_commit(store: Repository, url: str, commit: str, ref: str | None, *, timeout: float = TIMEOUT) -> None:
+    """Fetch one commit of another repository; raises GitError where it cannot be had.
+
+    Where the other side gives no commit by its name, the whole history of the ref is fetched to find it there.
+    """
+    try:
+        _fetch(store, "--depth=1", "--", url, commit, timeout=timeout)
+    except GitError:
+        # git's number for the whole history.
+        _fetch(store, "--depth=2147483647", "--", url, ref or "HEAD", timeout=timeout)
+    if not has_commit(store, commit):
+        raise GitError(f"{ref or 'HEAD'} of {url} does not contain the commit {commit[:10]} any more")
+    _keep(store, commit)
+
+
+def _keep(store: Repository, commit: str) -> None:
+    """Make a ref of a commit, so that git never removes it."""
+    run(store.top, *_NO_HOOKS, "update-ref", f"refs/mdmem/kept/{commit}", commit, variables=store.variables)
+
+
+def _fetch(store: Repository, *arguments: str, timeout: float) -> None:
+    settings = (*_NO_HOOKS, "-c", "gc.auto=0", "-c", "maintenance.auto=false")
+    options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
+    variables = {**_SAFE_FETCH, **store.variables}
+    done = talk(store.top, *settings, "fetch", *options, *arguments, variables=variables, timeout=timeout)
+    if done.returncode:
+        raise GitError(_reason(done))
