@@ -57,6 +57,7 @@ class FakeFacts:
     not_added: frozenset[str]
     deleted: dict[str, tuple[str, str | None]]
     days: FileDays
+    under: str = ""
 
     def committed(self, path: str) -> bytes | None:  # the port's name
         return None
@@ -72,7 +73,7 @@ def facts_of(folder: Path) -> FakeFacts | None:
     elsewhere = frozenset(said.get("tracked_in_repository", ()))
     days = FileDays(said.get("added", {}), said.get("ended", {}))
     ignored, not_added = (frozenset(said.get(name, ())) for name in ("ignored", "not_added"))
-    return FakeFacts(tracked, tracked | elsewhere, ignored, not_added, deleted, days)
+    return FakeFacts(tracked, tracked | elsewhere, ignored, not_added, deleted, days, said.get("under", ""))
 
 
 def settings_of(root: Path) -> Settings:

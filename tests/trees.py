@@ -44,6 +44,7 @@ class Tracked:
     ignored: frozenset[str] = frozenset()
     not_added: frozenset[str] = frozenset()
     deleted: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
+    under: str = ""
 
     def committed(self, path: str) -> bytes | None:  # the port's name
         return None

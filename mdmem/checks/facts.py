@@ -116,16 +116,10 @@ class TrackedPaths(Struct, frozen=True, dict=True):
         """Return every tracked path, counted from the repository's top."""
         return sorted(self.facts.tracked_in_repository)
 
-    @cached_property
+    @property
     def prefix(self) -> str:
         """Return the root's folder with a slash: the prefix that turns the root's paths into the repository's."""
-        below = sorted(self.facts.tracked)
-        if not below:
-            return ""
-        everything = self.facts.tracked_in_repository
-        ends = (path.removesuffix(below[0]) for path in everything if path.endswith(f"/{below[0]}"))
-        fitting = (start for start in ends if all(start + path in everything for path in below))
-        return max(fitting, key=len, default="")
+        return f"{self.facts.under}/" if self.facts.under else ""
 
     def has(self, path: str) -> bool:
         """Say whether a file or folder is tracked; the path counts from the root, or from the top after a slash."""

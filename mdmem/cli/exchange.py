@@ -47,8 +47,9 @@ _DIALECTS = ("adr-tools", "madr", "log4brains", "basic-memory", "markdown", "ins
 def import_command(given: Globals, paths: tuple[str, ...], form: str, **options: Any) -> int:
     """Import records of adr-tools, MADR, log4brains and basic-memory, plain Markdown, and instructions for agents.
 
-    PATHs are files and folders; default: the usual places in the project. Nothing is overwritten, and a second run
-    changes nothing. The output lists what cannot be imported; --dry-run shows file, address, type and status.
+    PATHs are files and folders of this project (copy others into it first); default: its usual places. Nothing is
+    overwritten, and a second run changes nothing. The output lists what cannot be imported, and how many warnings
+    `mdmem check` has about the new entries; --dry-run shows file, address, type and status.
     """
     workspace = open_workspace(given)
     request = ImportRequest(

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, run_checks
+from mdmem.checks.run import CheckRequest, check_all
 from mdmem.disk import read_regular
 from mdmem.errors import GitError, UsageError
 from mdmem.exchange.import_plan import ImportPlan, plan_import
@@ -33,7 +34,7 @@ _SHORT = 8
 
 
 class ImportReport(Struct, frozen=True, kw_only=True):
-    """The plan, the result of the write, and the errors in the new entries.
+    """The plan, the result of the write, and the errors and warnings about the new entries.
 
     `gone` are the old files that were moved, `unapproved` counts the active rules that nobody approved.
     """
@@ -41,6 +42,7 @@ class ImportReport(Struct, frozen=True, kw_only=True):
     plan: ImportPlan
     written: WriteResult
     errors: tuple[Finding, ...] = ()
+    warnings: tuple[Finding, ...] = ()
     gone: tuple[str, ...] = ()
     unapproved: int = 0
     remarks: tuple[str, ...] = ()
@@ -75,31 +77,30 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
         if not options.is_dry:
             remarks += old.unfollowed(gone)
             written = commit_files(workspace, plan.change_set, written, also=old.staged, commit=options.commit)
-    errors = _errors(workspace, written, {f"{row.address}.md" for row in plan.rows if row.outcome is Outcome.IMPORTED})
+    new = {f"{row.address}.md" for row in plan.rows if row.outcome is Outcome.IMPORTED}
+    found = _findings(workspace, written, new)
     unapproved = sum(row.is_new_rule for row in plan.rows) if request.approved_by is None else 0
     return ImportReport(
         plan=plan,
         written=written,
-        errors=errors,
+        errors=tuple(one for one in found if one.severity is Severity.ERROR),
+        warnings=tuple(one for one in found if one.severity is Severity.WARNING),
         gone=gone,
         unapproved=unapproved,
         remarks=(*plan.remarks, *remarks),
     )
 
 
-def _errors(workspace: Workspace, written: WriteResult, paths: set[str]) -> tuple[Finding, ...]:
-    """Return the errors in some new entries, or about them."""
+def _findings(workspace: Workspace, written: WriteResult, paths: set[str]) -> list[Finding]:
+    """Return the findings of `mdmem check` in some new entries, or about them; those of a dry run lack git's facts."""
     if not written.changes:
-        return ()
-    fresh = workspace if written.is_dry else workspace.reread()
-    catalog = catalog_after(workspace, written.changes) if written.is_dry else fresh.whole_catalog
-    found = run_checks(Case(catalog, workspace.settings, workspace.today), chosen_codes(workspace.settings))
-    return tuple(
-        one
-        for one in found
-        if one.severity is Severity.ERROR
-        and (one.place.path in paths or (one.other is not None and one.other.path in paths))
-    )
+        return []
+    if written.is_dry:
+        case = Case(catalog_after(workspace, written.changes), workspace.settings, workspace.today)
+        found: Sequence[Finding] = run_checks(case, chosen_codes(workspace.settings))
+    else:
+        found = check_all(workspace.reread(), CheckRequest(with_uncommitted=True)).findings
+    return [one for one in found if one.place.path in paths or (one.other is not None and one.other.path in paths)]
 
 
 class _OldFiles:

@@ -19,11 +19,12 @@ from mdmem.exchange.memory_json import DIALECT as WHOLE
 from mdmem.exchange.memory_json import DocumentFile, is_document, read_document
 from mdmem.exchange.record import ForeignRecord, Guess, SourceFile, UnfitError
 from mdmem.exchange.references import known_from, number_of
-from mdmem.exchange.source import find_here, find_named, only_foreign, original_of, read_bytes, read_source
+from mdmem.exchange.source import find_here, find_named, only_foreign, read_bytes, read_source
 from mdmem.exchange.text import exported_from, without_markers
 from mdmem.markdown.headings import sections_of
 from mdmem.markdown.parse import parse_document
 from mdmem.model.entry import EntryType, Status
+from mdmem.setup.records import original_of
 from mdmem.store.catalog import interpret
 from mdmem.store.catalog.addresses import well_formed
 from mdmem.store.workspace.addresses import iter_origins

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from mdmem.errors import UsageError
 from mdmem.exchange.record import SourceFile, UnfitError
 from mdmem.markdown.front_matter import FenceError, FrontMatterError, has_front_matter
 from mdmem.markdown.parse import SIZE_LIMIT, handler
-from mdmem.setup.records import instruction_files, is_record_folder, record_folders, records_in
+from mdmem.setup.records import instruction_files, is_record_folder, is_translation, record_folders, records_in
 from mdmem.store.catalog.addresses import well_formed
 from mdmem.store.git.status import list_ignored, list_tracked_named
 from mdmem.store.state import leads_away
@@ -27,7 +28,6 @@ from mdmem.store.workspace.workspace import Workspace
 _NESTED = ("AGENTS.md", "CLAUDE.md")
 _ENDINGS = (".md", ".markdown", ".mdc")
 _OTHER_PATTERNS = ("*.mdc", "*.instructions.md", "*.markdown")
-_TRANSLATED = re.compile(r"(.+)\.[a-z]{2}(?:[-_][A-Za-z]{2,4})?\.md")
 # In a folder that the user named, such a name is enough.
 _RECORD_FOLDER = re.compile(r"(?:.*[\s_-])?(?:adrs?|decisions)(?:[\s_-].*)?", re.IGNORECASE)
 _PAIR = re.compile(r"(?P<key>[A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(?P<value>.*?))?[ \t]*\r?\Z")
@@ -62,7 +62,8 @@ def find_named(base: Path, cwd: Path, named: Sequence[str]) -> list[Found]:
         if not os.path.lexists(place):
             raise UsageError(f"there is no `{name}`")
         if not place.resolve().is_relative_to(base.resolve()):
-            raise UsageError(f"`{name}` is outside of {base}; copy it into the project first")
+            copy = f"cp -r {shlex.quote(name)} {shlex.quote(os.path.relpath(base / 'docs', cwd))}"
+            raise UsageError(f"`{name}` is outside of {base}; copy it into the project first: `{copy}`")
         ones = _below(base, place, folders) if place.is_dir() else (_found(base, place, folders),)
         for one in ones:
             found.setdefault(one.path, one)
@@ -84,12 +85,6 @@ def in_project(location: Location, path: str) -> str:
     return path if under == "." else f"{under}/{path}"
 
 
-def original_of(path: str) -> str | None:
-    """Return the path of the original of a translation, `x.md` of `x.fr.md`."""
-    found = _TRANSLATED.fullmatch(path)
-    return f"{found[1]}.md" if found is not None else None
-
-
 def _below(base: Path, folder: Path, record_folders: Sequence[str]) -> Iterator[Found]:
     if (folder / SETTINGS_NAME).exists():
         raise UsageError(f"`{_from(base, folder)}` is a memory already")
@@ -100,9 +95,7 @@ def _below(base: Path, folder: Path, record_folders: Sequence[str]) -> Iterator[
         home = max((one for one in homes if path.is_relative_to(one)), key=lambda one: len(one.parts))
         parts = path.parent.relative_to(home).parts
         room = well_formed("room", "-".join(parts)) or "" if parts else ""
-        original = original_of(path.name)
-        is_translation = original is not None and path.with_name(original) in paths
-        yield _found(base, path, record_folders, room=room, is_translation=is_translation)
+        yield _found(base, path, record_folders, room=room, is_translation=is_translation(path))
 
 
 def _found(

@@ -47,13 +47,27 @@ def import_remarks(report: ImportReport, *, memory: str, is_in_git: bool) -> Ite
         return
     if written.commit is not None:
         yield f"committed as {written.commit[:10]}"
+    if report.warnings:
+        yield _warnings(report)
     steps = ["mdmem check --update-baseline"] if report.errors else []
     if is_in_git and written.commit is None:
         steps = [f"git add {shlex.quote(memory)}", *steps, "git commit"]
-    if report.errors:
-        yield "the baseline records these errors, so that later checks report only new ones"
+    if report.errors and not report.warnings:
+        yield "the baseline records these errors, so that checks report only new ones"
     if steps:
         yield f"next: {' && '.join(steps)}"
+
+
+def _warnings(report: ImportReport) -> str:
+    codes = Counter(one.code for one in report.warnings)
+    listed = ", ".join(f"{number} {code}" for code, number in codes.most_common())
+    ways = []
+    if {*codes} != {"approved-by-nobody"}:
+        ways.append("`mdmem check --update-baseline` records them, so that checks report only new ones")
+    if "approved-by-nobody" in codes:
+        ways.append("approved-by-nobody ends with the commit")
+    said = f"`mdmem check` has {count(len(report.warnings), 'warning')} about these entries ({listed})"
+    return "; ".join([said, *ways])
 
 
 def _on_code(on_code: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -79,6 +93,7 @@ def import_json(report: ImportReport) -> str:
                 {"code": one.code, "path": one.place.path, "line": one.place.line, "message": one.message}
                 for one in report.errors
             ],
+            "warnings": Counter(one.code for one in report.warnings),
             "changed": [change.to for change in report.written.changes],
             "gone": list(report.gone),
             "remarks": list(report.remarks),

@@ -17,7 +17,7 @@ from mdmem.setup.hooks import Hook, HookState, advice, find_hooks, put
 from mdmem.setup.installation import has_server, this_installation
 from mdmem.setup.manifest import manifest_text, project_wings
 from mdmem.setup.merge_driver import DriverState, find_driver, install_driver
-from mdmem.setup.records import record_folders, records_in
+from mdmem.setup.records import is_translation, record_folders, records_in
 from mdmem.store.git.discovery import find_repository
 from mdmem.store.git.process import Repository
 from mdmem.store.git.status import list_tracked_named
@@ -82,12 +82,14 @@ def init(
     yield from hook_steps
     if not any(path.name != "README.md" for path in root.glob("*/*/*.md")):
         where = "" if _is_found(cwd, root) else f" --root {shlex.quote(folder)}"
-        yield _foreign_records(base) or f'next: mdmem new decision {name}/architecture "…"{where}'
+        yield _foreign_records(base) or (
+            f'next: mdmem new decision {name}/architecture "TITLE" --body "WHAT YOU DECIDED, AND WHY"{where}'
+        )
 
 
 def _foreign_records(base: Path) -> str:
     """Return a sentence about the decision records of other tools, and how to import them; empty without any."""
-    folders = {one: sum(1 for _ in records_in(base / one)) for one in record_folders(base)}
+    folders = {one: sum(not is_translation(path) for path in records_in(base / one)) for one in record_folders(base)}
     if not folders:
         return ""
     listed = " and ".join(f"{number} in {folder}" for folder, number in folders.items())

@@ -28,6 +28,7 @@ _NO_RECORD = re.compile(
     r"|(?!(?:[a-z]+[-_ ]?)?0*[1-9]\d*[-_. ])(?:.*[-_. ])?template(?:[-_. ].*)?)(?:\.[a-z]{2})?\Z",
     re.IGNORECASE,
 )
+_TRANSLATED = re.compile(r"(.+)\.[a-z]{2}(?:[-_][A-Za-z]{2,4})?\.md")
 _ADR_FOLDER = re.compile(r"^\s*(?:-\s*)?adrFolder:\s*[\"']?([^\"'#\n]+)", re.MULTILINE)
 
 
@@ -68,6 +69,18 @@ def records_in(folder: Path) -> Iterator[Path]:
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         if not hidden and path.is_file() and not path.is_symlink() and not _NO_RECORD.match(path.stem):
             yield path
+
+
+def original_of(path: str) -> str | None:
+    """Return the path of the original of a translation, `x.md` of `x.fr.md`."""
+    found = _TRANSLATED.fullmatch(path)
+    return f"{found[1]}.md" if found is not None else None
+
+
+def is_translation(path: Path) -> bool:
+    """Say whether a file is next to its original."""
+    original = original_of(path.name)
+    return original is not None and path.with_name(original).exists()
 
 
 def instruction_files(base: Path) -> tuple[str, ...]:

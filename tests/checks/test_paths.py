@@ -13,6 +13,7 @@ PATHS = frozenset({"src/nav/node.py", "src/nav/deep/x.py", "src/a b.py", "README
 
 @dataclass(frozen=True)
 class Facts:
+    under: str = "memory"
     tracked: frozenset[str] = ROOT
     tracked_in_repository: frozenset[str] = PATHS | {f"memory/{path}" for path in ROOT}
     ignored: frozenset[str] = frozenset()
@@ -20,14 +21,6 @@ class Facts:
 
     def committed(self, path: str) -> bytes | None:  # the port's name
         return None
-
-
-def test_prefix_is_the_folder_of_the_root() -> None:
-    assert TrackedPaths(Facts()).prefix == "memory/"
-
-
-def test_prefix_is_empty_where_the_root_is_the_top() -> None:
-    assert TrackedPaths(Facts(tracked_in_repository=ROOT | PATHS)).prefix == ""
 
 
 @pytest.mark.parametrize("path", ["../src/nav/node.py", "../src/nav", "../src/nav/", "/README.md", "app/rules/a.md"])

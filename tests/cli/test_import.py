@@ -73,7 +73,8 @@ def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(tmp_pa
     folder = project(tmp_path, **PAIR)
     write(folder, "docs/adr/0006-c#-5%.md", record(6, "C#"))
     ran = run_here(capsys, "import", cwd=folder)
-    assert ran.err == "next: git add memory && git commit\n"
+    warned = "`mdmem check` has 2 warnings about these entries (2 approved-by-nobody); approved-by-nobody ends with"
+    assert ran.err == f"{warned} the commit\nnext: git add memory && git commit\n"
     assert ran.out == f"imported 3 entries (2 decisions, 1 deprecated decision) {MOVED}\n2 rules are active\n"
     before = snapshot(folder / "memory")
     write(folder, "docs/adr/0001-files.md", PAIR["r0001_files"].replace("tried", "measured"))
@@ -276,7 +277,13 @@ def test_moved_records_with_a_pointer_are_mentioned_in_vain_by_nobody(tmp_path: 
     folder = project(tmp_path, r0003_short=SHORT)
     write(folder, "README.md", "[Short](docs/adr/0003-short.md)\n")
     commit_all(folder, "mention it")
-    assert run_here(capsys, "import", "--move", "--pointer", cwd=folder).err == "next: git add memory && git commit\n"
+    told, last = run_here(capsys, "import", "--move", "--pointer", cwd=folder).err.splitlines()
+    assert told == (
+        "`mdmem check` has 2 warnings about these entries (1 rationale-missing, 1 approved-by-nobody); "
+        "`mdmem check --update-baseline` records them, so that checks report only new ones; "
+        "approved-by-nobody ends with the commit"
+    )
+    assert last == "next: git add memory && git commit"
 
 
 def test_rules_that_mention_files_are_listed_and_one_command_sets_them(tmp_path: Path, capsys: Capture) -> None:

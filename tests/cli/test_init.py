@@ -55,9 +55,11 @@ def test_command_that_init_names_next_works(in_git: bool, beside: str | None, tm
         run_here(capsys, "init", beside, "--wing", "other", cwd=folder)
     said = run_here(capsys, "init", "--wing", "app", cwd=folder).out.partition("next: ")[2].splitlines()[0]
     assert ("--root" in said) is (not in_git or beside == "other")
-    named = said.replace("mdmem", f"'{python()}' -m mdmem", 1).replace("…", "Use UTC")
-    ran = subprocess.run(named, shell=True, cwd=folder, env=environment(), input="We do.\n", text=True, check=False)
+    named = said.replace("mdmem", f"'{python()}' -m mdmem", 1).replace("TITLE", "Use UTC")
+    ran = subprocess.run(named, shell=True, cwd=folder, env=environment(), text=True, check=False)
     assert ran.returncode == 0
+    checked = run_here(capsys, "check", "--root", "memory", cwd=folder)
+    assert (checked.code, "error" in checked.out) == (0, False), checked.out
     assert (folder / "memory/app/architecture/use-utc.md").exists()
 
 
