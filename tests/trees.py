@@ -14,7 +14,7 @@ from mdmem.store.tree import Tree, TreeFile, Unreadable, digest_of
 
 
 @dataclass
-class ListedTree:
+class ListedTree(Tree):
     """A tree of the given files, each an entry's text unless another is given."""
 
     listed: tuple[TreeFile, ...]
@@ -61,7 +61,7 @@ def found_in(tree: Tree, code: str, tracked: Iterable[str] | None = None) -> lis
 
 
 @dataclass
-class HeldTree:
+class HeldTree(Tree):
     """A tree of files held in memory, each known by its content."""
 
     content: Mapping[str, bytes]

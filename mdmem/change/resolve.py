@@ -15,7 +15,7 @@ from mdmem.markdown.merge import ConflictSide, has_hunks, take_side
 from mdmem.model.entry import Entry, Status
 from mdmem.store.catalog import Catalog, full_address
 from mdmem.store.git.status import state_of
-from mdmem.store.tree import OverlaidTree
+from mdmem.store.tree import TreeView
 from mdmem.store.workspace.addresses import find_by_handle, from_root, resolve_name
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet, Value, Verb, WriteAction, patched
@@ -115,7 +115,7 @@ def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveR
         sides = (one.side for one in conflict.successors if one.address.endswith(chosen) and one.side)
         side = next(sides, ConflictSide.OURS)
     after = take_side(before, side)
-    overlaid = OverlaidTree(workspace.tree).with_changes({path: after}, ())
+    overlaid = TreeView(workspace.tree, changed={path: after})
     change_set = _choose_successor(workspace.over(overlaid).catalog, conflict, request, workspace.today)
     # The changes start from the file with its markers.
     changes = [

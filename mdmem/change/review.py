@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,7 @@ from mdmem.store.git.process import (
     staged_index,
 )
 from mdmem.store.git.status import list_revision, list_tracked
-from mdmem.store.tree import SETTINGS_NAME
+from mdmem.store.tree import SETTINGS_NAME, MemoryTree
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.remarks import remark_on_uncommitted
 from mdmem.store.workspace.scope import AmbiguousWingError, Filters, reading_scope, resolve_scope
@@ -207,7 +207,7 @@ def _load_side(workspace: Workspace, snapshot: Snapshot | None, name: str) -> _S
     """Return a side of a review. If its commit has the memory in another folder, read it there."""
     remarks: tuple[str, ...] = ()
     if snapshot is None:
-        at = workspace.over(_NoFiles())
+        at = workspace.over(MemoryTree("nothing"))
     else:
         at = workspace.at(snapshot)
         name = name or at.tree.name
@@ -229,21 +229,6 @@ def _find_elsewhere(at: Workspace, snapshot: Snapshot, name: str) -> tuple[Works
     moved = replace(at, location=replace(at.location, root=at.location.base / roots[0]))
     remark = f"the memory is in {roots[0] or 'the top'} in {name}, and in {here} in the working tree"
     return moved.at(snapshot), (remark,)
-
-
-class _NoFiles(Struct, frozen=True):
-    """The tree before the first commit."""
-
-    name: str = "nothing"
-
-    def files(self) -> tuple[()]:
-        return ()
-
-    def read(self, paths: Collection[str]) -> Iterator[tuple[str, bytes]]:  # noqa: ARG002  # the protocol's names
-        yield from ()
-
-    def digests(self, files: Collection[object]) -> dict[str, str]:  # noqa: ARG002  # the protocol's names
-        return {}
 
 
 def _tracked(at: Workspace) -> Collection[str]:

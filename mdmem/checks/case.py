@@ -21,7 +21,7 @@ from mdmem.store.catalog.changes import Changes, changes_between
 from mdmem.store.catalog.links import Edge, Reference, classify, reference_of
 from mdmem.store.git.merge import PathConflict
 from mdmem.store.settings import Settings
-from mdmem.store.tree import TreeFile, orphaned_entries
+from mdmem.store.tree import TreeFile
 
 
 class Link(NamedTuple):
@@ -247,7 +247,7 @@ class Case(Struct, frozen=True, dict=True):
     @cached_property
     def orphans(self) -> tuple[str, ...]:
         """Return the paths of files that look like entries and lie in no wing, sorted."""
-        return orphaned_entries(self.catalog.tree)
+        return self.catalog.tree.orphans()
 
     @cached_property
     def fetched_wings(self) -> frozenset[str]:

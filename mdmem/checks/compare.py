@@ -22,7 +22,7 @@ from mdmem.store.git.process import (
 )
 from mdmem.store.git.status import list_changed_in_index, list_changed_since_commit
 from mdmem.store.settings import Settings
-from mdmem.store.tree import SETTINGS_NAME, OverlaidTree
+from mdmem.store.tree import SETTINGS_NAME, TreeView
 from mdmem.store.workspace.location import PushTarget, Snapshot
 from mdmem.store.workspace.workspace import Workspace
 
@@ -117,9 +117,10 @@ def _uncommitted(workspace: Workspace) -> ComparedTrees:
         return ComparedTrees()
     head, changed = list_changed_since_commit(repository, under)
     paths = {path.removeprefix(f"{under}/") if under else path for path in changed}
-    if isinstance(workspace.whole_tree, OverlaidTree):
+    tree = workspace.whole_tree
+    if isinstance(tree, TreeView):
         # A fix is proved before it is on disk.
-        paths |= workspace.whole_tree.changed.keys() | workspace.whole_tree.gone
+        paths |= (tree.changed or {}).keys() | tree.gone
     if head is None or not paths:
         return ComparedTrees()
     others = tuple(_at(workspace, one) for one in parents_at_hand(repository))

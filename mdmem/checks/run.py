@@ -29,7 +29,6 @@ from mdmem.errors import UsageError
 from mdmem.model.finding import Finding, Severity
 from mdmem.store.git.process import staged_index
 from mdmem.store.settings import Old, Settings
-from mdmem.store.tree import NarrowedTree
 from mdmem.store.workspace.location import PushTarget, Snapshot
 from mdmem.store.workspace.visibility import visible_findings
 from mdmem.store.workspace.workspace import Workspace
@@ -236,8 +235,8 @@ def facts_of(workspace: Workspace) -> GitFacts | None:
     # Files of git's index are not ignored.
     listed = () if workspace.snapshot.staged else tree.files()
     on_disk = tuple(one.path for one in listed if one.path.partition("/")[0] not in elsewhere)
-    access, hidden = workspace.access, tree.hidden() if isinstance(tree, NarrowedTree) else frozenset[str]()
-    return GitFacts(location.repository, location.under, on_disk, index, workspace.commits, access, hidden)
+    git, under = location.repository, location.under
+    return GitFacts(git, under, on_disk, index, workspace.commits, workspace.access, tree.hidden())
 
 
 def _in_paths(workspace: Workspace, findings: Sequence[Finding], paths: Sequence[str]) -> list[Finding]:

@@ -43,12 +43,11 @@ from mdmem.store.tree import (
     SETTINGS_NAME,
     FileKind,
     GitTree,
-    JoinedTree,
     MissingWing,
     TreeFile,
+    TreeView,
     Unreadable,
     has_file,
-    missing_wings,
 )
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace, document_of
@@ -181,7 +180,7 @@ class Contents:
     @property
     def missing(self) -> tuple[MissingWing, ...]:
         """Return the wings of other repositories that are not fetched."""
-        return missing_wings(self.tree)
+        return self.tree.missing_wings
 
     @property
     def missing_sentences(self) -> tuple[str, ...]:
@@ -204,7 +203,7 @@ class Contents:
 
     @cached_property
     def _sources(self) -> dict[str, WingSource]:
-        trees = self.tree.wings if isinstance(self.tree, JoinedTree) else {}
+        trees = self.tree.wings if isinstance(self.tree, TreeView) else {}
         return {
             name: WingSource(self._places[name], tree.under, tree.commit or "")
             for name, tree in trees.items()

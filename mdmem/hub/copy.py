@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, date
 from hashlib import sha256
 from pathlib import Path
@@ -21,7 +21,7 @@ from mdmem.store.catalog.load import NotHere, with_remote_wings
 from mdmem.store.index.fulltext import FOLDER, FullTextIndex
 from mdmem.store.settings.model import WingSettings
 from mdmem.store.state import Places, places
-from mdmem.store.tree import SETTINGS_NAME, FileKind, Tree, TreeFile, Unreadable, digest_of
+from mdmem.store.tree import SETTINGS_NAME, FileKind, MemoryTree, Tree, TreeFile, digest_of
 from mdmem.store.workspace.location import Location, Snapshot
 from mdmem.store.workspace.workspace import IndexSlot, Parts, Workspace
 
@@ -31,26 +31,6 @@ if TYPE_CHECKING:
 
 _NOWHERE = Path(os.devnull)
 _MISSING = NotHere("is not in the hub, or not for you", "a push of this repository brings it")
-
-
-class CopiedTree(Struct, frozen=True):
-    """Files that were read from the hub, sorted by path; a file without content was only listed."""
-
-    name: str
-    listed: tuple[TreeFile, ...]
-    contents: Mapping[str, bytes]
-
-    def files(self) -> tuple[TreeFile, ...]:
-        """Return everything that was pushed, sorted by path."""
-        return self.listed
-
-    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        """Yield each path with its bytes, in the order asked."""
-        return ((path, self.contents.get(path, Unreadable("No such file or directory"))) for path in paths)
-
-    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        """Return the content's identity of each file."""
-        return {file.path: file.digest for file in files if file.digest is not None}
 
 
 class CopyWorkspace(Workspace, frozen=True, eq=False):
@@ -179,7 +159,7 @@ def load_copy(
     return replace(workspace, parts=Parts(tree, index=IndexSlot(index)))
 
 
-def _tree(cursor: Any, name: str, wings: Mapping[int, str], *, settings: bytes = b"") -> CopiedTree:
+def _tree(cursor: Any, name: str, wings: Mapping[int, str], *, settings: bytes = b"") -> MemoryTree:
     """Return the files of some wings, each below its name."""
     contents = {SETTINGS_NAME: settings} if settings else {}
     files = [TreeFile(SETTINGS_NAME, FileKind.FILE, digest_of(settings))] if settings else []
@@ -193,4 +173,4 @@ def _tree(cursor: Any, name: str, wings: Mapping[int, str], *, settings: bytes =
             # Whoever pushes may state another one.
             blob = digest_of(contents[path])
         files.append(TreeFile(path, FileKind(kind), blob))
-    return CopiedTree(name, tuple(sorted(files, key=lambda file: file.path)), contents)
+    return MemoryTree(name, tuple(sorted(files, key=lambda file: file.path)), contents)

@@ -14,7 +14,7 @@ from mdmem.lsp.memory import Document
 from mdmem.lsp.tokens import TokenKind
 from mdmem.model.entry import Entry, Status
 from mdmem.model.templates import REASON
-from mdmem.store.tree import OverlaidTree, Tree
+from mdmem.store.tree import Tree, TreeView
 from mdmem.write.approve import approver, plan_approval
 from mdmem.write.change_set import ChangeSet
 from mdmem.write.create import Draft
@@ -78,7 +78,8 @@ def _fix_all(document: Document) -> Iterator[types.CodeAction]:
         return
 
     def prove(tree: Tree) -> CheckReport:
-        return CheckReport(tree.name, 0, memory.findings_with(tree.changed if isinstance(tree, OverlaidTree) else {}))
+        changed = tree.changed if isinstance(tree, TreeView) else None
+        return CheckReport(tree.name, 0, memory.findings_with(changed or {}))
 
     def check(tree: Tree) -> CheckReport:
         report = prove(tree)

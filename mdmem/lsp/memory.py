@@ -29,7 +29,7 @@ from mdmem.store.catalog import Catalog
 from mdmem.store.catalog.addresses import is_entry_place
 from mdmem.store.git.discovery import Stamp, stamp_of
 from mdmem.store.settings import Settings
-from mdmem.store.tree import SETTINGS_NAME, FileKind, OverlaidTree, Tree, Unreadable, read_one
+from mdmem.store.tree import SETTINGS_NAME, FileKind, Tree, TreeView, Unreadable, read_one
 from mdmem.store.workspace.location import Location
 from mdmem.store.workspace.workspace import Workspace
 
@@ -207,8 +207,8 @@ class OpenMemory:
         self._stamp: Stamp | None = None
 
     @cached_property
-    def _overlay(self) -> OverlaidTree:
-        return OverlaidTree(self.disk.tree)
+    def _overlay(self) -> TreeView:
+        return TreeView(self.disk.tree, changed={})
 
     @cached_property
     def workspace(self) -> Workspace:
@@ -269,7 +269,7 @@ class OpenMemory:
         """Return the findings that there would be with other bytes in some files."""
         if not contents:
             return self.findings
-        catalog = self.workspace.over(OverlaidTree(self.workspace.whole_tree, contents)).catalog
+        catalog = self.workspace.over(TreeView(self.workspace.whole_tree, changed=contents)).catalog
         return self._findings_of(self._case_of(catalog))
 
     def _findings_of(self, case: Case) -> tuple[Finding, ...]:

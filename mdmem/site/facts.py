@@ -24,7 +24,6 @@ from mdmem.site.markup import addresses_in
 from mdmem.site.paths import page_of, quoted
 from mdmem.store.catalog import Catalog
 from mdmem.store.git.history import Commit, history
-from mdmem.store.tree import NarrowedTree
 from mdmem.store.workspace.remarks import age_of
 from mdmem.store.workspace.visibility import visible_commits
 from mdmem.store.workspace.workspace import Workspace
@@ -227,7 +226,7 @@ class SiteFacts(Struct, frozen=True, dict=True):
     def tracked(self) -> tuple[str, ...]:
         """Return the tracked files outside the memory."""
         under, tree = self.under, self.workspace.tree
-        hidden = tuple(f"{under}{name}/" for name in tree.hidden()) if isinstance(tree, NarrowedTree) else ()
+        hidden = tuple(f"{under}{name}/" for name in tree.hidden())
         files = (path for path in sorted(self.workspace.tracked_files()) if not path.startswith(hidden))
         return tuple(path for path in files if not (under and path.startswith(under)))
 

@@ -19,7 +19,7 @@ from mdmem.markdown.patch import set_fields
 from mdmem.model.entry import Entry, Status
 from mdmem.model.finding import Finding, Severity
 from mdmem.store.git.process import UnknownRevisionError
-from mdmem.store.tree import OverlaidTree, Tree
+from mdmem.store.tree import Tree, TreeView
 from mdmem.store.workspace.addresses import from_root, resolve_name, resolve_names
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.remote_wings import refuse_remote
@@ -108,7 +108,7 @@ def faults_of(workspace: Workspace, opening: EditSession, content: bytes) -> tup
         found = check(workspace.over(tree), CheckRequest()).findings
         return [one for one in found if one.place.path == opening.path and one.severity is Severity.ERROR]
 
-    after = OverlaidTree(workspace.tree).with_changes({opening.path: content})
+    after = TreeView(workspace.tree, changed={opening.path: content})
     return tuple(one for one in mark_new(errors(after), errors(workspace.tree)) if one.new)
 
 
@@ -143,7 +143,7 @@ def _frozen(workspace: Workspace, opening: EditSession, content: bytes) -> Itera
         return
     if opening.address not in base.catalog.entries:
         return
-    after = workspace.over(OverlaidTree(workspace.tree).with_changes({opening.path: content})).whole_catalog
+    after = workspace.over(TreeView(workspace.tree, changed={opening.path: content})).whole_catalog
     for finding in frozen_text_changed.find(Case(after, workspace.settings, workspace.today, base=base)):
         if finding.address == opening.address:
             slip = f"`mdmem edit --editorial {opening.address}` for a corrected slip"

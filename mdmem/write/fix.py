@@ -16,8 +16,7 @@ from mdmem.markdown.layout import apply_edits
 from mdmem.markdown.parse import parse_document
 from mdmem.model.finding import Edit, Finding, Fix
 from mdmem.store.catalog import interpret, is_entry_place
-from mdmem.store.tree import FileKind, Tree, Unreadable, read_one
-from mdmem.store.tree.views import OverlaidTree
+from mdmem.store.tree import FileKind, Tree, TreeView, Unreadable, read_one
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.change_set import Change, ChangeSet
 from mdmem.write.write import WriteOptions, write
@@ -100,18 +99,18 @@ def fix_all(tree: Tree, check: _Check, *, with_unsafe: bool = False, prove: _Che
 
 def plan_fix(tree: Tree, finding: Finding) -> ChangeSet:
     """Return the changes of one finding's fix; none where it cannot be made, or a file would load worse."""
-    overlaid = OverlaidTree(tree)
+    overlaid = TreeView(tree, changed={})
     chosen = choose(overlaid, [finding], with_unsafe=True)
     return _plan(overlaid.with_changes(chosen.contents, chosen.renames), chosen.renames)
 
 
-def _plan(fixed: OverlaidTree, renames: _Renames) -> ChangeSet:
+def _plan(fixed: TreeView, renames: _Renames) -> ChangeSet:
     """Return the difference between the tree below and the fixed one."""
     first: dict[str, str] = {}
     for old, new in renames:
         first[new] = first.pop(old, old)
     changes = []
-    for path, after in fixed.changed.items():
+    for path, after in (fixed.changed or {}).items():
         old = first.get(path, path)
         before = fixed.bytes_below(old)
         if not isinstance(before, Unreadable) and (old, before) != (path, after):
@@ -126,7 +125,7 @@ class FixChoice(Struct):
     read whole before these fixes.
     """
 
-    tree: OverlaidTree
+    tree: TreeView
     findings: list[Finding] = field(default_factory=list)
     contents: dict[str, bytes] = field(default_factory=dict)
     renames: list[tuple[str, str]] = field(default_factory=list)
@@ -189,7 +188,7 @@ def _overlap(one: Edit, other: Edit) -> bool:
     return one.start < other.end and other.start < one.end
 
 
-def choose(tree: OverlaidTree, findings: Iterable[Finding], *, with_unsafe: bool) -> FixChoice:
+def choose(tree: TreeView, findings: Iterable[Finding], *, with_unsafe: bool) -> FixChoice:
     """Return the fixes of findings that can be made at once: safe ones first, then in their order.
 
     Renames wait until nothing else can be made: another fix would write the old address.
@@ -242,7 +241,7 @@ def _code(finding: Finding) -> str:
 class _State(Struct, frozen=True):
     """The tree after some fixes, the report on it, and all that was fixed so far; `known` are all findings there."""
 
-    tree: OverlaidTree
+    tree: TreeView
     report: CheckReport
     known: tuple[Finding, ...]
     fixed: tuple[Finding, ...] = ()
@@ -254,7 +253,7 @@ class _Fixing:
 
     def __init__(self, tree: Tree, check: _Check, prove: _Check, *, with_unsafe: bool) -> None:
         self._check, self._prove, self._with_unsafe = check, prove, with_unsafe
-        overlaid = OverlaidTree(tree)
+        overlaid = TreeView(tree, changed={})
         self.state = _State(overlaid, *self._checked(overlaid))
         self.refused: list[RefusedFix] = []
         self._barred: set[_Name] = set()
@@ -319,7 +318,7 @@ class _Fixing:
         found = (one for one in state.report.findings if _name(one) in names)
         return choose(state.tree, found, with_unsafe=self._with_unsafe)
 
-    def _checked(self, tree: OverlaidTree) -> tuple[CheckReport, tuple[Finding, ...]]:
+    def _checked(self, tree: TreeView) -> tuple[CheckReport, tuple[Finding, ...]]:
         report = self._check(tree)
         return report, (report if self._prove is self._check else self._prove(tree)).findings
 

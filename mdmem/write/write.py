@@ -21,7 +21,7 @@ from mdmem.store.git.commit import commit_paths
 from mdmem.store.git.process import Repository
 from mdmem.store.git.status import refuse_while_busy
 from mdmem.store.settings import Settings
-from mdmem.store.tree import OverlaidTree, TreeFile, Unreadable
+from mdmem.store.tree import MemoryTree, TreeView
 from mdmem.store.workspace.remote_wings import refuse_remote
 from mdmem.store.workspace.workspace import Workspace
 from mdmem.write.apply import put, writers_lock
@@ -133,7 +133,7 @@ def catalog_after(workspace: Workspace, changes: Sequence[Change]) -> Catalog:
     contents = {change.path: change.after for change in changes if change.after is not None}
     renames = [(change.path, change.to) for change in changes if change.path != change.to]
     gone = frozenset(change.path for change in changes if change.after is None)
-    overlaid = OverlaidTree(workspace.tree, gone=gone).with_changes(contents, renames)
+    overlaid = TreeView(workspace.tree, changed={}, gone=gone).with_changes(contents, renames)
     return load_cached(overlaid, workspace.entry_cache)
 
 
@@ -272,21 +272,6 @@ TEXT_CHECKS = (
 )
 
 
-class _Nothing(Struct, frozen=True):
-    """A tree without a file."""
-
-    name: str = "a new entry"
-
-    def files(self) -> tuple[TreeFile, ...]:
-        return ()
-
-    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        return iter((path, Unreadable("it is not there")) for path in paths)
-
-    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:  # noqa: ARG002  # a tree has this
-        return {}
-
-
 def new_fault(change: Change, settings: Settings, *, today: date) -> str | None:
     """Return the first error that the checks find in a file and that it had not before; None where there is none."""
     was = _errors(change.path, change.before, settings, today)
@@ -298,6 +283,6 @@ def _errors(path: str, content: bytes | None, settings: Settings, today: date) -
     if content is None:
         return []
     chosen = frozenset(chosen_codes(settings))
-    case = Case(load(OverlaidTree(_Nothing(), {path: content})), settings, today)
+    case = Case(load(TreeView(MemoryTree("a new entry"), changed={path: content})), settings, today)
     found = run_checks(case, [code for code in TEXT_CHECKS if code in chosen])
     return [f"{finding.message}; {finding.help}" for finding in found if finding.severity is Severity.ERROR]

@@ -14,8 +14,7 @@ from mdmem.checks.engine import CheckReport, run_checks
 from mdmem.model.finding import Edit, Finding, Fix, Place
 from mdmem.store.catalog import load
 from mdmem.store.settings import Settings
-from mdmem.store.tree import Tree, TreeFile, Unreadable, WorkingTree, digest_of, read_one
-from mdmem.store.tree.views import OverlaidTree
+from mdmem.store.tree import Tree, TreeFile, TreeView, Unreadable, WorkingTree, digest_of, read_one
 from mdmem.write.apply import apply
 from mdmem.write.fix import FixResult, choose, fix_all
 
@@ -43,7 +42,7 @@ def edit(old: bytes, new: bytes) -> Edit:
 def chosen(root: Path, *fixes: Fix, with_unsafe: bool = False) -> tuple[list[str], bytes]:
     """Return the titles of the fixes that are made together and what the file then holds."""
     write(root, PATH, TEXT)
-    found = choose(OverlaidTree(WorkingTree(root)), map(finding, fixes), with_unsafe=with_unsafe)
+    found = choose(TreeView(WorkingTree(root), changed={}), map(finding, fixes), with_unsafe=with_unsafe)
     return [one.message for one in found.findings], found.contents.get(PATH, TEXT)
 
 
@@ -88,7 +87,7 @@ def test_safe_fix_goes_before_an_unsafe_one_of_the_same_bytes(tmp_path: Path) ->
 def test_two_findings_with_one_fix_are_both_ended(tmp_path: Path) -> None:
     fix = Fix("mend", (edit(b"Text", b"Words"),))
     write(tmp_path, PATH, TEXT)
-    found = choose(OverlaidTree(WorkingTree(tmp_path)), [finding(fix), finding(fix, line=2)], with_unsafe=False)
+    found = choose(TreeView(WorkingTree(tmp_path), changed={}), [finding(fix), finding(fix, line=2)], with_unsafe=False)
     assert [one.place.line for one in found.findings] == [1, 2]
 
 
@@ -156,7 +155,7 @@ def test_fix_that_never_ends_its_finding_stops(tmp_path: Path) -> None:
     assert (mended.fixed, mended.plan.changes[0].after.count(b"more")) == ((), 20)
 
 
-class InMemory:
+class InMemory(Tree):
     """One file of an entry, without a disk."""
 
     name = "in memory"

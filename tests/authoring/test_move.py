@@ -19,7 +19,7 @@ from mdmem.errors import LostRaceError
 from mdmem.markdown.links import image_links
 from mdmem.store.catalog import full_address, load
 from mdmem.store.settings import Settings
-from mdmem.store.tree import OverlaidTree, Tree, TreeFile
+from mdmem.store.tree import Tree, TreeFile, TreeView
 from mdmem.write.change_set import ChangeSet
 from mdmem.write.move import plan_moves
 
@@ -121,7 +121,7 @@ def moved(memory: Memory) -> tuple[ChangeSet, Case, Case]:
         assume(False)
     contents = {one.path: one.after for one in intent.changes if one.after is not None}
     renames = [(one.path, one.to) for one in intent.changes if one.path != one.to]
-    return intent, before, case_of(OverlaidTree(memory.tree).with_changes(contents, renames))
+    return intent, before, case_of(TreeView(memory.tree, changed={}).with_changes(contents, renames))
 
 
 @given(memories())

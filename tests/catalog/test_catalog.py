@@ -1,7 +1,7 @@
 """Loading a tree: one bad file is a finding and the rest is there, and the cache gives what a fresh load gives."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -368,36 +368,21 @@ def test_cache_serves_every_tree_of_a_repository(tmp_path: Path) -> None:
     assert (tmp_path / "cache").stat().st_mtime_ns == before
 
 
-class Overtaken:
+class Overtaken(WorkingTree):
     """A working tree in which somebody writes a file after it was hashed and before it is parsed."""
 
-    def __init__(self, root: Path, path: str, content: str) -> None:
-        self._tree = WorkingTree(root)
-        self._write = (root, path, content)
-
-    @property
-    def name(self) -> str:
-        return self._tree.name
-
-    def files(self) -> tuple[TreeFile, ...]:
-        return self._tree.files()
-
-    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
-        return self._tree.read(paths)
+    change: Callable[[], object] = dict
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        found = self._tree.digests(files)
-        write(*self._write)
+        found = super().digests(files)
+        self.change()
         return found
-
-    def identity(self, path: str, content: bytes) -> str:
-        return self._tree.identity(path, content)
 
 
 def test_cache_never_keeps_new_content_under_the_name_of_the_old(root: Path, tmp_path: Path) -> None:
     old, new = entry_text("Old.\n", title="Old"), entry_text("New.\n", title="New")
     write(root, "w/r/e.md", old)
-    load_cached(Overtaken(root, "w/r/e.md", new), EntryCache(tmp_path / "cache"))
+    load_cached(Overtaken(root, change=lambda: write(root, "w/r/e.md", new)), EntryCache(tmp_path / "cache"))
     write(root, "w/r/e.md", old)
     assert cached(root, tmp_path / "cache").entries["w/r/e"].title == "Old"
 
@@ -405,7 +390,7 @@ def test_cache_never_keeps_new_content_under_the_name_of_the_old(root: Path, tmp
 def test_cache_never_keeps_a_new_manifest_under_the_name_of_the_old(root: Path, tmp_path: Path) -> None:
     old, new = "---\nkind: project\n---\n", "---\nkind: shared\n---\n"
     write(root, "w/README.md", old)
-    load_cached(Overtaken(root, "w/README.md", new), EntryCache(tmp_path / "cache"))
+    load_cached(Overtaken(root, change=lambda: write(root, "w/README.md", new)), EntryCache(tmp_path / "cache"))
     write(root, "w/README.md", old)
     assert cached(root, tmp_path / "cache").wings["w"].kind is WingKind.PROJECT
 

@@ -16,7 +16,7 @@ from mdmem.checks.engine import run_checks
 from mdmem.store.catalog import Catalog, load
 from mdmem.store.catalog.links import Edge, EdgeKind, classify
 from mdmem.store.settings import Settings
-from mdmem.store.tree import TreeFile, Unreadable, digest_of
+from mdmem.store.tree import Tree, TreeFile, Unreadable, digest_of
 
 NEW, OLD, OTHER = "app/rules/new", "app/rules/old", "app/rules/other"
 BROKEN = "---\ntype: decision\nsuperseded_by: [app/rules/new\n---\n"
@@ -24,7 +24,7 @@ ENDED = {"status": "deprecated"}
 
 
 @dataclass
-class MemoryTree:
+class MemoryTree(Tree):
     """A tree in memory."""
 
     texts: dict[str, str] = field(default_factory=dict)

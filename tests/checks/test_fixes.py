@@ -16,8 +16,7 @@ from mdmem.checks.engine import CheckReport, run_checks
 from mdmem.model.finding import Finding, Severity
 from mdmem.store.catalog import load
 from mdmem.store.settings import Settings, parse_settings
-from mdmem.store.tree import Tree, WorkingTree
-from mdmem.store.tree.views import OverlaidTree
+from mdmem.store.tree import Tree, TreeView, WorkingTree
 from mdmem.write.change_set import Change
 from mdmem.write.fix import FixResult, fix_all
 
@@ -58,11 +57,11 @@ def mended(folder: Path) -> tuple[Tree, FixResult]:
     return tree, mend(folder, tree)
 
 
-def after(tree: Tree, result: FixResult) -> OverlaidTree:
+def after(tree: Tree, result: FixResult) -> TreeView:
     """Return the tree that a plan leads to."""
     contents = {change.path: change.after for change in result.plan.changes}
     renames = [(change.path, change.to) for change in result.plan.changes if change.to != change.path]
-    return OverlaidTree(tree).with_changes(contents, renames)
+    return TreeView(tree, changed={}).with_changes(contents, renames)
 
 
 def shown(result: FixResult) -> str:

@@ -17,6 +17,7 @@ from mdmem.ask.select import Selection
 from mdmem.model.entry import Entry, EntryType, NodeLabel, Status, Wing, WingKind, label_of
 from mdmem.store.catalog import Catalog
 from mdmem.store.settings import Settings
+from mdmem.store.tree import MemoryTree
 from mdmem.store.workspace.scope import Filters, Scope, resolve_scope
 
 TODAY = date(2026, 11, 21)
@@ -60,7 +61,7 @@ asks = st.builds(
 
 def answer(entries: dict[str, Entry], asked: BundleRequest) -> tuple[Catalog, Scope, Retrieval, MergedBundle]:
     """Return what is found and what is merged of it, the scope being certain."""
-    catalog = Catalog(None, entries, WINGS, {}, (), (), (), {})  # type: ignore[arg-type]  # no file is read
+    catalog = Catalog(MemoryTree("nothing"), entries, WINGS, {}, (), (), (), {})
     focuses = (asked.focus,) if asked.focus else ()
     filters = Filters(wings=("app",), focuses=focuses, types=asked.types)
     scope = narrowed(catalog, resolve_scope(catalog, Settings(), filters), asked)

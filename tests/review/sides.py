@@ -10,14 +10,14 @@ from mdmem.change.compare import TreeSide
 from mdmem.change.review import compare_trees
 from mdmem.change.review_model import ReviewReport
 from mdmem.store.catalog import load
-from mdmem.store.tree import TreeFile, Unreadable, digest_of
+from mdmem.store.tree import Tree, TreeFile, Unreadable, digest_of
 
 TODAY = date(2026, 11, 21)
 ARTICLE = "Times are stored in UTC, to the second, and shown in the reader's zone.\n"
 
 
 @dataclass(frozen=True)
-class Texts:
+class Texts(Tree):
     """A tree of texts by address; None stands for a file that cannot be read."""
 
     texts: Mapping[str, str | None]

@@ -13,7 +13,7 @@ from mdmem.checks.engine import run_checks
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import UsageError
 from mdmem.model.access import Access
-from mdmem.store.tree import JoinedTree, WorkingTree
+from mdmem.store.tree import TreeView, WorkingTree
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.scope import Filters, resolve_scope
 from mdmem.write.create import create_entry
@@ -218,7 +218,7 @@ def test_ignored_and_untracked_are_not_asked_of_a_fetched_wing(pinned: Two) -> N
 
 def test_joined_tree_gives_what_its_parts_give(pinned: Two) -> None:
     below, other = WorkingTree(pinned.root), WorkingTree(pinned.lib / "memory/ros2")
-    joined = JoinedTree(below, {"ros2": other})
+    joined = TreeView(below, {"ros2": other})
     paths = [file.path for file in joined.files()]
     assert paths == sorted([*(one.path for one in below.files()), *(f"ros2/{one.path}" for one in other.files())])
     contents = dict(joined.read(list(reversed(paths))))

@@ -4,17 +4,16 @@ from pathlib import Path
 
 from builders import write
 
-from mdmem.store.tree import Unreadable, WorkingTree, digest_of
-from mdmem.store.tree.views import OverlaidTree
+from mdmem.store.tree import TreeView, Unreadable, WorkingTree, digest_of
 
 
-def overlay(root: Path) -> OverlaidTree:
+def overlay(root: Path) -> TreeView:
     write(root, "a.md", "a")
     write(root, "b.md", "b")
-    return OverlaidTree(WorkingTree(root))
+    return TreeView(WorkingTree(root), changed={})
 
 
-def held(tree: OverlaidTree) -> dict[str, bytes | Unreadable]:
+def held(tree: TreeView) -> dict[str, bytes | Unreadable]:
     return dict(tree.read([file.path for file in tree.files()]))
 
 

@@ -6,7 +6,7 @@ import pytest
 from builders import commit_all, memory, open_root, write_entry
 
 from mdmem.store.index.fulltext import FullTextIndex
-from mdmem.store.tree import OverlaidTree
+from mdmem.store.tree import TreeView
 from mdmem.store.workspace.location import Snapshot
 from mdmem.store.workspace.workspace import Workspace
 
@@ -19,7 +19,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def test_files_are_read_once_until_they_are_reread(workspace: Workspace) -> None:
-    given = workspace.over(OverlaidTree(workspace.tree)).with_catalog(workspace.catalog)
+    given = workspace.over(TreeView(workspace.tree, changed={})).with_catalog(workspace.catalog)
     write_entry(workspace.location.root, NEW)
     assert NEW not in given.catalog.entries
     assert NEW in given.reread().catalog.entries

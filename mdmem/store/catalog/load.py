@@ -34,17 +34,13 @@ from mdmem.store.tree import (
     SETTINGS_NAME,
     FileKind,
     GitTree,
-    JoinedTree,
     MissingWing,
-    OverlaidTree,
     Tree,
     TreeFile,
+    TreeView,
     Unreadable,
-    WorkingTree,
-    access_to,
     digest_of,
     has_file,
-    missing_wings,
     read_one,
 )
 
@@ -86,7 +82,7 @@ def with_remote_wings(tree: Tree, find: Finder) -> Tree:
             missing.append(MissingWing(name, message, found.help, settings.line_of(f"wings.{name}.git")))
         else:
             wings[name] = found
-    return JoinedTree(tree, wings, tuple(missing))
+    return TreeView(tree, wings, tuple(missing))
 
 
 def settings_of(tree: Tree, *, about: bytes) -> Settings:
@@ -161,7 +157,7 @@ def load_cached(tree: Tree, cache: EntryCache) -> Catalog:
     Entries have no links into wings that a narrowed tree hides.
     """
     loading = _Loading(tree)
-    is_on_disk = _is_on_disk(tree)
+    is_on_disk = tree.is_on_disk
     digests = tree.digests([*loading.readable, *loading.manifests])
     loaded: dict[str, LoadedFile] = {}
     unknown: dict[str, TreeFile] = {}
@@ -193,17 +189,9 @@ def load_cached(tree: Tree, cache: EntryCache) -> Catalog:
             wing = loading.stated_wings.get(file.path.split("/")[0])
             cache.learn_manifest(file.path, digests[file.path], wing, is_on_disk=is_on_disk)
     # Whoever sees only some of the files cannot tell which are gone.
-    is_whole = is_on_disk and not loading.access.is_narrow and not missing_wings(tree)
+    is_whole = is_on_disk and not loading.access.is_narrow and not tree.missing_wings
     cache.save({file.path for file in tree.files()} if is_whole else None)
     return loading.catalog(loaded, digests, shows_hidden=False)
-
-
-def _is_on_disk(tree: Tree) -> bool:
-    """Return whether a tree is that of the files on disk, without changes."""
-    inner: Tree | None = tree
-    while inner is not None and not isinstance(inner, (WorkingTree, OverlaidTree)):
-        inner = getattr(inner, "below", None)
-    return isinstance(inner, WorkingTree)
 
 
 def part_of(tree: Tree, documents: Mapping[str, Document], loaded: Mapping[str, LoadedFile]) -> Catalog:
@@ -228,7 +216,7 @@ class _Loading:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self.access = access_to(tree)
+        self.access = tree.access
         files = tree.files()
         self.entry_files = tuple(file for file in files if is_entry_place(file.path))
         self.others = tuple(file for file in files if not is_entry_place(file.path))
@@ -289,7 +277,7 @@ class _Loading:
         if not short and not self.access.is_narrow:
             return entries
         there = frozenset(file.path.removesuffix(".md") for file in self.entry_files)
-        known = known_addresses(there, self.access, frozenset(wing.name for wing in missing_wings(self.tree)))
+        known = known_addresses(there, self.access, frozenset(wing.name for wing in self.tree.missing_wings))
         entries |= {entry.address: with_full_links(entry, known) for entry in short}
         if self.access.is_narrow and not shows_hidden:
             redaction = Redaction(self.access, known)

@@ -19,17 +19,7 @@ from mdmem.store.catalog.addresses import is_manifest, may_hide_entries
 from mdmem.store.catalog.derived import Adjacency, Amendments, Traits
 from mdmem.store.catalog.redaction import Redaction, is_hidden_path, known_addresses
 from mdmem.store.catalog.snapshot import LoadedFile, interpret, iter_documents, not_fetched, unreadable
-from mdmem.store.tree import (
-    Tree,
-    TreeFile,
-    Unreadable,
-    access_to,
-    digest_of,
-    fetched_wings,
-    find_file,
-    missing_wings,
-    read_one,
-)
+from mdmem.store.tree import Tree, TreeFile, Unreadable, digest_of, find_file, read_one
 
 if TYPE_CHECKING:
     from mdmem.markdown.parse import Document
@@ -166,20 +156,20 @@ class Catalog(Struct, frozen=True, eq=False, dict=True):
         found = self.entries.keys() | broken if broken else self.entries.keys()
         return known_addresses(found, self.access, self.missing_wings)
 
-    @cached_property
+    @property
     def access(self) -> Access:
         """Return the access that the tree is narrowed to."""
-        return access_to(self.tree)
+        return self.tree.access
 
-    @cached_property
+    @property
     def fetched_wings(self) -> frozenset[str]:
         """Return the wings of other repositories, which cannot be written here."""
-        return fetched_wings(self.tree)
+        return self.tree.fetched_wings
 
     @cached_property
     def missing_wings(self) -> frozenset[str]:
         """Return the wings of other repositories that are not read."""
-        return frozenset(wing.name for wing in missing_wings(self.tree))
+        return frozenset(wing.name for wing in self.tree.missing_wings)
 
     @cached_property
     def hiding(self) -> Redaction:

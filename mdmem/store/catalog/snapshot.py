@@ -23,7 +23,7 @@ from mdmem.model.finding import Finding, Place
 from mdmem.record import StoredRecord
 from mdmem.store.catalog.addresses import has_short_links, is_entry_place
 from mdmem.store.state import read_packed, write_packed
-from mdmem.store.tree import SETTINGS_NAME, FileKind, Stat, Tree, TreeFile, Unreadable, missing_wings
+from mdmem.store.tree import SETTINGS_NAME, FileKind, Stat, Tree, TreeFile, Unreadable
 
 if TYPE_CHECKING:
     from mdmem.markdown.parse import Document
@@ -118,7 +118,7 @@ NOT_FETCHED = "wing-not-fetched"
 
 def not_fetched(tree: Tree) -> list[Finding]:
     """Return a finding for each wing of another repository that is not read, at its line of the settings."""
-    return [Finding(NOT_FETCHED, one.message, Place(SETTINGS_NAME, one.line), one.help) for one in missing_wings(tree)]
+    return [Finding(NOT_FETCHED, one.message, Place(SETTINGS_NAME, one.line), one.help) for one in tree.missing_wings]
 
 
 def read_manifest(name: str, document: Document) -> tuple[Wing | None, list[Finding]]:

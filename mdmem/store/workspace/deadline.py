@@ -30,7 +30,7 @@ class Deadline(Struct, frozen=True):
             raise OverdueError
 
 
-class TimedTree(TreeView):
+class TimedTree(TreeView, kw_only=True):
     """A tree that gives no file past a deadline."""
 
     deadline: Deadline
@@ -56,5 +56,5 @@ class TimedTree(TreeView):
 
 def within(workspace: Workspace, seconds: float, *, clock: Clock) -> Workspace:
     """Return a workspace that reads the same tree until so many seconds are over."""
-    timed = TimedTree(workspace.whole_tree, Deadline(clock() + seconds, clock))
+    timed = TimedTree(workspace.whole_tree, deadline=Deadline(clock() + seconds, clock))
     return replace(workspace.over(timed), is_timed=True)

@@ -26,7 +26,7 @@ from mdmem.store.git.merge import merge_base
 from mdmem.store.git.process import Repository, UnknownRevisionError, read_blobs, resolve
 from mdmem.store.git.status import Blob, last_touches, list_changed_on_disk, list_differing
 from mdmem.store.settings import OneSided, Proposals, Settings, parse_settings
-from mdmem.store.tree import SETTINGS_NAME, FileKind, GitTree, OverlaidTree, digest_of, narrowed, path_of
+from mdmem.store.tree import SETTINGS_NAME, FileKind, GitTree, TreeView, digest_of, narrowed, path_of
 from mdmem.store.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -194,8 +194,8 @@ class View(Struct, frozen=True):
 
 def _laid_over(kept: Workspace, workspace: Workspace) -> Workspace:
     tree, made = workspace.whole_tree, kept.whole_tree
-    if isinstance(made, OverlaidTree):
-        tree = OverlaidTree(tree, made.changed, made.gone)
+    if isinstance(made, TreeView) and made.changed is not None:
+        tree = TreeView(tree, changed=made.changed, gone=made.gone)
     return workspace.over(tree).with_catalog(kept.catalog.over(narrowed(tree, workspace.access)))
 
 
@@ -270,7 +270,7 @@ class _Composition(Struct, frozen=True):
         if not restored and not hidden:
             catalog = self._as_answer(self.checkout.catalog, {})
             return View(self.checkout.with_catalog(catalog), self.checkout)
-        tree = OverlaidTree(self.checkout.whole_tree, restored, frozenset(hidden))
+        tree = TreeView(self.checkout.whole_tree, changed=restored, gone=frozenset(hidden))
         effective = replace(self.checkout.over(tree), index_source=self.checkout)
         # Faults of a file are reported although the default branch's version answers.
         catalog, files = effective.catalog, self.checkout.catalog

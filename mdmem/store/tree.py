@@ -1,0 +1,524 @@
+"""The files below a root at one moment: on disk, in git's index, in a commit, and views of these.
+
+A file that cannot be read is never an absent one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from enum import StrEnum
+from functools import cached_property
+from hashlib import sha1
+from operator import attrgetter
+from pathlib import Path
+from stat import S_ISREG
+from typing import Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from mdmem import SETTINGS_NAME as SETTINGS_NAME
+from mdmem.disk import read_regular, read_with_stat
+from mdmem.model.access import EVERYTHING, Access
+from mdmem.record import StoredRecord
+from mdmem.store.git.process import BlobReader, Repository
+from mdmem.store.git.status import has_sparse_checkout, list_ignored, list_left_out, list_revision, list_staged
+
+
+class FileKind(StrEnum):
+    """The kind of a path."""
+
+    FILE = "file"
+    SYMLINK = "symlink"
+    SUBMODULE = "submodule"
+    UNREADABLE = "unreadable"
+    UNMERGED = "unmerged"
+
+
+class TreeFile(StoredRecord, frozen=True):
+    """One path below the root, in `/` form.
+
+    `digest` is set where git lists the file, so that it need not be read. `target` is that of a symbolic link, in `/`
+    form.
+    """
+
+    path: str
+    kind: FileKind = FileKind.FILE
+    digest: str | None = None
+    reason: str = ""
+    target: str = ""
+
+
+class Unreadable(Struct, frozen=True):
+    """Takes the place of the bytes of a file that exists and cannot be read."""
+
+    reason: str
+
+
+class MissingWing(Struct, frozen=True):
+    """A wing of another repository that is not read: why, what to type, and the line of the settings about it."""
+
+    name: str
+    message: str
+    help: str
+    line: int
+
+
+class Tree:
+    """The files below a root at one moment.
+
+    `name` is for messages; `access` is what the tree is narrowed to; `is_on_disk` says that these are the files on
+    disk, without changes; `fetched_wings` and `missing_wings` are the visible wings of other repositories that are
+    read, and that are not.
+    """
+
+    name: str
+    access: Access = EVERYTHING
+    is_on_disk: bool = False
+    fetched_wings: frozenset[str] = frozenset()
+    missing_wings: tuple[MissingWing, ...] = ()
+
+    def files(self) -> tuple[TreeFile, ...]:
+        """Return everything below the root whose name does not start with a dot, sorted by path."""
+        raise NotImplementedError
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        """Yield each path with its bytes, in the given order."""
+        raise NotImplementedError
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        """Return the digest of each file that can be read, by path."""
+        return {file.path: file.digest for file in files if file.digest}
+
+    def orphans(self) -> tuple[str, ...]:
+        """Return the paths of files at `x/y/z.md` that look like entries and are in no wing, sorted.
+
+        There are some only where the root is the repository's top, and for callers who may see everything.
+        """
+        return ()
+
+    def hidden(self) -> frozenset[str]:
+        """Return the first names of the paths that the caller may not see."""
+        return frozenset()
+
+
+def digest_of(content: bytes) -> str:
+    """Return git's name for a blob of these bytes."""
+    return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+path_of = attrgetter("path")
+
+
+def find_file(files: Sequence[TreeFile], path: str) -> TreeFile | None:
+    """Return the file at a path, of files that are sorted by path."""
+    place = bisect_left(files, path, key=path_of)
+    return files[place] if place < len(files) and files[place].path == path else None
+
+
+def has_file(tree: Tree, path: str) -> bool:
+    """Return whether a tree has anything at a path."""
+    return find_file(tree.files(), path) is not None
+
+
+def read_one(tree: Tree, path: str) -> bytes | Unreadable:
+    """Return the bytes of one file of a tree."""
+    return next(content for _, content in tree.read([path]))
+
+
+def is_wing_manifest(content: bytes) -> bool:
+    """Return whether a README has front matter with `kind`: at a repository's top, that makes its folder a wing."""
+    text = content.removeprefix(b"\xef\xbb\xbf")
+    kind, end = text.find(b"\nkind:", len(b"---")), text.find(b"\n---", len(b"---"))
+    return text.startswith((b"---\n", b"---\r\n")) and kind >= 0 and (end < 0 or kind < end)
+
+
+_FRONT = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n((?:(?!---).*\n)*)")
+_REQUIRED = tuple(re.compile(rb"^%s:" % key, re.MULTILINE) for key in (b"type", b"status"))
+
+
+def _entries_in(files: Iterable[tuple[str, bytes | Unreadable]]) -> tuple[str, ...]:
+    """Return the sorted paths of the files whose front matter has `type` and `status`."""
+    fronts = ((path, _FRONT.match(content)) for path, content in files if isinstance(content, bytes))
+    return tuple(sorted(path for path, front in fronts if front and all(key.search(front[1]) for key in _REQUIRED)))
+
+
+class MemoryTree(Tree, Struct, frozen=True):
+    """Files in memory, sorted by path; a file without content is only listed."""
+
+    name: str
+    listed: tuple[TreeFile, ...] = ()
+    contents: Mapping[str, bytes] = {}
+
+    def files(self) -> tuple[TreeFile, ...]:
+        """Return the files."""
+        return self.listed
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        """Yield each path with its bytes, in the given order."""
+        return ((path, self.contents.get(path, Unreadable("No such file or directory"))) for path in paths)
+
+
+_KINDS = {"120000": FileKind.SYMLINK, "160000": FileKind.SUBMODULE}
+
+
+class GitTree(Tree, Struct, dict=True):
+    """The files that git lists below a root, in its index or in a commit; never those on disk.
+
+    `commit` may be a tree, too; None is the index. `only` are the paths from the top that count, None for all.
+    """
+
+    repository: Repository
+    under: str
+    commit: str | None
+    name: str
+    index: Path | None = None
+    only: frozenset[str] | None = None
+    _digests: dict[str, str] = field(default_factory=dict)
+    _orphans: list[str] = field(default_factory=list)
+
+    @cached_property
+    def _reader(self) -> BlobReader:
+        return BlobReader(self.repository)
+
+    def files(self) -> tuple[TreeFile, ...]:
+        """Return the listed files, sorted by path."""
+        return self._listed
+
+    @cached_property
+    def _listed(self) -> tuple[TreeFile, ...]:
+        if self.commit is None:
+            blobs = list_staged(self.repository, self.under, index=self.index)
+        else:
+            blobs = list_revision(self.repository, self.commit, self.under)
+        prefix = f"{self.under}/" if self.under else ""
+        found: dict[str, TreeFile] = {}
+        for blob in blobs:
+            # A link or a file at the root's own path is no root.
+            if blob.path.startswith(prefix):
+                path = blob.path.removeprefix(prefix)
+                self._digests[path] = blob.digest
+                if path[0] != "." and "/." not in path:
+                    kind = FileKind.UNMERGED if blob.stage else _KINDS.get(blob.mode, FileKind.FILE)
+                    found[path] = TreeFile(path, kind, blob.digest)
+        if not self.under:
+            found = self._only_wings(found)
+        if self.only is not None:
+            found = {path: file for path, file in found.items() if f"{prefix}{path}" in self.only}
+        links = [file for file in found.values() if file.kind is FileKind.SYMLINK]
+        for file, (_, target) in zip(links, self._reader.read([one.digest or "" for one in links]), strict=False):
+            found[file.path] = file.with_changes(target=os.fsdecode(target or b""))
+        return tuple(found[path] for path in sorted(found))
+
+    def _only_wings(self, found: dict[str, TreeFile]) -> dict[str, TreeFile]:
+        """Return the settings and the files in wings, which at a repository's top are the folders with a manifest."""
+        manifests = {
+            path: file.digest or ""
+            for path, file in found.items()
+            if path.endswith("/README.md") and path.count("/") == 1 and file.kind in (FileKind.FILE, FileKind.UNMERGED)
+        }
+        content = dict(self._reader.read(list(manifests.values())))
+        # A manifest that cannot be read may be that of a wing.
+        wings = {
+            path.partition("/")[0]
+            for path, digest in manifests.items()
+            if (read := content.get(digest)) is None or is_wing_manifest(read)
+        }
+        kept = {path: file for path, file in found.items() if path.partition("/")[0] in wings or path == SETTINGS_NAME}
+        self._orphans += [
+            path
+            for path in found.keys() - kept.keys()
+            if path.count("/") == 2
+            and path.endswith(".md")
+            and not path.endswith("/README.md")
+            and found[path].kind is FileKind.FILE
+        ]
+        return kept
+
+    def orphans(self) -> tuple[str, ...]:
+        """Return the paths of entries in no wing."""
+        self.files()
+        return _entries_in(self.read(self._orphans))
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        """Yield each path with its bytes, in the given order, from one git process."""
+        self.files()
+        listed = [path for path in paths if path in self._digests]
+        blobs = self._reader.read([self._digests[path] for path in listed])
+        content = {path: blob for path, (_, blob) in zip(listed, blobs, strict=False)}
+        for path in paths:
+            found = content.get(path)
+            yield path, Unreadable("the blob is missing from the repository") if found is None else found
+
+
+Stat = tuple[int, int, int, int]
+"""The times of the last change of the content and of anything, in nanoseconds, the size, and the inode."""
+
+
+def stat_of(stat: os.stat_result) -> Stat:
+    """Return the parts of a stat that change with a file."""
+    return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino
+
+
+class Digests(Protocol):
+    """Remembers the digest of each file by its stat."""
+
+    def known(self, stats: Mapping[str, Stat]) -> dict[str, str]:
+        """Return, by path, the digests that are certain."""
+        ...
+
+    def keep(self, path: str, stat: Stat, digest: str) -> None:
+        """Remember the digest of a file that was read with this stat."""
+        ...
+
+
+class WorkingTree(Tree, Struct):
+    """The files on disk, untracked and ignored ones included, as of one listing.
+
+    Files that a sparse checkout of `repository` leaves out are read from git's index. `stats` remembers digests.
+    """
+
+    root: Path
+    is_top: bool = False
+    stats: Digests | None = None
+    name: str = "working tree"
+    repository: Repository | None = None
+    _listed: tuple[TreeFile, ...] | None = None
+    _stats: dict[str, Stat] = field(default_factory=dict)
+    _digests: dict[str, str] = field(default_factory=dict)
+    _left_out: GitTree | None = None
+    _in_index: dict[str, TreeFile] = field(default_factory=dict)
+    is_on_disk = True
+
+    def files(self) -> tuple[TreeFile, ...]:
+        """Return everything below the root, listed once; a folder that cannot be listed is one unreadable file."""
+        if self._listed is None:
+            if self.repository is not None and has_sparse_checkout(self.repository):
+                relative = self.root.relative_to(self.repository.top).as_posix()
+                under = "" if relative == "." else relative
+                only = list_left_out(self.repository, under)
+                self._left_out = GitTree(self.repository, under, None, "sparse checkout", only=only)
+                self._in_index = {file.path: file for file in self._left_out.files()} if only else {}
+            found: list[TreeFile] = []
+            if not self._in_index or self.root.exists():
+                self._scan(self.root, "", found)
+            for file in found:
+                self._in_index.pop(file.path, None)
+            self._listed = tuple(sorted([*found, *self._in_index.values()], key=path_of))
+        return self._listed
+
+    def _scan(self, folder: Path | str, prefix: str, found: list[TreeFile]) -> None:
+        try:
+            with os.scandir(folder) as listing:
+                items = list(listing)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            found.append(TreeFile(prefix.rstrip("/") or ".", FileKind.UNREADABLE, reason=reason))
+            return
+        is_first = self.is_top and not prefix
+        for item in items:
+            if item.name[0] == "." or (is_first and item.name != SETTINGS_NAME and not self._is_wing(item.path)):
+                continue
+            path = prefix + item.name
+            if item.is_file(follow_symlinks=False):
+                found.append(TreeFile(path))
+                # Whoever reads a file that is gone by now gets the error.
+                with suppress(OSError):
+                    self._stats[path] = stat_of(item.stat(follow_symlinks=False))
+            elif item.is_symlink():
+                target = ""
+                with suppress(OSError):
+                    target = os.readlink(item.path).replace(os.sep, "/")  # noqa: PTH115  # a Path would normalise it
+                found.append(TreeFile(path, FileKind.SYMLINK, target=target))
+            elif not item.is_dir(follow_symlinks=False):
+                # Opening a pipe would wait for ever.
+                found.append(TreeFile(path, FileKind.UNREADABLE, reason="it is no regular file"))
+            elif os.path.lexists(f"{item.path}/.git"):
+                found.append(TreeFile(path, FileKind.SUBMODULE))
+            else:
+                self._scan(item.path, path + "/", found)
+
+    def _is_wing(self, folder: str) -> bool:
+        if f"{Path(folder).name}/README.md" in self._in_index:
+            return True
+        manifest = Path(folder) / "README.md"
+        try:
+            # As in git, symbolic links are not followed.
+            is_file = S_ISREG(manifest.lstat().st_mode)
+            return is_file and is_wing_manifest(read_regular(manifest, follow=False))
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:
+            # A manifest that cannot be read may be that of a wing.
+            return True
+
+    def orphans(self) -> tuple[str, ...]:
+        """Return the paths of entries in no wing, without files that git ignores, submodules and symbolic links."""
+        paths: list[str] = []
+        for folder in _folders_in(self.root) if self.is_top else ():
+            for room in _folders_in(folder.path) if not self._is_wing(folder.path) else ():
+                names = [item.name for item in _items_in(room.path)]
+                entries = [name for name in names if name.endswith(".md") and name != "README.md"]
+                paths += [f"{folder.name}/{room.name}/{name}" for name in entries]
+        ignored = list_ignored(self.repository, paths) if self.repository is not None else ()
+        return _entries_in(self.read([path for path in paths if path not in ignored]))
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        """Yield each path with its bytes, in the given order."""
+        self.files()
+        wanted = [path for path in paths if path in self._in_index]
+        indexed = dict(self._left_out.read(wanted)) if self._left_out is not None and wanted else {}
+        for path in paths:
+            if path in indexed:
+                yield path, indexed[path]
+                continue
+            try:
+                content: bytes | Unreadable = self._read(path)[0]
+            except OSError as error:
+                content = Unreadable(error.strerror or str(error))
+            yield path, content
+
+    def _read(self, path: str) -> tuple[bytes, os.stat_result]:
+        return read_with_stat(f"{self.root}{os.sep}{path}", follow=False)
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        """Return each file's digest, reading only those whose stat changed since they were last read.
+
+        The stat is that of the listing: a later change belongs to another moment.
+        """
+        self.files()
+        new = [file for file in files if file.path not in self._digests]
+        stats = {file.path: self._stats[file.path] for file in new if file.path in self._stats}
+        known = self.stats.known(stats) if self.stats is not None else {}
+        for file in new:
+            digest = known.get(file.path) or file.digest
+            if digest is None:
+                try:
+                    content, stat = self._read(file.path)
+                except OSError:
+                    continue
+                digest = digest_of(content)
+                if self.stats is not None:
+                    self.stats.keep(file.path, stat_of(stat), digest)
+            self._digests[file.path] = digest
+        return {file.path: self._digests[file.path] for file in files if file.path in self._digests}
+
+
+def _folders_in(folder: Path | str) -> list[os.DirEntry[str]]:
+    """Return the folders in a folder but for hidden ones, links and repositories of their own."""
+    items = (item for item in _items_in(folder) if item.is_dir(follow_symlinks=False))
+    return [item for item in items if not os.path.lexists(f"{item.path}/.git")]
+
+
+def _items_in(folder: Path | str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as listing:
+            return [item for item in listing if not item.name.startswith(".")]
+    except OSError:
+        return []
+
+
+class TreeView(Tree, Struct):
+    """The tree below with wings from elsewhere, with only what a caller may see, or with changes; or all of these.
+
+    The paths of each tree of `wings` count from the wing's folder; nobody can tell what is in the wings of `missing`.
+    Where there are `changed` bytes, even none, each file is read once, so that everything derived from the bytes is
+    about one moment.
+    """
+
+    below: Tree
+    wings: Mapping[str, Tree] = {}
+    missing: tuple[MissingWing, ...] = ()
+    access: Access = EVERYTHING
+    changed: Mapping[str, bytes] | None = None
+    gone: frozenset[str] = frozenset()
+    name: str = ""
+    is_on_disk: bool = False
+    fetched_wings: frozenset[str] = frozenset()
+    missing_wings: tuple[MissingWing, ...] = ()
+    _contents: dict[str, bytes | Unreadable] = {}
+    _listed: tuple[TreeFile, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Take over what is true of the tree below."""
+        below = self.below
+        self.name = below.name
+        self.access = access = self.access if self.access.is_narrow else below.access
+        self.is_on_disk = below.is_on_disk and self.changed is None
+        self.fetched_wings = frozenset(filter(access.reads, (*below.fetched_wings, *self.wings)))
+        self.missing_wings = tuple(one for one in (*below.missing_wings, *self.missing) if access.reads(one.name))
+
+    def files(self) -> tuple[TreeFile, ...]:
+        """Return the visible files with the changes, sorted by path; listed once."""
+        if self._listed is None:
+            changed = self.changed or {}
+            files = [*self.below.files()]
+            for wing, tree in self.wings.items():
+                files += (file.with_changes(path=f"{wing}/{file.path}") for file in tree.files())
+            found = {file.path: file for file in files if self.access.sees(file.path) and file.path not in self.gone}
+            found |= {path: found.get(path, TreeFile(path)).with_changes(digest=None) for path in changed}
+            self._listed = tuple(sorted(found.values(), key=path_of))
+        return self._listed
+
+    def orphans(self) -> tuple[str, ...]:
+        """Return the entries of the tree below that are in no wing."""
+        return () if self.access.is_narrow else self.below.orphans()
+
+    def hidden(self) -> frozenset[str]:
+        """Return the first names of the paths that the caller may not see."""
+        paths = (file.path for file in self.below.files() if not self.access.sees(file.path))
+        return self.below.hidden().union(path.split("/", 1)[0] for path in paths)
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        """Yield each path with its bytes, in the given order; each tree is read once, and no hidden file is."""
+        changed, found = self.changed or {}, self._contents if self.changed is not None else {}
+        by_wing: dict[str, list[str]] = {}
+        for path in paths:
+            wing, _, rest = path.partition("/")
+            if path in changed or path in found:
+                continue
+            if not self.access.sees(path):
+                found[path] = Unreadable("No such file or directory")
+            elif wing in self.wings:
+                by_wing.setdefault(wing, []).append(rest)
+            else:
+                by_wing.setdefault("", []).append(path)
+        for wing, own in by_wing.items():
+            prefix = f"{wing}/" if wing else ""
+            found.update((prefix + path, content) for path, content in self.wings.get(wing, self.below).read(own))
+        for path in paths:
+            yield path, changed[path] if path in changed else found[path]
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        """Return the digest of each visible file; git lists those of the joined wings."""
+        here = {**self._contents, **(self.changed or {})}
+        found = {path: digest_of(content) for path, content in here.items() if isinstance(content, bytes)}
+        rest = [file for file in files if file.path not in here and self.access.sees(file.path)]
+        joined = [file for file in rest if file.path.partition("/")[0] in self.wings]
+        found |= super().digests(joined) | self.below.digests([file for file in rest if file not in joined])
+        return {file.path: found[file.path] for file in files if file.path in found}
+
+    def with_changes(self, contents: Mapping[str, bytes], renames: Sequence[tuple[str, str]] = ()) -> TreeView:
+        """Return the view with other bytes in some files and then some files renamed."""
+        changed, gone = {**(self.changed or {}), **contents}, set(self.gone)
+        for old, new in renames:
+            content = changed.pop(old) if old in changed else self.bytes_below(old)
+            if not isinstance(content, Unreadable):
+                gone.add(old)
+                changed[new] = content
+        return replace(self, changed=changed, gone=frozenset(gone - changed.keys()), _listed=None)
+
+    def bytes_below(self, path: str) -> bytes | Unreadable:
+        """Return the bytes of a file before any change."""
+        if path not in self._contents:
+            self._contents.update(self.below.read([path]))
+        return self._contents[path]
+
+
+def narrowed(tree: Tree, access: Access) -> Tree:
+    """Return the part of a tree that an access lets the caller see; the tree itself where that is everything."""
+    return TreeView(tree, access=access) if access.is_narrow else tree
