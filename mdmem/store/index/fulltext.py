@@ -35,7 +35,7 @@ from mdmem.store.index.protocol import (
     TextAnswer,
 )
 from mdmem.store.index.query import ParsedQuestion, filter_query, holders_query, parse, plain
-from mdmem.store.index.schema import FORMAT, SCHEMA, SCORED, fields_of
+from mdmem.store.index.schema import FORMAT, SCHEMA, WEIGHTS, fields_of
 from mdmem.store.index.scores import rank, searcher_of
 from mdmem.store.index.storage import CheckedStorage, MemoryStorage
 
@@ -377,7 +377,7 @@ def _read_index(folder: Path, stamp: _Stamp) -> _OpenIndex:
         keys += leaf.column_reader("key")
         for number in leaf.all_doc_ids():
             documents[keys[base + number]] = digests[number], base + number
-        for name in SCORED:
+        for name in WEIGHTS:
             # Read now, since another process may remove the file.
             leaf.doc_field_length(0, name)
     return _OpenIndex(stamp, readers, keys, documents)

@@ -33,18 +33,11 @@ Progress = Callable[[int, int], None]
 
 
 class Match(NamedTuple):
-    """One matching document, with the terms of the question that it contains.
-
-    `score` is the sum of the scores of the title, the whole text and the best passage. For a question in query syntax
-    `whole` is the score of the query, and there is no other.
-    """
+    """One matching document, with the terms of the question that it contains."""
 
     key: str
     score: float
     terms: frozenset[str]
-    title: float = 0.0
-    whole: float = 0.0
-    passage: float = 0.0
 
 
 class TextAnswer(Struct, frozen=True):

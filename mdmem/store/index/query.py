@@ -19,7 +19,7 @@ from whoosh.qparser.syntax import OrGroup
 
 from mdmem.store.index.analysis import ask
 from mdmem.store.index.protocol import QuerySyntaxError
-from mdmem.store.index.schema import DATES, EXACT, FIELDS, SCORED, WORDS, fold_values
+from mdmem.store.index.schema import DATES, EXACT, FIELDS, SEARCHED, WORDS, fold_values
 
 # Whoosh's parser and ours recurse for each bracket.
 _DEEPEST = 50
@@ -152,7 +152,7 @@ class _QueryAnalyser:
         if name and name not in FIELDS:
             fields = ", ".join(FIELDS)
             raise QuerySyntaxError(f"a field was expected before `:`, not `{name}`; the fields are {fields}")
-        fields_searched = (name,) if name else SCORED
+        fields_searched = (name,) if name else SEARCHED
         if isinstance(tree, query.Phrase):
             return self._phrase(name, fields_searched, tree)
         if isinstance(tree, query.Prefix):

@@ -1,6 +1,6 @@
-"""How search ranks: BM25 of the title, of the whole text and of the best passage, added with equal weights.
+"""How search ranks: BM25 of the title, of the decision, of the whole text and of the best passage, added by weight.
 
-The constants are the usual ones. The statistics count live documents alone, so that documents that are deleted, or
+BM25's constants are the usual ones. The statistics count live documents alone, so that documents that are deleted, or
 hidden from the caller, change no score, and an updated index gives the scores of a new one.
 """
 
@@ -17,7 +17,7 @@ from whoosh.searching import Searcher
 
 from mdmem.store.index.protocol import Match
 from mdmem.store.index.query import ParsedQuestion
-from mdmem.store.index.schema import SCORED, to_text
+from mdmem.store.index.schema import WEIGHTS, to_text
 
 _B, _K1 = 0.75, 1.2
 # Words of a passage, and the number of matches whose passages are compared, best first.
@@ -39,7 +39,7 @@ class _LiveBM25F(BM25F):  # type: ignore[misc]  # Whoosh has no types
         # Whoosh keeps each length in one byte, but sums exact lengths until it merges: these means never change.
         self._means = {
             name: sum(reader.doc_field_length(number, name) or 0 for number in live) / max(self._count, 1)
-            for name in SCORED
+            for name in WEIGHTS
         }
 
     def idf(self, _searcher: Any, _fieldname: str, text: str | bytes) -> float:
@@ -85,29 +85,24 @@ def rank(
         allowed: the numbers that may match, None for all.
         masked: the numbers that never match.
     """
-    titles: Mapping[int, float] = {}
+    scores: dict[int, float] = defaultdict(float)
+    terms: _Terms = defaultdict(set)
     if question.leaves is None:
         # Any word may match, so the postings of the terms are all that is needed.
-        titles, terms = _scores_of(searcher, "title", question.terms, allowed, masked)
-        wholes, more = _scores_of(searcher, "text", question.terms, allowed, masked)
-        for number, found in more.items():
-            terms[number].update(found)
+        for field in WEIGHTS:
+            _add_scores(searcher, field, question.terms, allowed, masked, scores, terms)
     else:
         results = searcher.search(question.query, limit=None, filter=allowed, mask=set(masked) or None)
-        wholes, terms = dict(results.items()), _terms_by_leaf(searcher, question.leaves)
-    scores = {
-        number: round(titles.get(number, 0.0) + wholes.get(number, 0.0), _DIGITS) for number in {*titles, *wholes}
-    }
+        scores, terms = dict(results.items()), _terms_by_leaf(searcher, question.leaves)
+    scores = {number: round(score, _DIGITS) for number, score in scores.items()}
     best = nsmallest(_COMPARED, scores, key=lambda number: (-scores[number], keys[number]))
     passages = _best_passages(searcher, question.terms, sorted(best))
     known: dict[frozenset[str], frozenset[str]] = {}
 
     def match(number: int) -> Match:
-        title, whole, passage = titles.get(number, 0.0), wholes.get(number, 0.0), passages.get(number, 0.0)
         # Thousands of matches share a few sets of terms.
         found = known.setdefault(own := frozenset(terms[number]), own)
-        score = round(scores[number] + passage, _DIGITS)
-        return Match(keys[number], score, found, *(round(part, _DIGITS) for part in (title, whole, passage)))
+        return Match(keys[number], round(scores[number] + passages.get(number, 0.0), _DIGITS), found)
 
     return sorted(map(match, scores), key=lambda match: (-match.score, match.key))
 
@@ -115,16 +110,16 @@ def rank(
 _Terms = defaultdict[int, set[str]]
 
 
-def _scores_of(
+def _add_scores(
     searcher: Searcher,
     field: str,
     terms: Mapping[str, Iterable[str]],
     allowed: Collection[int] | None,
     masked: Collection[int],
-) -> tuple[dict[int, float], _Terms]:
-    """Return the score of one field by document, and the terms of the question that it contains."""
-    scores: defaultdict[int, float] = defaultdict(float)
-    matched: _Terms = defaultdict(set)
+    scores: dict[int, float],
+    matched: _Terms,
+) -> None:
+    """Add the scores of one field by document, and the terms of the question that it contains."""
     reader = searcher.reader()
     for term, implied in terms.items():
         if (field, term) not in reader:
@@ -133,10 +128,9 @@ def _scores_of(
         while matcher.is_active():
             number = matcher.id()
             if number not in masked and (allowed is None or number in allowed):
-                scores[number] += matcher.score()
+                scores[number] += WEIGHTS[field] * matcher.score()
                 matched[number].update(implied)
             matcher.next()
-    return scores, matched
 
 
 def _terms_by_leaf(searcher: Searcher, leaves: Mapping[str, Any]) -> _Terms:
